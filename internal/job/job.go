@@ -1,0 +1,106 @@
+// Package job is the vocabulary that the broker's side and the rule's side share: a [Job] as it was activated and
+// the one [Answer] it gets. It knows neither gRPC nor claims, so the job loop can be read without the rule and the
+// rule's handler can be tested without a broker.
+package job
+
+import "context"
+
+// Job is one activated job, as far as a handler needs it.
+type Job struct {
+	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
+	Key int64
+	// ProcessInstanceKey identifies the process instance that waits for the job.
+	ProcessInstanceKey int64
+	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
+	ProcessID, ElementID string
+	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
+	Retries int32
+	// Variables is the JSON object of the fetched variables, as the gateway sent it.
+	Variables string
+}
+
+// Handler turns a batch of jobs into as many answers, in the same order.
+//
+// A batch is handed over whole so that a handler can record all its decisions in one transaction. The context ends
+// when the jobs' lock is about to run out; a handler that returns later is treated as hung. A handler may be given the
+// same job again (a redelivery, or the rest of a batch in which another job panicked) and must answer it alike.
+type Handler interface {
+	Handle(ctx context.Context, jobs []Job) []Answer
+}
+
+// Kind tells the commands apart with which a job can be answered.
+type Kind uint8
+
+// The kinds of answer. The zero value is none of them, so that a forgotten answer is noticed.
+const (
+	KindComplete Kind = iota + 1
+	KindThrowError
+	KindFail
+	KindRelease
+)
+
+// String returns the answer's name as it stands in logs and metric labels.
+func (k Kind) String() string {
+	switch k {
+	case KindComplete:
+		return "complete"
+	case KindThrowError:
+		return "throw_error"
+	case KindFail:
+		return "fail"
+	case KindRelease:
+		return "release"
+	default:
+		return "none"
+	}
+}
+
+// Answer is what the broker is told about a job. It is made only by the constructors below, one for each outcome.
+// The zero value answers nothing.
+type Answer struct {
+	kind      Kind
+	retries   int32
+	code      string
+	message   string
+	variables string
+}
+
+// Complete finishes the job; variables is a JSON object that becomes process variables.
+func Complete(variables string) Answer {
+	return Answer{kind: KindComplete, variables: variables}
+}
+
+// ThrowError throws the BPMN error with this code; variables is a JSON object that the catching event sees.
+func ThrowError(code, message, variables string) Answer {
+	return Answer{kind: KindThrowError, code: code, message: message, variables: variables}
+}
+
+// Incident fails the job with no retries left, so that the broker raises an incident with this message.
+func Incident(message string) Answer {
+	return Answer{kind: KindFail, message: message}
+}
+
+// Fail fails the job and leaves it this many retries; with none left the broker raises an incident.
+func Fail(retries int32, message string) Answer {
+	return Answer{kind: KindFail, retries: max(retries, 0), message: message}
+}
+
+// Release hands the job back to the broker with its retries unchanged; reason is kept in the broker's records.
+func Release(reason string) Answer {
+	return Answer{kind: KindRelease, message: reason}
+}
+
+// Kind tells which command the answer stands for.
+func (a Answer) Kind() Kind { return a.kind }
+
+// Retries is the number of retries that a failed job keeps.
+func (a Answer) Retries() int32 { return a.retries }
+
+// Code is the BPMN error code of a thrown error.
+func (a Answer) Code() string { return a.code }
+
+// Message is the text that a thrown error, a failed job or a released job carries.
+func (a Answer) Message() string { return a.message }
+
+// Variables is the JSON object that a completed job or a thrown error carries; it may be empty.
+func (a Answer) Variables() string { return a.variables }
