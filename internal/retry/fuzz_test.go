@@ -1,0 +1,41 @@
+package retry_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func FuzzClassify(f *testing.F) {
+	for _, known := range knownErrors {
+		f.Add("erro " + strings.ToLower(known.code) + " \x00\u202e")
+	}
+	f.Add(strings.Repeat("TIMEOU", 20_000))
+	f.Add("\xff\xfe TIMEOUT")
+	policy := retry.TISS()
+	f.Fuzz(func(t *testing.T, text string) {
+		got := policy.Classify(text)
+		upper := strings.ToUpper(text[:min(len(text), retry.MaxClassifiedBytes)])
+		switch got.Class {
+		case retry.Permanent, retry.Transient:
+			if !strings.Contains(upper, got.Code) {
+				t.Errorf("%q matched %s, which it does not contain", text, got.ID)
+			}
+		case retry.Unknown:
+			for _, r := range policy.Rules {
+				if strings.Contains(upper, r.Code) {
+					t.Errorf("%q contains %s and is UNKNOWN", text, r.Code)
+				}
+			}
+		}
+		if got.Class == retry.Permanent {
+			return
+		}
+		for _, known := range knownErrors[:5] {
+			if strings.Contains(upper, known.code) {
+				t.Errorf("%q contains %s and is %s", text, known.code, got.Class)
+			}
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package retry_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func TestClaimID(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		id    string
+		valid bool
+	}{
+		{"CLM-001-1234567890", true},
+		{"CLM-ENC-001-1234567890", true},
+		{"CLM--1", true},
+		{"CLM-a b/c-1", true},
+		{"CLM-ÇÃO-7", true},
+		{"CLM-1", false}, // the pattern wants a second dash
+		{"CLM-001-", false},
+		{"CLM-001-12a", false},
+		{"clm-001-1", false},
+		{" CLM-001-1", false},
+		{"CLM-001-1\n", false},
+		{"CLM-0\n1-1", false},
+		{"CLM-0\x001-1", false},
+		{"CLM-0\u202e1-1", false}, // right-to-left override: shown backwards in a report
+		{"CLM-0\ufeff1-1", false},
+		{"CLM-0\ufffd1-1", false}, // what a lone surrogate becomes
+		{"CLM-001-١٢", false},     // Arabic digits are not \d
+		{"CLM-" + strings.Repeat("0", 122) + "-1", true},
+		{"CLM-" + strings.Repeat("0", 123) + "-1", false},
+		{"", false},
+	} {
+		t.Run(tt.id, func(t *testing.T) {
+			t.Parallel()
+			faults := retry.Request{ClaimID: tt.id, SubmissionError: "TIMEOUT"}.Faults()
+			if valid := faults == nil; valid != tt.valid {
+				t.Errorf("%q: faults %v, want valid %v", tt.id, faults, tt.valid)
+			}
+		})
+	}
+}
+
+// The rule gives the pattern as a regular expression; the code must agree with it wherever no odd character is involved.
+func TestTheClaimIDCheckAgreesWithThePattern(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(`^CLM-.*-\d+$`)
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.OneOf(
+			rapid.StringMatching(`(CLM)?-?[A-Z0-9é ]{0,8}-?[0-9]{0,5}-?`),
+			rapid.StringMatching(`CLM-[ -~]{0,8}-[0-9]{0,5}`),
+		).Draw(t, "id")
+		valid := retry.Request{ClaimID: id, SubmissionError: "x"}.Faults() == nil
+		if want := pattern.MatchString(id); valid != want {
+			t.Fatalf("%q: valid %v, the pattern says %v", id, valid, want)
+		}
+	})
+}
+
+func TestAFaultNamesVariableValueAndRule(t *testing.T) {
+	t.Parallel()
+	err := &retry.InvalidInputError{Faults: retry.Request{ClaimID: "João 123.456.789-09"}.Faults()}
+	want := `invalid input: claimId is "Xxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, ` +
+		`without control characters, at most 128 bytes; ` +
+		`submissionError is empty but must be the text of the submission error, not blank. ` +
+		`Correct the process variables, then resolve the incident`
+	if got := err.Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAShapeRepeatsNoLetterAndNoDigit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(1, 60, -1).Draw(t, "text")
+		for _, c := range retry.Shape(text) {
+			if unicode.IsControl(c) {
+				t.Fatalf("%q has a control character", retry.Shape(text))
+			}
+		}
+		shown, _, _ := strings.Cut(retry.Shape(text), ` (`) // the length behind it has digits of its own
+		for _, c := range shown {
+			if (unicode.IsLetter(c) && c != 'x' && c != 'X') || (unicode.IsDigit(c) && c != '9') {
+				t.Fatalf("%q shows %q of %q", retry.Shape(text), c, text)
+			}
+		}
+	})
+}

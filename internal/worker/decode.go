@@ -1,0 +1,139 @@
+package worker
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// decode reads the job's variables. Its error is an [*retry.InvalidInputError] that names all faults at once: wrong
+// types found here together with wrong values found by the rule.
+func decode(j *job.Job, zone *time.Location) (retry.Request, error) {
+	// A map rather than a struct: encoding/json matches struct fields regardless of case, process variables are not.
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(j.Variables), &raw); err != nil || raw == nil {
+		return retry.Request{}, &retry.InvalidInputError{Faults: []retry.Fault{{
+			Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
+		}}}
+	}
+	d := decoder{raw: raw, zone: zone}
+	request := retry.Request{
+		ClaimID:            d.text("claimId", retry.RuleClaimID),
+		SubmissionError:    d.text("submissionError", retry.RuleSubmissionError),
+		RetryCount:         d.count("retryCount"),
+		LastSubmissionTime: d.time("lastSubmissionTime"),
+		ProcessInstanceKey: j.ProcessInstanceKey,
+	}
+	// A variable of the wrong type has been reported already; its zero value is not a second fault.
+	for _, f := range request.Faults() {
+		if !d.reported(f.Variable) {
+			d.faults = append(d.faults, f)
+		}
+	}
+	if d.faults != nil {
+		return retry.Request{}, &retry.InvalidInputError{Faults: d.faults}
+	}
+	return request, nil
+}
+
+// decoder reads variable after variable and collects what is wrong with them.
+type decoder struct {
+	raw    map[string]json.RawMessage
+	zone   *time.Location
+	faults []retry.Fault
+}
+
+func (d *decoder) fault(variable, value, rule string) {
+	d.faults = append(d.faults, retry.Fault{Variable: variable, Value: value, Rule: rule})
+}
+
+func (d *decoder) reported(variable string) bool {
+	for _, f := range d.faults {
+		if f.Variable == variable {
+			return true
+		}
+	}
+	return false
+}
+
+// absent says whether a variable is missing or null, which Zeebe's expressions do not tell apart either.
+func (d *decoder) absent(variable string) bool {
+	value, ok := d.raw[variable]
+	return !ok || string(value) == "null"
+}
+
+func (d *decoder) text(variable, rule string) string {
+	if d.absent(variable) {
+		d.fault(variable, "missing", rule)
+		return ""
+	}
+	var text string
+	if err := json.Unmarshal(d.raw[variable], &text); err != nil {
+		d.fault(variable, describe(d.raw[variable]), rule)
+	}
+	return text
+}
+
+// count accepts whole numbers however they are written: FEEL makes no difference between 2 and 2.0.
+func (d *decoder) count(variable string) int {
+	if d.absent(variable) {
+		return 0
+	}
+	literal := string(d.raw[variable])
+	number, err := strconv.ParseFloat(literal, 64)
+	if literal[0] == '"' || err != nil || number != math.Trunc(number) || number > math.MaxInt32 || number < 0 {
+		d.fault(variable, describe(d.raw[variable]), retry.RuleRetryCount)
+		return 0
+	}
+	return int(number)
+}
+
+// time accepts RFC 3339 and, in the policy's time zone, the local forms that Java's LocalDateTime and FEEL print.
+func (d *decoder) time(variable string) time.Time {
+	if d.absent(variable) {
+		return time.Time{}
+	}
+	var text string
+	if err := json.Unmarshal(d.raw[variable], &text); err == nil {
+		if t, err := time.Parse(time.RFC3339, text); err == nil {
+			return t
+		}
+		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
+			if t, err := time.ParseInLocation(layout, text, d.zone); err == nil {
+				return t
+			}
+		}
+	}
+	d.fault(variable, describe(d.raw[variable]), retry.RuleLastSubmission)
+	return time.Time{}
+}
+
+// maxShownNumber keeps numbers that could identify a person (the shortest, a CPF, has 11 digits) out of messages.
+const maxShownNumber = 8
+
+// describe says what a variable holds without repeating personal data.
+func describe(value json.RawMessage) string {
+	switch value[0] {
+	case '"':
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			return "a text"
+		}
+		return "the text " + retry.Shape(text)
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f', 'n':
+		return string(value)
+	default:
+		if len(value) > maxShownNumber {
+			return "a number of " + strconv.Itoa(len(value)) + " characters"
+		}
+		return string(value)
+	}
+}

@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// maxOriginalError is how much of the error text is echoed into the process. A process variable is copied with every
+// event of the instance; a megabyte of HTML from a proxy does not belong there.
+const maxOriginalError = 8 << 10
+
+// encode words a decision as process variables: the eight agreed names of RN-BIL-005 section 3.2, and everything else
+// in the one object `retryDecision`, so that the agreed names stay as they are.
+//
+// It is written out by hand because it runs for every job, and because names and order are the contract.
+func encode(d retry.Decision, r retry.Request) string {
+	b := make([]byte, 0, 512+min(len(r.SubmissionError), maxOriginalError))
+	b = append(b, `{"shouldRetry":`...)
+	b = strconv.AppendBool(b, d.Outcome == retry.OutcomeRetry)
+	b = append(b, `,"retryCount":`...)
+	b = strconv.AppendInt(b, int64(d.RetryCount), 10)
+	b = append(b, `,"maxRetries":`...)
+	b = strconv.AppendInt(b, int64(d.MaxRetries), 10)
+	b = append(b, `,"backoffMinutes":`...)
+	b = strconv.AppendInt(b, int64(d.Backoff/time.Minute), 10)
+	b = append(b, `,"nextRetryTime":`...)
+	if d.NextRetryTime.IsZero() {
+		b = append(b, `null`...)
+	} else {
+		b = append(b, '"')
+		b = d.NextRetryTime.AppendFormat(b, time.RFC3339)
+		b = append(b, '"')
+	}
+	b = append(b, `,"retryReason":`...)
+	b = appendString(b, d.Reason())
+	b = append(b, `,"errorClassification":`...)
+	b = appendString(b, string(d.Rule.Class))
+	b = append(b, `,"originalError":`...)
+	b = appendString(b, cut(r.SubmissionError))
+	b = append(b, `,"retryDecision":`...)
+	b = appendExplanation(b, d)
+	return string(append(b, '}'))
+}
+
+func appendExplanation(b []byte, d retry.Decision) []byte {
+	b = append(b, `{"policy":`...)
+	b = appendString(b, d.Policy)
+	b = append(b, `,"policyVersion":`...)
+	b = appendString(b, d.PolicyVersion)
+	b = append(b, `,"ruleId":`...)
+	b = appendString(b, d.Rule.ID)
+	b = append(b, `,"matchedCode":`...)
+	b = appendString(b, d.Rule.Code)
+	b = append(b, `,"delayBeforeJitter":`...)
+	b = appendMinutes(b, d.Delay)
+	b = append(b, `,"backoffDuration":`...)
+	b = appendMinutes(b, d.Backoff)
+	b = append(b, `,"retriesLeft":`...)
+	b = strconv.AppendInt(b, int64(d.RetriesLeft()), 10)
+	if d.SinceLastSubmission != 0 {
+		b = append(b, `,"secondsSinceLastSubmission":`...)
+		b = strconv.AppendInt(b, int64(d.SinceLastSubmission/time.Second), 10)
+	}
+	return append(b, '}')
+}
+
+// appendMinutes writes an ISO 8601 duration that a timer event can use as it is.
+func appendMinutes(b []byte, d time.Duration) []byte {
+	b = append(b, `"PT`...)
+	b = strconv.AppendInt(b, int64(d/time.Minute), 10)
+	return append(b, `M"`...)
+}
+
+// cut shortens a text to maxOriginalError bytes, never inside a character, and says so.
+func cut(text string) string {
+	if len(text) <= maxOriginalError {
+		return text
+	}
+	end := maxOriginalError
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
+}
+
+// appendString writes a JSON string. The text is valid UTF-8, because it came out of a JSON decoder.
+func appendString(b []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	clean := 0
+	for i := range len(text) {
+		c := text[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, text[clean:i]...)
+		clean = i + 1
+		if c == '"' || c == '\\' {
+			b = append(b, '\\', c)
+		} else {
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		}
+	}
+	return append(append(b, text[clean:]...), '"')
+}
