@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,6 +36,10 @@ func decode(j *job.Job, zone *time.Location) (retry.Request, error) {
 		}
 	}
 	if d.faults != nil {
+		inOrder := FetchVariables()
+		slices.SortStableFunc(d.faults, func(a, b retry.Fault) int {
+			return slices.Index(inOrder, a.Variable) - slices.Index(inOrder, b.Variable)
+		})
 		return retry.Request{}, &retry.InvalidInputError{Faults: d.faults}
 	}
 	return request, nil

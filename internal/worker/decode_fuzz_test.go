@@ -1,0 +1,53 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/oddinputs"
+)
+
+// Whatever the variables are, a job is answered once, an answer's variables are valid JSON, and a retry waits 5..240
+// minutes.
+func FuzzDecode(f *testing.F) {
+	for _, in := range oddinputs.All() {
+		if len(in.Variables) < 4096 { // the fuzzer makes its own long inputs
+			f.Add(in.Variables)
+		}
+	}
+	h, err := worker.NewHandler(retry.TISS(), func() time.Time { return now }, &counts{}, zap.NewNop())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, variables string) {
+		got := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+		switch got.Kind() {
+		case job.KindFail:
+			if got.Retries() != 0 || got.Message() == "" {
+				t.Errorf("failed with %d retries and message %q, want an incident", got.Retries(), got.Message())
+			}
+		case job.KindComplete, job.KindThrowError:
+			var out struct {
+				ShouldRetry    *bool
+				BackoffMinutes *int
+			}
+			if err := json.Unmarshal([]byte(got.Variables()), &out); err != nil || out.ShouldRetry == nil || out.BackoffMinutes == nil {
+				t.Fatalf("variables %q: %v", got.Variables(), err)
+			}
+			if *out.ShouldRetry != (got.Kind() == job.KindComplete) {
+				t.Errorf("%s says shouldRetry %v", got.Kind(), *out.ShouldRetry)
+			}
+			if *out.ShouldRetry && (*out.BackoffMinutes < 5 || *out.BackoffMinutes > 240) {
+				t.Errorf("waits %d minutes", *out.BackoffMinutes)
+			}
+		default:
+			t.Errorf("answered %s", got.Kind())
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+var now = time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC)
+
+// counts is an Observer that counts.
+type counts struct{ decided, rejected int }
+
+func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
+func (c *counts) Rejected(time.Duration)                { c.rejected++ }
+
+func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
+	t.Helper()
+	h, err := worker.NewHandler(retry.TISS(), func() time.Time { return now }, c, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func newJob(variables string) job.Job {
+	return job.Job{Key: 4711, ProcessInstanceKey: 2251799813685249, ElementID: "Task_AnalyzeRetry", Retries: 3, Variables: variables}
+}
+
+func answer(t *testing.T, variables string) job.Answer {
+	t.Helper()
+	h := newHandler(t, zap.NewNop(), &counts{})
+	answers := h.Handle(t.Context(), []job.Job{newJob(variables)})
+	if len(answers) != 1 {
+		t.Fatalf("%d answers to one job", len(answers))
+	}
+	return answers[0]
+}
+
+func checkVariables(t *testing.T, got job.Answer, want string) {
+	t.Helper()
+	var gotJSON, wantJSON any
+	if err := json.Unmarshal([]byte(got.Variables()), &gotJSON); err != nil {
+		t.Fatalf("%s: %v", got.Variables(), err)
+	}
+	if err := json.Unmarshal([]byte(want), &wantJSON); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantJSON, gotJSON); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
+func TestATransientErrorCompletesTheJobWithTheEightNames(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":"CLM-001-1234567890","submissionError":"TIMEOUT - Connection timeout after 30s","retryCount":1,"lastSubmissionTime":"2025-01-12T07:39:30"}`)
+	if got.Kind() != job.KindComplete {
+		t.Fatalf("answered %s %q, want complete", got.Kind(), got.Message())
+	}
+	// The local time is read in São Paulo, three hours behind UTC.
+	checkVariables(t, got, `{
+		"shouldRetry": true, "retryCount": 2, "maxRetries": 5, "backoffMinutes": 12, "nextRetryTime": "2025-01-12T10:52:00Z",
+		"retryReason": "Transient error, retry 2 of 5", "errorClassification": "TRANSIENT",
+		"originalError": "TIMEOUT - Connection timeout after 30s",
+		"retryDecision": {
+			"policy": "tiss", "policyVersion": "c12ee571e3a0", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT",
+			"delayBeforeJitter": "PT10M", "backoffDuration": "PT12M", "retriesLeft": 3, "secondsSinceLastSubmission": 30}}`)
+}
+
+func TestAnUnknownErrorIsRetriedToo(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":"CLM-001-1234567890","submissionError":"???"}`)
+	if got.Kind() != job.KindComplete || !strings.Contains(got.Variables(), `"errorClassification":"UNKNOWN"`) ||
+		!strings.Contains(got.Variables(), `"retryReason":"Unknown error, retry 1 of 5"`) {
+		t.Errorf("answered %s %s", got.Kind(), got.Variables())
+	}
+}
+
+func TestAPermanentErrorIsThrownWithTheSameNames(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA - CPF 123.456.789-09","retryCount":2}`)
+	if got.Kind() != job.KindThrowError || got.Code() != "PERMANENT_ERROR" {
+		t.Fatalf("answered %s %q, want throw_error PERMANENT_ERROR", got.Kind(), got.Code())
+	}
+	const want = "claim CLM-001-1: INVALID_PATIENT_DATA does not pass by itself; correct the data, then resubmit or abandon the claim"
+	if got.Message() != want {
+		t.Errorf("message %q, want %q", got.Message(), want)
+	}
+	checkVariables(t, got, `{
+		"shouldRetry": false, "retryCount": 2, "maxRetries": 5, "backoffMinutes": 0, "nextRetryTime": null,
+		"retryReason": "Permanent error INVALID_PATIENT_DATA, no retry", "errorClassification": "PERMANENT",
+		"originalError": "INVALID_PATIENT_DATA - CPF 123.456.789-09",
+		"retryDecision": {
+			"policy": "tiss", "policyVersion": "c12ee571e3a0", "ruleId": "permanent.INVALID_PATIENT_DATA", "matchedCode": "INVALID_PATIENT_DATA",
+			"delayBeforeJitter": "PT0M", "backoffDuration": "PT0M", "retriesLeft": 3}}`)
+}
+
+func TestAnExhaustedClaimIsThrownWithTheClassOfItsLastError(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"HTTP 503","retryCount":5}`)
+	if got.Kind() != job.KindThrowError || got.Code() != "MAX_RETRIES_EXCEEDED" {
+		t.Fatalf("answered %s %q, want throw_error MAX_RETRIES_EXCEEDED", got.Kind(), got.Code())
+	}
+	const want = "claim CLM-001-1: all 5 retries used, last error 503 (TRANSIENT); review the claim, then resubmit or abandon it"
+	if got.Message() != want {
+		t.Errorf("message %q, want %q", got.Message(), want)
+	}
+	if !strings.Contains(got.Variables(), `"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null`) ||
+		!strings.Contains(got.Variables(), `"errorClassification":"TRANSIENT"`) {
+		t.Errorf("variables %s", got.Variables())
+	}
+}
+
+func TestAJobDeliveredTwiceGetsTheSameBackoff(t *testing.T) {
+	t.Parallel()
+	const variables = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`
+	if first, second := answer(t, variables), answer(t, variables); first != second {
+		t.Errorf("first %v, then %v", first, second)
+	}
+}
+
+func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"lastSubmissionTime":"ontem"}`)
+	const want = `invalid input: ` +
+		`claimId is "Xxxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
+		`submissionError is a list but must be the text of the submission error, not blank; ` +
+		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
+		`lastSubmissionTime is the text "xxxxx" but must be an RFC 3339 time, a local date-time, or absent. ` +
+		`Correct the process variables, then resolve the incident`
+	if got.Message() != want {
+		t.Errorf("got  %s\nwant %s", got.Message(), want)
+	}
+}
+
+func TestALongErrorIsEchoedUpToEightKiBWithAMark(t *testing.T) {
+	t.Parallel()
+	// The limit falls into the middle of the two-byte "é".
+	long := strings.Repeat("x", 8<<10-1) + "é" + strings.Repeat("y", 1000)
+	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"`+long+`"}`)
+	var variables struct{ OriginalError string }
+	if err := json.Unmarshal([]byte(got.Variables()), &variables); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Repeat("x", 8<<10-1) + " [cut at 8 KiB, was 9193 bytes]"; variables.OriginalError != want {
+		t.Errorf("ends in %q, want %q", variables.OriginalError[8180:], want[8180:])
+	}
+}
+
+func TestOddTextIsEchoedAsItCame(t *testing.T) {
+	t.Parallel()
+	const text = "a\x00b\u202ec\"d\\e\nf\u2028g💥</script>"
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var variables struct{ OriginalError string }
+	if err := json.Unmarshal([]byte(answer(t, `{"claimId":"CLM-001-1","submissionError":`+string(quoted)+`}`).Variables()), &variables); err != nil {
+		t.Fatal(err)
+	}
+	if variables.OriginalError != text {
+		t.Errorf("got %q, want %q", variables.OriginalError, text)
+	}
+}
+
+func TestABatchIsAnsweredInOrderAndOneBadJobHurtsNoOther(t *testing.T) {
+	t.Parallel()
+	c := &counts{}
+	answers := newHandler(t, zap.NewNop(), c).Handle(t.Context(), []job.Job{
+		newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`),
+		newJob(`[]`),
+		newJob(`{"claimId":"CLM-001-2","submissionError":"DUPLICATE_CLAIM"}`),
+	})
+	var kinds []job.Kind
+	for _, a := range answers {
+		kinds = append(kinds, a.Kind())
+	}
+	if diff := cmp.Diff([]job.Kind{job.KindComplete, job.KindFail, job.KindThrowError}, kinds); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if c.decided != 2 || c.rejected != 1 {
+		t.Errorf("observed %d decisions and %d rejections, want 2 and 1", c.decided, c.rejected)
+	}
+}
+
+func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, variables, event string
+		level                  zapcore.Level
+		want                   map[string]any
+	}{
+		{
+			"retry", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.InfoLevel,
+			map[string]any{"submissionError": "TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+		},
+		{
+			"unknown error", `{"claimId":"CLM-001-1","submissionError":"CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.WarnLevel,
+			map[string]any{"submissionError": "", "errorClassification": "UNKNOWN", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+		},
+		{
+			"permanent error", `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA CPF 12345678909"}`, "permanent_error_detected", zap.InfoLevel,
+			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": int64(0), "backoffMinutes": int64(0)},
+		},
+		{
+			"exhausted", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":5}`, "max_retries_exceeded", zap.InfoLevel,
+			map[string]any{"submissionError": "TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(5), "backoffMinutes": int64(0)},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			core, logs := observer.New(zap.DebugLevel)
+			newHandler(t, zap.New(core), &counts{}).Handle(t.Context(), []job.Job{newJob(tt.variables)})
+			if logs.Len() != 1 {
+				t.Fatalf("%d log lines, want 1", logs.Len())
+			}
+			line := logs.All()[0]
+			if line.Message != tt.event || line.Level != tt.level {
+				t.Errorf("%s %s, want %s %s", line.Level, line.Message, tt.level, tt.event)
+			}
+			for name, value := range map[string]any{
+				"claimId": "CLM-001-1", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
+			} {
+				tt.want[name] = value
+			}
+			if diff := cmp.Diff(tt.want, line.ContextMap()); diff != "" {
+				t.Errorf("fields (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPolicyWithAnUnknownTimeZoneIsRefused(t *testing.T) {
+	t.Parallel()
+	policy := retry.TISS()
+	policy.TimeZone = "America/Sao_Polo"
+	if _, err := worker.NewHandler(policy, time.Now, &counts{}, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "America/Sao_Polo") {
+		t.Errorf("got %v, want an error that names the zone", err)
+	}
+}
