@@ -1,0 +1,104 @@
+// Package metrics holds every Prometheus metric of the worker. The names are those of RN-BIL-005 section 13.4, with
+// which the dashboards of the hospital were agreed; labels hold closed sets only, never a claim or an error text, and
+// every series exists from the start, so that a rate over it is 0 rather than absent.
+package metrics
+
+import (
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Metrics counts what the worker decides. It is safe for use by several goroutines.
+type Metrics struct {
+	analysis    prometheus.Histogram
+	backoff     prometheus.Histogram
+	transient   prometheus.Counter
+	unknown     prometheus.Counter
+	maxExceeded prometheus.Counter
+	permanent   *prometheus.CounterVec
+}
+
+// NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
+func NewRegistry() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector(),
+	)
+	return reg
+}
+
+// New registers the metrics with reg; the permanent codes of the policy become the values of a label. It panics if
+// reg has metrics of these names already.
+func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
+	m := &Metrics{
+		analysis: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "retry_analysis_duration_seconds",
+			Help: "Time from a job in hand to its decision, invalid input included.",
+			// A decision takes microseconds; the alert asks for 1 s.
+			Buckets: []float64{1e-5, 1e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
+		}),
+		backoff: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "backoff_duration_minutes",
+			Help: "Waits that were scheduled before the next submission, in minutes.",
+			// The steps of the schedule and the edges of their jitter bands.
+			Buckets: []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240},
+		}),
+		maxExceeded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "max_retries_exceeded_total",
+			Help: "Claims whose retries were used up, handed to the billing team.",
+		}),
+		permanent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "permanent_errors_total",
+			Help: "Claims stopped by an error that no retry can mend, by the code that was found.",
+		}, []string{"code"}),
+	}
+	scheduled := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "retry_scheduled_total",
+		Help: "Retries that were scheduled, by the class of the error.",
+	}, []string{"classification"})
+	m.transient = scheduled.WithLabelValues(string(retry.Transient))
+	m.unknown = scheduled.WithLabelValues(string(retry.Unknown))
+	for _, rule := range policy.Rules {
+		if rule.Class == retry.Permanent {
+			m.permanent.WithLabelValues(rule.Code)
+		}
+	}
+	successRate := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "retry_success_rate",
+		Help: "Share of the retried claims that were accepted in the end, 0 to 1; NaN while no outcomes are known.",
+	})
+	// Nothing tells the worker yet how a claim ended. 0 would be a wrong answer, and would raise an alarm; NaN does not.
+	successRate.Set(math.NaN())
+	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled, successRate)
+	return m
+}
+
+// Decided counts a decision that took so long to find.
+func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
+	m.analysis.Observe(elapsed.Seconds())
+	switch d.Outcome {
+	case retry.OutcomeRetry:
+		m.backoff.Observe(d.Backoff.Minutes())
+		if d.Rule.Class == retry.Unknown {
+			m.unknown.Inc()
+		} else {
+			m.transient.Inc()
+		}
+	case retry.OutcomeExhausted:
+		m.maxExceeded.Inc()
+	case retry.OutcomePermanent:
+		m.permanent.WithLabelValues(d.Rule.Code).Inc()
+	}
+}
+
+// Rejected counts a job whose input was invalid.
+func (m *Metrics) Rejected(elapsed time.Duration) {
+	m.analysis.Observe(elapsed.Seconds())
+}

@@ -1,0 +1,212 @@
+package ops_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/ops"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func always(context.Context) error { return nil }
+
+// client does not keep connections, so that none is left when a test ends.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+
+// serve starts a server on a free port and closes it when the test ends. It returns the server's URL.
+func serve(t *testing.T, ready func(context.Context) error) string {
+	t.Helper()
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
+	s, err := ops.New("127.0.0.1:0", reg, ready)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(context.Background()), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + s.Addr()
+}
+
+func request(t *testing.T, method, url string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+func TestEveryPathAnswersWhatAProbeExpects(t *testing.T) {
+	url := serve(t, func(context.Context) error { return errors.New("gateway zeebe:26500 away\n  for 3 s") })
+	for _, test := range []struct {
+		name, method, path string
+		status             int
+		body               string
+	}{
+		{"alive while the process runs, whatever the broker does", "GET", "/healthz", 200, "ok\n"},
+		{"not ready, with the reason on one line", "GET", "/readyz", 503, "not ready: gateway zeebe:26500 away for 3 s\n"},
+		{"HEAD is a GET without a body", "HEAD", "/healthz", 200, ""},
+		{"an unknown path is not there", "GET", "/admin", 404, "404 page not found\n"},
+		{"nor is the root", "GET", "/", 404, "404 page not found\n"},
+		{"nothing can be written", "POST", "/healthz", 405, "Method Not Allowed\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status, body := request(t, test.method, url+test.path)
+			if status != test.status || body != test.body {
+				t.Errorf("got %d %q, want %d %q", status, body, test.status, test.body)
+			}
+		})
+	}
+}
+
+func TestMetricsAreServedFromTheGivenRegistryOnly(t *testing.T) {
+	status, body := request(t, "GET", serve(t, always)+"/metrics")
+	if status != 200 || !strings.Contains(body, "seen_total 0") || strings.Contains(body, "go_goroutines") {
+		t.Errorf("got %d:\n%s", status, body)
+	}
+}
+
+func TestReadyOnceTheReasonIsGone(t *testing.T) {
+	reasons := make(chan error, 2)
+	reasons <- errors.New("draining")
+	reasons <- nil
+	url := serve(t, func(context.Context) error { return <-reasons })
+	if status, _ := request(t, "GET", url+"/readyz"); status != 503 {
+		t.Errorf("first: %d, want 503", status)
+	}
+	if status, body := request(t, "GET", url+"/readyz"); status != 200 || body != "ready\n" {
+		t.Errorf("then: %d %q, want 200 ready", status, body)
+	}
+}
+
+func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
+	url := serve(t, func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	started := time.Now()
+	status, body := request(t, "GET", url+"/readyz")
+	if took := time.Since(started); status != 503 || !strings.Contains(body, "deadline") || took > 5*time.Second {
+		t.Errorf("got %d %q after %v", status, body, took)
+	}
+}
+
+func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, err = ops.New(taken.Addr().String(), prometheus.NewRegistry(), always)
+	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") || !strings.Contains(err.Error(), taken.Addr().String()) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
+	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := net.Listen("tcp", s.Addr())
+	if err != nil {
+		t.Fatalf("the address is still taken: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCloseLetsARequestInProgressFinish(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), func(context.Context) error {
+		close(asked)
+		<-answer
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, closed, got := make(chan error, 1), make(chan error, 1), make(chan string, 1)
+	go func() { served <- s.Serve() }()
+	go func() {
+		response, err := client.Get("http://" + s.Addr() + "/readyz")
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		_ = response.Body.Close()
+		got <- response.Status
+	}()
+	<-asked
+	go func() { closed <- s.Close(t.Context()) }()
+	if err := <-served; err != nil { // Serve returns as soon as Close has begun
+		t.Error(err)
+	}
+	close(answer)
+	if status := <-got; status != "200 OK" {
+		t.Errorf("the request in progress got %s, want 200 OK", status)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
+	asked := make(chan struct{})
+	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), func(ctx context.Context) error {
+		close(asked)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, ended := make(chan error, 1), make(chan struct{})
+	go func() { served <- s.Serve() }()
+	go func() {
+		defer close(ended)
+		if response, err := client.Get("http://" + s.Addr() + "/readyz"); err == nil {
+			_ = response.Body.Close()
+		}
+	}()
+	<-asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Close = %v, want context.Canceled", err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
