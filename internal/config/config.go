@@ -1,0 +1,38 @@
+// Package config reads the worker's settings from the environment. It is the only package that does.
+//
+// [Config] is the one list of settings: its tags carry name, default, what is allowed and the meaning, and everything
+// else (loading, the fault messages, the help text, docs/configuration.md) is made from them.
+package config
+
+import "time"
+
+// Config is every setting of the worker. A Config that [Load] returned without an error is complete and consistent.
+//
+// The tags: envconfig is the variable's name, default its value where the variable is unset or empty, allowed what it
+// may hold (it ends the fault message "...; allowed: ..."), desc the meaning, one sentence.
+type Config struct {
+	WorkerName      string        `envconfig:"RETRY_WORKER_NAME" default:"analyze-retry@<host>" allowed:"1 to 300 printable characters" desc:"Name under which the broker's records show this instance; <host> stands for the host's name."`
+	MaxJobsActive   int           `envconfig:"RETRY_MAX_JOBS_ACTIVE" default:"50" allowed:"a whole number from 1 to 1000" desc:"How many jobs the worker holds at a time."`
+	JobTimeout      time.Duration `envconfig:"RETRY_JOB_TIMEOUT" default:"10s" allowed:"a duration from 1s to 1h, such as 10s" desc:"How long the broker keeps a job for this worker before it gives it to another one."`
+	ShutdownTimeout time.Duration `envconfig:"RETRY_SHUTDOWN_TIMEOUT" default:"8s" allowed:"a duration from 1s to 10m, such as 8s" desc:"How long a stop may take; jobs that are not answered by then go back to the broker. Keep it below the grace period of the container engine (docker stop: 10s)."`
+	HTTPAddress     string        `envconfig:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. In a container, :8080."`
+	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
+	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
+
+	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
+	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true speaks plaintext to the gateway; false uses TLS."`
+	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
+	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" allowed:"a host name" desc:"The name to expect in the gateway's certificate, where it differs from the address."`
+	ZeebeClientCertificate string `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"A certificate to show to the gateway (mutual TLS); needs ZEEBE_CLIENT_KEY_PATH. Zeebe's own clients have no name for this."`
+	ZeebeClientKey         string `envconfig:"ZEEBE_CLIENT_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of ZEEBE_CLIENT_CERTIFICATE_PATH. Zeebe's own clients have no name for this."`
+	ZeebeClientID          string `envconfig:"ZEEBE_CLIENT_ID" allowed:"the id that the authorization server knows" desc:"Switches OAuth client credentials on; needs the secret, the authorization server and the audience."`
+	ZeebeClientSecret      Secret `envconfig:"ZEEBE_CLIENT_SECRET" allowed:"the secret of ZEEBE_CLIENT_ID" desc:"The OAuth client secret. It is never printed or logged."`
+	ZeebeAuthorizationURL  string `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" allowed:"an https URL without user and password (http only to a loopback host)" desc:"The token endpoint. It has no default, so that a secret is never sent to a server that nobody named."`
+	ZeebeTokenAudience     string `envconfig:"ZEEBE_TOKEN_AUDIENCE" allowed:"the audience to ask for, such as zeebe-api" desc:"The audience of the OAuth token."`
+	ZeebeTokenScope        string `envconfig:"ZEEBE_TOKEN_SCOPE" allowed:"scopes separated by blanks" desc:"The scopes of the OAuth token, where the authorization server wants any."`
+
+	GCPercent GCPercent `envconfig:"GOGC" default:"200" allowed:"a percentage from 1 to 10000, or off" desc:"Go's garbage collector target. 200 instead of Go's own 100 saves a fifth of the CPU for about 4 MB. GOMEMLIMIT works as in every Go program."`
+
+	// fromEnv holds the names of the variables whose values come from the environment.
+	fromEnv map[string]bool
+}

@@ -1,0 +1,254 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// clean unsets every variable that could reach Load from outside and sets the given ones, "NAME=value".
+func clean(t *testing.T, variables ...string) {
+	t.Helper()
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || name == "GOGC" {
+			t.Setenv(name, "") // so that the test's end restores it
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, entry := range variables {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// load returns the configuration of exactly these variables; it must have no faults.
+func load(t *testing.T, variables ...string) config.Config {
+	t.Helper()
+	clean(t, variables...)
+	cfg, err := config.Load()
+	if err != nil {
+		t.Fatalf("faults:\n%v", err)
+	}
+	return cfg
+}
+
+// faults returns the faults of exactly these variables, one a line.
+func faults(t *testing.T, variables ...string) []string {
+	t.Helper()
+	clean(t, variables...)
+	_, err := config.Load()
+	if err == nil {
+		return nil
+	}
+	list, ok := errors.AsType[config.FaultsError](err)
+	if !ok {
+		t.Fatalf("%v is not a list of faults", err)
+	}
+	return list
+}
+
+// file makes a file that can be read and returns its path.
+func file(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file.pem")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
+	cfg := load(t)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		what      string
+		got, want any
+	}{
+		{"worker name", cfg.WorkerName, "analyze-retry@" + host},
+		{"max jobs active", cfg.MaxJobsActive, 50},
+		{"job timeout", cfg.JobTimeout, 10 * time.Second},
+		{"shutdown timeout", cfg.ShutdownTimeout, 8 * time.Second},
+		{"HTTP address, this host only", cfg.HTTPAddress, "127.0.0.1:8080"},
+		{"log level", cfg.LogLevel, "info"},
+		{"log format", cfg.LogFormat, "json"},
+		{"gateway", cfg.ZeebeAddress, "127.0.0.1:26500"},
+		{"plaintext", cfg.ZeebeInsecure, false},
+		{"authorization server", cfg.ZeebeAuthorizationURL, ""},
+		{"collector target", cfg.GCPercent, config.GCPercent(200)},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s = %v, want %v", test.what, test.got, test.want)
+		}
+	}
+}
+
+func TestEveryVariableReachesItsSetting(t *testing.T) {
+	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
+	cfg := load(t, "RETRY_WORKER_NAME=billing-1", "RETRY_MAX_JOBS_ACTIVE=7", "RETRY_JOB_TIMEOUT=1m30s",
+		"RETRY_SHUTDOWN_TIMEOUT=25s", "RETRY_HTTP_ADDRESS=:9090", "RETRY_LOG_LEVEL=debug", "RETRY_LOG_FORMAT=console",
+		"ZEEBE_ADDRESS=zeebe.example:443", "ZEEBE_INSECURE_CONNECTION=false", "ZEEBE_CA_CERTIFICATE_PATH="+ca,
+		"ZEEBE_OVERRIDE_AUTHORITY=gateway.example", "ZEEBE_CLIENT_CERTIFICATE_PATH="+certificate,
+		"ZEEBE_CLIENT_KEY_PATH="+key, "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+		"ZEEBE_TOKEN_SCOPE=jobs", "GOGC=off")
+	want := []config.Setting{
+		{Name: "RETRY_WORKER_NAME", Value: "billing-1", Source: "env"},
+		{Name: "RETRY_MAX_JOBS_ACTIVE", Value: "7", Source: "env"},
+		{Name: "RETRY_JOB_TIMEOUT", Value: "1m30s", Source: "env"},
+		{Name: "RETRY_SHUTDOWN_TIMEOUT", Value: "25s", Source: "env"},
+		{Name: "RETRY_HTTP_ADDRESS", Value: ":9090", Source: "env"},
+		{Name: "RETRY_LOG_LEVEL", Value: "debug", Source: "env"},
+		{Name: "RETRY_LOG_FORMAT", Value: "console", Source: "env"},
+		{Name: "ZEEBE_ADDRESS", Value: "zeebe.example:443", Source: "env"},
+		{Name: "ZEEBE_INSECURE_CONNECTION", Value: "false", Source: "env"},
+		{Name: "ZEEBE_CA_CERTIFICATE_PATH", Value: ca, Source: "env"},
+		{Name: "ZEEBE_OVERRIDE_AUTHORITY", Value: "gateway.example", Source: "env"},
+		{Name: "ZEEBE_CLIENT_CERTIFICATE_PATH", Value: certificate, Source: "env"},
+		{Name: "ZEEBE_CLIENT_KEY_PATH", Value: key, Source: "env"},
+		{Name: "ZEEBE_CLIENT_ID", Value: "worker", Source: "env"},
+		{Name: "ZEEBE_CLIENT_SECRET", Value: "***", Source: "env"},
+		{Name: "ZEEBE_AUTHORIZATION_SERVER_URL", Value: "https://login.example/token", Source: "env"},
+		{Name: "ZEEBE_TOKEN_AUDIENCE", Value: "zeebe-api", Source: "env"},
+		{Name: "ZEEBE_TOKEN_SCOPE", Value: "jobs", Source: "env"},
+		{Name: "GOGC", Value: "off", Source: "env"},
+	}
+	if diff := cmp.Diff(want, cfg.Settings()); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if cfg.ZeebeClientSecret != "s3cret" {
+		t.Error("the secret did not arrive")
+	}
+}
+
+func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
+	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_JOB_TIMEOUT=", "ZEEBE_ADDRESS=", "ZEEBE_INSECURE_CONNECTION=",
+		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=", "GOGC=")
+	for _, s := range cfg.Settings() {
+		if s.Source != config.FromDefault {
+			t.Errorf("%s is said to come from the environment", s.Name)
+		}
+	}
+	if cfg.MaxJobsActive != 50 || cfg.JobTimeout != 10*time.Second || cfg.ZeebeAddress != "127.0.0.1:26500" {
+		t.Errorf("an empty variable took the place of a default: %+v", cfg)
+	}
+}
+
+func TestEveryFaultIsReportedAtOnce(t *testing.T) {
+	got := faults(t, "RETRY_MAX_JOBS_ACTIVE=lots", "RETRY_JOB_TIMEOUT=10", "RETRY_LOG_LEVEL=loud",
+		"RETRY_MAX_JOB_ACTIVE=5", "RETRY_COLOUR=blue", "ZEEBE_ADDRESS=zeebe", "ZEEBE_CLIENT_ID=worker")
+	want := []string{
+		`RETRY_MAX_JOBS_ACTIVE is "lots"; allowed: a whole number from 1 to 1000`,
+		`RETRY_JOB_TIMEOUT is "10"; allowed: a duration from 1s to 1h, such as 10s`,
+		`RETRY_LOG_LEVEL is "loud"; allowed: debug, info, warn or error`,
+		`ZEEBE_ADDRESS is "zeebe"; allowed: host:port without a scheme, such as zeebe.example:26500`,
+		`ZEEBE_CLIENT_SECRET is missing; OAuth needs client id, secret, authorization server and audience`,
+		`ZEEBE_AUTHORIZATION_SERVER_URL is missing; OAuth needs client id, secret, authorization server and audience`,
+		`ZEEBE_TOKEN_AUDIENCE is missing; OAuth needs client id, secret, authorization server and audience`,
+		`RETRY_COLOUR is not a setting`,
+		`RETRY_MAX_JOB_ACTIVE is not a setting; did you mean RETRY_MAX_JOBS_ACTIVE?`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+func TestOneFault(t *testing.T) {
+	oauth := func(more ...string) []string {
+		return append([]string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+			"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token"}, more...)
+	}
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	for _, test := range []struct {
+		name string
+		env  []string
+		want string // "" where it is none
+	}{
+		{"no jobs at all", []string{"RETRY_MAX_JOBS_ACTIVE=0"}, `RETRY_MAX_JOBS_ACTIVE is "0"; allowed: a whole number from 1 to 1000`},
+		{"one job is enough", []string{"RETRY_MAX_JOBS_ACTIVE=1"}, ""},
+		{"the most jobs", []string{"RETRY_MAX_JOBS_ACTIVE=1000"}, ""},
+		{"too many jobs", []string{"RETRY_MAX_JOBS_ACTIVE=1001"}, `RETRY_MAX_JOBS_ACTIVE is "1001"; allowed: a whole number from 1 to 1000`},
+		{"half a job", []string{"RETRY_MAX_JOBS_ACTIVE=2.5"}, `RETRY_MAX_JOBS_ACTIVE is "2.5"; allowed: a whole number from 1 to 1000`},
+		{"a job timeout too short to answer in", []string{"RETRY_JOB_TIMEOUT=999ms"}, `RETRY_JOB_TIMEOUT is "999ms"; allowed: a duration from 1s to 1h, such as 10s`},
+		{"the shortest job timeout", []string{"RETRY_JOB_TIMEOUT=1s"}, ""},
+		{"a job timeout of days", []string{"RETRY_JOB_TIMEOUT=48h"}, `RETRY_JOB_TIMEOUT is "48h0m0s"; allowed: a duration from 1s to 1h, such as 10s`},
+		{"no time to stop", []string{"RETRY_SHUTDOWN_TIMEOUT=-1s"}, `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: a duration from 1s to 10m, such as 8s`},
+		{"a blank before a number", []string{"RETRY_MAX_JOBS_ACTIVE= 50"}, `RETRY_MAX_JOBS_ACTIVE has white space around its value; take it away`},
+		{"a line break after a secret", oauth("ZEEBE_CLIENT_SECRET=s3cret\n"), `ZEEBE_CLIENT_SECRET has white space around its value; take it away`},
+		{"a name that breaks log lines", []string{"RETRY_WORKER_NAME=a\nb"}, `RETRY_WORKER_NAME is "a\nb"; allowed: 1 to 300 printable characters`},
+		{"the level in capitals", []string{"RETRY_LOG_LEVEL=INFO"}, `RETRY_LOG_LEVEL is "INFO"; allowed: debug, info, warn or error`},
+		{"an unknown log format", []string{"RETRY_LOG_FORMAT=xml"}, `RETRY_LOG_FORMAT is "xml"; allowed: json or console`},
+		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
+		{"a port that is none", []string{"RETRY_HTTP_ADDRESS=:65536"}, `RETRY_HTTP_ADDRESS is ":65536"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
+		{"any free port", []string{"RETRY_HTTP_ADDRESS=[::1]:0"}, ""},
+		{"a collector target of nothing", []string{"GOGC=0"}, `GOGC is "0"; allowed: a percentage from 1 to 10000, or off`},
+		{"a collector target in words", []string{"GOGC=twice"}, `GOGC is "twice"; allowed: a percentage from 1 to 10000, or off`},
+
+		{"a gateway address with a scheme", []string{"ZEEBE_ADDRESS=https://zeebe.example:443"}, `ZEEBE_ADDRESS is "https://zeebe.example:443"; allowed: host:port without a scheme, such as zeebe.example:26500`},
+		{"a gateway address with a password", []string{"ZEEBE_ADDRESS=https://me:pw@zeebe.example:443"}, `ZEEBE_ADDRESS is "***"; allowed: host:port without a scheme, such as zeebe.example:26500`},
+		{"a gateway without a host", []string{"ZEEBE_ADDRESS=:26500"}, `ZEEBE_ADDRESS is ":26500"; allowed: host:port without a scheme, such as zeebe.example:26500`},
+		{"a gateway at port 0", []string{"ZEEBE_ADDRESS=zeebe:0"}, `ZEEBE_ADDRESS is "zeebe:0"; allowed: host:port without a scheme, such as zeebe.example:26500`},
+		{"a gateway named as the Go client's users do", []string{"ZEEBE_HOST=zeebe"}, `ZEEBE_HOST is not read by this worker; set ZEEBE_ADDRESS to host:port`},
+		{"the same beside the address", []string{"ZEEBE_HOST=zeebe", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
+		{"variables of the broker and of zbctl", []string{"ZEEBE_BROKER_NETWORK_HOST=x", "ZEEBE_KEEP_ALIVE=1000", "ZEEBE_PORT=tcp://10.0.0.1:26500"}, ""},
+		{"neither yes nor no", []string{"ZEEBE_INSECURE_CONNECTION=yes"}, `ZEEBE_INSECURE_CONNECTION is "yes"; allowed: true or false`},
+		{"a file that is not there", []string{"ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
+		{"a directory for a file", []string{"ZEEBE_CA_CERTIFICATE_PATH=/"}, `ZEEBE_CA_CERTIFICATE_PATH is "/", which cannot be read: is a directory`},
+		{"an authority over plaintext", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH has no effect with ZEEBE_INSECURE_CONNECTION=true; remove one of the two`},
+		{"a certificate without its key", []string{"ZEEBE_CLIENT_CERTIFICATE_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_KEY_PATH is missing; ZEEBE_CLIENT_CERTIFICATE_PATH needs it`},
+		{"a key without its certificate", []string{"ZEEBE_CLIENT_KEY_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_CERTIFICATE_PATH is missing; ZEEBE_CLIENT_KEY_PATH needs it`},
+
+		{"OAuth over TLS", oauth(), ""},
+		{"OAuth in plaintext to this host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost:26500"), ""},
+		{"OAuth in plaintext to this host by IPv6", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=[::1]:26500"), ""},
+		{"OAuth in plaintext to another host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to zeebe; use TLS, or a gateway on this host`},
+		{"plaintext to another host without OAuth", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
+		{"a host that only begins like this one", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost.example:1"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to localhost.example; use TLS, or a gateway on this host`},
+		{"the secret in plaintext to another host", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://login.example/token"), `ZEEBE_AUTHORIZATION_SERVER_URL is "http://login.example/token", which would send the client secret in plaintext; use https`},
+		{"the secret in plaintext to this host", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://127.0.0.1:18080/token"), ""},
+		{"a password in the URL", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=https://me:pw@login.example/"), `ZEEBE_AUTHORIZATION_SERVER_URL is "***"; allowed: an https URL without user and password (http only to a loopback host)`},
+		{"no URL", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=login.example/token"), `ZEEBE_AUTHORIZATION_SERVER_URL is "login.example/token"; allowed: an https URL without user and password (http only to a loopback host)`},
+
+		{"a setting without its own prefix", []string{"RETRY_ZEEBE_ADDRESS=zeebe:1"}, `RETRY_ZEEBE_ADDRESS is not a setting; did you mean ZEEBE_ADDRESS?`},
+		{"a service link of Kubernetes", []string{"RETRY_WORKER_PORT_8080_TCP=tcp://10.0.0.1:8080"}, `RETRY_WORKER_PORT_8080_TCP is not a setting; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod`},
+		{"a variable of somebody else", []string{"RETRYING=1", "MY_RETRY_X=1"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var want []string
+			if test.want != "" {
+				want = []string{test.want}
+			}
+			if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALongValueIsCutInTheMessage(t *testing.T) {
+	got := faults(t, "RETRY_LOG_LEVEL="+strings.Repeat("ã", 500))
+	if len(got) != 1 || len(got[0]) > 200 || !strings.Contains(got[0], `ã..."`) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNoFaultRepeatsASecret(t *testing.T) {
+	const canary = "c4n4ry"
+	got := faults(t, "ZEEBE_CLIENT_SECRET=\t"+canary, "RETRY_ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_CLIENT_ID=worker",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=ftp://worker:"+canary+"@login.example")
+	if len(got) < 4 || strings.Contains(strings.Join(got, "\n"), canary) {
+		t.Errorf("got %d faults:\n%s", len(got), strings.Join(got, "\n"))
+	}
+}

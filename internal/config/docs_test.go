@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/configuration.md")
+
+const (
+	document = "../../docs/configuration.md"
+	begin    = "<!-- settings: made by `go test ./internal/config -update` from the tags in internal/config/config.go -->\n"
+	end      = "<!-- end of settings -->\n"
+)
+
+func table() string {
+	var b strings.Builder
+	b.WriteString("\n| name | default | allowed | meaning |\n|---|---|---|---|\n")
+	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;")
+	for _, d := range config.Docs() {
+		def := "none"
+		if d.Default != "" {
+			def = "`" + d.Default + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning))
+	}
+	return b.String() + "\n"
+}
+
+func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
+	content, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(content), begin)
+	got, after, foundEnd := strings.Cut(rest, end)
+	if !found || !foundEnd {
+		t.Fatalf("%s has lost the marks around its table:\n%s%s", document, begin, end)
+	}
+	if *update {
+		if err := os.WriteFile(document, []byte(before+begin+table()+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(table(), got); diff != "" {
+		t.Errorf("%s is stale (-want +got); run go test ./internal/config -update:\n%s", document, diff)
+	}
+}
+
+func TestEverySettingIsDocumented(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range config.Docs() {
+		if d.Name == "" || d.Allowed == "" || !strings.HasSuffix(d.Meaning, ".") {
+			t.Errorf("%+v: name, allowed values and a sentence about the meaning belong to every setting", d)
+		}
+		if seen[d.Name] {
+			t.Errorf("%s is there twice", d.Name)
+		}
+		seen[d.Name] = true
+	}
+}

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kelseyhightower/envconfig"
+)
+
+// FaultsError is every fault of a configuration, one text for each.
+type FaultsError []string
+
+// Error lists the faults, one a line.
+func (e FaultsError) Error() string { return strings.Join(e, "\n") }
+
+// Load reads the environment. Its error is a [FaultsError] with every fault there is, not only the first.
+//
+// A variable that is set but empty counts as unset, because that is what `NAME=${NAME}` in a compose file becomes when
+// nobody set it. Load removes such a variable from the process's environment: envconfig would take it as a value.
+func Load() (Config, error) {
+	cfg := Config{fromEnv: map[string]bool{}}
+	faults := faults{seen: map[string]bool{}}
+	value := reflect.ValueOf(&cfg).Elem()
+	for _, field := range fields() {
+		name := field.Tag.Get("envconfig")
+		text, set := os.LookupEnv(name)
+		if set && text == "" {
+			if err := os.Unsetenv(name); err != nil {
+				return Config{}, fmt.Errorf("unset the empty %s: %w", name, err)
+			}
+		}
+		cfg.fromEnv[name] = text != ""
+		if strings.TrimSpace(text) != text {
+			faults.add(name, "has white space around its value; take it away")
+			continue
+		}
+		if err := process(field, value.FieldByIndex(field.Index)); err != nil {
+			faults.addValue(name, text)
+		}
+	}
+	if host, err := os.Hostname(); err == nil {
+		cfg.WorkerName = strings.ReplaceAll(cfg.WorkerName, "<host>", host)
+	}
+	cfg.check(&faults)
+	faults.texts = append(faults.texts, foreignNames()...)
+	if len(faults.texts) > 0 {
+		return Config{}, FaultsError(faults.texts)
+	}
+	return cfg, nil
+}
+
+// process lets envconfig fill one field. It gets a struct of that field alone, since it stops at its first fault.
+func process(field reflect.StructField, into reflect.Value) error {
+	one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: field.Name, Type: field.Type, Tag: field.Tag}}))
+	if err := envconfig.Process("", one.Interface()); err != nil {
+		return err
+	}
+	into.Set(one.Elem().Field(0))
+	return nil
+}
+
+// fields are the settings among the fields of Config, in order.
+func fields() []reflect.StructField {
+	all := reflect.VisibleFields(reflect.TypeFor[Config]())
+	return slices.DeleteFunc(all, func(f reflect.StructField) bool { return !f.IsExported() })
+}
+
+// faults collects fault texts, at most one for each variable: the first says enough.
+type faults struct {
+	texts []string
+	seen  map[string]bool
+}
+
+func (f *faults) add(name, format string, args ...any) {
+	if f.seen[name] {
+		return
+	}
+	f.seen[name] = true
+	f.texts = append(f.texts, name+" "+fmt.Sprintf(format, args...))
+}
+
+// addValue reports a value that is not among those that its setting allows.
+func (f *faults) addValue(name, value string) {
+	const longest = 100
+	if strings.Contains(value, "://") && strings.Contains(value, "@") {
+		value = mask // a URL with a password in it
+	}
+	if len(value) > longest {
+		value = strings.ToValidUTF8(value[:longest], "") + "..."
+	}
+	for _, field := range fields() {
+		if field.Tag.Get("envconfig") == name {
+			f.add(name, "is %q; allowed: %s", value, field.Tag.Get("allowed"))
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package config_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func TestASecretIsNeverPrinted(t *testing.T) {
+	const canary = "c4n4ry"
+	holder := struct {
+		Secret  config.Secret
+		Secrets []config.Secret
+		ByName  map[string]config.Secret
+	}{canary, []config.Secret{canary}, map[string]config.Secret{"a": canary}}
+	var shown []string
+	for _, verb := range strings.Fields("%v %+v %#v %s %q %x %X %d %t %10s %T") {
+		shown = append(shown, fmt.Sprintf(verb, holder.Secret), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder))
+	}
+	encoded, err := json.Marshal(holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := holder.Secret.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(zapcore.Entry{}, []zapcore.Field{
+		zap.Any("any", holder), zap.Stringer("stringer", holder.Secret), zap.Reflect("reflect", holder.Secret),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown = append(shown, string(encoded), string(text), line.String(), holder.Secret.String(), holder.Secret.GoString(),
+		fmt.Sprint(holder), fmt.Errorf("because of %v", holder).Error())
+	for _, s := range shown {
+		if strings.Contains(s, canary) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", canary)) {
+			t.Errorf("the secret shows in %s", s)
+		}
+	}
+	if got := string(encoded); got != `{"Secret":"***","Secrets":["***"],"ByName":{"a":"***"}}` {
+		t.Errorf("JSON = %s", got)
+	}
+}
+
+func TestThatThereIsNoSecretMayBeSeen(t *testing.T) {
+	if got := fmt.Sprintf("%v %q", config.Secret(""), config.Secret("")); got != ` ""` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTheCollectorTargetIsPrintedInItsOwnNotation(t *testing.T) {
+	for _, text := range []string{"off", "100", "1", "10000"} {
+		var p config.GCPercent
+		if err := p.Set(text); err != nil || p.String() != text {
+			t.Errorf("%s becomes %s, error %v", text, p, err)
+		}
+	}
+}

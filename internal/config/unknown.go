@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// foreignNames reports, in alphabetical order, the variables that somebody set in the belief that they are settings:
+// every unknown RETRY_ name (a misspelt one would otherwise leave its default in place without a word), and ZEEBE_HOST,
+// which Zeebe's own clients read, where ZEEBE_ADDRESS is not set. Other ZEEBE_ names belong to other programs. An empty
+// variable counts as unset, like everywhere.
+func foreignNames() []string {
+	var known []string
+	for _, field := range fields() {
+		known = append(known, field.Tag.Get("envconfig"))
+	}
+	var texts []string
+	if os.Getenv("ZEEBE_HOST") != "" && os.Getenv("ZEEBE_ADDRESS") == "" {
+		texts = append(texts, "ZEEBE_HOST is not read by this worker; set ZEEBE_ADDRESS to host:port")
+	}
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RETRY_") || value == "" || slices.Contains(known, name) {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s is not a setting%s", name, remedy(name, known)))
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// remedy says what to do about an unknown name, where that can be told.
+func remedy(name string, known []string) string {
+	if strings.HasSuffix(name, "_SERVICE_HOST") || strings.Contains(name, "_SERVICE_PORT") ||
+		strings.HasSuffix(name, "_PORT") || strings.Contains(name, "_PORT_") {
+		return "; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod"
+	}
+	if own := strings.TrimPrefix(name, "RETRY_"); slices.Contains(known, own) {
+		return "; did you mean " + own + "?"
+	}
+	closest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	if distance(name, closest) > max(len(name), len(closest))/3 {
+		return ""
+	}
+	return "; did you mean " + closest + "?"
+}
+
+// distance is the number of letters to insert, delete or replace to make b of a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
