@@ -1,0 +1,235 @@
+package devbroker
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+const (
+	// startTimeout bounds a start; 5 s is usual, a loaded machine takes longer.
+	startTimeout = 2 * time.Minute
+	// stopGrace is how long a broker may take to end by itself.
+	stopGrace = 20 * time.Second
+)
+
+//go:embed log4j2.xml
+var log4j2 []byte
+
+// Options say what broker to start. The zero value is a broker of [DefaultVersion] with free ports and a data
+// directory that goes when it is stopped.
+type Options struct {
+	// Version is one of [Versions]; "" means [DefaultVersion].
+	Version string
+	// Dir keeps the broker's data and logs over restarts. "" means a temporary directory, removed by [Broker.Stop].
+	Dir string
+	// GatewayPort and MonitoringPort fix the two ports that people use; 0 picks free ones.
+	GatewayPort, MonitoringPort int
+	// Records makes the broker write down everything it does, for [Broker.Records]. It slows the broker.
+	Records bool
+	// Detach lets the broker live on when this process ends. Find it again with [Attach].
+	Detach bool
+	// IgnoreInstalledJava runs the broker on the Java that is fetched, as on a machine that has none.
+	IgnoreInstalledJava bool
+	// Progress is told what takes long; nil is silent.
+	Progress Progress
+}
+
+// instance is one broker on this machine, running or not.
+type instance struct {
+	Version string
+	Dir     string
+	Ports   Ports
+	Records bool
+}
+
+// Broker is a running broker.
+type Broker struct {
+	at      instance
+	engine  engine
+	process *process.Process
+	records recordLog
+	detach  bool
+	// ownsDir says that the directory is a temporary one that goes with the broker.
+	ownsDir bool
+	// containerName is set where the broker runs in a container.
+	containerName string
+}
+
+// Start brings up a broker and returns when it is ready for work. The first start of a version fetches it, see
+// [Fetch]. Whoever starts a broker has to call [Broker.Stop].
+func Start(ctx context.Context, o Options) (*Broker, error) {
+	chosen, err := chooseEngine(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
+	b.at = instance{Version: o.Version, Records: o.Records}
+	if b.at.Version == "" {
+		b.at.Version = DefaultVersion
+	}
+	if b.at.Dir, err = makeDir(o.Dir); err != nil {
+		return nil, err
+	}
+	if b.at.Ports, err = pickPorts(o.GatewayPort, o.MonitoringPort); err != nil {
+		return nil, err
+	}
+	b.setRecords()
+	o.Progress.say("starting Zeebe %s on %s ...", b.at.Version, b.Address())
+	if err := b.launch(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func makeDir(dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "zeebe-")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func (b *Broker) setRecords() {
+	if b.at.Records {
+		b.records.path = filepath.Join(b.at.Dir, "records.jsonl")
+	}
+}
+
+// launch starts the process on the instance's directory and ports and waits until it is ready.
+func (b *Broker) launch(ctx context.Context) error {
+	if err := b.prepareDir(); err != nil {
+		return fmt.Errorf("prepare %s: %w", b.at.Dir, err)
+	}
+	log, err := os.OpenFile(b.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the broker's log: %w", err)
+	}
+	defer log.Close()
+	if b.containerName = b.engine.container(b.at); b.containerName != "" {
+		removeContainer(b.containerName)
+	}
+	cmd := b.engine.command(b.at)
+	cmd.Stdout, cmd.Stderr = log, log
+	if b.process, err = process.Start(cmd, b.detach); err != nil {
+		return fmt.Errorf("start the broker: %w", err)
+	}
+	if err := b.becomeReady(ctx); err != nil {
+		return errors.Join(err, b.Kill())
+	}
+	return nil
+}
+
+// becomeReady waits for the broker, unless its process ends first.
+func (b *Broker) becomeReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	go func() {
+		// A broker that has died will not become ready: waiting ends with it.
+		if b.process.Wait(ctx) == nil {
+			cancel()
+		}
+	}()
+	err := b.awaitReady(ctx)
+	if err == nil {
+		err = b.restoreClock(ctx)
+	}
+	if !b.process.Alive() {
+		return fmt.Errorf("the broker ended before it was ready (%w), %s", b.process.Err(), b.lastWords())
+	}
+	if err != nil {
+		return fmt.Errorf("the broker is not ready: %w, %s", err, b.lastWords())
+	}
+	return nil
+}
+
+func (b *Broker) prepareDir() error {
+	for _, name := range []string{"data", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(b.at.Dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.at.Dir, "log4j2.xml"), log4j2, 0o644); err != nil {
+		return err
+	}
+	if !b.at.Records {
+		return nil
+	}
+	return endHalfLine(b.records.path)
+}
+
+// lastWords is the end of the broker's log, for an error.
+func (b *Broker) lastWords() string {
+	const lines = 15
+	raw, err := os.ReadFile(b.LogPath())
+	if err != nil {
+		return "and its log cannot be read: " + err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return fmt.Sprintf("its log %s ends with:\n%s", b.LogPath(), strings.Join(all[max(0, len(all)-lines):], "\n"))
+}
+
+// Address is the gateway's host:port.
+func (b *Broker) Address() string { return loopback(b.at.Ports.Gateway) }
+
+// MonitoringURL is where the broker's metrics, health and clock are, without a slash at the end.
+func (b *Broker) MonitoringURL() string { return "http://" + loopback(b.at.Ports.Monitoring) }
+
+// LogPath is the file with what the broker logs.
+func (b *Broker) LogPath() string { return filepath.Join(b.at.Dir, "broker.log") }
+
+// Alive tells whether the broker's process runs.
+func (b *Broker) Alive() bool { return b.process.Alive() }
+
+// Kill ends the broker at once (kill -9), with no chance to tidy up. Its directory stays for [Broker.Restart].
+func (b *Broker) Kill() error {
+	if b.containerName != "" {
+		removeContainer(b.containerName)
+	}
+	return b.process.Kill()
+}
+
+// Restart starts the broker again on the same data and the same ports, with its clock where it was. A broker that
+// still runs is asked to end first.
+func (b *Broker) Restart(ctx context.Context) error {
+	if b.engine == nil {
+		return errors.New("a broker that another process started cannot be restarted from here: stop it and start one on its directory")
+	}
+	if err := b.end(ctx); err != nil {
+		return err
+	}
+	return b.launch(ctx)
+}
+
+// Stop ends the broker (SIGTERM, and SIGKILL when it takes too long) and removes its directory if that is a temporary
+// one. Stopping twice is fine.
+func (b *Broker) Stop(ctx context.Context) error {
+	if err := b.end(ctx); err != nil {
+		return err
+	}
+	if !b.ownsDir {
+		return nil
+	}
+	if err := os.RemoveAll(b.at.Dir); err != nil {
+		return fmt.Errorf("remove the broker's directory: %w", err)
+	}
+	return nil
+}
+
+func (b *Broker) end(ctx context.Context) error {
+	byItself, err := b.process.Stop(ctx, stopGrace)
+	if !byItself && b.containerName != "" {
+		removeContainer(b.containerName)
+	}
+	return err
+}

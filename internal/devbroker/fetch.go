@@ -1,0 +1,151 @@
+package devbroker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+var (
+	// errChecksum marks a download that is not the one that was pinned. There is no way round it.
+	errChecksum = errors.New("wrong checksum")
+	// errUnavailable marks a way to a broker that this machine does not offer, so that the next one is tried.
+	errUnavailable = errors.New("not available")
+)
+
+// marker is a file in every unpacked directory: it is written last, so a directory with it is whole.
+const marker = ".complete"
+
+// Progress is told, line by line, what takes long. Nil is silent.
+type Progress func(line string)
+
+func (p Progress) say(format string, args ...any) {
+	if p != nil {
+		p(fmt.Sprintf(format, args...))
+	}
+}
+
+// Fetch brings everything that a broker of this version needs ("" is [DefaultVersion]), so that later starts need no
+// network. It does nothing where all is there.
+func Fetch(ctx context.Context, version string, progress Progress) error {
+	_, err := chooseEngine(ctx, Options{Version: version, Progress: progress})
+	return err
+}
+
+// distribution returns the directory of the unpacked broker, and fetches it once by Maven.
+func distribution(ctx context.Context, r release, cache string, progress Progress) (string, error) {
+	dir := filepath.Join(cache, "zeebe-"+r.version)
+	if isComplete(dir) {
+		return dir, nil
+	}
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return "", fmt.Errorf("%w: Maven (mvn) is not on the PATH", errUnavailable)
+	}
+	err = fillOnce(ctx, dir, progress, func(tmp string) error {
+		progress.say("fetching Zeebe %s (%d MB, once) ...", r.version, r.megabytes)
+		began := time.Now()
+		tarball, err := mavenCopy(ctx, mvn, "io.camunda:camunda-zeebe:"+r.version+":tar.gz", filepath.Join(tmp, "download"))
+		if err != nil {
+			return err
+		}
+		if err := verify(tarball, r.sha256); err != nil {
+			return fmt.Errorf("%w; remove io/camunda/camunda-zeebe/%s from the local Maven repository and try again", err, r.version)
+		}
+		progress.say("unpacking Zeebe %s (fetched in %s) ...", r.version, time.Since(began).Round(time.Second))
+		if err := untar(tarball, filepath.Join(tmp, "unpacked")); err != nil {
+			return err
+		}
+		return install(filepath.Join(tmp, "unpacked", "camunda-zeebe-"+r.version), dir)
+	})
+	return dir, err
+}
+
+// mavenCopy lets Maven copy one artifact into dir and returns its path.
+func mavenCopy(ctx context.Context, mvn, artifact, dir string) (string, error) {
+	cmd := exec.CommandContext(ctx, mvn, "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
+		"-Dartifact="+artifact, "-DoutputDirectory="+dir)
+	if err := runQuietly(ctx, cmd); err != nil {
+		return "", fmt.Errorf("%w: maven could not fetch %s: %w", errUnavailable, artifact, err)
+	}
+	return onlyFile(dir)
+}
+
+// fillOnce calls fill with a temporary directory, under the lock of dir, unless dir has become complete meanwhile.
+// The temporary directory is removed afterwards, and with it whatever was downloaded into it.
+func fillOnce(ctx context.Context, dir string, progress Progress, fill func(tmp string) error) error {
+	return underLock(ctx, dir+".lock", progress, func() error {
+		if isComplete(dir) {
+			return nil
+		}
+		tmp, err := os.MkdirTemp(filepath.Dir(dir), "fetch-")
+		if err != nil {
+			return fmt.Errorf("make a directory in the cache: %w", err)
+		}
+		defer os.RemoveAll(tmp)
+		return fill(tmp)
+	})
+}
+
+// install marks an unpacked directory as whole and moves it to its place in one step.
+func install(unpacked, dir string) error {
+	if err := os.WriteFile(filepath.Join(unpacked, marker), nil, 0o644); err != nil {
+		return fmt.Errorf("mark what was unpacked: %w", err)
+	}
+	// What lies there without a marker was left by something else than us; it would stop the rename.
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("clear the place in the cache: %w", err)
+	}
+	if err := os.Rename(unpacked, dir); err != nil {
+		return fmt.Errorf("move into the cache: %w", err)
+	}
+	return nil
+}
+
+func isComplete(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, marker))
+	return err == nil
+}
+
+func onlyFile(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(entries) != 1 {
+		return "", fmt.Errorf("expected one file in %s, found %d", dir, len(entries))
+	}
+	return filepath.Join(dir, entries[0].Name()), nil
+}
+
+// runQuietly runs a program that is expected to be silent. Its error is one line: the first that looks like one.
+func runQuietly(ctx context.Context, cmd *exec.Cmd) error {
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %s", err, firstComplaint(string(out)))
+}
+
+// firstComplaint picks the line of a program's output that says what went wrong.
+func firstComplaint(out string) string {
+	last := "it printed nothing"
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if strings.Contains(strings.ToLower(line), "error") {
+			return line
+		}
+		if line != "" {
+			last = line
+		}
+	}
+	return last
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package process
+
+import "syscall"
+
+// attributes cannot tie the child's life to ours here: a parent that is killed leaves its child behind.
+func attributes(detach bool) *syscall.SysProcAttr {
+	if detach {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}

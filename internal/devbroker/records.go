@@ -1,0 +1,136 @@
+package devbroker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// recordsInterval is how often the broker's records are looked at while waiting for one.
+const recordsInterval = 25 * time.Millisecond
+
+// Record is one entry of the broker's log of commands, events and rejections, as its exporters see it.
+type Record struct {
+	Key, Position int64
+	// ValueType says what Value is, e.g. JOB, VARIABLE, INCIDENT, PROCESS_INSTANCE.
+	ValueType string
+	// Intent says what happened to it, e.g. CREATED, COMPLETED, ELEMENT_ACTIVATED.
+	Intent string
+	// RecordType is COMMAND, EVENT or COMMAND_REJECTION; only an EVENT has really happened.
+	RecordType      string
+	RejectionType   string
+	RejectionReason string
+	// Timestamp is the broker's time in milliseconds since 1970.
+	Timestamp int64
+	Value     json.RawMessage
+}
+
+// Records returns all records that the broker has exported so far, oldest first. It needs [Options].Records.
+func (b *Broker) Records(context.Context) ([]Record, error) {
+	return b.records.upTo()
+}
+
+// AwaitRecord returns the first record, old or new, that match accepts; it waits for it until ctx ends. It needs
+// [Options].Records.
+func (b *Broker) AwaitRecord(ctx context.Context, match func(Record) bool) (Record, error) {
+	tick := time.NewTicker(recordsInterval)
+	defer tick.Stop()
+	for seen := 0; ; {
+		all, err := b.records.upTo()
+		if err != nil {
+			return Record{}, err
+		}
+		for ; seen < len(all); seen++ {
+			if match(all[seen]) {
+				return all[seen], nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return Record{}, fmt.Errorf("await a record, none of %d is the one: %w", seen, ctx.Err())
+		}
+	}
+}
+
+// recordLog reads the file of records as it grows and keeps what it has read. It is safe for concurrent use.
+type recordLog struct {
+	path string
+
+	mu sync.Mutex
+	// offset is where the first line starts that has not been read.
+	offset int64
+	all    []Record
+}
+
+// upTo reads what has been added to the file and returns all records. The caller must not change the slice.
+func (l *recordLog) upTo() ([]Record, error) {
+	if l.path == "" {
+		return nil, errors.New("the broker keeps no records: start it with the option Records")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	file, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the broker's records: %w", err)
+	}
+	defer file.Close()
+	added, err := io.ReadAll(io.NewSectionReader(file, l.offset, 1<<62))
+	if err != nil {
+		return nil, fmt.Errorf("read the broker's records: %w", err)
+	}
+	// What follows the last line end is a line that is still being written; it is read again next time.
+	whole := added[:bytes.LastIndexByte(added, '\n')+1]
+	for line := range bytes.Lines(whole) {
+		l.add(line)
+	}
+	l.offset += int64(len(whole))
+	return slices.Clip(l.all), nil
+}
+
+// add takes one line over. Lines that are no record are skipped: the exporter logs a word about itself, and a broker
+// that was killed leaves half a line. A broker that restarts exports again what it had not marked as exported, so
+// positions that are known are skipped too.
+func (l *recordLog) add(line []byte) {
+	var r Record
+	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &r) != nil {
+		return
+	}
+	if n := len(l.all); n > 0 && r.Position <= l.all[n-1].Position {
+		return
+	}
+	l.all = append(l.all, r)
+}
+
+// endHalfLine closes a line that a killed broker has left, so that the next broker does not continue it.
+func endHalfLine(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	last := make([]byte, 1)
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil || end == 0 {
+		return err
+	}
+	if _, err := file.ReadAt(last, end-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = file.Write([]byte("\n"))
+	return err
+}
