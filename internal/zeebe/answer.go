@@ -1,0 +1,117 @@
+package zeebe
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/job"
+)
+
+const (
+	// maxAnswering is how many answers are sent at a time.
+	maxAnswering = 32
+	// answerTimeout bounds one try to send an answer.
+	answerTimeout = 5 * time.Second
+
+	answerPauseMin, answerPauseMax = 10 * time.Millisecond, time.Second
+)
+
+// reply is a job and its answer, to be sent while the job is locked.
+type reply struct {
+	job    job.Job
+	answer job.Answer
+	locked time.Time
+}
+
+func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
+	w.replies <- reply{j, a, b.locked}
+}
+
+// answerJobs sends answers until there are no more to come.
+func (w *Worker) answerJobs() {
+	for r := range w.replies {
+		if w.deliver(r) {
+			w.slots.give()
+		}
+	}
+}
+
+// deliver sends an answer until its outcome is known or the job's lock is over. It returns false when the worker stops
+// before that: the job may still be locked.
+//
+// The same bytes are sent again where an answer may have been lost on its way or on its way back, and nothing else:
+// another answer could undo what the broker has taken already.
+func (w *Worker) deliver(r reply) (settled bool) {
+	pause := backoff{least: answerPauseMin, most: answerPauseMax}
+	for first := true; ; first = false {
+		left := time.Until(r.locked)
+		if left <= 0 {
+			return true
+		}
+		code := w.send(r, min(left, answerTimeout))
+		switch code {
+		case codes.OK:
+			return true
+		case codes.NotFound:
+			// An earlier try of ours came through, another worker was first, or the instance was cancelled.
+			w.log.Debug("job is gone", r.fields(code)...)
+			return true
+		case codes.FailedPrecondition:
+			w.log.Info("job does not take the answer now; the broker gives it out again", r.fields(code)...)
+			return true
+		case codes.InvalidArgument:
+			if r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease || !first {
+				w.log.Error("gateway refuses the answer; the broker gives the job out again", r.fields(code)...)
+				return true
+			}
+			w.log.Error("gateway refuses the answer: making an incident", r.fields(code)...)
+			r.answer = job.Incident("the gateway refused this worker's answer as invalid: a fault of the worker")
+			continue
+		}
+		if w.answering.Err() != nil {
+			return false
+		}
+		p := pause.pause()
+		if time.Until(r.locked) <= p {
+			w.log.Warn("answer given up at the end of the lock; the broker gives the job out again", r.fields(code)...)
+			return true
+		}
+		sleep(w.answering, p)
+	}
+}
+
+// fields are what is logged of an answer that did not simply succeed: of the gateway's reason the code only, because
+// its text may repeat the answer.
+func (r reply) fields(code codes.Code) []zap.Field {
+	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind()), zap.Stringer("code", code))
+}
+
+// send makes one try.
+func (w *Worker) send(r reply, limit time.Duration) codes.Code {
+	ctx, cancel := context.WithTimeout(w.answering, limit)
+	defer cancel()
+	a, key := r.answer, r.job.Key
+	var err error
+	switch a.Kind() {
+	case job.KindComplete:
+		_, err = w.answers.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: text(a.Variables())})
+	case job.KindThrowError:
+		_, err = w.answers.ThrowError(ctx, &pb.ThrowErrorRequest{
+			JobKey: key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables()),
+		})
+	case job.KindFail:
+		_, err = w.answers.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
+	case job.KindRelease:
+		_, err = w.answers.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: r.job.Retries, ErrorMessage: text(a.Message())})
+	}
+	return status.Code(err)
+}
+
+// text makes a string fit for the wire, where one that is not UTF-8 would fail each time it is sent.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,0 +1,110 @@
+// Package zeebe is the worker's side of a Zeebe broker: it connects, takes jobs, hands them to a [job.Handler], reports
+// the answers, deploys models and looks at the cluster. It knows jobs, not claims.
+//
+// It speaks to the gateway by the generated stubs and keeps the job loop in its own hands; docs/decisions.md says why.
+package zeebe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+)
+
+// Client is a connection to a Zeebe gateway. It is safe for concurrent use.
+type Client struct {
+	// Polls and answers each have a connection: an answer does not wait behind a batch of variables that arrives,
+	// and the two sides of a busy worker do not contend for one connection's lock.
+	polls, answers *grpc.ClientConn
+	tokens         *tokens // nil without OAuth
+}
+
+// Close ends the connection. Calls under way fail.
+func (c *Client) Close() error {
+	return errors.Join(c.polls.Close(), c.answers.Close())
+}
+
+// Topology is what the gateway knows of its cluster.
+type Topology struct {
+	// GatewayVersion is the gateway's own version, for example "8.5.8".
+	GatewayVersion string
+	// Brokers is how many brokers the gateway sees.
+	Brokers int
+	// Partitions is how many partitions the cluster is set up with, Led how many of them have a healthy leader.
+	Partitions, Led int
+}
+
+// Healthy tells whether every partition has a healthy leader, so that jobs of all of them can be worked.
+func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partitions }
+
+// Topology asks the gateway for the state of its cluster.
+func (c *Client) Topology(ctx context.Context) (Topology, error) {
+	r, err := pb.NewGatewayClient(c.answers).Topology(ctx, &pb.TopologyRequest{})
+	if err != nil {
+		return Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+	}
+	led := map[int32]bool{}
+	for _, broker := range r.Brokers {
+		for _, p := range broker.Partitions {
+			if p.Role == pb.Partition_LEADER && p.Health == pb.Partition_HEALTHY {
+				led[p.PartitionId] = true
+			}
+		}
+	}
+	return Topology{
+		GatewayVersion: r.GatewayVersion,
+		Brokers:        len(r.Brokers),
+		Partitions:     int(r.PartitionsCount),
+		Led:            len(led),
+	}, nil
+}
+
+// Resource is a file to deploy: a BPMN model, a DMN table or a form. The ending of its name tells which.
+type Resource struct {
+	Name    string
+	Content []byte
+}
+
+// Deployed is one definition that a deployment made, or found unchanged.
+type Deployed struct {
+	// ID is the process id, decision id or form id, Resource the name of the file it came from.
+	ID, Resource string
+	// Version counts from 1 and stays as it was when the resource did not change.
+	Version int32
+	// Key identifies this version of the definition.
+	Key int64
+}
+
+// Deploy puts resources on the broker in one deployment: all of them or none.
+func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, error) {
+	request := &pb.DeployResourceRequest{Resources: make([]*pb.Resource, len(resources))}
+	for i, r := range resources {
+		request.Resources[i] = &pb.Resource{Name: r.Name, Content: r.Content}
+	}
+	r, err := pb.NewGatewayClient(c.answers).DeployResource(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+	}
+	var deployed []Deployed
+	for _, d := range r.Deployments {
+		if p := d.GetProcess(); p != nil {
+			deployed = append(deployed, Deployed{p.BpmnProcessId, p.ResourceName, p.Version, p.ProcessDefinitionKey})
+		}
+		if d := d.GetDecision(); d != nil {
+			deployed = append(deployed, Deployed{ID: d.DmnDecisionId, Version: d.Version, Key: d.DecisionKey})
+		}
+		if f := d.GetForm(); f != nil {
+			deployed = append(deployed, Deployed{f.FormId, f.ResourceName, f.Version, f.FormKey})
+		}
+	}
+	return deployed, nil
+}
+
+// renewToken has the token replaced, where there is one.
+func (c *Client) renewToken() {
+	if c.tokens != nil {
+		c.tokens.reject()
+	}
+}

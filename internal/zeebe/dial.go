@@ -1,0 +1,122 @@
+package zeebe
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/keepalive"
+)
+
+// Config says how to reach a gateway. The environment variables named are those by which Zeebe's own clients are
+// set up; they are named here so that a fault can name them.
+type Config struct {
+	// Address is the gateway's host:port (ZEEBE_ADDRESS).
+	Address string
+	// Plaintext turns TLS off (ZEEBE_INSECURE_CONNECTION).
+	Plaintext bool
+	// CACertPath is a PEM file of the authorities to trust; without it, those of the system (ZEEBE_CA_CERTIFICATE_PATH).
+	CACertPath string
+	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the proxy in front
+	// of it (ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH). Both or neither.
+	ClientCertPath, ClientKeyPath string
+	// OverrideAuthority is the host name to ask for and to find in the gateway's certificate, where it is not the one
+	// of the address (ZEEBE_OVERRIDE_AUTHORITY).
+	OverrideAuthority string
+	// OAuth is nil where the gateway asks for no token.
+	OAuth *OAuthConfig
+}
+
+const (
+	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that travel
+	// at different speeds. Long polls are shorter, so that pings are sent on a connection that is dead already.
+	keepAlive        = 35 * time.Second
+	keepAliveTimeout = 10 * time.Second
+
+	// A gateway that is back is noticed within reconnectMax. The library's own limit is two minutes.
+	reconnectMin, reconnectMax = 50 * time.Millisecond, 5 * time.Second
+
+	// maxReceive is far above what a gateway sends (4 MiB by default), because a batch that is refused here stays
+	// locked and is seen by nobody.
+	maxReceive = 64 << 20
+)
+
+// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later; a faulty
+// configuration is an error that names all its faults.
+func Dial(c Config) (*Client, error) { return dial(c) }
+
+// dial lets tests connect by a pipe.
+func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
+	host, faults := c.check()
+	credentials, err := c.transport()
+	faults = append(faults, err)
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
+	}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(credentials),
+		grpc.WithUserAgent("analyze-retry"),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: keepAliveTimeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           grpcbackoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
+			MinConnectTimeout: reconnectMax,
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
+		grpc.WithDisableServiceConfig(), // no look-up of TXT records
+		grpc.WithDisableRetry(),         // the job loop tries again itself
+		grpc.WithSharedWriteBuffer(true),
+	}
+	if c.OverrideAuthority != "" {
+		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
+	}
+	client := &Client{}
+	if c.OAuth != nil {
+		client.tokens = newTokens(*c.OAuth, c.Plaintext && isLoopback(host))
+		options = append(options, grpc.WithPerRPCCredentials(client.tokens))
+	}
+	options = append(options, extra...)
+	if client.polls, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
+		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
+	}
+	if client.answers, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
+		return nil, errors.Join(fmt.Errorf("connect to the Zeebe gateway: %w", err), client.polls.Close())
+	}
+	return client, nil
+}
+
+// check finds the faults that need no file and returns the host of the address.
+func (c Config) check() (host string, faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	host, port, err := net.SplitHostPort(c.Address)
+	if err != nil || host == "" || port == "" {
+		fault("ZEEBE_ADDRESS %q is not host:port, for example 127.0.0.1:26500", c.Address)
+	}
+	if c.Plaintext {
+		if c.CACertPath != "" || c.ClientCertPath != "" || c.ClientKeyPath != "" {
+			fault("ZEEBE_INSECURE_CONNECTION=true turns TLS off, yet certificates are given: drop one of the two")
+		}
+		if c.OAuth != nil && err == nil && !isLoopback(host) {
+			fault("ZEEBE_INSECURE_CONNECTION=true: refusing to send a token over plaintext to a host that is not loopback (%s)", host)
+		}
+	}
+	if (c.ClientCertPath == "") != (c.ClientKeyPath == "") {
+		fault("ZEEBE_CLIENT_CERTIFICATE_PATH and ZEEBE_CLIENT_KEY_PATH: one is given without the other")
+	}
+	if c.OAuth != nil {
+		faults = append(faults, c.OAuth.check()...)
+	}
+	return host, faults
+}
+
+// isLoopback tells whether what is sent to the host does not leave this machine.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

@@ -1,0 +1,149 @@
+// Package gatewaytest is a Zeebe gateway in the process of a test: a real gRPC server, over a real or an in-memory
+// connection, in front of a queue of jobs that behaves as the one of Zeebe 8.5 does as far as a job worker can tell.
+//
+// What differs from the real one: the time limit of a lock is kept to the millisecond (a real broker looks once a
+// second), jobs do not belong to process instances that go on, and nothing is kept on disk.
+package gatewaytest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// firstKey is the key of the first job, as on the first partition of a fresh broker.
+const firstKey = int64(1)<<51 + 1
+
+// Gateway is the gateway and the broker behind it. All its methods may be called at any time, also while it serves.
+type Gateway struct {
+	pb.UnimplementedGatewayServer
+	server *grpc.Server
+
+	mu      sync.Mutex
+	nextKey int64
+	queues  map[string]*queue // by job type
+	jobs    map[int64]*record
+	counts  Counts
+	changed chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
+	faults  map[Method][]*Fault
+	calls   []Call
+}
+
+// New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS
+// credentials.
+func New(options ...grpc.ServerOption) *Gateway {
+	g := &Gateway{
+		nextKey: firstKey,
+		queues:  map[string]*queue{},
+		jobs:    map[int64]*record{},
+		faults:  map[Method][]*Fault{},
+	}
+	g.server = grpc.NewServer(append([]grpc.ServerOption{
+		grpc.UnaryInterceptor(g.interceptUnary),
+		grpc.StreamInterceptor(g.interceptStream),
+	}, options...)...)
+	pb.RegisterGatewayServer(g.server, g)
+	return g
+}
+
+// Listen serves on a free port of the loopback interface and returns its address.
+func (g *Gateway) Listen() (address string, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen on loopback: %w", err)
+	}
+	g.Serve(listener)
+	return listener.Addr().String(), nil
+}
+
+// Serve serves on a listener in the background, until Close.
+func (g *Gateway) Serve(listener net.Listener) {
+	go func() {
+		// The error only says that the server was stopped: a listener that breaks shows in the test that calls it.
+		_ = g.server.Serve(listener)
+	}()
+}
+
+// Pipe serves in memory and returns the function that dials it, for grpc.WithContextDialer. Unlike a socket it works
+// in a bubble of testing/synctest.
+func (g *Gateway) Pipe() func(context.Context, string) (net.Conn, error) {
+	listener := bufconn.Listen(1 << 20)
+	g.Serve(listener)
+	return func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+}
+
+// Close cuts all connections, as a gateway does that is killed. The jobs stay, to be looked at.
+func (g *Gateway) Close() {
+	g.server.Stop()
+}
+
+// change tells those who wait that something happened. The caller holds the mutex.
+func (g *Gateway) change() {
+	if g.changed != nil {
+		close(g.changed)
+		g.changed = nil
+	}
+}
+
+// onChange returns a channel that is closed at the next change. The caller holds the mutex.
+func (g *Gateway) onChange() <-chan struct{} {
+	if g.changed == nil {
+		g.changed = make(chan struct{})
+	}
+	return g.changed
+}
+
+// Wait waits until the counts satisfy a condition, or ctx ends.
+func (g *Gateway) Wait(ctx context.Context, until func(Counts) bool) error {
+	for {
+		g.mu.Lock()
+		counts, changed := g.counts, g.onChange()
+		g.mu.Unlock()
+		if until(counts) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("gateway still at %+v: %w", counts, context.Cause(ctx))
+		}
+	}
+}
+
+// expire makes those jobs available again whose lock has run out. The caller holds the mutex.
+func (g *Gateway) expire(q *queue, now time.Time) {
+	for len(q.locks) > 0 && !q.locks[0].deadline.After(now) {
+		l := q.popLock()
+		if j := g.jobs[l.key]; j.state == Locked && j.deadline.Equal(l.deadline) {
+			g.counts.Expired++
+			g.setState(j, Waiting)
+		}
+	}
+}
+
+// setState moves a job from one state to another. The caller holds the mutex.
+func (g *Gateway) setState(j *record, state State) {
+	g.counts.add(j.state, -1)
+	g.counts.add(state, 1)
+	j.state = state
+	if state == Waiting {
+		g.queue(j.Type).pushReady(j.Key)
+	}
+	g.change()
+}
+
+// queue returns the queue of a job type. The caller holds the mutex.
+func (g *Gateway) queue(jobType string) *queue {
+	q := g.queues[jobType]
+	if q == nil {
+		q = &queue{}
+		g.queues[jobType] = q
+	}
+	return q
+}

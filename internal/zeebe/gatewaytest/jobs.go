@@ -1,0 +1,173 @@
+package gatewaytest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+)
+
+// Job is a job to be put into the queue.
+type Job struct {
+	// Type is the job type.
+	Type string
+	// Variables is the JSON object that a worker gets, less what it does not fetch. A text that is no JSON object is
+	// delivered as it stands.
+	Variables string
+	// Retries defaults to 3.
+	Retries int32
+	// ProcessInstanceKey, ProcessID and ElementID are delivered as they are.
+	ProcessInstanceKey   int64
+	ProcessID, ElementID string
+	// Poison names a variable that is nested too deep: a poll that fetches it locks its jobs and is never answered.
+	Poison string
+}
+
+// State is where a job stands.
+type State uint8
+
+// The states of a job.
+const (
+	Waiting   State = iota + 1 // to be activated
+	Locked                     // activated and not answered
+	Completed                  // answered by CompleteJob
+	Thrown                     // answered by ThrowError
+	Incident                   // failed without retries left
+)
+
+// Counts says how many jobs are in which state, and how many locks ran out so far.
+type Counts struct {
+	Waiting, Locked, Completed, Thrown, Incident int
+	Expired                                      int
+}
+
+func (c *Counts) add(s State, n int) {
+	switch s {
+	case Waiting:
+		c.Waiting += n
+	case Locked:
+		c.Locked += n
+	case Completed:
+		c.Completed += n
+	case Thrown:
+		c.Thrown += n
+	case Incident:
+		c.Incident += n
+	}
+}
+
+// record is a job in the broker.
+type record struct {
+	Job
+	Key      int64
+	names    []string // of the variables; nil where Variables is no JSON object
+	state    State
+	deadline time.Time // of the lock
+	message  string    // of the last failure
+}
+
+// Add puts jobs into the queue and returns their keys, which rise.
+func (g *Gateway) Add(jobs ...Job) []int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	added := make([]int64, 0, len(jobs))
+	for _, j := range jobs {
+		if j.Retries == 0 {
+			j.Retries = 3
+		}
+		r := &record{Job: j, Key: g.nextKey}
+		if values := object(j.Variables); values != nil {
+			r.names = slices.Collect(maps.Keys(values))
+		}
+		g.nextKey++
+		g.jobs[r.Key] = r
+		g.setState(r, Waiting)
+		added = append(added, r.Key)
+	}
+	return added
+}
+
+// Counts tells how many jobs are in which state.
+func (g *Gateway) Counts() Counts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expireAll()
+	return g.counts
+}
+
+// Job tells where one job stands: its state, the retries it has left and the message of its last failure.
+func (g *Gateway) Job(key int64) (state State, retries int32, message string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expireAll()
+	j := g.jobs[key]
+	if j == nil {
+		return 0, 0, ""
+	}
+	return j.state, j.Retries, j.message
+}
+
+func (g *Gateway) expireAll() {
+	now := time.Now()
+	for _, q := range g.queues {
+		g.expire(q, now)
+	}
+}
+
+// activate locks up to limit jobs for a worker. The caller holds the mutex.
+func (g *Gateway) activate(q *queue, limit int, timeout time.Duration) []*record {
+	now := time.Now()
+	g.expire(q, now)
+	var taken []*record
+	for len(taken) < limit && len(q.ready) > 0 {
+		j := g.jobs[q.popReady()]
+		if j.state != Waiting { // answered after its lock had run out
+			continue
+		}
+		g.setState(j, Locked)
+		j.deadline = now.Add(timeout)
+		q.pushLock(lock{j.deadline, j.Key})
+		taken = append(taken, j)
+	}
+	return taken
+}
+
+// deliver is what a worker gets of a job.
+func (j *record) deliver(worker string, fetch []string) *pb.ActivatedJob {
+	return &pb.ActivatedJob{
+		Key:                j.Key,
+		Type:               j.Type,
+		ProcessInstanceKey: j.ProcessInstanceKey,
+		BpmnProcessId:      j.ProcessID,
+		ElementId:          j.ElementID,
+		CustomHeaders:      "{}",
+		Worker:             worker,
+		Retries:            j.Retries,
+		Deadline:           j.deadline.UnixMilli(),
+		Variables:          j.fetched(fetch),
+		TenantId:           "<default>",
+	}
+}
+
+// fetched is the job's variables less those that were not asked for; no names ask for all.
+func (j *record) fetched(names []string) string {
+	wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	if j.names == nil || !slices.ContainsFunc(j.names, func(n string) bool { return !wanted(n) }) {
+		return j.Variables
+	}
+	values := object(j.Variables)
+	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return !wanted(name) })
+	text, _ := json.Marshal(values)
+	return string(text)
+}
+
+// object reads a JSON object; it is nil where the text is none.
+func object(text string) map[string]json.RawMessage {
+	var values map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &values) != nil {
+		return nil
+	}
+	return values
+}

@@ -1,0 +1,167 @@
+package gatewaytest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// defaultLongPoll is how long a poll waits for jobs that does not say how long.
+const defaultLongPoll = 10 * time.Second
+
+// ActivateJobs answers a poll as soon as there is a job for it, or without one when its time is up.
+func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_ActivateJobsServer) error {
+	switch {
+	case r.Type == "":
+		return status.Error(codes.InvalidArgument, "Expected to activate jobs with type to be present, but it was blank")
+	case r.MaxJobsToActivate < 1 || r.Timeout < 1:
+		return status.Error(codes.InvalidArgument, "Expected to activate jobs with a maximum and a timeout above zero")
+	}
+	taken := g.awaitJobs(stream.Context(), r)
+	if slices.ContainsFunc(taken, func(j *record) bool { return j.Poison != "" && slices.Contains(r.FetchVariable, j.Poison) }) {
+		<-stream.Context().Done()
+		return status.FromContextError(stream.Context().Err()).Err()
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	response := &pb.ActivateJobsResponse{Jobs: make([]*pb.ActivatedJob, len(taken))}
+	for i, j := range taken {
+		response.Jobs[i] = j.deliver(r.Worker, r.FetchVariable)
+	}
+	err := stream.Context().Err()
+	if err == nil {
+		err = stream.Send(response)
+	}
+	if err != nil { // the worker has gone: its jobs are handed back
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, j := range taken {
+			if j.state == Locked {
+				g.setState(j, Waiting)
+			}
+		}
+	}
+	return err
+}
+
+// awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows.
+func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) []*record {
+	patience := time.Duration(r.RequestTimeout) * time.Millisecond
+	if patience == 0 {
+		patience = defaultLongPoll
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(patience, 0))
+	defer cancel()
+	for {
+		g.mu.Lock()
+		q := g.queue(r.Type)
+		taken := g.activate(q, int(r.MaxJobsToActivate), time.Duration(r.Timeout)*time.Millisecond)
+		if len(taken) > 0 {
+			g.mu.Unlock()
+			return taken
+		}
+		changed := g.onChange()
+		var expiry <-chan time.Time
+		if len(q.locks) > 0 {
+			expiry = time.After(time.Until(q.locks[0].deadline))
+		}
+		g.mu.Unlock()
+		select {
+		case <-changed:
+		case <-expiry:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// answer finishes or fails an open job; the caller says what becomes of it.
+func (g *Gateway) answer(key int64, then func(*record)) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	j := g.jobs[key]
+	if j == nil || j.state == Completed || j.state == Thrown {
+		return status.Errorf(codes.NotFound, "Expected to find job with key '%d', but no such job was found", key)
+	}
+	if j.state == Incident {
+		return status.Errorf(codes.FailedPrecondition, "Expected to answer job with key '%d', but it is in state 'FAILED'", key)
+	}
+	then(j)
+	return nil
+}
+
+// variablesFault refuses variables that are no JSON object, repeating them in its text as the real gateway does.
+func variablesFault(variables string) error {
+	if variables != "" && object(variables) == nil {
+		return status.Errorf(codes.InvalidArgument, "Invalid JSON value: %s", variables)
+	}
+	return nil
+}
+
+// CompleteJob completes a job.
+func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.CompleteJobResponse, error) {
+	if err := variablesFault(r.Variables); err != nil {
+		return nil, err
+	}
+	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Completed) })
+	return &pb.CompleteJobResponse{}, err
+}
+
+// ThrowError throws a BPMN error.
+func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.ThrowErrorResponse, error) {
+	if err := variablesFault(r.Variables); err != nil {
+		return nil, err
+	}
+	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Thrown) })
+	return &pb.ThrowErrorResponse{}, err
+}
+
+// FailJob makes a job available again, or an incident of it when it has no retries left.
+func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobResponse, error) {
+	if r.Retries < 0 {
+		return nil, status.Error(codes.InvalidArgument, "Expected to fail job with retries of zero or more")
+	}
+	err := g.answer(r.JobKey, func(j *record) {
+		j.Retries, j.message = r.Retries, r.ErrorMessage
+		if r.Retries == 0 {
+			g.setState(j, Incident)
+		} else if j.state == Locked {
+			g.setState(j, Waiting)
+		}
+	})
+	return &pb.FailJobResponse{}, err
+}
+
+// Topology shows one broker that leads one healthy partition.
+func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyResponse, error) {
+	return &pb.TopologyResponse{
+		GatewayVersion: "8.5.8",
+		ClusterSize:    1, PartitionsCount: 1, ReplicationFactor: 1,
+		Brokers: []*pb.BrokerInfo{{
+			Host: "127.0.0.1", Version: "8.5.8",
+			Partitions: []*pb.Partition{{PartitionId: 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY}},
+		}},
+	}, nil
+}
+
+// DeployResource takes every resource for a process whose id is the resource's name.
+func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	response := &pb.DeployResourceResponse{Key: g.nextKey}
+	g.nextKey++
+	for _, resource := range r.Resources {
+		response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Process{
+			Process: &pb.ProcessMetadata{
+				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: g.nextKey, ResourceName: resource.Name,
+			},
+		}})
+		g.nextKey++
+	}
+	return response, nil
+}

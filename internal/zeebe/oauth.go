@@ -1,0 +1,187 @@
+package zeebe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+	"golang.org/x/sync/singleflight"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// OAuthConfig says how to get tokens by the client credentials grant.
+type OAuthConfig struct {
+	// ClientID and ClientSecret identify this worker (ZEEBE_CLIENT_ID, ZEEBE_CLIENT_SECRET).
+	ClientID, ClientSecret string
+	// TokenURL is where tokens are issued (ZEEBE_AUTHORIZATION_SERVER_URL).
+	TokenURL string
+	// Audience is whom the token is for (ZEEBE_TOKEN_AUDIENCE); may be empty.
+	Audience string
+	// Scope is what the token is to allow (ZEEBE_TOKEN_SCOPE); may be empty.
+	Scope string
+}
+
+func (c OAuthConfig) check() (faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.ClientID == "" {
+		fault("ZEEBE_CLIENT_ID is missing")
+	}
+	if c.ClientSecret == "" {
+		fault("ZEEBE_CLIENT_SECRET is missing")
+	}
+	u, err := url.Parse(c.TokenURL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		fault("ZEEBE_AUTHORIZATION_SERVER_URL is not an http(s) URL") // its text may hold a password
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		fault("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret over plaintext to a host that is not loopback (%s)", u.Hostname())
+	}
+	return faults
+}
+
+const (
+	tokenTimeout = 5 * time.Second
+	// tokenPause keeps calls that fail for want of a token from flooding the server that issues them.
+	tokenPause = time.Second
+	// tokenLife is how long a token is used that does not say when it expires.
+	tokenLife = 5 * time.Minute
+)
+
+// tokens attaches a token to every call. It keeps the token in memory only, asks for the next one when four fifths of
+// its life are over, and asks once however many calls wait for it.
+type tokens struct {
+	source    clientcredentials.Config
+	http      *http.Client
+	plaintext bool // to this machine only
+	flight    singleflight.Group
+
+	mu      sync.Mutex
+	token   string
+	renew   time.Time // when to ask for the next one
+	expires time.Time
+	asked   time.Time // when it was last asked for one
+	failed  error     // what came of that
+}
+
+func newTokens(c OAuthConfig, plaintext bool) *tokens {
+	t := &tokens{
+		source: clientcredentials.Config{
+			ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.TokenURL,
+			EndpointParams: url.Values{},
+			AuthStyle:      oauth2.AuthStyleInParams,
+		},
+		http: &http.Client{
+			Timeout: tokenTimeout,
+			// Asked a few times an hour, the server need not hold a connection open.
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true},
+			// A redirect would carry the secret to another place.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		plaintext: plaintext,
+	}
+	if c.Audience != "" {
+		t.source.EndpointParams.Set("audience", c.Audience)
+	}
+	if c.Scope != "" {
+		t.source.Scopes = []string{c.Scope}
+	}
+	return t
+}
+
+// RequireTransportSecurity lets gRPC itself refuse plaintext, save to this machine.
+func (t *tokens) RequireTransportSecurity() bool { return !t.plaintext }
+
+// GetRequestMetadata is called for every call.
+func (t *tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+	token, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"authorization": "Bearer " + token}, nil
+}
+
+func (t *tokens) get(ctx context.Context) (string, error) {
+	if token, err := t.known(time.Now()); token != "" || err != nil {
+		return token, err
+	}
+	fetched := t.flight.DoChan("", func() (any, error) { return t.fetch() })
+	select {
+	case r := <-fetched:
+		token, _ := r.Val.(string)
+		return token, r.Err
+	case <-ctx.Done():
+		return "", status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// known returns what is to be used without asking: the token, or the fault of a moment ago. It returns neither when
+// it is time to ask.
+func (t *tokens) known(now time.Time) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	justAsked := now.Before(t.asked.Add(tokenPause))
+	switch {
+	case now.Before(t.renew), justAsked && now.Before(t.expires):
+		return t.token, nil
+	case justAsked:
+		return "", t.failed
+	default:
+		return "", nil
+	}
+}
+
+// fetch asks for a token. While the old one holds, a fault is not yet one.
+func (t *tokens) fetch() (string, error) {
+	if token, err := t.known(time.Now()); token != "" || err != nil { // another flight has just landed
+		return token, err
+	}
+	fresh, err := t.source.Token(context.WithValue(context.Background(), oauth2.HTTPClient, t.http))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked = time.Now()
+	if err != nil {
+		t.failed = status.Error(codes.Unauthenticated, "no token: "+tokenFault(err))
+		if t.asked.Before(t.expires) {
+			return t.token, nil
+		}
+		return "", t.failed
+	}
+	life := tokenLife
+	if !fresh.Expiry.IsZero() {
+		life = fresh.Expiry.Sub(t.asked)
+	}
+	t.token, t.expires, t.renew, t.failed = fresh.AccessToken, t.asked.Add(life), t.asked.Add(life*4/5), nil
+	return t.token, nil
+}
+
+// reject has a token replaced that the gateway refuses, for example because the keys were changed that signed it.
+func (t *tokens) reject() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renew = time.Time{}
+}
+
+// tokenFault says why there is no token in words that cannot hold the secret: the server's answer may repeat it.
+func tokenFault(err error) string {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		standard := []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+		if slices.Contains(standard, refused.ErrorCode) {
+			return fmt.Sprintf("the authorization server answered %d, %s", refused.Response.StatusCode, refused.ErrorCode)
+		}
+		return fmt.Sprintf("the authorization server answered %d", refused.Response.StatusCode)
+	}
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		return "the authorization server cannot be reached: " + transport.Err.Error()
+	}
+	return "the authorization server's answer is no token"
+}

@@ -1,0 +1,152 @@
+package zeebe
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/job"
+)
+
+// Options say what a worker works and within which bounds. A zero duration or number stands for its default.
+type Options struct {
+	// JobType is the job type to work. Required.
+	JobType string
+	// FetchVariables names the variables to fetch: exactly those that the handler reads. Required, because a foreign
+	// variable that the gateway cannot deliver would stop the whole job type.
+	FetchVariables []string
+	// Handler decides the answers. Required. It is called for several batches at once.
+	Handler job.Handler
+	// Name is the worker's name in the broker's records. Defaults to the job type.
+	Name string
+	// MaxJobsActive is how many jobs may be in hand: received and not yet answered. Defaults to 50.
+	MaxJobsActive int
+	// JobTimeout is how long the broker locks a job for this worker. Defaults to 10 seconds.
+	JobTimeout time.Duration
+	// HandlerTimeout bounds one call of the handler. Defaults to 5 seconds and is never more than half of JobTimeout,
+	// so that a batch that hangs can be handed over once more, job by job.
+	HandlerTimeout time.Duration
+	// RequestTimeout is how long a poll waits at the gateway for a job. Defaults to 10 seconds.
+	RequestTimeout time.Duration
+	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 10 seconds.
+	ShutdownTimeout time.Duration
+	// Logger defaults to none. What it is told holds neither variables nor the gateway's own texts about answers.
+	Logger *zap.Logger
+}
+
+// withDefaults fills in what is not given.
+func (o Options) withDefaults() Options {
+	switch {
+	case o.JobType == "":
+		panic("zeebe: Options.JobType is empty")
+	case len(o.FetchVariables) == 0:
+		panic("zeebe: Options.FetchVariables names no variable, which would fetch them all")
+	case o.Handler == nil:
+		panic("zeebe: Options.Handler is nil")
+	}
+	if o.Name == "" {
+		o.Name = o.JobType
+	}
+	if o.MaxJobsActive <= 0 {
+		o.MaxJobsActive = 50
+	}
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	for _, d := range []struct {
+		value     *time.Duration
+		otherwise time.Duration
+	}{
+		{&o.JobTimeout, 10 * time.Second},
+		{&o.HandlerTimeout, 5 * time.Second},
+		{&o.RequestTimeout, 10 * time.Second},
+		{&o.ShutdownTimeout, 10 * time.Second},
+	} {
+		if *d.value <= 0 {
+			*d.value = d.otherwise
+		}
+	}
+	o.HandlerTimeout = min(o.HandlerTimeout, o.JobTimeout/2)
+	return o
+}
+
+// lastCall is how long Run takes, after the shutdown timeout, to hand back what is unanswered.
+const lastCall = time.Second
+
+// Worker works the jobs of one type. It is made by NewWorker.
+type Worker struct {
+	Options
+	log     *zap.Logger
+	client  *Client
+	polls   pb.GatewayClient
+	answers pb.GatewayClient
+	slots   *slots
+	link    link
+
+	// Batches are handled and answered beyond the end of Run's context: handling ends with the shutdown timeout,
+	// answering a moment later.
+	handling, answering context.Context
+	abort, cut          context.CancelFunc
+
+	keepers   sync.WaitGroup // one goroutine for each batch
+	replies   chan reply     // has room for every job in hand
+	abandoned atomic.Int64   // handler calls that did not come back in time
+}
+
+// NewWorker makes a worker. It panics where a required option is missing.
+func NewWorker(client *Client, options Options) *Worker {
+	o := options.withDefaults()
+	w := &Worker{
+		Options: o,
+		log:     o.Logger.With(zap.String("job_type", o.JobType)),
+		client:  client,
+		polls:   pb.NewGatewayClient(client.polls),
+		answers: pb.NewGatewayClient(client.answers),
+		slots:   newSlots(o.MaxJobsActive),
+		replies: make(chan reply, o.MaxJobsActive),
+	}
+	w.link.log = w.log
+	w.handling, w.abort = context.WithCancel(context.Background())
+	w.answering, w.cut = context.WithCancel(context.Background())
+	return w
+}
+
+// Connected tells whether the last polls came through. It turns true with the first poll that the gateway answers,
+// which does not wait for jobs, and false when polls have failed for a second. Whether the broker behind the gateway
+// has a leader is for Topology to say.
+func (w *Worker) Connected() bool { return w.link.up.Load() }
+
+// Run takes and works jobs until ctx ends. Then it takes no more, hands back those that the handler was not given, lets
+// the others finish within the shutdown timeout, and within one second more hands back what is still unanswered. It
+// returns nil when no job is left locked, and otherwise an error that says how many are. It may be called once.
+func (w *Worker) Run(ctx context.Context) error {
+	var answerers sync.WaitGroup
+	for range min(maxAnswering, w.MaxJobsActive) {
+		answerers.Go(w.answerJobs)
+	}
+	w.pollJobs(ctx)
+
+	w.awaitEmpty(w.ShutdownTimeout)
+	w.abort()
+	w.awaitEmpty(lastCall)
+	w.cut()
+	w.keepers.Wait()
+	close(w.replies)
+	answerers.Wait()
+	if n := w.slots.inHand(); n > 0 {
+		return fmt.Errorf("stopped with %d jobs unanswered: the broker gives them out again within %v", n, w.JobTimeout)
+	}
+	return nil
+}
+
+// awaitEmpty waits until no job is in hand, but no longer than the time allowed.
+func (w *Worker) awaitEmpty(allowed time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), allowed)
+	defer cancel()
+	_, _ = w.slots.wait(ctx, w.MaxJobsActive) // what is left is counted at the end
+}
