@@ -1,0 +1,121 @@
+# Bare `make` prints what there is. Works with GNU make 3.81 (macOS) and later. No target leaves a process behind,
+# but for `up`, which says so.
+
+GO           ?= go
+FUZZTIME     ?= 10s
+LINT_VERSION := v2.15.0
+# The linter must be built by a Go at least as new as the code, so both versions stand in its name.
+LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION 2>/dev/null)
+MODEL_TOOLS  := tools/models/node_modules/.package-lock.json
+VERSION      := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION)
+# Everything but the real-broker suite.
+UNIT         := $$($(GO) list ./... | grep -v /test/)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+##@ See it work
+
+.PHONY: demo up down
+demo: ## A real broker, the worker and the sample claims, in about a minute
+	$(GO) run ./cmd/sandbox demo
+
+up: ## Start a broker and the worker and leave them running
+	$(GO) run ./cmd/sandbox up
+
+down: ## Stop what `make up` started
+	$(GO) run ./cmd/sandbox down
+
+##@ Build
+
+.PHONY: build image clean
+build: ## bin/worker and bin/sandbox
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+image: ## The container image analyze-retry:latest (needs docker)
+	docker build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) -t analyze-retry:$(VERSION) -t analyze-retry:latest .
+
+clean: ## Remove what was built (downloads stay in .cache)
+	rm -rf bin tools/models/node_modules
+
+##@ Test
+
+.PHONY: test test-unit test-race test-e2e fuzz bench race-ready
+test: test-race test-e2e ## Everything, the real-broker suite included
+
+test-unit: ## The fast inner loop: all but the real-broker suite
+	$(GO) test -shuffle=on $(UNIT)
+
+test-race: race-ready ## The same with the race detector and no cached results
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 $(UNIT)
+
+test-e2e: race-ready ## The real-broker suite
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 20m ./test/e2e
+
+fuzz: ## Every fuzz target for FUZZTIME (10s)
+	@grep -rHoE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' internal bpmn cmd | \
+	sed -E 's|^(.*)/[^/]*:func (.*)$$|\1 \2|' | while read -r dir name; do \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$dir" </dev/null || exit 1; \
+	done
+
+bench: ## A decision's cost, and the worker beside the client library's own
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+	$(GO) run ./bench
+
+race-ready:
+	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || { \
+		echo "The race detector needs a C compiler and there is no '$$1': apt-get install gcc libc6-dev, or xcode-select --install" >&2; exit 1; }
+
+##@ Check
+
+.PHONY: verify fmt fmt-check vet lint lint-models
+verify: ## What CI runs, in its order
+	@start=$$(date +%s); for step in fmt-check vet lint lint-models build test; do \
+		echo "== make $$step (after $$(($$(date +%s) - start)) s)"; $(MAKE) --no-print-directory $$step || exit 1; \
+	done
+
+fmt: $(LINT) ## Format the Go code
+	$(LINT) fmt
+
+fmt-check: $(LINT)
+	$(LINT) fmt --diff
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: $(LINT) ## golangci-lint, and what the worker's binary links
+	$(LINT) run
+	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
+	if echo "$$linked" | grep -E '/internal/devbroker|/gatewaytest$$|^testing$$|testify|goleak|rapid'; then \
+		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
+	fi
+
+lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (needs Node 20)
+	cd tools/models && npm run --silent lint
+
+##@ Generated files
+
+.PHONY: generate pictures
+generate: ## docs/configuration.md
+	$(GO) generate ./...
+
+pictures: $(MODEL_TOOLS) ## The pictures of the models (needs Node 20 and Chromium)
+	cd tools/models && npm run --silent render
+
+# Built from its module, with the checksum database watching; about a minute and a half, once.
+$(LINT):
+	@echo "building golangci-lint $(LINT_VERSION), once"
+	GOBIN="$(CURDIR)/.cache/bin" $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv .cache/bin/golangci-lint $@
+
+$(MODEL_TOOLS): tools/models/package-lock.json
+	cd tools/models && npm ci --no-audit --no-fund
+	touch $@
+
+.PHONY: help
+help:
+	@awk 'BEGIN { FS = ":.*## "; print "make <target>" } \
+		/^##@ / { print "\n" substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
