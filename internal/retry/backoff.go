@@ -10,9 +10,8 @@ const precision = time.Minute
 func (p *Policy) Delay(retryCount int) time.Duration {
 	d := p.Base
 	for range retryCount {
-		// Compared with half of Max, so that doubling can never overflow.
-		if d > p.Max/2 {
-			return p.Max
+		if d >= p.Max { // stop doubling before it can overflow
+			break
 		}
 		d *= 2
 	}
