@@ -1,0 +1,135 @@
+package bpmn_test
+
+import (
+	"encoding/xml"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// element is any XML element of a model. Names are local names: bpmn:process is "process".
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Children []element  `xml:",any"`
+	Text     string     `xml:",chardata"`
+}
+
+func (e element) attr(name string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// all returns every element below e with one of these names, e itself not included.
+func (e element) all(names ...string) []element {
+	var found []element
+	for _, c := range e.Children {
+		if slices.Contains(names, c.XMLName.Local) {
+			found = append(found, c)
+		}
+		found = append(found, c.all(names...)...)
+	}
+	return found
+}
+
+// byID returns the element with this id.
+func (e element) byID(t *testing.T, id string) element {
+	t.Helper()
+	if found := e.find(id); found != nil {
+		return *found
+	}
+	t.Fatalf("no element %q", id)
+	return element{}
+}
+
+func (e element) find(id string) *element {
+	for i := range e.Children {
+		if e.Children[i].attr("id") == id {
+			return &e.Children[i]
+		}
+		if found := e.Children[i].find(id); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// outputs returns the output mappings of an element, target to source.
+func (e element) outputs() map[string]string {
+	mapped := map[string]string{}
+	for _, o := range e.all("output") {
+		mapped[o.attr("target")] = o.attr("source")
+	}
+	return mapped
+}
+
+// flowNodes returns what a token can stand on.
+func (e element) flowNodes() []element {
+	return e.all("startEvent", "endEvent", "boundaryEvent", "intermediateThrowEvent", "intermediateCatchEvent",
+		"serviceTask", "sendTask", "userTask", "callActivity", "exclusiveGateway")
+}
+
+type point struct{ x, y int }
+
+func (e element) number(t *testing.T, name string) int {
+	t.Helper()
+	n, err := strconv.Atoi(e.attr(name))
+	if err != nil {
+		t.Fatalf("%s of %s: %v (the diagram lies on whole pixels)", name, e.XMLName.Local, err)
+	}
+	return n
+}
+
+// waypoints returns the corners of every drawn flow by the flow's id.
+func (e element) waypoints(t *testing.T) map[string][]point {
+	t.Helper()
+	drawn := map[string][]point{}
+	for _, edge := range e.all("BPMNEdge") {
+		for _, w := range edge.all("waypoint") {
+			id := edge.attr("bpmnElement")
+			drawn[id] = append(drawn[id], point{w.number(t, "x"), w.number(t, "y")})
+		}
+	}
+	return drawn
+}
+
+// read parses one model, a path from this folder.
+func read(t *testing.T, path string) element {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root element
+	if err := xml.Unmarshal(content, &root); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return root
+}
+
+// files are all models of the project, the example included.
+func files(t *testing.T) []string {
+	t.Helper()
+	own, err := filepath.Glob("*.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Glob("../examples/*.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(own) == 0 || len(examples) == 0 {
+		t.Fatalf("models %v, examples %v: neither may be empty", own, examples)
+	}
+	return append(own, examples...)
+}
+
+func sorted[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), " ") }

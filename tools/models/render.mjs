@@ -1,0 +1,106 @@
+// Renders every model to docs/images/<name>.svg and .png. The SVG carries the SHA-256 of the file it was drawn from, so
+// that a test can tell a stale picture without a browser.
+import { createHash } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const images = join(root, 'docs', 'images');
+const viewer = createRequire(import.meta.url).resolve('bpmn-js/dist/bpmn-viewer.production.min.js');
+const margin = 20;
+
+async function models() {
+  const found = [];
+  for (const folder of ['bpmn', 'examples']) {
+    for (const file of (await readdir(join(root, folder))).sort()) {
+      if (file.endsWith('.bpmn')) found.push(join(root, folder, file));
+    }
+  }
+  return found;
+}
+
+// The browser is the machine's own: $CHROMIUM, or the first of the usual names.
+function findBrowser() {
+  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : [
+    ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].flatMap(
+      (name) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)),
+    ),
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  ];
+  for (const path of candidates) {
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch { /* the next one */ }
+  }
+  throw new Error(process.env.CHROMIUM
+    ? `CHROMIUM=${process.env.CHROMIUM} cannot be run`
+    : 'no Chromium or Chrome found: install one, or set CHROMIUM to its path');
+}
+
+// toSVG draws one model in the page. bpmn-js names its arrow heads by chance; they are numbered here instead, so that
+// an unchanged model gives an unchanged file.
+async function toSVG(page, xml, comment) {
+  const drawn = await page.evaluate(async (source) => {
+    const container = document.body.appendChild(document.createElement('div'));
+    container.style.cssText = 'width:2000px;height:1500px';
+    const bpmn = new BpmnJS({ container });
+    const { warnings } = await bpmn.importXML(source);
+    if (warnings.length > 0) throw new Error(warnings.map((w) => w.message).join('; '));
+    const { svg } = await bpmn.saveSVG();
+    bpmn.destroy();
+    container.remove();
+    return svg;
+  }, xml);
+  const ids = new Map();
+  for (const [, id] of drawn.matchAll(/ id="([^"]+)"/g)) ids.set(id, `m${ids.size + 1}`);
+  let svg = drawn;
+  for (const [from, to] of ids) svg = svg.replaceAll(`"${from}"`, `"${to}"`).replaceAll(`#${from}`, `#${to}`);
+
+  const [x, y, width, height] = svg.match(/viewBox="([^"]+)"/)[1].split(/\s+/).map(Number);
+  const box = { x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin };
+  svg = svg
+    .replace(/(<svg[^>]*?) width="[^"]*" height="[^"]*"/, `$1 width="${box.width}" height="${box.height}"`)
+    .replace(/viewBox="[^"]+"/, `viewBox="${box.x} ${box.y} ${box.width} ${box.height}"`)
+    .replace(/(<svg[^>]*>)/, `<!-- ${comment} -->\n$1<rect x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}" fill="white"/>`);
+  return { svg: svg.trimEnd() + '\n', width: box.width, height: box.height };
+}
+
+async function main() {
+  const browser = await chromium.launch({
+    executablePath: findBrowser(),
+    // It draws our own files and opens no site, so it needs neither network nor sandbox (which root cannot have).
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  try {
+    const page = await browser.newPage({ deviceScaleFactor: 2 });
+    await page.addScriptTag({ path: viewer });
+    await mkdir(images, { recursive: true });
+    const drawings = [];
+    for (const path of await models()) {
+      const source = await readFile(path);
+      const name = basename(path, '.bpmn');
+      const sha = createHash('sha256').update(source).digest('hex');
+      drawings.push({ name, ...await toSVG(page, source.toString('utf8'), `source: ${basename(path)} sha256: ${sha}`) });
+    }
+    for (const { name, svg, width, height } of drawings) {
+      await writeFile(join(images, `${name}.svg`), svg);
+      await page.setViewportSize({ width: Math.ceil(width), height: Math.ceil(height) });
+      await page.setContent(`<style>body{margin:0}svg{display:block}</style>${svg.slice(svg.indexOf('<svg'))}`);
+      await page.screenshot({ path: join(images, `${name}.png`) });
+      console.log(`docs/images/${name}.svg, .png`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  console.error(`render: ${error.message}`);
+  process.exitCode = 1;
+});
