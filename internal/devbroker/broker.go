@@ -16,7 +16,9 @@ import (
 const (
 	// startTimeout bounds a start; 5 s is usual, a loaded machine takes longer.
 	startTimeout = 2 * time.Minute
-	// stopGrace is how long a broker may take to end by itself.
+	// startAttempts is how often free ports are chosen anew when another process was quicker to use them.
+	startAttempts = 3
+	// stopGrace is how long a broker may take to end by itself; 2 s is usual.
 	stopGrace = 20 * time.Second
 )
 
@@ -64,29 +66,41 @@ type Broker struct {
 }
 
 // Start brings up a broker and returns when it is ready for work. The first start of a version fetches it, see
-// [Fetch]. Whoever starts a broker has to call [Broker.Stop].
+// [Fetch]. Whoever starts a broker has to call [Broker.Stop]. Where the start fails, the broker's directory stays, for
+// its log.
 func Start(ctx context.Context, o Options) (*Broker, error) {
-	chosen, err := chooseEngine(ctx, o)
+	r, err := findRelease(o.Version)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
-	b.at = instance{Version: o.Version, Records: o.Records}
-	if b.at.Version == "" {
-		b.at.Version = DefaultVersion
-	}
-	if b.at.Dir, err = makeDir(o.Dir); err != nil {
+	chosen, err := chooseEngine(ctx, r, o)
+	if err != nil {
 		return nil, err
 	}
-	if b.at.Ports, err = pickPorts(o.GatewayPort, o.MonitoringPort); err != nil {
-		return nil, err
+	dir, err := makeDir(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("make the broker's directory: %w", err)
 	}
+	b := &Broker{at: instance{Version: r.version, Dir: dir, Records: o.Records}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
 	b.setRecords()
-	o.Progress.say("starting Zeebe %s on %s ...", b.at.Version, b.Address())
-	if err := b.launch(ctx); err != nil {
-		return nil, err
+	for attempt := 1; ; attempt++ {
+		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort); err != nil {
+			return nil, err
+		}
+		o.Progress.say("starting Zeebe %s on %s ...", r.version, b.Address())
+		err := b.launch(ctx)
+		if err == nil {
+			return b, nil
+		}
+		if attempt == startAttempts || !b.lostPort() {
+			return nil, err
+		}
 	}
-	return b, nil
+}
+
+// lostPort tells whether a start failed because somebody took a port between our choice and the broker's use of it.
+func (b *Broker) lostPort() bool {
+	return strings.Contains(b.logTail(), "already in use")
 }
 
 func makeDir(dir string) (string, error) {
@@ -171,12 +185,18 @@ func (b *Broker) prepareDir() error {
 // lastWords is the end of the broker's log, for an error.
 func (b *Broker) lastWords() string {
 	const lines = 15
+	all := strings.Split(strings.TrimSpace(b.logTail()), "\n")
+	return fmt.Sprintf("its log %s ends with:\n%s", b.LogPath(), strings.Join(all[max(0, len(all)-lines):], "\n"))
+}
+
+// logTail is what the broker has logged last, or why that cannot be read.
+func (b *Broker) logTail() string {
+	const size = 64 << 10
 	raw, err := os.ReadFile(b.LogPath())
 	if err != nil {
-		return "and its log cannot be read: " + err.Error()
+		return err.Error()
 	}
-	all := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	return fmt.Sprintf("its log %s ends with:\n%s", b.LogPath(), strings.Join(all[max(0, len(all)-lines):], "\n"))
+	return string(raw[max(0, len(raw)-size):])
 }
 
 // Address is the gateway's host:port.

@@ -16,9 +16,6 @@ const dockerInfoTimeout = 15 * time.Second
 // containerHome is where the instance's directory appears inside the container.
 const containerHome = "/devbroker"
 
-// containerPorts are the ports inside a container; only two of them are published.
-var containerPorts = Ports{Gateway: 26500, Command: 26501, Internal: 26502, REST: 8080, Monitoring: 9600}
-
 // dockerEngine runs the broker's image of the same version.
 type dockerEngine struct {
 	docker, image string
@@ -39,29 +36,43 @@ func prepareDocker(ctx context.Context, r release, progress Progress) (engine, e
 		return e, nil
 	}
 	progress.say("fetching the image %s (once) ...", e.image)
-	if err := runQuietly(ctx, exec.CommandContext(ctx, docker, "pull", "--quiet", e.image)); err != nil {
+	pull := exec.CommandContext(ctx, docker, "pull", "--quiet", e.image)
+	if err := progress.while("fetching", func() error { return runQuietly(ctx, pull) }); err != nil {
 		return nil, fmt.Errorf("docker could not fetch the image %s: %w", e.image, err)
 	}
 	return e, nil
 }
 
+// ports are free ones of this machine for the two that are published; the others stay inside the container.
+func (dockerEngine) ports(gateway, monitoring int) (Ports, error) {
+	p, err := pickPorts(gateway, monitoring)
+	p.Command, p.Internal, p.REST = 26501, 26502, 8080
+	return p, err
+}
+
 // command runs the container in the foreground: the client passes SIGTERM on and ends when the container does.
+// A client that is killed, with us or without, leaves its container running.
 func (e dockerEngine) command(i instance) *exec.Cmd {
 	args := []string{
 		"run", "--rm", "--name", e.container(i),
 		// The files in the mounted directory have to belong to the caller; group 0 is what the image grants its rights to.
 		"--user", strconv.Itoa(os.Getuid()) + ":0",
-		"--publish", fmt.Sprintf("127.0.0.1:%d:%d", i.Ports.Gateway, containerPorts.Gateway),
-		"--publish", fmt.Sprintf("127.0.0.1:%d:%d", i.Ports.Monitoring, containerPorts.Monitoring),
+		"--publish", publish(i.Ports.Gateway),
+		"--publish", publish(i.Ports.Monitoring),
 		"--volume", i.Dir + ":" + containerHome,
 		"--env", "JAVA_OPTS=" + javaOptions,
 	}
-	for _, setting := range settings(i, containerHome, "0.0.0.0", containerPorts) {
+	for _, setting := range settings(i, containerHome, "0.0.0.0") {
 		args = append(args, "--env", setting)
 	}
 	cmd := exec.Command(e.docker, append(args, e.image)...)
 	cmd.Env = inherited()
 	return cmd
+}
+
+// publish gives a port of the container the same number on this machine, on loopback only.
+func publish(port int) string {
+	return fmt.Sprintf("127.0.0.1:%d:%d", port, port)
 }
 
 func (e dockerEngine) container(i instance) string {

@@ -13,6 +13,8 @@ import (
 
 // engine is a way to run a broker on this machine.
 type engine interface {
+	// ports chooses the ports of an instance; the two that people use may be fixed, 0 leaves the choice.
+	ports(gateway, monitoring int) (Ports, error)
 	// command returns the program to start for an instance; its output is the broker's log.
 	command(i instance) *exec.Cmd
 	// container names the container that the instance runs in, "" where it runs in none.
@@ -21,11 +23,7 @@ type engine interface {
 
 // chooseEngine finds a way to run a broker and fetches what it needs: the distribution on a Java of this machine, or
 // else a container.
-func chooseEngine(ctx context.Context, o Options) (engine, error) {
-	r, err := findRelease(o.Version)
-	if err != nil {
-		return nil, err
-	}
+func chooseEngine(ctx context.Context, r release, o Options) (engine, error) {
 	cache, err := CacheDir()
 	if err != nil {
 		return nil, err
@@ -57,9 +55,9 @@ type nativeEngine struct {
 }
 
 func prepareNative(ctx context.Context, r release, cache string, o Options) (engine, error) {
-	// Both are looked for before anything is fetched: no download is worth its while when the other half is missing.
-	if _, err := exec.LookPath("mvn"); err != nil && !isComplete(filepath.Join(cache, "zeebe-"+r.version)) {
-		return nil, fmt.Errorf("%w: Maven (mvn) is not on the PATH", errUnavailable)
+	// Both halves are looked for before either is fetched: one download is worth nothing while the other half is missing.
+	if err := canHaveDistribution(r, cache); err != nil {
+		return nil, err
 	}
 	path, err := java(ctx, cache, o.IgnoreInstalledJava, o.Progress)
 	if err != nil {
@@ -83,8 +81,12 @@ func (e nativeEngine) command(i instance) *exec.Cmd {
 	cmd := exec.Command(e.java, args...)
 	// Spring reads ./config/application.yaml, so the broker must not start in the caller's directory.
 	cmd.Dir = i.Dir
-	cmd.Env = append(inherited(), settings(i, i.Dir, "127.0.0.1", i.Ports)...)
+	cmd.Env = append(inherited(), settings(i, i.Dir, "127.0.0.1")...)
 	return cmd
+}
+
+func (nativeEngine) ports(gateway, monitoring int) (Ports, error) {
+	return pickPorts(gateway, monitoring)
 }
 
 func (nativeEngine) container(instance) string { return "" }
@@ -95,7 +97,8 @@ const javaOptions = "-Xms128m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC 
 
 // settings is the broker's configuration as environment variables. home is the instance's directory and host the
 // address to bind to, both as the broker sees them.
-func settings(i instance, home, host string, p Ports) []string {
+func settings(i instance, home, host string) []string {
+	p := i.Ports
 	set := []string{
 		"DEVBROKER_HOME=" + home,
 		"LOGGING_CONFIG=" + home + "/log4j2.xml",

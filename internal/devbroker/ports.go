@@ -70,7 +70,7 @@ func (p *portPicker) hold(port int) bool {
 
 func (p *portPicker) release() {
 	for _, listener := range p.held {
-		listener.Close()
+		_ = listener.Close()
 	}
 }
 

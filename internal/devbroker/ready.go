@@ -32,7 +32,7 @@ func (b *Broker) awaitReady(ctx context.Context) error {
 	tick := time.NewTicker(readyInterval)
 	defer tick.Stop()
 	for {
-		missing := healthyLeader(ctx, gateway)
+		missing := healthyLeader(ctx, gateway, b.at.Ports.Command)
 		if missing == nil {
 			_, missing = b.Now(ctx)
 		}
@@ -47,8 +47,9 @@ func (b *Broker) awaitReady(ctx context.Context) error {
 	}
 }
 
-// healthyLeader tells by its error what the topology still lacks.
-func healthyLeader(ctx context.Context, gateway pb.GatewayClient) error {
+// healthyLeader tells by its error what the topology still lacks. Only the broker with our command port counts: another
+// broker may have taken the gateway's port before ours did.
+func healthyLeader(ctx context.Context, gateway pb.GatewayClient, commandPort int) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	topology, err := gateway.Topology(ctx, &pb.TopologyRequest{})
@@ -56,11 +57,14 @@ func healthyLeader(ctx context.Context, gateway pb.GatewayClient) error {
 		return err
 	}
 	for _, broker := range topology.GetBrokers() {
+		if int(broker.GetPort()) != commandPort {
+			continue
+		}
 		for _, partition := range broker.GetPartitions() {
 			if partition.GetRole() == pb.Partition_LEADER && partition.GetHealth() == pb.Partition_HEALTHY {
 				return nil
 			}
 		}
 	}
-	return fmt.Errorf("the topology of %d brokers has no healthy leader yet", len(topology.GetBrokers()))
+	return fmt.Errorf("the topology shows no healthy leader yet: %v", topology.GetBrokers())
 }
