@@ -167,8 +167,10 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 
 func TestOneFault(t *testing.T) {
 	oauth := func(more ...string) []string {
-		return append([]string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
-			"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token"}, more...)
+		return append([]string{
+			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+			"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token",
+		}, more...)
 	}
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	for _, test := range []struct {

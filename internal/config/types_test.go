@@ -15,36 +15,36 @@ import (
 func TestASecretIsNeverPrinted(t *testing.T) {
 	const canary = "c4n4ry"
 	holder := struct {
-		Secret  config.Secret
-		Secrets []config.Secret
-		ByName  map[string]config.Secret
+		One    config.Secret
+		List   []config.Secret
+		ByName map[string]config.Secret
 	}{canary, []config.Secret{canary}, map[string]config.Secret{"a": canary}}
 	var shown []string
-	for _, verb := range strings.Fields("%v %+v %#v %s %q %x %X %d %t %10s %T") {
-		shown = append(shown, fmt.Sprintf(verb, holder.Secret), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder))
+	for verb := range strings.FieldsSeq("%v %+v %#v %s %q %x %X %d %t %10s %T") {
+		shown = append(shown, fmt.Sprintf(verb, holder.One), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder))
 	}
 	encoded, err := json.Marshal(holder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := holder.Secret.MarshalText()
+	text, err := holder.One.MarshalText()
 	if err != nil {
 		t.Fatal(err)
 	}
 	line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(zapcore.Entry{}, []zapcore.Field{
-		zap.Any("any", holder), zap.Stringer("stringer", holder.Secret), zap.Reflect("reflect", holder.Secret),
+		zap.Any("any", holder), zap.Stringer("stringer", holder.One), zap.Reflect("reflect", holder.One),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown = append(shown, string(encoded), string(text), line.String(), holder.Secret.String(), holder.Secret.GoString(),
+	shown = append(shown, string(encoded), string(text), line.String(), holder.One.String(), holder.One.GoString(),
 		fmt.Sprint(holder), fmt.Errorf("because of %v", holder).Error())
 	for _, s := range shown {
 		if strings.Contains(s, canary) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", canary)) {
 			t.Errorf("the secret shows in %s", s)
 		}
 	}
-	if got := string(encoded); got != `{"Secret":"***","Secrets":["***"],"ByName":{"a":"***"}}` {
+	if got := string(encoded); got != `{"One":"***","List":["***"],"ByName":{"a":"***"}}` {
 		t.Errorf("JSON = %s", got)
 	}
 }

@@ -52,9 +52,8 @@ func request(t *testing.T, method, url string) (status int, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(text)
@@ -120,7 +119,7 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	t.Cleanup(func() { _ = taken.Close() })
 	_, err = ops.New(taken.Addr().String(), prometheus.NewRegistry(), always)
 	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") || !strings.Contains(err.Error(), taken.Addr().String()) {
 		t.Errorf("error = %v", err)

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// asWorker makes the test binary be the worker, so that a test can start, signal and outlive it.
+const asWorker = "BE_THE_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asWorker) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// process is a worker that runs as a process of its own.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	lines  *bufio.Scanner // of its standard output
+	stderr bytes.Buffer
+}
+
+func start(t *testing.T, args []string, settings ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	p := &process{t: t, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "RETRY_") && !strings.HasPrefix(entry, "ZEEBE_") {
+			p.cmd.Env = append(p.cmd.Env, entry)
+		}
+	}
+	p.cmd.Env = append(p.cmd.Env, asWorker+"=1", "RETRY_HTTP_ADDRESS=127.0.0.1:0", "ZEEBE_INSECURE_CONNECTION=true")
+	p.cmd.Env = append(p.cmd.Env, settings...)
+	p.cmd.Stderr = &p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(stdout)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// await reads the log up to the line of an event and returns that line.
+func (p *process) await(event string) map[string]any {
+	p.t.Helper()
+	for p.lines.Scan() {
+		var line map[string]any
+		if err := json.Unmarshal(p.lines.Bytes(), &line); err != nil {
+			p.t.Fatalf("a line of the log is no JSON object: %s", p.lines.Text())
+		}
+		if line["event"] == event {
+			return line
+		}
+	}
+	p.t.Fatalf("the log ended without %s; %v, complaints: %s", event, p.cmd.Wait(), p.stderr.String())
+	return nil
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// end waits for the process to end and returns how, "exit status 1" or "signal: terminated"; "" is exit code 0.
+func (p *process) end() string {
+	p.t.Helper()
+	for p.lines.Scan() {
+		continue // the rest of the log: Wait must not close the pipe before
+	}
+	err := p.cmd.Wait()
+	if err == nil {
+		return ""
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.String()
+	}
+	p.t.Fatal(err)
+	return ""
+}
+
+func gateway(t *testing.T) (g *gatewaytest.Gateway, setting string) {
+	t.Helper()
+	g = gatewaytest.New()
+	t.Cleanup(g.Close)
+	address, err := g.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, "ZEEBE_ADDRESS=" + address
+}
+
+func addJob(g *gatewaytest.Gateway, claim int) {
+	g.Add(gatewaytest.Job{Type: "analyze-retry", ProcessInstanceKey: 7, Variables: fmt.Sprintf(
+		`{"claimId":"CLM-001-%d","submissionError":"TIMEOUT","retryCount":0}`, claim)})
+}
+
+func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(s.String(), func(t *testing.T) {
+			g, setting := gateway(t)
+			addJob(g, 1)
+			p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1")
+			if line := p.await("worker_started"); line["workerName"] != "billing-1" {
+				t.Errorf("worker_started says %v", line)
+			}
+			line := p.await("retry_scheduled")
+			if line["claimId"] != "CLM-001-1" || line["level"] != "info" || line["errorClassification"] != "TRANSIENT" {
+				t.Errorf("retry_scheduled says %v", line)
+			}
+			if when, err := time.Parse(time.RFC3339, fmt.Sprint(line["timestamp"])); err != nil || when.Location() != time.UTC {
+				t.Errorf("the timestamp is %v: %v", line["timestamp"], err)
+			}
+			p.signal(s)
+			p.await("worker_stopping")
+			p.await("worker_stopped")
+			if how := p.end(); how != "" || p.stderr.Len() > 0 {
+				t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
+			}
+			if c := g.Counts(); c.Locked > 0 {
+				t.Errorf("jobs stay locked: %+v", c)
+			}
+		})
+	}
+}
+
+func TestASecondSignalEndsTheWorkerAtOnce(t *testing.T) {
+	g, setting := gateway(t)
+	g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Hang: true})
+	g.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Hang: true})
+	addJob(g, 1)
+	p := start(t, []string{"run"}, setting, "RETRY_SHUTDOWN_TIMEOUT=5m", "RETRY_JOB_TIMEOUT=10m")
+	p.await("retry_scheduled")
+	p.signal(syscall.SIGTERM)
+	p.await("worker_stopping") // and now it waits for the answer that hangs
+	p.signal(syscall.SIGTERM)
+	if how := p.end(); how != "signal: terminated" {
+		t.Errorf("ended with %q", how)
+	}
+}
+
+func TestAFaultyConfigurationEndsWithExitCode2(t *testing.T) {
+	p := start(t, nil, "RETRY_LOG_LEVEL=loud", "RETRY_MAX_JOBS=1")
+	if how := p.end(); how != "exit status 2" || strings.Count(p.stderr.String(), "\n  RETRY_") != 2 {
+		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
+	}
+}
+
+func TestATakenHTTPAddressEndsWithExitCode1(t *testing.T) {
+	_, setting := gateway(t)
+	taken := strings.TrimPrefix(setting, "ZEEBE_ADDRESS=")
+	p := start(t, nil, setting, "RETRY_HTTP_ADDRESS="+taken)
+	if how := p.end(); how != "exit status 1" || !strings.Contains(p.stderr.String(), "RETRY_HTTP_ADDRESS") {
+		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
+	}
+}

@@ -1,0 +1,113 @@
+// Package cli is the command line: one file for each subcommand, each of which reads its arguments, calls the package
+// that does the work, and prints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// The exit codes, which --help documents.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake in the command line, not a failure of what it asked for.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Run runs the command line (without the program's name) until it is done or the context ends, and returns the exit
+// code. Results and the log go to stdout, complaints to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if faults, ok := errors.AsType[config.FaultsError](err); ok {
+		fmt.Fprintf(stderr, "worker: the configuration has %s:\n", count(len(faults), "fault"))
+		for _, fault := range faults {
+			fmt.Fprintf(stderr, "  %s\n", strings.ReplaceAll(fault, "\n", "\n  "))
+		}
+		fmt.Fprintln(stderr, "Every name, its default and what it may hold: worker config --help")
+		return exitUsage
+	}
+	for line := range strings.Lines(err.Error()) { // of joined errors, one a line
+		fmt.Fprintf(stderr, "worker: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if errors.As(err, &usageError{}) {
+		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func newRoot() *cobra.Command {
+	run := newRun()
+	root := &cobra.Command{
+		Use:   "worker",
+		Short: "Decides whether and when a rejected claim is submitted again",
+		Long: `The worker takes the analyze-retry jobs of a Zeebe broker and answers each one:
+try again in so many minutes, or stop with a BPMN error for a person to look at.
+
+Without a subcommand it runs, like "worker run". It is configured by environment
+variables: worker config --help.`,
+		Example: `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker
+  worker explain --error "TIMEOUT after 30 s" --retry-count 1`,
+		Args:          noArgs,
+		RunE:          run.RunE,
+		Version:       buildVersion().String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(run, newDeploy(), newExplain(), newConfig(), newVersion())
+	return root
+}
+
+const exitCodes = `
+Exit codes:
+  0   done, or stopped as asked
+  1   failed: the broker is unreachable, the HTTP address is taken, ...
+  2   wrong arguments or configuration
+`
+
+// noArgs refuses arguments; on the root command they are misspelt subcommands.
+func noArgs(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if command.HasParent() {
+		return usageError{fmt.Errorf("%s takes no arguments, but got %q", command.Name(), args[0])}
+	}
+	command.SuggestionsMinimumDistance = 2
+	hint := ""
+	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", strings.Join(similar, " or "))
+	}
+	return usageError{fmt.Errorf("there is no command %q%s", args[0], hint)}
+}
+
+// count words a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

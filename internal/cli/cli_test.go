@@ -1,0 +1,202 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// worker runs a command line in an environment without settings but those given, "NAME=value".
+func worker(t *testing.T, args []string, settings ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || name == "GOGC" {
+			t.Setenv(name, "")
+		}
+	}
+	for _, entry := range settings {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+	var out, complaints bytes.Buffer
+	code = cli.Run(t.Context(), args, &out, &complaints)
+	return code, out.String(), complaints.String()
+}
+
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got); if it is meant, run go test ./internal/cli -update:\n%s", path, diff)
+	}
+}
+
+// golden are the command lines whose output is pinned.
+var golden = map[string][]string{
+	"help":                   {"--help"},
+	"run_help":               {"run", "--help"},
+	"deploy_help":            {"deploy", "--help"},
+	"config_help":            {"config", "--help"},
+	"explain_help":           {"explain", "--help"},
+	"config":                 {"config"},
+	"config_json":            {"config", "--json"},
+	"explain_transient":      {"explain", "--error", "TIMEOUT after 30 s"},
+	"explain_unknown":        {"explain", "--error", "weird", "--retry-count", "3"},
+	"explain_permanent":      {"explain", "--error", "INSURANCE_EXPIRED and TIMEOUT"},
+	"explain_exhausted":      {"explain", "--error", "503", "--retry-count", "5"},
+	"explain_last_but_one":   {"explain", "--error", "503", "--retry-count", "4"},
+	"explain_claim":          {"explain", "--error", "TIMEOUT", "--retry-count", "1", "--claim", "CLM-001-1"},
+	"explain_instance":       {"explain", "--error", "TIMEOUT", "--claim", "CLM-001-1", "--process-instance", "2251799813685249"},
+	"explain_instance_json":  {"explain", "--error", "TIMEOUT", "--retry-count", "3", "--claim", "CLM-001-1", "--process-instance", "2251799813685249", "--json"},
+	"explain_permanent_json": {"explain", "--error", "DUPLICATE_CLAIM", "--json"},
+	"explain_transient_json": {"explain", "--error", "TIMEOUT", "--retry-count", "4", "--json"},
+	"explain_exhausted_json": {"explain", "--error", "weird", "--retry-count", "9", "--json"},
+	"explain_sample_json":    {"explain", "--error", "TIMEOUT", "--retry-count", "4", "--claim", "CLM-001-1", "--json"},
+}
+
+func TestTheOutputIsPinned(t *testing.T) {
+	for name, args := range golden {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := worker(t, args, "RETRY_WORKER_NAME=billing-1", "ZEEBE_ADDRESS=zeebe.example:443",
+				"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=c4n4ry", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+				"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token")
+			if code != 0 || stderr != "" {
+				t.Errorf("exit code %d, complaints %q", code, stderr)
+			}
+			if strings.Contains(stdout, "c4n4ry") {
+				t.Error("the secret is shown")
+			}
+			for line := range strings.Lines(stdout) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+					t.Errorf("a line of %d columns does not fit a terminal: %s", n, line)
+				}
+			}
+			if strings.HasSuffix(name, "_json") && !json.Valid([]byte(stdout)) {
+				t.Error("that is no JSON")
+			}
+			checkGolden(t, name, stdout)
+		})
+	}
+}
+
+func TestAMistakeIsOneLineARemedyAndExitCode2(t *testing.T) {
+	for _, test := range []struct {
+		name, args string
+		want       []string // parts of the complaint
+	}{
+		{"a misspelt command", "explian", []string{`there is no command "explian"; did you mean explain?`, "worker --help"}},
+		{"nothing like a command", "frobnicate", []string{`there is no command "frobnicate"` + "\n"}},
+		{"an argument too many", "run now", []string{`run takes no arguments, but got "now"`, "worker run --help"}},
+		{"an unknown flag", "explain --foo", []string{"unknown flag: --foo", "worker explain --help"}},
+		{"a number that is none", "explain --error x --retry-count two", []string{"--retry-count"}},
+		{"no error text", "explain", []string{"--error is empty"}},
+		{"all that is wrong at once", "explain --claim x --retry-count -1", []string{"--claim is", "--error is empty", "--retry-count is -1"}},
+		{"an instance of no claim", "explain --error x --process-instance 7", []string{"--process-instance needs --claim"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			code, stdout, stderr := worker(t, strings.Fields(test.args))
+			if code != 2 || stdout != "" {
+				t.Errorf("exit code %d, output %q", code, stdout)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(stderr, part) {
+					t.Errorf("the complaint lacks %q:\n%s", part, stderr)
+				}
+			}
+			if strings.Contains(stderr, "Usage:") || strings.Contains(stderr, "goroutine") {
+				t.Errorf("the complaint is buried:\n%s", stderr)
+			}
+		})
+	}
+}
+
+func TestEveryCommandThatReadsTheConfigurationReportsAllItsFaults(t *testing.T) {
+	const want = `worker: the configuration has 2 faults:
+  RETRY_LOG_LEVEL is "loud"; allowed: debug, info, warn or error
+  RETRY_HTP_ADDRESS is not a setting; did you mean RETRY_HTTP_ADDRESS?
+Every name, its default and what it may hold: worker config --help
+`
+	for _, args := range [][]string{{}, {"run"}, {"deploy"}, {"config"}, {"config", "--json"}} {
+		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1")
+		if diff := cmp.Diff(want, stderr); code != 2 || stdout != "" || diff != "" {
+			t.Errorf("worker %v: exit code %d, output %q, complaint (-want +got):\n%s", args, code, stdout, diff)
+		}
+	}
+}
+
+func TestExplainAndVersionAskNeitherBrokerNorConfiguration(t *testing.T) {
+	for _, args := range [][]string{{"explain", "--error", "x"}, {"version"}, {"--version"}, {"--help"}} {
+		if code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud"); code != 0 || stdout == "" || stderr != "" {
+			t.Errorf("worker %v: exit code %d, complaint %q", args, code, stderr)
+		}
+	}
+}
+
+func TestTheHelpOfConfigNamesEverySetting(t *testing.T) {
+	_, help, _ := worker(t, []string{"config", "--help"})
+	for _, d := range config.Docs() {
+		if !strings.Contains(help, "\n  "+d.Name) {
+			t.Errorf("%s is missing", d.Name)
+		}
+	}
+}
+
+func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
+	gateway := gatewaytest.New()
+	defer gateway.Close()
+	address, err := gateway.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"ZEEBE_ADDRESS=" + address, "ZEEBE_INSECURE_CONNECTION=true"}
+
+	// The gateway of the test takes a file's name for the process id.
+	code, stdout, stderr := worker(t, []string{"deploy"}, settings...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, complaint %s", code, stderr)
+	}
+	checkGolden(t, "deploy", stdout)
+
+	code, stdout, _ = worker(t, []string{"deploy", "--json"}, settings...)
+	var list []struct {
+		ProcessID, Resource string
+		Version             int
+		Key                 int64
+	}
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != 2 ||
+		list[1].ProcessID != "sub-06.bpmn" || list[1].Version != 1 || list[1].Key == 0 {
+		t.Errorf("exit code %d, error %v, output %s", code, err, stdout)
+	}
+}
+
+func TestDeployToABrokerThatIsNotThereFailsWithARemedy(t *testing.T) {
+	code, stdout, stderr := worker(t, []string{"deploy"}, "ZEEBE_ADDRESS=127.0.0.1:1", "ZEEBE_INSECURE_CONNECTION=true")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "ZEEBE_ADDRESS=127.0.0.1:1") || strings.Contains(stderr, "Usage:") {
+		t.Errorf("exit code %d, output %q, complaint %s", code, stdout, stderr)
+	}
+}

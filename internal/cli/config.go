@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func newConfig() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "config",
+		Short: "Print the effective configuration; --help explains every setting",
+		Long:  configHelp(),
+		Args:  noArgs,
+	}
+	asJSON := command.Flags().Bool("json", false, "print a JSON array of name, value and source")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		cfg, err := config.Load()
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(command, cfg.Settings())
+		}
+		return printSettings(command, cfg.Settings())
+	}
+	return command
+}
+
+func printSettings(command *cobra.Command, settings []config.Setting) error {
+	w := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tFROM\tVALUE")
+	for _, s := range settings {
+		value := s.Value
+		if value == "" {
+			value = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Source, value)
+	}
+	return w.Flush()
+}
+
+// configHelp explains every setting, from the same tags that make the settings.
+func configHelp() string {
+	var b strings.Builder
+	b.WriteString(`Prints the effective configuration: every setting, its value (secrets hidden)
+and whether it comes from the environment or is the default. If there are faults
+in it, all of them are printed instead and the exit code is 2.
+
+An empty variable counts as unset. An unknown name that begins with RETRY_ is a
+fault.
+
+Settings:
+`)
+	for _, d := range config.Docs() {
+		fmt.Fprintf(&b, "\n  %s", d.Name)
+		if d.Default != "" {
+			fmt.Fprintf(&b, " = %s", d.Default)
+		}
+		b.WriteString("\n" + wrap(d.Meaning, "      "))
+		b.WriteString(wrap("Allowed: "+d.Allowed+".", "      "))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// wrap breaks a text into indented lines that fit a terminal of 80 columns; each ends with a line break.
+func wrap(text, indent string) string {
+	const columns = 80
+	var b strings.Builder
+	line := indent
+	for word := range strings.FieldsSeq(text) {
+		if line != indent && len(line)+1+len(word) > columns {
+			b.WriteString(line + "\n")
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// deployed is one model on the broker. Its JSON form is stable.
+type deployed struct {
+	ProcessID string `json:"processId"`
+	Version   int32  `json:"version"`
+	Key       int64  `json:"key"`
+	Resource  string `json:"resource"`
+}
+
+func newDeploy() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "deploy",
+		Short: "Put the bundled process models on the broker",
+		Long: `Puts the process models that are part of this binary on the broker at
+ZEEBE_ADDRESS, all of them or none, and prints what became of each. A model that
+has not changed since the last time keeps its version.`,
+		Args: noArgs,
+	}
+	asJSON := command.Flags().Bool("json", false, "print a JSON array")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		cfg, err := config.Load()
+		if err != nil {
+			return err
+		}
+		models, err := app.Deploy(command.Context(), cfg, bpmn.Models())
+		if err != nil {
+			return err
+		}
+		list := make([]deployed, len(models))
+		for i, m := range models {
+			list[i] = deployed{ProcessID: m.ID, Version: m.Version, Key: m.Key, Resource: m.Resource}
+		}
+		if *asJSON {
+			return printJSON(command, list)
+		}
+		w := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "PROCESS\tVERSION\tKEY\tFILE")
+		for _, d := range list {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", d.ProcessID, d.Version, d.Key, d.Resource)
+		}
+		return w.Flush()
+	}
+	return command
+}

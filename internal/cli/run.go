@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func newRun() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run",
+		Short: "Work the analyze-retry jobs until stopped (the default)",
+		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM. Then
+it takes no more jobs, finishes those in hand or hands them back, and exits 0; a
+second signal ends it at once. A broker that is not there is waited for.
+
+The log goes to standard output, one JSON object per line. /metrics, /healthz
+and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
+		Args: noArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			cfg, err := config.Load()
+			if err != nil {
+				return err
+			}
+			log, err := app.NewLogger(cfg, command.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			restore, err := app.CaptureLibraryLogs(log)
+			if err != nil {
+				return err
+			}
+			defer restore()
+			a, err := app.New(cfg, log)
+			if err != nil {
+				return err
+			}
+			policy := retry.TISS()
+			log.Info("worker_started",
+				zap.String("version", buildVersion().Version),
+				zap.String("workerName", cfg.WorkerName),
+				zap.String("gateway", cfg.ZeebeAddress),
+				zap.Bool("plaintext", cfg.ZeebeInsecure),
+				zap.String("httpAddress", a.Addr()),
+				zap.Int("maxJobsActive", cfg.MaxJobsActive),
+				zap.Duration("jobTimeout", cfg.JobTimeout),
+				zap.String("policy", policy.Name),
+				zap.String("policyVersion", policy.Version()))
+			if err := a.Run(command.Context()); err != nil {
+				return err
+			}
+			log.Info("worker_stopped")
+			return nil
+		},
+	}
+}

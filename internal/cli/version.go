@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when the binary is linked: -ldflags "-X hospital.example/analyze-retry/internal/cli.version=v1.2.3".
+var version string
+
+// build says what this binary was made from.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// buildVersion prefers what the linker was told to what the Go toolchain recorded.
+func buildVersion() build {
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
+		modified := ""
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				b.Commit = s.Value[:min(len(s.Value), 12)]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = "+changes"
+			}
+		}
+		if b.Commit != "" {
+			b.Commit += modified
+		}
+	}
+	b.Version = cmp.Or(b.Version, "unknown")
+	return b
+}
+
+func (b build) String() string {
+	commit := ""
+	if b.Commit != "" {
+		commit = ", commit " + b.Commit
+	}
+	return fmt.Sprintf("analyze-retry worker %s%s (%s, %s)", b.Version, commit, b.Go, b.Platform)
+}
+
+func newVersion() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Print what this binary was built from",
+		Args:  noArgs,
+	}
+	asJSON := command.Flags().Bool("json", false, "print one JSON object")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if *asJSON {
+			return printJSON(command, buildVersion())
+		}
+		_, err := fmt.Fprintln(command.OutOrStdout(), buildVersion())
+		return err
+	}
+	return command
+}
+
+// printJSON prints a value as indented JSON, texts as they are.
+func printJSON(command *cobra.Command, value any) error {
+	encoder := json.NewEncoder(command.OutOrStdout())
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
