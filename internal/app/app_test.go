@@ -8,13 +8,16 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/app"
@@ -31,9 +34,9 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 const enough = 20 * time.Second
 
 // gateway serves a gateway on a free port; its address is host:port.
-func gateway(t *testing.T) (g *gatewaytest.Gateway, address string) {
+func gateway(t *testing.T, options ...grpc.ServerOption) (g *gatewaytest.Gateway, address string) {
 	t.Helper()
-	g = gatewaytest.New()
+	g = gatewaytest.New(options...)
 	t.Cleanup(g.Close)
 	return g, serve(t, g, "127.0.0.1:0")
 }
@@ -182,7 +185,8 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	address := freeAddress(t)
 	r := start(t, settings(address))
-	if body := r.awaitReadiness(503); !strings.HasPrefix(body, "not ready: gateway "+address) {
+	body := r.awaitReadiness(503)
+	if !strings.HasPrefix(body, "not ready: gateway "+address) || !strings.Contains(body, "refused") {
 		t.Errorf("readyz says %q", body)
 	}
 	if status, _ := r.get("/healthz"); status != 200 {
@@ -242,6 +246,24 @@ func TestAWorkerWhosePollsAreRefusedIsNotReady(t *testing.T) {
 		t.Errorf("readyz says %q", body)
 	}
 	g.Heal()
+	r.awaitReadiness(200)
+}
+
+func TestAClusterWithoutALeaderIsNotReady(t *testing.T) {
+	var led atomic.Bool
+	_, address := gateway(t, grpc.ChainUnaryInterceptor(
+		func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			response, err := next(ctx, request)
+			if topology, ok := response.(*pb.TopologyResponse); ok && !led.Load() {
+				topology.Brokers = nil
+			}
+			return response, err
+		}))
+	r := start(t, settings(address))
+	if body := r.awaitReadiness(503); !strings.Contains(body, "0 of 1 partitions have a healthy leader") {
+		t.Errorf("readyz says %q", body)
+	}
+	led.Store(true)
 	r.awaitReadiness(200)
 }
 

@@ -32,8 +32,8 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []ze
 	}
 	deployed, err := client.Deploy(ctx, resources)
 	if status.Code(err) == codes.Unavailable {
-		return nil, fmt.Errorf("%w; is there a gateway at ZEEBE_ADDRESS=%s, with ZEEBE_INSECURE_CONNECTION=%t?",
-			err, cfg.ZeebeAddress, cfg.ZeebeInsecure)
+		return nil, fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check ZEEBE_ADDRESS=%s and "+
+			"ZEEBE_INSECURE_CONNECTION=%t", err, cfg.ZeebeAddress, cfg.ZeebeInsecure)
 	}
 	return deployed, err
 }

@@ -26,7 +26,7 @@ func newExplain() *cobra.Command {
 	flags.StringVar(&request.SubmissionError, "error", "", "the error text of the submission")
 	flags.IntVar(&request.RetryCount, "retry-count", 0, "how often it was tried again so far")
 	flags.StringVar(&request.ClaimID, "claim", "", "the claim, to see a sample wait")
-	flags.Int64Var(&request.ProcessInstanceKey, "process-instance", 0, "its key, to see the exact wait of --claim")
+	flags.Int64Var(&request.ProcessInstanceKey, "process-instance", 0, "as logged, to see the exact wait of --claim")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		explanation, err := explain(policy, request)

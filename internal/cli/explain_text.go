@@ -89,7 +89,7 @@ func (e explanation) footnote() string {
 		return "\n" + wrap("Each claim gets its own wait in the band: add --claim to see one.", "")
 	case sample:
 		return "\n" + wrap("The sample is that of process instance 0; the wait differs from one process instance "+
-			"to the next. Add --process-instance for the exact one.", "")
+			"to the next. Add --process-instance, from the log, for the exact one.", "")
 	case exact:
 		return ""
 	default:

@@ -172,7 +172,7 @@ func TestOneFault(t *testing.T) {
 			"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token",
 		}, more...)
 	}
-	missing := filepath.Join(t.TempDir(), "missing.pem")
+	missing, empty := filepath.Join(t.TempDir(), "missing.pem"), file(t, "")
 	for _, test := range []struct {
 		name string
 		env  []string
@@ -208,6 +208,7 @@ func TestOneFault(t *testing.T) {
 		{"neither yes nor no", []string{"ZEEBE_INSECURE_CONNECTION=yes"}, `ZEEBE_INSECURE_CONNECTION is "yes"; allowed: true or false`},
 		{"a file that is not there", []string{"ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
 		{"a directory for a file", []string{"ZEEBE_CA_CERTIFICATE_PATH=/"}, `ZEEBE_CA_CERTIFICATE_PATH is "/", which cannot be read: is a directory`},
+		{"an empty file", []string{"ZEEBE_CA_CERTIFICATE_PATH=" + empty}, `ZEEBE_CA_CERTIFICATE_PATH is "` + empty + `", which cannot be read: it is empty`},
 		{"an authority over plaintext", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH has no effect with ZEEBE_INSECURE_CONNECTION=true; remove one of the two`},
 		{"a certificate without its key", []string{"ZEEBE_CLIENT_CERTIFICATE_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_KEY_PATH is missing; ZEEBE_CLIENT_CERTIFICATE_PATH needs it`},
 		{"a key without its certificate", []string{"ZEEBE_CLIENT_KEY_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_CERTIFICATE_PATH is missing; ZEEBE_CLIENT_KEY_PATH needs it`},
@@ -216,6 +217,7 @@ func TestOneFault(t *testing.T) {
 		{"OAuth in plaintext to this host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost:26500"), ""},
 		{"OAuth in plaintext to this host by IPv6", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=[::1]:26500"), ""},
 		{"OAuth in plaintext to another host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to zeebe; use TLS, or a gateway on this host`},
+		{"OAuth in plaintext to this host, IPv4 in IPv6", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=[::ffff:127.0.0.1]:26500"), ""},
 		{"plaintext to another host without OAuth", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
 		{"a host that only begins like this one", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost.example:1"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to localhost.example; use TLS, or a gateway on this host`},
 		{"the secret in plaintext to another host", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://login.example/token"), `ZEEBE_AUTHORIZATION_SERVER_URL is "http://login.example/token", which would send the client secret in plaintext; use https`},
@@ -236,6 +238,13 @@ func TestOneFault(t *testing.T) {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAScopeAloneAsksForAllOfOAuth(t *testing.T) {
+	got := faults(t, "ZEEBE_TOKEN_SCOPE=jobs")
+	if len(got) != 4 {
+		t.Errorf("faults %q, want one for each of client id, secret, authorization server and audience", got)
 	}
 }
 

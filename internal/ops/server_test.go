@@ -181,10 +181,11 @@ func TestCloseLetsARequestInProgressFinish(t *testing.T) {
 }
 
 func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
-	asked := make(chan struct{})
+	asked, cut := make(chan struct{}), make(chan error, 1)
 	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), func(ctx context.Context) error {
 		close(asked)
 		<-ctx.Done()
+		cut <- ctx.Err()
 		return ctx.Err()
 	})
 	if err != nil {
@@ -203,6 +204,9 @@ func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
 	cancel()
 	if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Close = %v, want context.Canceled", err)
+	}
+	if err := <-cut; !errors.Is(err, context.Canceled) {
+		t.Errorf("the request ended by %v: nobody cut it off", err)
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
