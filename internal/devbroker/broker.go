@@ -145,8 +145,8 @@ func (b *Broker) launch(ctx context.Context) error {
 }
 
 // becomeReady waits for the broker, unless its process ends first.
-func (b *Broker) becomeReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+func (b *Broker) becomeReady(caller context.Context) error {
+	ctx, cancel := context.WithTimeout(caller, startTimeout)
 	defer cancel()
 	go func() {
 		// A broker that has died will not become ready: waiting ends with it.
@@ -158,6 +158,9 @@ func (b *Broker) becomeReady(ctx context.Context) error {
 	if err == nil {
 		err = b.restoreClock(ctx)
 	}
+	if errors.Is(caller.Err(), context.Canceled) {
+		return fmt.Errorf("start the broker: %w", caller.Err())
+	}
 	if !b.process.Alive() {
 		return fmt.Errorf("the broker ended before it was ready (%w), %s", b.process.Err(), b.lastWords())
 	}
@@ -168,6 +171,10 @@ func (b *Broker) becomeReady(ctx context.Context) error {
 }
 
 func (b *Broker) prepareDir() error {
+	// A killed broker leaves 14 MB of unpacked libraries in its temporary directory each time.
+	if err := os.RemoveAll(filepath.Join(b.at.Dir, "tmp")); err != nil {
+		return err
+	}
 	for _, name := range []string{"data", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(b.at.Dir, name), 0o755); err != nil {
 			return err

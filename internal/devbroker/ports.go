@@ -17,7 +17,14 @@ var errPortInUse = errors.New("port is in use")
 
 // Ports are the ports of one broker.
 type Ports struct {
-	Gateway, Command, Internal, REST, Monitoring int
+	// Gateway is for gRPC clients.
+	Gateway int `json:"gateway"`
+	// Monitoring has the metrics, the health and the clock.
+	Monitoring int `json:"monitoring"`
+	// Command, Internal and REST are of no use to us, but the broker opens them.
+	Command  int `json:"command"`
+	Internal int `json:"internal"`
+	REST     int `json:"rest"`
 }
 
 // pickPorts returns five ports that are free now. The two that people use may be fixed; 0 leaves the choice.

@@ -28,7 +28,7 @@ type Process struct {
 }
 
 // Start runs cmd as the leader of a new process group. It dies with this process where the system can see to that
-// (Linux), unless detach is set: then it gets a session of its own and outlives us.
+// (Linux; not its children), unless detach is set: then it gets a session of its own and outlives us.
 func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
 	cmd.SysProcAttr = attributes(detach)
 	p := &Process{done: make(chan struct{})}

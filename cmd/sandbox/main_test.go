@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+// call runs a command line with a cache of its own.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, complaints strings.Builder
+	code = run(t.Context(), args, &out, &complaints)
+	return code, out.String(), complaints.String()
+}
+
+func TestMistakesAreNamedInOneLineWithAHint(t *testing.T) {
+	t.Setenv(devbroker.EnvCache, t.TempDir())
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"frob"}, `there is no command "frob"`},
+		{[]string{"down", "now"}, `down takes no arguments, but got "now"`},
+		{[]string{"up", "--frob"}, "unknown flag: --frob"},
+		{[]string{"skip"}, "skip takes one argument"},
+		{[]string{"skip", "10"}, `"10" is no time to skip`},
+		{[]string{"skip", "-10m"}, "flag"},
+		{[]string{"skip", "0s"}, `"0s" is no time to skip`},
+	} {
+		code, _, complaint := call(t, c.args...)
+		if code != exitUsage || !strings.Contains(complaint, c.says) || strings.Count(complaint, "\n") != 2 {
+			t.Errorf("%v: exit %d, %q", c.args, code, complaint)
+		}
+	}
+}
+
+func TestFaultsOfWhatIsAskedForExitWithOne(t *testing.T) {
+	t.Setenv(devbroker.EnvCache, t.TempDir())
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"skip", "10m"}, "nothing is running"},
+		{[]string{"fetch", "1.0.0"}, "choose one of 8.5.8, 8.6.0"},
+		{[]string{"up", "--http-address", "127.0.0.1:0", "--worker", "/no/such/worker"}, "--worker: stat /no/such/worker"},
+	} {
+		if code, _, complaint := call(t, c.args...); code != exitFailure || !strings.Contains(complaint, c.says) {
+			t.Errorf("%v: exit %d, %q", c.args, code, complaint)
+		}
+	}
+}
+
+func TestDownAndStatusAreFineWhereNothingRuns(t *testing.T) {
+	t.Setenv(devbroker.EnvCache, t.TempDir())
+	for _, command := range []string{"down", "status"} {
+		if code, out, _ := call(t, command); code != exitOK || out != "Nothing is running.\n" {
+			t.Errorf("%s: exit %d, %q", command, code, out)
+		}
+	}
+}
+
+// stand starts a process that can be told by a mark in its command line.
+func stand(t *testing.T, mark string) *process.Process {
+	t.Helper()
+	p, err := process.Start(exec.Command("sh", "-c", "sleep 1000; : "+mark), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Kill() })
+	return p
+}
+
+func TestWhatIsUpIsLeftAloneByUpAndStoppedByDown(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv(devbroker.EnvCache, cache)
+	data := filepath.Join(cache, "data")
+	broker, worker := stand(t, data), stand(t, "/bin/worker")
+	s := sandbox{
+		Broker: devbroker.State{Version: "8.5.8", Dir: data, PID: broker.PID(), Ports: devbroker.Ports{Gateway: 26500}},
+		Worker: workerState{PID: worker.PID(), Binary: "/bin/worker", HTTPAddress: "127.0.0.1:8080"},
+	}
+	if err := s.save(); err != nil {
+		t.Fatal(err)
+	}
+
+	code, out, complaint := call(t, "up")
+	if code != exitOK || !strings.HasPrefix(out, "It is already up.\n") || !strings.Contains(out, "127.0.0.1:26500") {
+		t.Errorf("up: exit %d, %q, %q", code, out, complaint)
+	}
+	code, out, complaint = call(t, "down")
+	if code != exitOK || !strings.Contains(out, "Stopped the worker") || !strings.Contains(out, "Stopped the broker") || !strings.Contains(out, data) {
+		t.Errorf("down: exit %d, %q, %q", code, out, complaint)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := errors.Join(broker.Wait(ctx), worker.Wait(ctx)); err != nil {
+		t.Errorf("still there: %v", err)
+	}
+	if _, out, _ := call(t, "down"); out != "Nothing is running.\n" {
+		t.Errorf("down again: %q", out)
+	}
+}

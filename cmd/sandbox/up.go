@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+// upOptions are the flags of `up`.
+type upOptions struct {
+	version        string
+	gatewayPort    int
+	monitoringPort int
+	httpAddress    string
+	worker         string
+	fresh          bool
+	say            func(line string)
+}
+
+func newUp() *cobra.Command {
+	var o upOptions
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start a broker and the worker and leave them running",
+		Long: `Starts a Zeebe broker, puts the bundled models on it, starts the worker, and leaves
+both running. What already runs is left alone. The broker's data stays from one
+time to the next.`,
+		Args: noArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			o.say = sayTo(command)
+			return up(command.Context(), o, command.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.version, "zeebe", devbroker.VersionFromEnv(), "the broker's version")
+	flags.IntVar(&o.gatewayPort, "gateway-port", 26500, "where the broker's gateway listens, 0 for any free port")
+	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
+	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
+	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/worker")
+	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time")
+	return command
+}
+
+// up starts what does not run yet.
+func up(ctx context.Context, o upOptions, out io.Writer) error {
+	s, err := load()
+	if err != nil {
+		return err
+	}
+	broker := devbroker.Attach(s.Broker)
+	if broker.Alive() && s.Worker.process().Alive() {
+		fmt.Fprintln(out, "It is already up.")
+		printUp(out, s)
+		return nil
+	}
+	// A worker whose broker has gone would take up the new one, but it may be an old build.
+	if _, err := s.Worker.process().Stop(ctx, workerStopGrace); err != nil {
+		return err
+	}
+	if s.Worker, err = findWorker(ctx, o); err != nil {
+		return err
+	}
+	if !broker.Alive() {
+		if broker, err = startBroker(ctx, o); err != nil {
+			return err
+		}
+		s.Broker = broker.State()
+		// Saved at once: whatever fails from here on, `down` finds the broker.
+		if err := s.save(); err != nil {
+			return errors.Join(err, broker.Kill())
+		}
+	}
+	o.say("deploying the models ...")
+	if err := deployModels(ctx, s.Worker.Binary, broker.Address()); err != nil {
+		return brokerStays(err)
+	}
+	o.say("starting the worker ...")
+	dir, err := home()
+	if err != nil {
+		return err
+	}
+	running, err := runWorker(ctx, s.Worker, broker.Address(), filepath.Join(dir, "worker.log"), true)
+	if err != nil {
+		return brokerStays(err)
+	}
+	s.Worker.PID = running.PID()
+	if err := s.save(); err != nil {
+		return errors.Join(err, running.Kill())
+	}
+	printUp(out, s)
+	return nil
+}
+
+// brokerStays adds to an error what it leaves running.
+func brokerStays(err error) error {
+	return fmt.Errorf("%w\nThe broker stays up: try again, or stop it with `make down`", err)
+}
+
+// findWorker builds the worker, or takes the one that was named, before anything is started.
+func findWorker(ctx context.Context, o upOptions) (workerState, error) {
+	listener, err := net.Listen("tcp", o.httpAddress)
+	if err != nil {
+		return workerState{}, fmt.Errorf("the worker cannot listen on %s, choose another --http-address: %w", o.httpAddress, err)
+	}
+	_ = listener.Close()
+	if o.worker == "" {
+		o.say("building the worker ...")
+		binary, err := buildWorker(ctx)
+		return workerState{Binary: binary, HTTPAddress: o.httpAddress}, err
+	}
+	binary, err := filepath.Abs(o.worker)
+	if err != nil {
+		return workerState{}, err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return workerState{}, fmt.Errorf("--worker: %w", err)
+	}
+	return workerState{Binary: binary, HTTPAddress: o.httpAddress}, nil
+}
+
+func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {
+	dir, err := home()
+	if err != nil {
+		return nil, err
+	}
+	// Each version has its own data: an older broker cannot read what a newer one wrote.
+	dir = filepath.Join(dir, "zeebe-"+o.version)
+	if o.fresh {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("forget the broker's data: %w", err)
+		}
+	}
+	return devbroker.Start(ctx, devbroker.Options{
+		Version: o.version, Dir: dir, GatewayPort: o.gatewayPort, MonitoringPort: o.monitoringPort,
+		Detach: true, Progress: o.say,
+	})
+}
+
+func printUp(out io.Writer, s sandbox) {
+	broker := devbroker.Attach(s.Broker)
+	fmt.Fprintf(out, `
+  Zeebe %s gateway   %s   (plaintext; ZEEBE_INSECURE_CONNECTION=true)
+  broker's monitoring   %s
+  worker's metrics      http://%s/metrics
+  logs and data         %s
+
+  go run ./cmd/sandbox skip 10m   move the broker's clock, so that timers fire
+  make down                       stop both
+`, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir))
+}

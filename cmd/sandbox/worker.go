@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+const (
+	// workerStartTimeout bounds the wait for a worker that has just been started; a tenth of a second is usual.
+	workerStartTimeout = 20 * time.Second
+	// workerStopGrace is how long a worker may take to finish its jobs.
+	workerStopGrace = 40 * time.Second
+)
+
+// buildWorker builds the worker from the project's source and returns the path of the binary.
+func buildWorker(ctx context.Context) (string, error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "hospital.example/analyze-retry").Output()
+	if err != nil {
+		return "", errors.New("the worker is built from its source: call this in the project's directory, or name a built worker with --worker")
+	}
+	dir := strings.TrimSpace(string(root))
+	binary := filepath.Join(dir, "bin", "worker")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./cmd/worker")
+	build.Dir = dir
+	build.Env = append(build.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the worker: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return binary, nil
+}
+
+// workerCommand is a call of the worker for a broker without TLS. Of the caller's settings only the worker's own
+// (RETRY_*) reach it.
+func workerCommand(ctx context.Context, binary, gateway, subcommand string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, subcommand)
+	for _, pair := range cmd.Environ() {
+		if strings.HasPrefix(pair, "RETRY_") {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	cmd.Env = append(cmd.Env, "ZEEBE_ADDRESS="+gateway, "ZEEBE_INSECURE_CONNECTION=true")
+	return cmd
+}
+
+// deployModels lets the worker put its bundled models on the broker.
+func deployModels(ctx context.Context, binary, gateway string) error {
+	if out, err := workerCommand(ctx, binary, gateway, "deploy").CombinedOutput(); err != nil {
+		return fmt.Errorf("deploy the models: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// runWorker starts a worker that outlives us if it is detached, and returns when it is ready. Its log is appended to
+// the file.
+func runWorker(ctx context.Context, w workerState, gateway, logPath string, detach bool) (*process.Process, error) {
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the worker's log: %w", err)
+	}
+	defer log.Close()
+	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, gateway, "run")
+	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
+	cmd.Stdout, cmd.Stderr = log, log
+	running, err := process.Start(cmd, detach)
+	if err != nil {
+		return nil, fmt.Errorf("start the worker: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, workerStartTimeout)
+	defer cancel()
+	if err := awaitWorker(ctx, running, w.HTTPAddress); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w; its log is %s", err, logPath), running.Kill())
+	}
+	return running, nil
+}
+
+// awaitWorker returns when the worker says that it is ready.
+func awaitWorker(ctx context.Context, running *process.Process, address string) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if !running.Alive() {
+			return fmt.Errorf("the worker ended before it was ready: %w", running.Err())
+		}
+		if isReady(ctx, address) {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the worker is not ready: %w", ctx.Err())
+		}
+	}
+}
+
+func isReady(ctx context.Context, address string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}

@@ -1,0 +1,68 @@
+package devbroker
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeDocker puts a docker on the PATH whose engine answers, and returns the file in which every call leaves a line.
+// Its containers print two lines and end.
+func fakeDocker(t *testing.T) (calls string) {
+	t.Helper()
+	calls = filepath.Join(t.TempDir(), "calls")
+	onlyPrograms(t, map[string]string{"docker": `
+		echo "$*" >>"` + calls + `"
+		case $1 in
+		image) exit 1 ;;
+		run) echo "a first word"; echo "the disk is full"; exit 7 ;;
+		esac`})
+	t.Setenv(EnvCache, t.TempDir())
+	return calls
+}
+
+func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
+	calls := fakeDocker(t)
+	dir := t.TempDir()
+	var said []string
+	_, err := Start(t.Context(), Options{
+		Version: "8.6.0", Dir: dir, GatewayPort: 21001, MonitoringPort: 21002, Records: true,
+		Progress: func(line string) { said = append(said, line) },
+	})
+	if err == nil {
+		t.Fatal("the container ended at once, but there is no error")
+	}
+	for _, part := range []string{"ended before it was ready", "exit status 7", filepath.Join(dir, "broker.log"), "the disk is full"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+	if got := strings.Join(said, "\n"); !strings.Contains(got, "fetching the image camunda/zeebe:8.6.0 (once)") {
+		t.Errorf("said %q", got)
+	}
+
+	name := "analyze-retry-" + filepath.Base(dir) + "-21001"
+	got := strings.Split(strings.TrimSpace(read(t, calls)), "\n")
+	for i, prefix := range []string{
+		"info", "image inspect camunda/zeebe:8.6.0", "pull --quiet camunda/zeebe:8.6.0", "rm --force " + name,
+		"run --rm --name " + name + " ", "rm --force " + name,
+	} {
+		if i >= len(got) || !strings.HasPrefix(got[i], prefix) {
+			t.Fatalf("call %d is not %q in\n%s", i, prefix, strings.Join(got, "\n"))
+		}
+	}
+	run := got[4]
+	for _, part := range []string{
+		"--publish 127.0.0.1:21001:21001 ", "--publish 127.0.0.1:21002:21002 ", "--volume " + dir + ":/devbroker ",
+		"--env ZEEBE_BROKER_DATA_DIRECTORY=/devbroker/data ", "--env LOGGING_CONFIG=/devbroker/log4j2.xml ",
+		"--env ZEEBE_BROKER_GATEWAY_NETWORK_HOST=0.0.0.0 ", "--env ZEEBE_BROKER_GATEWAY_NETWORK_PORT=21001 ",
+		"--env MANAGEMENT_SERVER_PORT=21002 ", "--env ZEEBE_CLOCK_CONTROLLED=true ", "DebugLogExporter ",
+	} {
+		if !strings.Contains(run, part) {
+			t.Errorf("%q is missing in\n%s", part, run)
+		}
+	}
+	if !strings.HasSuffix(run, " camunda/zeebe:8.6.0") || strings.Count(run, "--publish") != 2 {
+		t.Errorf("got %s", run)
+	}
+}

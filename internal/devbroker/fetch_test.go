@@ -1,0 +1,148 @@
+package devbroker
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fakeMaven puts a Maven on the PATH that "fetches" a distribution of one file, and returns the release to ask for and
+// the file in which every call leaves a line.
+func fakeMaven(t *testing.T) (r release, calls string) {
+	t.Helper()
+	path := tarball(t, tar.Header{Name: "camunda-zeebe-1.2.3/lib/zeebe.jar", Mode: 0o644}, "classes")
+	calls = filepath.Join(t.TempDir(), "calls")
+	onlyPrograms(t, map[string]string{"mvn": `
+		echo "$*" >>"` + calls + `"
+		for arg; do case $arg in -DoutputDirectory=*) dir=${arg#*=} ;; esac; done
+		mkdir -p "$dir" && cp "` + path + `" "$dir/camunda-zeebe-1.2.3.tar.gz"`})
+	sum := sha256.Sum256([]byte(read(t, path)))
+	return release{version: "1.2.3", sha256: hex.EncodeToString(sum[:])}, calls
+}
+
+func TestTheDistributionIsFetchedOnceAlsoByTwoAtATime(t *testing.T) {
+	r, calls := fakeMaven(t)
+	cache := filepath.Join(t.TempDir(), "cache")
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			dir, err := distribution(t.Context(), r, cache, nil)
+			if err != nil {
+				t.Error(err)
+			} else if got, err := os.ReadFile(filepath.Join(dir, "lib", "zeebe.jar")); string(got) != "classes" {
+				t.Errorf("unpacked %q (%v)", got, err)
+			}
+		})
+	}
+	both.Wait()
+	if got := read(t, calls); strings.Count(got, "\n") != 1 || !strings.Contains(got, "-Dartifact=io.camunda:camunda-zeebe:1.2.3:tar.gz") {
+		t.Errorf("calls of Maven:\n%s", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "fetch-*")); len(left) > 0 {
+		t.Errorf("the download is still there: %v", left)
+	}
+	onlyPrograms(t, nil)
+	if err := canHaveDistribution(r, cache); err != nil {
+		t.Errorf("without Maven, but unpacked: %v", err)
+	}
+}
+
+func TestADistributionWithAnotherChecksumIsNotUnpacked(t *testing.T) {
+	r, _ := fakeMaven(t)
+	r.sha256 = strings.Repeat("0", 64)
+	cache := t.TempDir()
+	_, err := distribution(t.Context(), r, cache, nil)
+	if !errors.Is(err, errChecksum) || !strings.Contains(err.Error(), "remove io/camunda/camunda-zeebe/1.2.3 from the local Maven repository") {
+		t.Errorf("got %v", err)
+	}
+	if errors.Is(err, errUnavailable) {
+		t.Error("a wrong checksum would be got round by Docker")
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) != 1 { // the lock
+		t.Errorf("left in the cache: %v", left)
+	}
+}
+
+func TestAnUnpackedDirectoryWithoutItsMarkerIsReplaced(t *testing.T) {
+	r, _ := fakeMaven(t)
+	cache := t.TempDir()
+	half := filepath.Join(distributionDir(r, cache), "half")
+	must(t, os.MkdirAll(half, 0o755))
+	if _, err := distribution(t.Context(), r, cache, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("what was half unpacked is still there (%v)", err)
+	}
+}
+
+func TestWaitingForTheCacheEndsWithItsContext(t *testing.T) {
+	lock := filepath.Join(t.TempDir(), "lock")
+	var said []string
+	must(t, underLock(t.Context(), lock, nil, func() error {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := underLock(ctx, lock, func(line string) { said = append(said, line); cancel() }, func() error { return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		return nil
+	}))
+	if len(said) != 1 {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestWhereNothingIsThereOneLineSaysWhatIsMissingAndTheRemedy(t *testing.T) {
+	t.Setenv(EnvCache, t.TempDir())
+	const remedy = "no way to run a Zeebe broker: install Maven (mvn) and a JDK 21+, or start a Docker engine"
+	const failing = `echo "first line"; echo "ERROR: it
+is broken" >&2; exit 1`
+	for name, c := range map[string]struct {
+		programs map[string]string
+		reasons  []string
+	}{
+		"nothing at all":            {nil, []string{"Maven (mvn) is not on the PATH", "docker is not on the PATH"}},
+		"Maven, but no Java":        {map[string]string{"mvn": ""}, []string{"no Java 21 or newer was found, nor python3", "docker"}},
+		"a Java that cannot be had": {map[string]string{"mvn": "", "python3": failing}, []string{"pip could not fetch", "ERROR: it"}},
+		"an engine that is off":     {map[string]string{"docker": failing}, []string{"Maven", "no Docker engine answers", "ERROR: it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onlyPrograms(t, c.programs)
+			_, err := Start(t.Context(), Options{IgnoreInstalledJava: true})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range append(c.reasons, remedy) {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %q", err, part)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+		})
+	}
+}
+
+func TestAnUnknownVersionIsRefused(t *testing.T) {
+	err := Fetch(t.Context(), "8.4.0", nil)
+	if err == nil || !strings.Contains(err.Error(), "8.5.8, 8.6.0") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheVersionComesFromTheEnvironment(t *testing.T) {
+	for value, want := range map[string]string{"": DefaultVersion, "8.6.0": "8.6.0"} {
+		t.Setenv(EnvVersion, value)
+		if got := VersionFromEnv(); got != want {
+			t.Errorf("%q: got %s, want %s", value, got, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package devbroker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// onlyPrograms makes these shell scripts, by name, the only programs on the PATH besides a few of the system's.
+func onlyPrograms(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep"} {
+		for _, from := range []string{"/bin/", "/usr/bin/"} {
+			if _, err := os.Stat(from + tool); err == nil {
+				must(t, os.Symlink(from+tool, filepath.Join(dir, tool)))
+				break
+			}
+		}
+	}
+	for name, script := range scripts {
+		program(t, filepath.Join(dir, name), script)
+	}
+	t.Setenv("PATH", dir)
+	t.Setenv("JAVA_HOME", "")
+}
+
+// program writes an executable shell script.
+func program(t *testing.T, path, script string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	must(t, err)
+	return string(raw)
+}

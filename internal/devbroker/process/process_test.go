@@ -1,0 +1,154 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("PROCESS_TEST_PARENT") != "" {
+		beParent()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// beParent is what the test binary does when the test below runs it: it starts a child and waits to be killed.
+func beParent() {
+	cmd := exec.Command("sh", "-c", "echo $$; exec sleep 1000")
+	cmd.Stdout = os.Stdout
+	if _, err := Start(cmd, os.Getenv("PROCESS_TEST_PARENT") == "detached"); err != nil {
+		fmt.Fprintln(os.Stdout, err)
+	}
+	select {}
+}
+
+// shell is a running shell script. Its output ends when the last process that holds it has ended.
+type shell struct {
+	*Process
+	out *bufio.Reader
+}
+
+// start runs a script and returns once it has printed a line.
+func start(t *testing.T, script string) shell {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = read.Close() })
+	if err := read.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Stdout = write
+	p, err := Start(cmd, false)
+	_ = write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Kill() })
+	s := shell{p, bufio.NewReader(read)}
+	if _, err := s.out.ReadString('\n'); err != nil {
+		t.Fatalf("the script printed no line: %v", err)
+	}
+	return s
+}
+
+// allGone fails where a process that inherited the script's output still runs.
+func (s shell) allGone(t *testing.T) {
+	t.Helper()
+	if _, err := io.ReadAll(s.out); err != nil {
+		t.Errorf("a child still runs: %v", err)
+	}
+}
+
+func TestStopEndsAProcessAndItsChildren(t *testing.T) {
+	s := start(t, "sleep 1000 & echo started; wait")
+	byItself, err := s.Stop(t.Context(), 20*time.Second)
+	if err != nil || !byItself {
+		t.Fatalf("ended by itself: %v, error: %v", byItself, err)
+	}
+	if s.Alive() {
+		t.Error("it counts as alive")
+	}
+	s.allGone(t)
+}
+
+func TestStopKillsAProcessThatDoesNotListen(t *testing.T) {
+	s := start(t, `trap "" TERM; echo started; while :; do sleep 1000; done`)
+	byItself, err := s.Stop(t.Context(), 50*time.Millisecond)
+	if err != nil || byItself {
+		t.Fatalf("ended by itself: %v, error: %v", byItself, err)
+	}
+	s.allGone(t)
+}
+
+func TestStopOfAnEndedProcessDoesNothing(t *testing.T) {
+	s := start(t, "echo started")
+	if err := s.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if byItself, err := s.Stop(t.Context(), time.Second); err != nil || !byItself {
+		t.Errorf("ended by itself: %v, error: %v", byItself, err)
+	}
+}
+
+func TestErrSaysHowAProcessEnded(t *testing.T) {
+	s := start(t, "echo started; read x <&3; exit 3")
+	if err := s.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "exit status") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	s := start(t, "echo started; sleep 1000")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, p := range map[string]*Process{"own": s.Process, "attached": Attach(s.PID(), "sleep 1000")} {
+		if err := p.Wait(ctx); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestStartOfAMissingProgramFails(t *testing.T) {
+	if _, err := Start(exec.Command("/no/such/program"), false); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAttachFindsAProcessByItsCommandLine(t *testing.T) {
+	s := start(t, "echo started; sleep 1000; : mark-4711")
+	found, stranger := Attach(s.PID(), "mark-4711"), Attach(s.PID(), "mark-4712")
+	if !found.Alive() {
+		t.Error("the process is not found")
+	}
+	if stranger.Alive() {
+		t.Error("a process with another command line is taken for ours")
+	}
+	if err := stranger.Kill(); err != nil || !s.Alive() {
+		t.Errorf("a stranger was killed (%v)", err)
+	}
+	if err := found.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.allGone(t)
+	if found.Alive() {
+		t.Error("a killed process counts as alive")
+	}
+	if Attach(0, "").Alive() {
+		t.Error("no process at all counts as alive")
+	}
+}
