@@ -123,7 +123,7 @@ func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
-			p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1")
+			p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1", "TZ=America/Sao_Paulo")
 			if line := p.await("worker_started"); line["workerName"] != "billing-1" {
 				t.Errorf("worker_started says %v", line)
 			}

@@ -123,7 +123,7 @@ func splitAddress(address string) (host string, port int, ok bool) {
 
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+	return host == "localhost" || (err == nil && ip.IsLoopback())
 }
 
 // readable opens the file, since its mode bits do not tell whether this process may read it.
