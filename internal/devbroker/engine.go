@@ -43,10 +43,9 @@ func chooseEngine(ctx context.Context, r release, o Options) (engine, error) {
 		minJava, because(nativeErr), because(dockerErr))
 }
 
-// because is the reason in an error that wraps errUnavailable, on one line.
+// because is the reason in an error that wraps errUnavailable.
 func because(err error) string {
-	reason := strings.TrimPrefix(err.Error(), errUnavailable.Error()+": ")
-	return strings.Join(strings.Fields(reason), " ")
+	return strings.TrimPrefix(err.Error(), errUnavailable.Error()+": ")
 }
 
 // nativeEngine runs the unpacked distribution on a Java of this machine.

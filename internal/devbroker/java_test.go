@@ -9,12 +9,12 @@ import (
 
 func TestTheVersionOfAJavaIsRead(t *testing.T) {
 	for out, want := range map[string]int{
-		`java version "1.8.0_392"`:                                                          8,
-		`openjdk version "11.0.21" 2023-10-17`:                                              11,
-		`openjdk version "17.0.15" 2025-04-15`:                                              17,
-		`openjdk version "21" 2023-09-19`:                                                   21,
-		`openjdk version "21-ea" 2023-09-19`:                                                21,
-		"Picked up JAVA_TOOL_OPTIONS: -Xmx1g\n" + `openjdk version "25.0.3" 2026-04-21 LTS`: 25,
+		`java version "1.8.0_392"`:                                                       8,
+		`openjdk version "11.0.21" 2023-10-17`:                                           11,
+		`openjdk version "17.0.15" 2025-04-15`:                                           17,
+		`openjdk version "21" 2023-09-19`:                                                21,
+		`openjdk version "21-ea" 2023-09-19`:                                             21,
+		"Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version \"25.0.3\" 2026-04-21 LTS": 25,
 	} {
 		if got, err := parseJavaVersion(out); err != nil || got != want {
 			t.Errorf("%s: got %d (%v), want %d", out, got, err, want)

@@ -2,6 +2,7 @@ package devbroker
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -61,6 +62,9 @@ func TestPortsAreDifferentAndFree(t *testing.T) {
 			t.Errorf("port %d in %+v", port, p)
 		}
 		seen[port] = true
+	}
+	if _, err := pickPorts(p.Gateway, p.Gateway); !errors.Is(err, errPortInUse) {
+		t.Errorf("one port for two purposes: %v", err)
 	}
 }
 
