@@ -53,7 +53,7 @@ func (p *portPicker) pick(fixed int) int {
 	}
 	if fixed != 0 {
 		if !p.hold(fixed) {
-			p.err = fmt.Errorf("%w: %d; stop what listens there", errPortInUse, fixed)
+			p.err = fmt.Errorf("%w: %d; stop what listens there or choose another", errPortInUse, fixed)
 		}
 		return fixed
 	}
