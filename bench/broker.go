@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+//go:embed one-task.bpmn
+var oneTask []byte
+
+const (
+	processID    = "bench-one-task"
+	answeredType = "bench-answered"
+	// creators is how many instances are created at a time.
+	creators = 16
+	// brokerWatchInterval is how often the broker is asked how far the worker is. A look at its metrics costs it a few
+	// milliseconds.
+	brokerWatchInterval = 200 * time.Millisecond
+)
+
+// broker is a real broker and a connection to it.
+type broker struct {
+	*devbroker.Broker
+	gateway pb.GatewayClient
+}
+
+// brokerRounds lets the workers take turns on a real broker. All processes share all cores, as in production.
+func brokerRounds(ctx context.Context, contenders []contender, s settings, progress io.Writer) (all series, err error) {
+	if s.BrokerRounds == 0 {
+		return series{}, nil
+	}
+	started, err := devbroker.Start(ctx, devbroker.Options{
+		Version:  devbroker.VersionFromEnv(),
+		Progress: func(line string) { fmt.Fprintln(progress, line) },
+	})
+	if err != nil {
+		return series{}, err
+	}
+	defer func() { err = errors.Join(err, started.Stop(context.WithoutCancel(ctx))) }()
+	conn, err := grpc.NewClient(started.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return series{}, err
+	}
+	defer conn.Close()
+	all.Where = fmt.Sprintf("Real broker, %d rounds of %d jobs", s.BrokerRounds, s.BrokerJobs)
+	all.Workers = names(contenders)
+	b := broker{started, pb.NewGatewayClient(conn)}
+	if _, err := b.gateway.DeployResource(ctx, &pb.DeployResourceRequest{
+		Resources: []*pb.Resource{{Name: "one-task.bpmn", Content: oneTask}},
+	}); err != nil {
+		return series{}, fmt.Errorf("deploy the benchmark's model: %w", err)
+	}
+	for i := range s.BrokerRounds + 1 { // the first one warms the broker up
+		r := make(round, len(contenders))
+		for n := range contenders {
+			which := inTurn(i, n, len(contenders))
+			claims := retries(fmt.Sprintf("B%d-%d", i, which), s.BrokerJobs)
+			if r[which], err = b.run(ctx, contenders[which], claims); err != nil {
+				return series{}, fmt.Errorf("broker, round %d: the %s: %w", i, contenders[which].name, err)
+			}
+		}
+		if i > 0 {
+			all.Rounds = append(all.Rounds, r)
+		}
+		fmt.Fprintf(progress, "broker, round %d of %d%s\n", i, s.BrokerRounds, r.summary())
+	}
+	return all, nil
+}
+
+// run lets one worker work fresh instances, one for each claim, and checks every answer.
+func (b broker) run(ctx context.Context, w contender, claims []claim) (sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
+	defer cancel()
+	before, err := b.progress(ctx)
+	if err != nil {
+		return sample{}, err
+	}
+	if err := b.create(ctx, claims); err != nil {
+		return sample{}, err
+	}
+	if _, err := b.watch(ctx, nil, func(p progress) bool { return p.created >= before.created+len(claims) }); err != nil {
+		return sample{}, err
+	}
+	c, err := startChild(ctx, w, b.Address(), pinning{})
+	if err != nil {
+		return sample{}, err
+	}
+	seen, err := b.watch(ctx, c, func(p progress) bool { return p.answered >= before.answered+len(claims) })
+	if err != nil {
+		_, stopped := c.stop()
+		return sample{}, errors.Join(err, stopped)
+	}
+	memory, err := c.memory()
+	cpu, stopped := c.stop()
+	if err := errors.Join(err, stopped); err != nil {
+		return sample{}, err
+	}
+	return sample{
+		CPUPerJob:  micros(cpu) / float64(len(claims)),
+		Throughput: steady(seen, before.answered, len(claims)),
+		Memory:     memory,
+	}, b.check(ctx, w, claims)
+}
+
+// create starts an instance for every claim.
+func (b broker) create(ctx context.Context, claims []claim) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(creators)
+	for _, c := range claims {
+		group.Go(func() error {
+			request := &pb.CreateProcessInstanceRequest{BpmnProcessId: processID, Version: -1, Variables: c.variables()}
+			for {
+				_, err := b.gateway.CreateProcessInstance(ctx, request)
+				if status.Code(err) != codes.ResourceExhausted {
+					return err
+				}
+				select {
+				case <-time.After(20 * time.Millisecond): // the broker holds off, as it should
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("create instances: %w", err)
+	}
+	return nil
+}
+
+// progress is how many jobs of analyze-retry there were and how many were answered, by the broker's own count.
+type progress struct {
+	at                time.Time
+	created, answered int
+}
+
+func (b broker) progress(ctx context.Context) (progress, error) {
+	m, err := b.Metrics(ctx)
+	if err != nil {
+		return progress{}, err
+	}
+	count := func(action string) int {
+		return int(m.Sum("zeebe_job_events_total", map[string]string{"type": jobType, "action": action}))
+	}
+	return progress{time.Now(), count("created"), count("completed")}, nil
+}
+
+// watch looks at the progress until it is far enough, and returns all that it saw.
+func (b broker) watch(ctx context.Context, c *child, enough func(progress) bool) ([]progress, error) {
+	tick := time.NewTicker(brokerWatchInterval)
+	defer tick.Stop()
+	var ended <-chan struct{}
+	if c != nil {
+		ended = c.ended
+	}
+	var seen []progress
+	for {
+		p, err := b.progress(ctx)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, p)
+		if enough(p) {
+			return seen, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ended:
+			return nil, errors.New("ended by itself")
+		case <-ctx.Done():
+			return nil, fmt.Errorf("not done in time, at %+v: %w", p, ctx.Err())
+		}
+	}
+}
+
+// steady is the throughput between the first look with a tenth of the jobs answered and the last with not more than
+// nine tenths: a look has an exact time and an exact count, the beginning and the end have not.
+func steady(seen []progress, before, jobs int) float64 {
+	var first, last progress
+	for _, p := range seen {
+		done := p.answered - before
+		if first.at.IsZero() && done >= jobs/10 {
+			first = p
+		}
+		if done <= jobs*9/10 {
+			last = p
+		}
+	}
+	return float64(last.answered-first.answered) / last.at.Sub(first.at).Seconds()
+}
+
+// check takes the job that follows each answer and checks what the broker holds then. The jobs are left locked: to
+// complete them would take as long as the measurement.
+func (b broker) check(ctx context.Context, w contender, claims []claim) error {
+	open := make(map[string]claim, len(claims))
+	for _, c := range claims {
+		open[c.id] = c
+	}
+	for len(open) > 0 {
+		jobs, err := b.activate(ctx)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			return fmt.Errorf("the broker holds no answer to %d claims", len(open))
+		}
+		for _, j := range jobs {
+			var v struct{ ClaimID string }
+			if err := json.Unmarshal([]byte(j.Variables), &v); err != nil {
+				return fmt.Errorf("read the variables of job %d: %w", j.Key, err)
+			}
+			c, found := open[v.ClaimID]
+			if !found {
+				return fmt.Errorf("claim %s was answered once more", v.ClaimID)
+			}
+			delete(open, c.id)
+			if err := w.check(c, answer{variables: j.Variables, at: time.Now(), tolerance: roundTimeout}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b broker) activate(ctx context.Context) ([]*pb.ActivatedJob, error) {
+	stream, err := b.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
+		Type: answeredType, Worker: "bench", Timeout: time.Hour.Milliseconds(), MaxJobsToActivate: 500, RequestTimeout: 5000,
+	})
+	var jobs []*pb.ActivatedJob
+	for err == nil {
+		var r *pb.ActivateJobsResponse
+		if r, err = stream.Recv(); err == nil {
+			jobs = append(jobs, r.Jobs...)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("take the jobs that follow the answers: %w", err)
+	}
+	return jobs, nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+const (
+	// roundTimeout bounds one worker's part of a round: a worker that loses a job would keep it open for ever.
+	roundTimeout = 3 * time.Minute
+	// answerTolerance is how long an answer may be under way, and how exact its time is.
+	answerTolerance = 5 * time.Second
+	// watchInterval is how often the gateway is asked how far the worker is.
+	watchInterval = 2 * time.Millisecond
+)
+
+// sample is what one worker did in one round.
+type sample struct {
+	// CPUPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds. WarmCPUPerJob is
+	// the same for the second half of the jobs; 0 where the system does not tell.
+	CPUPerJob     float64 `json:"cpuMicrosecondsPerJob"`
+	WarmCPUPerJob float64 `json:"warmCpuMicrosecondsPerJob,omitempty"`
+	// Throughput is in jobs per second, from the first poll to the last answer.
+	Throughput float64 `json:"jobsPerSecond"`
+	// Memory is in bytes, the most the worker held at a time.
+	Memory int64 `json:"memoryBytes"`
+	// FirstPoll is the time from the start of the process to its first ActivateJobs at the gateway, in milliseconds.
+	FirstPoll float64 `json:"firstPollMilliseconds,omitempty"`
+}
+
+// gatewayRounds lets the workers take turns against a gateway in this process.
+func gatewayRounds(ctx context.Context, contenders []contender, s settings, progress io.Writer) (all series, err error) {
+	if s.Rounds == 0 {
+		return series{}, nil
+	}
+	pinned, how := pin()
+	defer func() {
+		if released := pinned.release(); err == nil {
+			err = released
+		}
+	}()
+	all.Where = fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s)", s.Rounds, s.Jobs, how)
+	all.Workers = names(contenders)
+	// The gateway must not be what is measured: it collects its garbage between the rounds.
+	defer debug.SetGCPercent(debug.SetGCPercent(1600))
+	for i := range s.Rounds {
+		r := make(round, len(contenders))
+		for n := range contenders {
+			which := inTurn(i, n, len(contenders))
+			runtime.GC()
+			if r[which], err = gatewayRun(ctx, contenders[which], mixed(fmt.Sprintf("R%d", i), s.Jobs), pinned); err != nil {
+				return series{}, fmt.Errorf("gateway, round %d: %w", i+1, err)
+			}
+		}
+		all.Rounds = append(all.Rounds, r)
+		fmt.Fprintf(progress, "gateway, round %d of %d%s\n", i+1, s.Rounds, r.summary())
+	}
+	return all, nil
+}
+
+// inTurn says who of so many workers is the nth in a round: each round starts with another one.
+func inTurn(round, n, workers int) int { return (round + n) % workers }
+
+// gatewayRun lets one worker work all claims and checks every answer.
+func gatewayRun(ctx context.Context, w contender, claims []claim, pinned pinning) (sample, error) {
+	gateway := gatewaytest.New()
+	defer gateway.Close()
+	address, err := gateway.Listen()
+	if err != nil {
+		return sample{}, err
+	}
+	jobs := make([]gatewaytest.Job, len(claims))
+	for i, c := range claims {
+		jobs[i] = gatewaytest.Job{Type: jobType, Variables: c.variables(), ProcessInstanceKey: int64(i + 1), ProcessID: "bench", ElementID: "Task_AnalyzeRetry"}
+	}
+	keys := gateway.Add(jobs...)
+
+	c, err := startChild(ctx, w, address, pinned)
+	if err != nil {
+		return sample{}, err
+	}
+	warm, err := watchHalves(ctx, gateway, c, len(claims))
+	if err != nil {
+		_, stopped := c.stop()
+		return sample{}, errors.Join(fmt.Errorf("the %s: %w", w.name, err), stopped)
+	}
+	s := sample{WarmCPUPerJob: warm}
+	if s.Memory, err = c.memory(); err != nil {
+		_, _ = c.stop()
+		return sample{}, err
+	}
+	cpu, err := c.stop()
+	if err != nil {
+		return sample{}, err
+	}
+	s.CPUPerJob = micros(cpu) / float64(len(claims))
+	first, last, err := checkCalls(gateway, w, keys, claims)
+	if err != nil {
+		return sample{}, fmt.Errorf("the %s: %w", w.name, err)
+	}
+	s.FirstPoll = micros(first.Sub(c.started)) / 1000
+	s.Throughput = float64(len(claims)) / last.Sub(first).Seconds()
+	return s, nil
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// watchHalves waits until all jobs are answered and returns the CPU time that a job of the second half took, in
+// microseconds; 0 where the system does not tell.
+func watchHalves(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) (warm float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
+	defer cancel()
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	var cpuAtHalf time.Duration
+	atHalf := 0
+	for {
+		select {
+		case <-tick.C:
+		case <-c.ended:
+			return 0, fmt.Errorf("ended by itself at %+v", gateway.Counts())
+		case <-ctx.Done():
+			return 0, fmt.Errorf("not done in time, at %+v: %w", gateway.Counts(), ctx.Err())
+		}
+		counts := gateway.Counts()
+		done := counts.Completed + counts.Thrown + counts.Incident
+		if atHalf == 0 && done >= jobs/2 {
+			atHalf = done
+			cpuAtHalf, err = c.cpu()
+		}
+		if done < jobs {
+			continue
+		}
+		cpu, errEnd := c.cpu()
+		if err != nil || errEnd != nil || atHalf == jobs {
+			return 0, nil
+		}
+		return micros(cpu-cpuAtHalf) / float64(jobs-atHalf), nil
+	}
+}
+
+// checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and
+// when the last answer arrived.
+func checkCalls(gateway *gatewaytest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
+	if counts := gateway.Counts(); counts.Expired > 0 {
+		return first, last, fmt.Errorf("%d locks ran out", counts.Expired)
+	}
+	index := make(map[int64]int, len(keys))
+	for i, key := range keys {
+		index[key] = i
+	}
+	for _, call := range gateway.Calls() {
+		var key int64
+		a := answer{at: call.At, tolerance: answerTolerance}
+		switch r := call.Request.(type) {
+		case *pb.ActivateJobsRequest:
+			if first.IsZero() {
+				first = call.At
+			}
+			continue
+		case *pb.CompleteJobRequest:
+			key, a.variables = r.JobKey, r.Variables
+		case *pb.ThrowErrorRequest:
+			key, a.code, a.variables = r.JobKey, r.ErrorCode, r.Variables
+		case *pb.FailJobRequest:
+			return first, last, fmt.Errorf("failed job %d: %s", r.JobKey, r.ErrorMessage)
+		default: // the worker asks for the topology
+			continue
+		}
+		i, open := index[key]
+		if !open {
+			return first, last, fmt.Errorf("answered job %d once more, or a job that does not exist", key)
+		}
+		delete(index, key)
+		if err := w.check(claims[i], a); err != nil {
+			return first, last, err
+		}
+		last = call.At
+	}
+	if len(index) > 0 {
+		return first, last, fmt.Errorf("%d jobs were not answered", len(index))
+	}
+	return first, last, nil
+}

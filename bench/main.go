@@ -1,0 +1,144 @@
+// Command bench measures the worker beside a worker that decides nothing: the client library's own (zbc.NewJobWorker),
+// which completes every job at once. Both are processes of their own and take turns within one run, so that only ratios
+// are compared and a slow machine, or a busy one, slows both.
+//
+// It measures and does not judge: it exits 0 whatever the figures are, and 1 where a worker gave a wrong answer, where
+// no figure would mean anything. docs/performance.md says how to read the table.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == noDecisionCommand {
+		if err := workWithoutDecision(ctx, args[1:]); err != nil {
+			fmt.Fprintln(stderr, "no-decision worker:", err)
+			return 1
+		}
+		return 0
+	}
+	s, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		return 2
+	}
+	r, err := measure(ctx, s, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	}
+	if s.JSON {
+		err = r.writeJSON(stdout)
+	} else {
+		err = r.writeTable(stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+// settings are what a run can be told.
+type settings struct {
+	Rounds       int    `json:"rounds"`
+	Jobs         int    `json:"jobs"`
+	BrokerRounds int    `json:"brokerRounds"`
+	BrokerJobs   int    `json:"brokerJobs"`
+	Worker       string `json:"worker,omitempty"`
+	Against      string `json:"against,omitempty"`
+	JSON         bool   `json:"-"`
+}
+
+func parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	var quick, skipBroker bool
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&s.Rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
+	flags.IntVar(&s.Jobs, "jobs", 20_000, "jobs in each of them")
+	flags.IntVar(&s.BrokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
+	flags.IntVar(&s.BrokerJobs, "broker-jobs", 2_000, "jobs in each of them")
+	flags.BoolVar(&skipBroker, "skip-broker", false, "start no broker")
+	flags.BoolVar(&quick, "quick", false, "a first impression in about a minute: 3 rounds of 10000 jobs, 1 round of 1000 on the broker")
+	flags.BoolVar(&s.JSON, "json", false, "print JSON, every round included, instead of the table")
+	flags.StringVar(&s.Worker, "worker", "", "the worker's binary to measure (default: built from ./cmd/worker)")
+	flags.StringVar(&s.Against, "against", "", "another binary of the worker to compare with, instead of the no-decision worker")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if quick {
+		s.Rounds, s.Jobs, s.BrokerRounds, s.BrokerJobs = 3, 10_000, 1, 1_000
+	}
+	if skipBroker {
+		s.BrokerRounds = 0
+	}
+	if s.Jobs < 100 || s.BrokerJobs < 100 || s.Rounds < 0 || s.BrokerRounds < 0 || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments beside the flags")
+		return s, errors.New("wrong flags")
+	}
+	return s, nil
+}
+
+// measure runs everything, one after the other, and collects it in a report.
+func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, err error) {
+	started := time.Now()
+	r := &report{Settings: s, Machine: thisMachine(), LoadBefore: load()}
+	binary, remove, err := build(ctx, s.Worker, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	info, err := os.Stat(binary)
+	if err != nil {
+		return nil, err
+	}
+	r.BinaryBytes = info.Size()
+	ours := product("worker", binary)
+	bare, err := noDecisionWorker("no-decision worker", "")
+	if err != nil {
+		return nil, err
+	}
+	same, err := noDecisionWorker("no-decision worker with our variables", sameVariables)
+	if err != nil {
+		return nil, err
+	}
+	onGateway, onBroker := []contender{ours, bare}, []contender{ours, bare, same}
+	if s.Against != "" {
+		other, err := filepath.Abs(s.Against)
+		if err != nil {
+			return nil, err
+		}
+		onGateway = []contender{ours, product(s.Against, other)}
+		onBroker = onGateway
+	}
+	fmt.Fprintln(progress, "the cost of a decision")
+	r.Decision = measureDecision()
+	if r.Gateway, err = gatewayRounds(ctx, onGateway, s, progress); err != nil {
+		return nil, err
+	}
+	if r.Broker, err = brokerRounds(ctx, onBroker, s, progress); err != nil {
+		return nil, err
+	}
+	r.LoadAfter, r.Seconds = load(), time.Since(started).Seconds()
+	return r, nil
+}
