@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
 // The exit codes.
@@ -46,6 +48,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "sandbox: %v\n", err)
+	if errors.As(err, &script.Faults{}) {
+		return exitUsage
+	}
 	if errors.As(err, &usageError{}) {
 		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
 		return exitUsage
@@ -68,7 +73,7 @@ once and kept in the user's cache directory (ANALYZE_RETRY_CACHE moves it).`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newUp(), newDown(), newStatus(), newSkip(), newFetch())
+	root.AddCommand(newDemo(), newUp(), newDown(), newStatus(), newSkip(), newFetch())
 	return root
 }
 

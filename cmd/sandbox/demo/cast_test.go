@@ -1,0 +1,118 @@
+package demo
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+)
+
+// parse reads the claims of a test.
+func parse(t *testing.T, rows string) []script.Claim {
+	t.Helper()
+	claims, err := script.Parse(strings.NewReader("claim,answers,outcomes,people,end\n" + rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+func TestTheInsurerAnswersInTheOrderOfTheFileAndNotMoreOften(t *testing.T) {
+	c := newCast(parse(t, "CLM-1-1,\"TIMEOUT\nEMPTY\nOK\",,,SUBMITTED\nCLM-1-2,OK,,,SUBMITTED\n"))
+	for _, want := range []script.Answer{"TIMEOUT", script.Empty, script.Accepted} {
+		if got, ok := c.answer("CLM-1-1"); !ok || got != want {
+			t.Errorf("answer %q (%v), want %q", got, ok, want)
+		}
+	}
+	if _, ok := c.answer("CLM-1-1"); ok {
+		t.Error("there was a fourth answer")
+	}
+	if stuck := c.roles[0].stuck; stuck != "it was submitted once more, but the file has 3 answers only" {
+		t.Errorf("stuck: %q", stuck)
+	}
+	if _, ok := c.answer("CLM-1-3"); ok || c.roles[1].stuck != "" {
+		t.Error("a claim that is not in the file was answered, or disturbs another one")
+	}
+}
+
+func TestAClaimKeepsItsPartWhenAnOperatorCorrectsItsNumber(t *testing.T) {
+	c := newCast(parse(t, "GUIA-1,\"TIMEOUT\nOK\",,operator claimId=CLM-1-1,SUBMITTED\n"))
+	first, _ := c.answer("GUIA-1")
+	second, _ := c.answer("CLM-1-1")
+	if first != "TIMEOUT" || second != script.Accepted {
+		t.Errorf("answers %q and %q", first, second)
+	}
+}
+
+func TestATeamDecidesOnlyWhenItIsItsTurn(t *testing.T) {
+	c := newCast(parse(t, "CLM-1-1,\"A\nB\nOK\",,\"billing RESUBMIT because\nregistration ABANDON\",ABANDONED\n"))
+	if act, ok := c.decide("CLM-1-1", script.Billing); !ok || act.Decision != script.Resubmit || act.Justification != "because" {
+		t.Errorf("billing: %+v (%v)", act, ok)
+	}
+	if _, ok := c.decide("CLM-1-1", script.Billing); ok || c.roles[0].stuck == "" {
+		t.Error("billing decided a second time, where it is registration's turn")
+	}
+}
+
+func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
+	transient := history.Try{Decision: &history.Decision{Outcome: history.Transient}}
+	accepted := history.Try{Accepted: true}
+	for _, c := range []struct {
+		name  string
+		row   string
+		tries []history.Try
+		end   history.End
+		at    history.Place
+		stuck string
+		want  []string
+	}{
+		{
+			name: "all as it says", row: "\"TIMEOUT\nOK\",\"TRANSIENT\nOK\",,SUBMITTED",
+			tries: []history.Try{transient, accepted}, end: history.Submitted,
+		},
+		{
+			name: "another end", row: `OK,,,ABANDONED`, tries: []history.Try{accepted}, end: history.Submitted,
+			want: []string{"it ended SUBMITTED, the file says ABANDONED"},
+		},
+		{
+			name: "another outcome", row: `X,UNKNOWN,,INCIDENT`, tries: []history.Try{transient}, end: history.LeftAsIncident,
+			want: []string{"submission 1 became TRANSIENT, the file says UNKNOWN"},
+		},
+		{
+			name: "too few submissions", row: "\"X\nOK\",,,INCIDENT", tries: []history.Try{transient}, end: history.LeftAsIncident,
+			want: []string{"it was submitted once, the file has 2 answers"},
+		},
+		{
+			name: "people left over", row: `OK,,billing ABANDON,SUBMITTED`, tries: []history.Try{accepted}, end: history.Submitted,
+			want: []string{"1 act of the people in the file had nothing to do, the first is billing"},
+		},
+		{
+			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Job: &history.Job{Type: "analyze-retry", Element: "Task_AnalyzeRetry"}},
+			want: []string{"it did not end: the analyze-retry job of Task_AnalyzeRetry is open, and nothing moved for 30s"},
+		},
+		{
+			name: "no analysis", row: `X,TRANSIENT,,SUBMITTED`, tries: []history.Try{{Error: "X"}},
+			want: []string{
+				"it did not end: it stands between two elements, and nothing moved for 30s",
+				"submission 1 became nothing yet, the file says TRANSIENT",
+			},
+		},
+		{
+			name: "stuck", row: `X,,,SUBMITTED`, tries: []history.Try{transient}, stuck: "it was submitted once more",
+			want: []string{"it was submitted once more"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			claim := parse(t, "CLM-1-1,"+c.row+"\n")[0]
+			got := faults(&role{claim: claim, stuck: c.stuck},
+				report.Result{Claim: claim, End: c.end, History: history.Claim{Tries: c.tries, At: c.at}})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package demo
+
+import (
+	"fmt"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+)
+
+// faults says in what a claim did not go as the file says; nil where it did.
+func faults(r *role, result report.Result) []string {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if r.stuck != "" {
+		fault("%s", r.stuck)
+	}
+	switch c := result.Claim; {
+	case result.End == "" && r.stuck == "":
+		fault("it did not end: %s, and nothing moved for %s", whereabouts(result.History.At), patience)
+	case result.End != "" && result.End != c.End:
+		fault("it ended %s, the file says %s", result.End, c.End)
+	}
+	tries := result.History.Tries
+	for i, want := range r.claim.Outcomes {
+		if i >= len(tries) {
+			break
+		}
+		if got := script.Outcomes(tries[i].Outcomes()); got != want {
+			fault("submission %d became %s, the file says %s", i+1, orNothing(got), want)
+		}
+	}
+	if result.End == "" {
+		return faults // what is left over follows from that
+	}
+	if given, used := len(r.claim.Answers), len(tries); used < given {
+		fault("it was submitted %s, the file has %s", times(used), count(given, "answer"))
+	}
+	if left := r.claim.Acts[r.acted:]; len(left) > 0 {
+		fault("%s of the people in the file had nothing to do, the first is %s", count(len(left), "act"), left[0].Who)
+	}
+	return faults
+}
+
+// whereabouts says where a claim is.
+func whereabouts(at history.Place) string {
+	switch {
+	case at.Job != nil:
+		return fmt.Sprintf("the %s job of %s is open", at.Job.Type, at.Job.Element)
+	case !at.Due.IsZero():
+		return "its timer did not fire"
+	default:
+		return "it stands between two elements"
+	}
+}
+
+func orNothing(outcome string) string {
+	if outcome == "" {
+		return "nothing yet"
+	}
+	return outcome
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	default:
+		return fmt.Sprintf("%d times", n)
+	}
+}

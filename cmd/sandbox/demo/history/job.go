@@ -1,0 +1,83 @@
+package history
+
+import (
+	"encoding/json"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+// job notes what jobs there are, and what their ends say.
+func (c *Claim) job(r devbroker.Record, v value) error {
+	switch r.Intent {
+	case "CREATED":
+		c.At.Job = &Job{Key: r.Key, Type: v.Type, Element: v.ElementID}
+	case "COMPLETED", "ERROR_THROWN":
+		c.At.Job = nil
+		if takeOver := done[v.Type]; takeOver != nil {
+			return takeOver(c, r, v)
+		}
+	case "CANCELED":
+		c.At.Job = nil
+	}
+	return nil
+}
+
+// done takes over the ends of the jobs that the models make.
+var done = map[string]func(*Claim, devbroker.Record, value) error{
+	SubmitClaim:  (*Claim).submitted,
+	AnalyzeRetry: (*Claim).analyzed,
+	NotifyTeam:   (*Claim).notified,
+	UserTask:     (*Claim).reviewed,
+}
+
+func (c *Claim) submitted(r devbroker.Record, v value) error {
+	var with struct{ SubmissionError string }
+	if err := json.Unmarshal(v.Variables, &with); err != nil {
+		return err
+	}
+	c.Tries = append(c.Tries, Try{At: c.since(r), Accepted: r.Intent == "COMPLETED", Error: with.SubmissionError})
+	return nil
+}
+
+func (c *Claim) analyzed(r devbroker.Record, v value) error {
+	var with struct {
+		RetryCount, MaxRetries, BackoffMinutes int
+		ErrorClassification                    string
+		RetryDecision                          struct{ MatchedCode string }
+	}
+	if err := json.Unmarshal(v.Variables, &with); err != nil {
+		return err
+	}
+	d := &Decision{
+		At:             c.since(r),
+		Outcome:        Outcome(with.ErrorClassification),
+		Class:          with.ErrorClassification,
+		Code:           with.RetryDecision.MatchedCode,
+		RetryCount:     with.RetryCount,
+		MaxRetries:     with.MaxRetries,
+		BackoffMinutes: with.BackoffMinutes,
+	}
+	if v.ErrorCode != "" {
+		d.Outcome = Outcome(v.ErrorCode)
+	}
+	c.last().Decision = d
+	return nil
+}
+
+func (c *Claim) notified(_ devbroker.Record, v value) error {
+	t := c.last()
+	t.Notified = append(t.Notified, v.CustomHeaders["team"])
+	return nil
+}
+
+func (c *Claim) reviewed(r devbroker.Record, v value) error {
+	var with struct{ ManualDecision, Justification string }
+	if err := json.Unmarshal(v.Variables, &with); err != nil {
+		return err
+	}
+	t := c.last()
+	t.Reviews = append(t.Reviews, Review{
+		At: c.since(r), Team: Team(v.CustomHeaders), Decision: with.ManualDecision, Justification: with.Justification,
+	})
+	return nil
+}

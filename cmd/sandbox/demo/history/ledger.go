@@ -1,0 +1,215 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+// The contract with the models.
+const (
+	// Process is the process that brings a claim to its insurer.
+	Process = "SUB_06"
+
+	SubmitClaim  = "submit-claim"
+	AnalyzeRetry = "analyze-retry"
+	NotifyTeam   = "notify-team"
+	// UserTask is the type of the jobs that are people's tasks.
+	UserTask = "io.camunda.zeebe:userTask"
+
+	endSubmitted   = "EndEvent_ClaimSubmitted"
+	endsOfAbandons = "EndEvent_AbandonedBy"
+
+	candidateGroups = "io.camunda.zeebe:candidateGroups"
+)
+
+// Ledger turns the broker's records into the claims' histories. Feed it all records in their order, each once. It is
+// not safe for concurrent use.
+type Ledger struct {
+	// claims are kept by process instance, also by that of the processes that they called.
+	claims map[int64]*Claim
+	roots  []*Claim
+	start  time.Time
+	now    time.Time
+}
+
+// NewLedger returns a ledger of no claims.
+func NewLedger() *Ledger { return &Ledger{claims: map[int64]*Claim{}} }
+
+// Claims returns all claims in the order of their start. They change with the next Add.
+func (l *Ledger) Claims() []*Claim { return l.roots }
+
+// Claim returns the claim with this process instance, nil where there is none (yet).
+func (l *Ledger) Claim(instance int64) *Claim { return l.claims[instance] }
+
+// Passed is the time from the start of the first claim to the last record, on the broker's clock.
+func (l *Ledger) Passed() time.Duration {
+	if l.start.IsZero() {
+		return 0
+	}
+	return l.now.Sub(l.start)
+}
+
+// NextDue is when the next timer fires; ok is false where none runs.
+func (l *Ledger) NextDue() (due time.Time, ok bool) {
+	for _, c := range l.roots {
+		if at := c.At.Due; !at.IsZero() && (!ok || at.Before(due)) {
+			due, ok = at, true
+		}
+	}
+	return due, ok
+}
+
+// value is what is read of the records' values; which fields are set depends on the type of the record.
+type value struct {
+	BpmnProcessID            string
+	BpmnElementType          string
+	ElementID                string
+	ProcessInstanceKey       int64
+	ParentProcessInstanceKey int64
+
+	Type          string
+	CustomHeaders map[string]string
+	Variables     json.RawMessage
+	ErrorCode     string
+	ErrorMessage  string
+
+	JobKey  int64
+	DueDate int64
+
+	Name  string
+	Value string
+}
+
+// Add takes the next records over.
+func (l *Ledger) Add(records ...devbroker.Record) error {
+	for _, r := range records {
+		if r.RecordType != "EVENT" || !slices.Contains(read, r.ValueType) {
+			continue
+		}
+		var v value
+		err := json.Unmarshal(r.Value, &v)
+		if err == nil {
+			l.now = time.UnixMilli(r.Timestamp)
+			err = l.add(r, v)
+		}
+		if err != nil {
+			return fmt.Errorf("read the %s record at position %d: %w", r.ValueType, r.Position, err)
+		}
+	}
+	return nil
+}
+
+// read are the types of the records that add knows.
+var read = []string{"PROCESS_INSTANCE", "JOB", "TIMER", "INCIDENT", "VARIABLE"}
+
+func (l *Ledger) add(r devbroker.Record, v value) error {
+	if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_ACTIVATING" && v.BpmnElementType == "PROCESS" {
+		l.begin(r, v)
+		return nil
+	}
+	c := l.claims[v.ProcessInstanceKey]
+	if c == nil {
+		return nil // of another process
+	}
+	switch r.ValueType {
+	case "PROCESS_INSTANCE":
+		c.element(r, v)
+	case "JOB":
+		return c.job(r, v)
+	case "TIMER":
+		c.timer(r, v)
+	case "INCIDENT":
+		c.incident(r, v)
+	case "VARIABLE":
+		c.variable(v)
+	}
+	return nil
+}
+
+// begin notes the start of a claim, or of a process that it calls.
+func (l *Ledger) begin(r devbroker.Record, v value) {
+	if caller := l.claims[v.ParentProcessInstanceKey]; caller != nil {
+		l.claims[v.ProcessInstanceKey] = caller
+		return
+	}
+	if v.BpmnProcessID != Process {
+		return
+	}
+	c := &Claim{Instance: v.ProcessInstanceKey, started: time.UnixMilli(r.Timestamp)}
+	l.claims[c.Instance] = c
+	l.roots = append(l.roots, c)
+	if l.start.IsZero() {
+		l.start = c.started
+	}
+}
+
+func (c *Claim) since(r devbroker.Record) Since {
+	return Since(time.UnixMilli(r.Timestamp).Sub(c.started))
+}
+
+// last is the submission that is being dealt with.
+func (c *Claim) last() *Try {
+	if len(c.Tries) == 0 {
+		return &Try{}
+	}
+	return &c.Tries[len(c.Tries)-1]
+}
+
+// element notes the end of the claim. The end events of the processes that it calls have names like its own.
+func (c *Claim) element(r devbroker.Record, v value) {
+	if r.Intent != "ELEMENT_COMPLETED" || v.BpmnElementType != "END_EVENT" || v.ProcessInstanceKey != c.Instance {
+		return
+	}
+	switch {
+	case v.ElementID == endSubmitted:
+		c.End = Submitted
+	case strings.HasPrefix(v.ElementID, endsOfAbandons):
+		c.End = Abandoned
+	default:
+		c.End = End(v.ElementID) // one that is not known here is shown as it is
+	}
+}
+
+func (c *Claim) timer(r devbroker.Record, v value) {
+	c.At.Due = time.Time{}
+	if r.Intent == "CREATED" {
+		c.At.Due = time.UnixMilli(v.DueDate)
+	}
+}
+
+func (c *Claim) incident(r devbroker.Record, v value) {
+	t := c.last()
+	switch r.Intent {
+	case "CREATED":
+		c.At.Incident = &OpenIncident{Key: r.Key, JobKey: v.JobKey, Instance: v.ProcessInstanceKey}
+		t.Incidents = append(t.Incidents, Stop{At: c.since(r), Message: v.ErrorMessage})
+	case "RESOLVED":
+		c.At.Incident = nil
+		if n := len(t.Incidents); n > 0 {
+			at := c.since(r)
+			t.Incidents[n-1].ResolvedAt = &at
+		}
+	}
+}
+
+// variable notes what is set while an incident is open. Nothing else moves then, so it is the operator's doing.
+func (c *Claim) variable(v value) {
+	t := c.last()
+	if n := len(t.Incidents); n > 0 && c.At.Incident != nil {
+		t.Incidents[n-1].Corrections = append(t.Incidents[n-1].Corrections, Correction{v.Name, v.Value})
+	}
+}
+
+// Team names the team that may do a user task, by the task's headers.
+func Team(headers map[string]string) string {
+	var groups []string
+	if json.Unmarshal([]byte(headers[candidateGroups]), &groups) != nil {
+		return "unnamed"
+	}
+	return strings.Join(groups, ", ")
+}

@@ -1,0 +1,252 @@
+package history_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+// recorded is what a broker recorded of four claims: one that is corrected by a team, one that is corrected by an
+// operator, one that is left as an incident, and one that uses up all its retries.
+func recorded(t *testing.T) []devbroker.Record {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/records.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []devbroker.Record
+	for line := range bytes.Lines(raw) {
+		var r devbroker.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// replay returns the ledger of the records.
+func replay(t *testing.T, records ...devbroker.Record) *history.Ledger {
+	t.Helper()
+	l := history.NewLedger()
+	if err := l.Add(records...); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestEachSubmissionHasTheOutcomesThatTheBrokerRecorded(t *testing.T) {
+	const again = history.Transient
+	want := [][][]history.Outcome{
+		{{history.Unknown}, {history.PermanentError}, {history.OK}},
+		{{history.Incident, again}, {history.OK}},
+		{{history.Incident}},
+		{{again}, {again}, {again}, {again}, {again}, {history.MaxRetriesExceeded}},
+	}
+	var got [][][]history.Outcome
+	for _, c := range replay(t, recorded(t)...).Claims() {
+		var outcomes [][]history.Outcome
+		for _, try := range c.Tries {
+			outcomes = append(outcomes, try.Outcomes())
+		}
+		got = append(got, outcomes)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+}
+
+func TestAClaimEndsWhereItsProcessEnds(t *testing.T) {
+	var got []history.End
+	for _, c := range replay(t, recorded(t)...).Claims() {
+		got = append(got, c.End)
+	}
+	if diff := cmp.Diff([]history.End{history.Submitted, history.Submitted, "", history.Abandoned}, got); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheEndOfTheCalledProcessIsNotTheEndOfTheClaim(t *testing.T) {
+	records := recorded(t)
+	for i, r := range records {
+		if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_COMPLETED" {
+			// The first is the end event of SubmissionRetryProcess, which has the same name as that of SUB_06.
+			for _, c := range replay(t, records[:i+1]...).Claims() {
+				if c.End != "" {
+					t.Errorf("the claim %d ended %s", c.Instance, c.End)
+				}
+			}
+			return
+		}
+	}
+	t.Fatal("nothing was completed")
+}
+
+func TestADecisionAndAReviewAreReadFromTheJobsThatBroughtThem(t *testing.T) {
+	tries := replay(t, recorded(t)...).Claims()[0].Tries
+	want := []history.Try{
+		{
+			Error: "Erro inesperado",
+			Decision: &history.Decision{
+				Outcome: history.Unknown, Class: "UNKNOWN", RetryCount: 1, MaxRetries: 5, BackoffMinutes: 5,
+			},
+		},
+		{
+			Error: "INVALID_PATIENT_DATA: glosa 1001",
+			Decision: &history.Decision{
+				Outcome: history.PermanentError, Class: "PERMANENT", Code: "INVALID_PATIENT_DATA", RetryCount: 1, MaxRetries: 5,
+			},
+			Notified: []string{"registration"},
+			Reviews:  []history.Review{{Team: "registration", Decision: "RESUBMIT", Justification: "Carteira corrigida"}},
+		},
+		{Accepted: true},
+	}
+	if diff := cmp.Diff(want, tries, cmpopts.IgnoreTypes(history.Since(0))); diff != "" {
+		t.Errorf("tries (-want +got):\n%s", diff)
+	}
+	if at := tries[1].At.String(); at != "0:05" {
+		t.Errorf("the second try was at %s on the broker's clock, want 0:05, after the wait", at)
+	}
+}
+
+func TestWhatAnOperatorSetsBelongsToTheOpenIncident(t *testing.T) {
+	claims := replay(t, recorded(t)...).Claims()
+	resolved, open := claims[1].Tries[0].Incidents, claims[2].Tries[0].Incidents
+	if len(resolved) != 1 || len(open) != 1 {
+		t.Fatalf("%d and %d incidents, want one each", len(resolved), len(open))
+	}
+	if diff := cmp.Diff([]history.Correction{{Variable: "claimId", Value: `"CLM-1-2"`}}, resolved[0].Corrections); diff != "" {
+		t.Errorf("corrections (-want +got):\n%s", diff)
+	}
+	if resolved[0].ResolvedAt == nil || claims[1].At.Incident != nil {
+		t.Error("the incident that was resolved is still open")
+	}
+	if open[0].ResolvedAt != nil || open[0].Corrections != nil || claims[2].At.Incident == nil {
+		t.Error("the incident that nobody touched is not open, or was corrected")
+	}
+}
+
+func TestAClaimIsWhereItsLastRecordLeftIt(t *testing.T) {
+	records := recorded(t)
+	upTo := func(valueType, intent string) (*history.Ledger, devbroker.Record, *history.Claim) {
+		for i, r := range records {
+			if r.RecordType == "EVENT" && r.ValueType == valueType && r.Intent == intent {
+				l := replay(t, records[:i+1]...)
+				var in struct{ ProcessInstanceKey int64 }
+				if err := json.Unmarshal(r.Value, &in); err != nil {
+					t.Fatal(err)
+				}
+				return l, r, l.Claim(in.ProcessInstanceKey)
+			}
+		}
+		t.Fatalf("no record %s %s", valueType, intent)
+		return nil, devbroker.Record{}, nil
+	}
+	if _, r, c := upTo("JOB", "CREATED"); c.At.Job == nil || c.At.Job.Key != r.Key || c.At.Job.Type != history.SubmitClaim {
+		t.Errorf("after its job was created the claim is at %+v", c.At)
+	}
+	if _, _, c := upTo("JOB", "COMPLETED"); c.At.Job != nil {
+		t.Errorf("after its job was completed the claim is at %+v", c.At)
+	}
+	if _, r, c := upTo("INCIDENT", "CREATED"); c.At.Incident == nil || c.At.Incident.Key != r.Key {
+		t.Errorf("after its incident the claim is at %+v", c.At)
+	}
+	l, r, c := upTo("TIMER", "CREATED")
+	var timer struct{ DueDate int64 }
+	if err := json.Unmarshal(r.Value, &timer); err != nil {
+		t.Fatal(err)
+	}
+	if due, ok := l.NextDue(); !ok || due.UnixMilli() != timer.DueDate || !c.At.Due.Equal(due) {
+		t.Errorf("the next timer is due at %v (%v), the record says %d", due, ok, timer.DueDate)
+	}
+	if _, _, c := upTo("TIMER", "TRIGGERED"); !c.At.Due.IsZero() {
+		t.Errorf("after its timer the claim is at %+v", c.At)
+	}
+}
+
+func TestTheNextTimerIsTheEarliestOfThoseThatRun(t *testing.T) {
+	l, running := history.NewLedger(), map[int64]int64{}
+	for _, r := range recorded(t) {
+		if err := l.Add(r); err != nil {
+			t.Fatal(err)
+		}
+		if r.ValueType != "TIMER" {
+			continue
+		}
+		var timer struct{ DueDate int64 }
+		if err := json.Unmarshal(r.Value, &timer); err != nil {
+			t.Fatal(err)
+		}
+		running[r.Key] = timer.DueDate
+		if r.Intent != "CREATED" {
+			delete(running, r.Key)
+		}
+		want := slices.Sorted(maps.Values(running))
+		due, ok := l.NextDue()
+		if ok != (len(want) > 0) || ok && due.UnixMilli() != want[0] {
+			t.Fatalf("at position %d the next timer is due at %v (%v), the records have %v", r.Position, due, ok, want)
+		}
+	}
+	if len(running) > 0 {
+		t.Errorf("%d timers run after all is over", len(running))
+	}
+}
+
+func TestTimePassesOnTheBrokersClock(t *testing.T) {
+	if passed := history.NewLedger().Passed(); passed != 0 {
+		t.Errorf("%v passed before anything happened", passed)
+	}
+	if passed := replay(t, recorded(t)...).Passed().Truncate(time.Minute); passed != 2*time.Hour+49*time.Minute {
+		t.Errorf("%v passed, want 2h49m", passed)
+	}
+}
+
+func TestCommandsAndOtherProcessesAreLeftOut(t *testing.T) {
+	value := json.RawMessage(`{"bpmnProcessId":"SUB_06","bpmnElementType":"PROCESS","processInstanceKey":7}`)
+	other := json.RawMessage(`{"bpmnProcessId":"OTHER","bpmnElementType":"PROCESS","processInstanceKey":8}`)
+	jobOfOther := json.RawMessage(`{"type":"other","processInstanceKey":8,"variables":{}}`)
+	l := replay(t,
+		devbroker.Record{RecordType: "COMMAND", ValueType: "PROCESS_INSTANCE", Intent: "ELEMENT_ACTIVATING", Value: value},
+		devbroker.Record{RecordType: "EVENT", ValueType: "PROCESS_INSTANCE", Intent: "ELEMENT_ACTIVATING", Value: other},
+		devbroker.Record{RecordType: "EVENT", ValueType: "JOB", Intent: "COMPLETED", Value: jobOfOther},
+	)
+	if claims := l.Claims(); len(claims) != 0 {
+		t.Errorf("%d claims, want none", len(claims))
+	}
+}
+
+func TestAJobOfAnotherTypeIsNoSubmission(t *testing.T) {
+	c := replay(t,
+		devbroker.Record{
+			RecordType: "EVENT", ValueType: "PROCESS_INSTANCE", Intent: "ELEMENT_ACTIVATING",
+			Value: json.RawMessage(`{"bpmnProcessId":"SUB_06","bpmnElementType":"PROCESS","processInstanceKey":7}`),
+		},
+		devbroker.Record{
+			RecordType: "EVENT", ValueType: "JOB", Intent: "COMPLETED",
+			Value: json.RawMessage(`{"type":"print","processInstanceKey":7,"variables":{}}`),
+		},
+	).Claim(7)
+	if len(c.Tries) != 0 {
+		t.Errorf("%d submissions, want none", len(c.Tries))
+	}
+}
+
+func TestARecordThatCannotBeReadIsNamed(t *testing.T) {
+	err := history.NewLedger().Add(devbroker.Record{
+		Position: 42, RecordType: "EVENT", ValueType: "JOB", Intent: "CREATED", Value: json.RawMessage(`[]`),
+	})
+	if err == nil || !strings.Contains(err.Error(), "position 42") {
+		t.Errorf("error %v, want one that names position 42", err)
+	}
+}

@@ -1,0 +1,210 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+)
+
+const (
+	playerName = "demo"
+	// submissionFailed is the BPMN error of a submission that the insurer did not take; the model catches any code.
+	submissionFailed = "SUBMISSION_FAILED"
+
+	maxJobs = 32
+	// lock is on the broker's clock and outlasts every jump.
+	lock = 7 * 24 * time.Hour
+	// noLongPoll makes the gateway answer at once, also where there is no job.
+	noLongPoll = -1
+
+	callTimeout = 15 * time.Second
+	callTries   = 5
+	callPause   = 200 * time.Millisecond
+)
+
+// players work the jobs that are not the worker's.
+var players = map[string]func(*Play, context.Context, *pb.ActivatedJob) error{
+	history.SubmitClaim: (*Play).insurer,
+	history.NotifyTeam:  (*Play).notifier,
+	history.UserTask:    (*Play).team,
+}
+
+// work takes the jobs of a type and plays them. A job for which the file has nothing stays with us.
+func (p *Play) work(ctx context.Context, jobType string) error {
+	jobs, err := p.activate(ctx, jobType)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		p.taken[j.Key] = true
+		if err := players[jobType](p, ctx, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insurer stands in for the submission to the insurer's TISS service.
+func (p *Play) insurer(ctx context.Context, j *pb.ActivatedJob) error {
+	id, err := claimID(j)
+	if err != nil {
+		return err
+	}
+	answer, ok := p.cast.answer(id)
+	switch {
+	case !ok:
+		return nil
+	case answer == script.Accepted:
+		return p.complete(ctx, j.Key, nil)
+	default:
+		return p.call(ctx, func(ctx context.Context) error {
+			_, err := p.Gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
+				JobKey: j.Key, ErrorCode: submissionFailed, ErrorMessage: "the insurer did not take the claim",
+				Variables: object(map[string]any{"submissionError": answer.ErrorText()}),
+			})
+			return err
+		})
+	}
+}
+
+// notifier tells a team that a claim waits for it.
+func (p *Play) notifier(ctx context.Context, j *pb.ActivatedJob) error {
+	return p.complete(ctx, j.Key, nil)
+}
+
+// team is the people of a team, in front of their task list.
+func (p *Play) team(ctx context.Context, j *pb.ActivatedJob) error {
+	id, err := claimID(j)
+	if err != nil {
+		return err
+	}
+	headers := map[string]string{}
+	if err := json.Unmarshal([]byte(j.CustomHeaders), &headers); err != nil {
+		return fmt.Errorf("read the headers of %s: %w", j.ElementId, err)
+	}
+	act, ok := p.cast.decide(id, history.Team(headers))
+	if !ok {
+		return nil
+	}
+	return p.complete(ctx, j.Key, map[string]any{"manualDecision": act.Decision, "justification": act.Justification})
+}
+
+// operate corrects a variable and resolves the incident, where the file has an operator do that.
+func (p *Play) operate(ctx context.Context, r *role, open history.OpenIncident) error {
+	if p.taken[open.Key] || !r.nextIs(script.Operator) {
+		return nil
+	}
+	p.taken[open.Key] = true
+	act := r.next()
+	return errors.Join(
+		p.call(ctx, func(ctx context.Context) error {
+			_, err := p.Gateway.SetVariables(ctx, &pb.SetVariablesRequest{
+				ElementInstanceKey: open.Instance, Local: true, Variables: object(map[string]any{act.Variable: act.Value}),
+			})
+			return err
+		}),
+		p.call(ctx, func(ctx context.Context) error {
+			_, err := p.Gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.JobKey, Retries: 1})
+			return err
+		}),
+		p.call(ctx, func(ctx context.Context) error {
+			_, err := p.Gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: open.Key})
+			return err
+		}),
+	)
+}
+
+func (p *Play) createInstance(ctx context.Context, id string) (key int64, err error) {
+	err = p.call(ctx, func(ctx context.Context) error {
+		created, err := p.Gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
+			BpmnProcessId: history.Process, Version: -1, Variables: object(map[string]any{"claimId": id}),
+		})
+		key = created.GetProcessInstanceKey()
+		return err
+	})
+	return key, err
+}
+
+func (p *Play) complete(ctx context.Context, key int64, variables map[string]any) error {
+	return p.call(ctx, func(ctx context.Context) error {
+		_, err := p.Gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: object(variables)})
+		return err
+	})
+}
+
+// activate takes the jobs that are there now.
+func (p *Play) activate(ctx context.Context, jobType string) ([]*pb.ActivatedJob, error) {
+	var jobs []*pb.ActivatedJob
+	err := p.call(ctx, func(ctx context.Context) error {
+		stream, err := p.Gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
+			Type: jobType, Worker: playerName, MaxJobsToActivate: maxJobs,
+			Timeout: lock.Milliseconds(), RequestTimeout: noLongPoll, FetchVariable: []string{"claimId"},
+		})
+		for err == nil {
+			var response *pb.ActivateJobsResponse
+			response, err = stream.Recv()
+			jobs = append(jobs, response.GetJobs()...)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	})
+	return jobs, err
+}
+
+// call makes a call to the gateway and repeats it where the broker was only too busy to answer.
+func (p *Play) call(ctx context.Context, do func(context.Context) error) error {
+	for try := 1; ; try++ {
+		bounded, cancel := context.WithTimeout(ctx, callTimeout)
+		err := do(bounded)
+		cancel()
+		switch status.Code(err) {
+		case codes.OK:
+			return nil
+		case codes.NotFound:
+			if try > 1 {
+				return nil // an earlier try was taken after all
+			}
+			return err
+		case codes.Unavailable, codes.ResourceExhausted:
+		default:
+			return err
+		}
+		if try == callTries {
+			return err
+		}
+		select {
+		case <-time.After(callPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func claimID(j *pb.ActivatedJob) (string, error) {
+	var with struct{ ClaimID string }
+	if err := json.Unmarshal([]byte(j.Variables), &with); err != nil {
+		return "", fmt.Errorf("read the variables of %s: %w", j.ElementId, err)
+	}
+	return with.ClaimID, nil
+}
+
+// object words variables as the gateway takes them.
+func object(variables map[string]any) string {
+	text, err := json.Marshal(variables)
+	if err != nil || variables == nil {
+		return "{}"
+	}
+	return string(text)
+}

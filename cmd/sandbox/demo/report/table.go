@@ -1,0 +1,170 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+)
+
+// The widths that a table can have, and the one where the terminal's is not known.
+const (
+	MinWidth     = 80
+	MaxWidth     = 100
+	DefaultWidth = 96
+)
+
+// The columns: number of the try, time, text, class, what follows. The text takes what the others leave.
+const (
+	tryWidth   = 4
+	timeWidth  = 7
+	classWidth = 9
+	thenWidth  = 20
+	gap        = 2
+	indent     = tryWidth + timeWidth + gap
+)
+
+// table is a table that is being written.
+type table struct {
+	strings.Builder
+	width int
+}
+
+// Table shows what happened to each claim, columns wide (MinWidth to MaxWidth).
+func Table(results []Result, columns int) string {
+	t := &table{width: min(max(columns, MinWidth), MaxWidth)}
+	t.row("try", "time", "what happened", "class", "then")
+	for i, r := range results {
+		rule := "─"
+		if i == 0 {
+			rule = "━"
+		}
+		t.line(strings.Repeat(rule, t.width))
+		t.claim(r)
+	}
+	t.line(strings.Repeat("━", t.width))
+	return t.String()
+}
+
+func (t *table) line(text string) {
+	fmt.Fprintln(t, strings.TrimRight(text, " "))
+}
+
+func (t *table) textWidth() int { return t.width - indent - classWidth - thenWidth - 2*gap }
+
+func (t *table) row(try, at, text, class, then string) {
+	t.line(fmt.Sprintf("%*s%*s  %s  %s  %s", tryWidth, try, timeWidth, at,
+		pad(text, t.textWidth()), pad(class, classWidth), then))
+}
+
+// note is a row with nothing but a text, wrapped over the width that is there.
+func (t *table) note(at, text string) {
+	for _, line := range wrap(plain(text), t.width-indent) {
+		t.line(fmt.Sprintf("%*s%*s  %s", tryWidth, "", timeWidth, at, line))
+		at = ""
+	}
+}
+
+func (t *table) claim(r Result) {
+	t.heading(r)
+	for i, try := range r.History.Tries {
+		t.try(i+1, try)
+	}
+	for _, fault := range r.Faults {
+		t.note("", "✗ "+fault)
+	}
+}
+
+// heading is the claim and what it shows on the left and how it ended on the right.
+func (t *table) heading(r Result) {
+	mark, end := "✓", string(r.End)
+	if !r.OK() {
+		mark = "✗"
+	}
+	if r.End == "" {
+		end = "NOT ENDED"
+	}
+	right := mark + " " + end
+	name := plain(r.Claim.ID)
+	lines := wrap(plain(r.Claim.Shows), t.width-width(name)-width(right)-2*gap)
+	t.line(name + "  " + pad(lines[0], t.width-width(name)-width(right)-gap) + right)
+	for _, line := range lines[1:] {
+		t.line(strings.Repeat(" ", width(name)+gap) + line)
+	}
+}
+
+func (t *table) try(number int, try history.Try) {
+	class, then, code := "", "", ""
+	decided := try.Decision != nil
+	switch {
+	case try.Accepted:
+		then = "submitted"
+	case len(try.Incidents) > 0:
+		then = string(history.Incident)
+		if decided {
+			code = try.Decision.Code
+		}
+	case decided:
+		class, then, code = try.Decision.Class, follows(*try.Decision), try.Decision.Code
+	}
+	t.row(fmt.Sprint(number), try.At.String(), excerpt(said(try), code, t.textWidth()), class, then)
+	for _, stop := range try.Incidents {
+		t.incident(stop)
+	}
+	if len(try.Incidents) > 0 && decided {
+		t.row("", try.Decision.At.String(), "analysed again", try.Decision.Class, follows(*try.Decision))
+	}
+	t.people(try)
+}
+
+// tag is an XML tag. In the table only the text between them is of interest.
+var tag = regexp.MustCompile(`<[^<>]*>`)
+
+// said is what the insurer answered.
+func said(try history.Try) string {
+	switch text := plain(tag.ReplaceAllString(try.Error, " ")); {
+	case try.Accepted:
+		return "OK"
+	case text == "":
+		return "(an error without a text)"
+	default:
+		return text
+	}
+}
+
+// follows is what the worker decided.
+func follows(d history.Decision) string {
+	if d.BackoffMinutes > 0 {
+		return fmt.Sprintf("retry %d/%d in %d min", d.RetryCount, d.MaxRetries, d.BackoffMinutes)
+	}
+	return string(d.Outcome)
+}
+
+func (t *table) incident(stop history.Stop) {
+	t.note(stop.At.String(), stop.Message)
+	var set []string
+	for _, c := range stop.Corrections {
+		set = append(set, c.Variable+" = "+c.Value)
+	}
+	if stop.ResolvedAt != nil {
+		t.note(stop.ResolvedAt.String(), "operator: "+strings.Join(append(set, "incident resolved"), ", "))
+	}
+}
+
+func (t *table) people(try history.Try) {
+	for i, review := range try.Reviews {
+		told := " "
+		if i < len(try.Notified) && try.Notified[i] == review.Team {
+			told = " notified, "
+		}
+		text := review.Team + told + "decides " + review.Decision
+		if review.Justification != "" {
+			text += ": " + review.Justification
+		}
+		t.note(review.At.String(), text)
+	}
+	for i := len(try.Reviews); i < len(try.Notified); i++ {
+		t.note("", try.Notified[i]+" was notified")
+	}
+}
