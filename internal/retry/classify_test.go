@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,15 @@ func TestClassify(t *testing.T) {
 				t.Errorf("%q: %s by %s, want %s by %s", tt.text, got.Class, got.ID, tt.class, tt.rule)
 			}
 		})
+	}
+}
+
+func TestAPermanentRuleWinsWhereverItStandsInTheList(t *testing.T) {
+	t.Parallel()
+	policy := retry.TISS()
+	slices.Reverse(policy.Rules)
+	if got := policy.Classify("TIMEOUT, then DUPLICATE_CLAIM"); got.Class != retry.Permanent {
+		t.Errorf("with the transient rules first: %s by %s, want PERMANENT", got.Class, got.ID)
 	}
 }
 

@@ -32,6 +32,8 @@ func TestClaimID(t *testing.T) {
 		{"CLM-0\x001-1", false},
 		{"CLM-0\u202e1-1", false}, // right-to-left override: shown backwards in a report
 		{"CLM-0\ufeff1-1", false},
+		{"CLM-0\u20281-1", false}, // line and paragraph separators: a line break to some readers
+		{"CLM-0\u20291-1", false},
 		{"CLM-0\ufffd1-1", false}, // what a lone surrogate becomes
 		{"CLM-001-١٢", false},     // Arabic digits are not \d
 		{"CLM-" + strings.Repeat("0", 122) + "-1", true},

@@ -88,9 +88,8 @@ func (d *decoder) count(variable string) int {
 	if d.absent(variable) {
 		return 0
 	}
-	literal := string(d.raw[variable])
-	number, err := strconv.ParseFloat(literal, 64)
-	if literal[0] == '"' || err != nil || number != math.Trunc(number) || number > math.MaxInt32 || number < 0 {
+	number, err := strconv.ParseFloat(string(d.raw[variable]), 64) // a text is still in its quotes: no number
+	if err != nil || number != math.Trunc(number) || number > math.MaxInt32 || number < 0 {
 		d.fault(variable, describe(d.raw[variable]), retry.RuleRetryCount)
 		return 0
 	}
