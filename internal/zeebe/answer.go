@@ -24,13 +24,13 @@ const (
 
 // reply is a job and its answer, to be sent while the job is locked.
 type reply struct {
-	job    job.Job
-	answer job.Answer
-	locked time.Time
+	job      job.Job
+	answer   job.Answer
+	answerBy time.Time
 }
 
 func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
-	w.replies <- reply{j, a, b.locked}
+	w.replies <- reply{j, a, b.answerBy}
 }
 
 // answerJobs sends answers until there are no more to come.
@@ -42,47 +42,42 @@ func (w *Worker) answerJobs() {
 	}
 }
 
-// deliver sends an answer until its outcome is known or the job's lock is over. It returns false when the worker stops
+// deliver sends an answer until its outcome is known or it is too late for one. It returns false when the worker stops
 // before that: the job may still be locked.
 //
-// The same bytes are sent again where an answer may have been lost on its way or on its way back, and nothing else:
+// Where an answer may have been lost on its way or on its way back, the same bytes are sent again and nothing else:
 // another answer could undo what the broker has taken already.
 func (w *Worker) deliver(r reply) (settled bool) {
 	pause := backoff{least: answerPauseMin, most: answerPauseMax}
+	code := codes.DeadlineExceeded // of the last try
 	for first := true; ; first = false {
-		left := time.Until(r.locked)
+		left := time.Until(r.answerBy)
 		if left <= 0 {
+			w.log.Warn("answer given up at the end of the lock; the broker gives the job out again", r.fields(code)...)
 			return true
 		}
-		code := w.send(r, min(left, answerTimeout))
-		switch code {
+		switch code = w.send(r, min(left, answerTimeout)); code {
 		case codes.OK:
 			return true
 		case codes.NotFound:
-			// An earlier try of ours came through, another worker was first, or the instance was cancelled.
+			// An earlier try came through, another worker was first, or the process instance was cancelled.
 			w.log.Debug("job is gone", r.fields(code)...)
 			return true
 		case codes.FailedPrecondition:
-			w.log.Info("job does not take the answer now; the broker gives it out again", r.fields(code)...)
+			w.log.Info("job takes no answer now; the broker gives it out again", r.fields(code)...)
 			return true
 		case codes.InvalidArgument:
-			if r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease || !first {
-				w.log.Error("gateway refuses the answer; the broker gives the job out again", r.fields(code)...)
+			w.log.Error("gateway refuses the answer as invalid, a fault of this worker", r.fields(code)...)
+			if !first || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
 				return true
 			}
-			w.log.Error("gateway refuses the answer: making an incident", r.fields(code)...)
-			r.answer = job.Incident("the gateway refused this worker's answer as invalid: a fault of the worker")
+			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
 			continue
 		}
 		if w.answering.Err() != nil {
 			return false
 		}
-		p := pause.pause()
-		if time.Until(r.locked) <= p {
-			w.log.Warn("answer given up at the end of the lock; the broker gives the job out again", r.fields(code)...)
-			return true
-		}
-		sleep(w.answering, p)
+		sleep(w.answering, min(pause.next(), left))
 	}
 }
 
@@ -100,15 +95,15 @@ func (w *Worker) send(r reply, limit time.Duration) codes.Code {
 	var err error
 	switch a.Kind() {
 	case job.KindComplete:
-		_, err = w.answers.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: text(a.Variables())})
+		_, err = w.client.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: text(a.Variables())})
 	case job.KindThrowError:
-		_, err = w.answers.ThrowError(ctx, &pb.ThrowErrorRequest{
+		_, err = w.client.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
 			JobKey: key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables()),
 		})
 	case job.KindFail:
-		_, err = w.answers.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
+		_, err = w.client.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
 	case job.KindRelease:
-		_, err = w.answers.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: r.job.Retries, ErrorMessage: text(a.Message())})
+		_, err = w.client.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: r.job.Retries, ErrorMessage: text(a.Message())})
 	}
 	return status.Code(err)
 }

@@ -10,21 +10,23 @@ import (
 // at random within its upper half, so that workers that failed together do not come back together.
 type backoff struct {
 	least, most time.Duration
-	next        time.Duration
+	bound       time.Duration // of the pause before
 }
 
-// pause is how long to wait now.
-func (b *backoff) pause() time.Duration {
-	d := min(max(b.next, 2*b.least), b.most)
-	b.next = 2 * d
-	return d/2 + rand.N(d/2)
+// next is how long to pause now.
+func (b *backoff) next() time.Duration {
+	b.bound = min(max(2*b.bound, 2*b.least), b.most)
+	return b.bound/2 + rand.N(b.bound/2+1)
 }
 
 // reset makes the next pause a short one.
-func (b *backoff) reset() { b.next = 0 }
+func (b *backoff) reset() { b.bound = 0 }
 
 // sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -11,20 +11,34 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
-// batch is jobs that came together, and until when they are locked. That is reckoned from when they were received, by
-// this machine's monotonic clock: the broker's clock may be another one.
+// batch is jobs that came together, and until when their answers are of use.
 type batch struct {
-	jobs   []job.Job
-	locked time.Time
+	jobs     []job.Job
+	answerBy time.Time
 }
 
-func (b batch) one(i int) batch { return batch{b.jobs[i : i+1 : i+1], b.locked} }
+// one is the batch of the i-th job alone.
+func (b batch) one(i int) batch { return batch{b.jobs[i : i+1 : i+1], b.answerBy} }
 
-// reportMargin is the end of the lock that is kept for the answers. It also covers the way of the jobs from the broker.
-func (w *Worker) reportMargin() time.Duration { return w.JobTimeout / 10 }
+// The lock of a job is reckoned from when the job was received, by this machine's monotonic clock, because the broker's
+// clock may tell another time. Of JobTimeout, a twentieth is for the way from the broker and back, and a tenth for
+// sending the answers.
 
-// hangGrace is how much later than its deadline a handler may return.
-func (w *Worker) hangGrace() time.Duration { return w.reportMargin() / 4 }
+// answerBy is when the lock of jobs received at a time ends for this worker. Later than that, an answer might hit a
+// job that another worker holds by then.
+func (w *Worker) answerBy(received time.Time) time.Time { return received.Add(w.JobTimeout * 19 / 20) }
+
+// handleBy is when a handler that is called now must be back.
+func (w *Worker) handleBy(b batch) time.Time {
+	own, latest := time.Now().Add(w.HandlerTimeout), b.answerBy.Add(-w.JobTimeout/10)
+	if own.Before(latest) {
+		return own
+	}
+	return latest
+}
+
+// hangGrace is how much later than its deadline a handler may be back.
+func (w *Worker) hangGrace() time.Duration { return w.JobTimeout / 40 }
 
 // work hands a batch to the handler and its answers on to be sent. Where the handler fails, each job of the batch is
 // handed over alone, so that only those suffer that are to blame.
@@ -74,23 +88,11 @@ type fault struct {
 // call lets the handler handle a batch and waits for it until its deadline and a little longer. A handler that is not
 // back by then is left to itself, as nothing can stop it; what it answers later is not used.
 func (w *Worker) call(b batch) ([]job.Answer, *fault) {
-	deadline := time.Now().Add(w.HandlerTimeout)
-	if latest := b.locked.Add(-w.reportMargin()); deadline.After(latest) {
-		deadline = latest
-	}
-	ctx, cancel := context.WithDeadline(w.handling, deadline)
+	ctx, cancel := context.WithDeadline(w.handling, w.handleBy(b))
 	defer cancel()
 
-	type outcome struct {
-		answers []job.Answer
-		fault   *fault
-	}
 	returned := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() { returned <- o }()
-		o.answers, o.fault = guard(ctx, w.Handler, b.jobs)
-	}()
+	go handle(ctx, w.Handler, b.jobs, returned)
 	select {
 	case o := <-returned:
 		return o.answers, o.fault
@@ -103,30 +105,35 @@ func (w *Worker) call(b batch) ([]job.Answer, *fault) {
 	case <-w.handling.Done():
 	}
 	return nil, &fault{
-		text:   fmt.Sprintf("did not return within %v", w.HandlerTimeout),
+		text:   "did not return in time",
 		fields: []zap.Field{zap.Int64("abandoned", w.abandoned.Add(1))},
 	}
 }
 
-// guard calls the handler and makes a fault of a panic. The value of a panic may hold personal data: of values, only
-// those of the Go runtime are logged, and of others the type.
-func guard(ctx context.Context, handler job.Handler, jobs []job.Job) (answers []job.Answer, f *fault) {
-	returned := false
+// outcome is what a call of the handler came to: as many answers as there were jobs, or a fault.
+type outcome struct {
+	answers []job.Answer
+	fault   *fault
+}
+
+// handle calls the handler and makes a fault of a panic. The value of a panic may hold personal data: it is logged
+// where it is one of the Go runtime's; of another the type is told.
+func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned chan<- outcome) {
+	var o outcome
+	back := false
 	defer func() {
-		if returned {
-			return
+		if !back {
+			v := recover() // nil where the handler ended its goroutine
+			o.fault = &fault{text: fmt.Sprintf("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
+			if err, ok := v.(runtime.Error); ok {
+				o.fault.fields = append(o.fault.fields, zap.String("panic", err.Error()))
+			}
 		}
-		v := recover() // nil where the handler left by runtime.Goexit
-		f = &fault{text: fmt.Sprintf("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
-		if err, ok := v.(runtime.Error); ok {
-			f.fields = append(f.fields, zap.String("panic", err.Error()))
-		}
+		returned <- o
 	}()
-	answers = handler.Handle(ctx, jobs)
-	returned = true
-	if len(answers) != len(jobs) {
-		// Which answer is for which job cannot be told.
-		return nil, &fault{text: fmt.Sprintf("gave %d answers for %d jobs", len(answers), len(jobs))}
+	o.answers = handler.Handle(ctx, jobs)
+	back = true
+	if len(o.answers) != len(jobs) { // which answer is for which job cannot be told
+		o.fault = &fault{text: fmt.Sprintf("gave %d answers for %d jobs", len(o.answers), len(jobs))}
 	}
-	return answers, nil
 }

@@ -6,24 +6,25 @@ package zeebe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 )
 
+// defaultTenant is where all jobs are on a cluster without tenants.
+const defaultTenant = "<default>"
+
 // Client is a connection to a Zeebe gateway. It is safe for concurrent use.
 type Client struct {
-	// Polls and answers each have a connection: an answer does not wait behind a batch of variables that arrives,
-	// and the two sides of a busy worker do not contend for one connection's lock.
-	polls, answers *grpc.ClientConn
-	tokens         *tokens // nil without OAuth
+	conn    *grpc.ClientConn
+	gateway pb.GatewayClient
+	tokens  *tokens // nil without OAuth
 }
 
 // Close ends the connection. Calls under way fail.
 func (c *Client) Close() error {
-	return errors.Join(c.polls.Close(), c.answers.Close())
+	return c.conn.Close()
 }
 
 // Topology is what the gateway knows of its cluster.
@@ -41,10 +42,14 @@ func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partiti
 
 // Topology asks the gateway for the state of its cluster.
 func (c *Client) Topology(ctx context.Context) (Topology, error) {
-	r, err := pb.NewGatewayClient(c.answers).Topology(ctx, &pb.TopologyRequest{})
+	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
 	if err != nil {
 		return Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
 	}
+	return fromTopology(r), nil
+}
+
+func fromTopology(r *pb.TopologyResponse) Topology {
 	led := map[int32]bool{}
 	for _, broker := range r.Brokers {
 		for _, p := range broker.Partitions {
@@ -58,7 +63,7 @@ func (c *Client) Topology(ctx context.Context) (Topology, error) {
 		Brokers:        len(r.Brokers),
 		Partitions:     int(r.PartitionsCount),
 		Led:            len(led),
-	}, nil
+	}
 }
 
 // Resource is a file to deploy: a BPMN model, a DMN table or a form. The ending of its name tells which.
@@ -83,7 +88,7 @@ func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, 
 	for i, r := range resources {
 		request.Resources[i] = &pb.Resource{Name: r.Name, Content: r.Content}
 	}
-	r, err := pb.NewGatewayClient(c.answers).DeployResource(ctx, request)
+	r, err := c.gateway.DeployResource(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}

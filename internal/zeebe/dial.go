@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/keepalive"
@@ -79,12 +80,10 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 		options = append(options, grpc.WithPerRPCCredentials(client.tokens))
 	}
 	options = append(options, extra...)
-	if client.polls, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
+	if client.conn, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
 		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
 	}
-	if client.answers, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
-		return nil, errors.Join(fmt.Errorf("connect to the Zeebe gateway: %w", err), client.polls.Close())
-	}
+	client.gateway = pb.NewGatewayClient(client.conn)
 	return client, nil
 }
 

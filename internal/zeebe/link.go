@@ -9,41 +9,45 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// patience is how long polls may fail before the gateway counts as lost: a busy gateway refuses a poll now and then.
+// patience is how long polls may fail before the gateway counts as lost: a busy one refuses a poll now and then.
 const patience = time.Second
 
-// link is what the polls tell of the way to the gateway. It logs when that changes, not at every poll.
+// link is the way to the gateway, by how the polls fare. It belongs to the poll loop and logs when it changes, not at
+// every poll.
 type link struct {
-	log  *zap.Logger
-	up   atomic.Bool // read by others than the poll loop
-	lost bool        // and logged as lost
-	good time.Time   // when a poll came through last, or when polling began
+	log   *zap.Logger
+	up    atomic.Bool // the one thing that others read
+	lost  bool        // and logged as lost
+	good  time.Time   // when a poll came through last, or when polling began
+	pause backoff
 }
 
 func (l *link) succeeded() {
 	now := time.Now()
-	if !l.up.Load() {
-		l.up.Store(true)
-		if l.lost {
-			l.log.Info("gateway is back", zap.Duration("away", now.Sub(l.good)))
-		} else {
-			l.log.Info("connected to the gateway")
-		}
+	switch {
+	case l.lost:
+		l.log.Info("gateway is back", zap.Duration("away", now.Sub(l.good)))
+	case !l.up.Load():
+		l.log.Info("connected to the gateway")
 	}
+	l.up.Store(true)
 	l.lost, l.good = false, now
+	l.pause.reset()
 }
 
-func (l *link) failed(err error) {
+// failed returns how long to pause before the next poll.
+func (l *link) failed(err error) time.Duration {
 	if away := time.Since(l.good); away >= patience && !l.lost {
-		l.lost = true
 		l.up.Store(false)
+		l.lost = true
 		s := status.Convert(err)
 		fields := []zap.Field{zap.Stringer("code", s.Code()), zap.Duration("away", away)}
 		switch s.Code() {
 		case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied:
-			// These are said of the connection and the worker, never of a job.
+			// The text is about the connection or the worker, never about a job.
 			fields = append(fields, zap.String("reason", s.Message()))
 		}
 		l.log.Warn("gateway lost: no poll comes through; trying again until one does", fields...)
 	}
+	return l.pause.next()
 }

@@ -14,57 +14,21 @@ import (
 )
 
 const (
-	// pollMargin is how much longer than the gateway may wait the worker waits for the gateway.
+	// pollMargin is how much longer the worker waits for the gateway than it lets the gateway wait for jobs.
 	pollMargin = 2 * time.Second
-	// pollGrace is how long a fresh poll is let finish when the worker stops: jobs that the gateway has sent already
-	// would be lost with a cancelled poll. An old poll waits for jobs that are not there yet.
+	// pollGrace is how late the gateway may answer a poll when the worker stops.
 	pollGrace = 250 * time.Millisecond
-	// pollRest keeps a gateway from being asked without a pause that answers empty polls at once: one whose long
-	// polling is switched off.
+	// pollRest keeps a gateway that answers empty polls at once, its long polling being off, from being asked without end.
 	pollRest = 100 * time.Millisecond
 
 	pollPauseMin, pollPauseMax = 50 * time.Millisecond, 5 * time.Second
 
-	// atOnce, as the patience of a poll, asks for the jobs there are.
-	atOnce = time.Duration(-1)
+	// atOnce is the patience of a poll that takes the jobs there are and does not wait for any.
+	atOnce = -time.Millisecond
 )
 
-// pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first after a failure, waits for
-// no jobs, so that it is soon known whether the gateway answers.
-func (w *Worker) pollJobs(ctx context.Context) {
-	pause := backoff{least: pollPauseMin, most: pollPauseMax}
-	patience := atOnce
-	w.link.good = time.Now()
-	for {
-		free, err := w.slots.wait(ctx, max(1, w.MaxJobsActive/3))
-		if err != nil {
-			return
-		}
-		opened := time.Now()
-		n, err := w.poll(ctx, poll{free, w.FetchVariables, patience}, func(jobs []job.Job) { w.accept(ctx, jobs) })
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			w.link.succeeded()
-			pause.reset()
-			if n == 0 && patience != atOnce && time.Since(opened) < pollRest {
-				sleep(ctx, pollRest)
-			}
-			patience = w.RequestTimeout
-		case w.lost(ctx, err):
-			w.isolate(ctx)
-			patience = atOnce
-		default:
-			w.link.failed(err)
-			if status.Code(err) == codes.Unauthenticated {
-				w.client.renewToken()
-			}
-			patience = atOnce
-			sleep(ctx, pause.pause())
-		}
-	}
-}
+// errLost is a poll that the gateway did not answer in time, although it answers other calls.
+var errLost = errors.New("poll lost")
 
 // poll is what one poll asks for: at most so many jobs, with these variables, waited for so long.
 type poll struct {
@@ -73,41 +37,82 @@ type poll struct {
 	patience time.Duration
 }
 
-// errLost is a poll that was not answered although its time was up.
-var errLost = errors.New("the gateway did not answer the poll")
+// pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a failure, does not
+// wait for jobs, so that it is soon known whether the gateway answers.
+func (w *Worker) pollJobs(ctx context.Context) {
+	w.link.good = time.Now()
+	for patience := atOnce; ; {
+		free, err := w.slots.wait(ctx, max(1, w.MaxJobsActive/3))
+		if err != nil {
+			return
+		}
+		_, err = w.ask(ctx, poll{free, w.FetchVariables, patience}, w.accept)
+		switch {
+		case err == nil:
+			patience = w.RequestTimeout
+		case errors.Is(err, errLost):
+			w.isolate(ctx)
+			patience = atOnce
+		default:
+			patience = atOnce
+		}
+	}
+}
 
-// poll asks the gateway once. Jobs that come are handed on as they come, also those of a poll that fails then.
-func (w *Worker) poll(ctx context.Context, p poll, accept func([]job.Job)) (received int, err error) {
-	limit := max(p.patience, 0) + pollMargin
-	open, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	defer cancel()
+// ask polls once, takes note of how that went and, if it failed, pauses. Jobs are passed on as they come, also those of
+// a poll that fails then.
+//
+// A worker that stops lets an open poll end by itself: a gateway that has just sent jobs does not notice that the poll
+// is cancelled, and they stay locked without anybody to work them (seen at one stop in thirty under load).
+func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, []job.Job)) (received int, err error) {
 	opened := time.Now()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(opened.Add(pollGrace)), cancel) })
+	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), opened.Add(max(p.patience, 0)+pollMargin))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(time.Until(opened.Add(max(p.patience, 0)+pollGrace)), cancel)
+	})
 	defer stop()
 
-	stream, err := w.polls.ActivateJobs(open, &pb.ActivateJobsRequest{
+	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
 		Type:              w.JobType,
 		Worker:            w.Name,
 		Timeout:           w.JobTimeout.Milliseconds(),
 		MaxJobsToActivate: int32(p.max),
 		FetchVariable:     p.fetch,
-		RequestTimeout:    max(p.patience.Milliseconds(), -1),
+		RequestTimeout:    p.patience.Milliseconds(),
+		TenantIds:         []string{defaultTenant},
 	})
 	for err == nil {
 		var r *pb.ActivateJobsResponse
 		if r, err = stream.Recv(); err == nil && len(r.Jobs) > 0 {
 			received += len(r.Jobs)
-			accept(fromWire(r.Jobs))
+			accept(ctx, fromWire(r.Jobs))
 		}
 	}
 	switch {
 	case err == io.EOF:
+		w.link.succeeded()
+		if received == 0 && p.patience != atOnce {
+			sleep(ctx, time.Until(opened.Add(pollRest)))
+		}
 		return received, nil
-	case time.Since(opened) >= limit:
-		return received, errLost
-	default:
+	case ctx.Err() != nil:
 		return received, err
+	case errors.Is(open.Err(), context.DeadlineExceeded) && w.gatewayAnswers(ctx):
+		return received, errLost
+	case status.Code(err) == codes.Unauthenticated:
+		w.client.renewToken()
 	}
+	sleep(ctx, w.link.failed(err))
+	return received, err
+}
+
+// gatewayAnswers tells whether the gateway answers a question that no job can be in the way of.
+func (w *Worker) gatewayAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, pollMargin)
+	defer cancel()
+	_, err := w.client.Topology(ctx)
+	return err == nil
 }
 
 func fromWire(activated []*pb.ActivatedJob) []job.Job {
@@ -125,10 +130,10 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	return jobs
 }
 
-// accept takes jobs in hand. Those that come when the worker is to stop are handed back.
+// accept takes jobs in hand and sets them to work. Those that come when the worker is to stop are handed back.
 func (w *Worker) accept(ctx context.Context, jobs []job.Job) {
 	w.slots.take(len(jobs))
-	b := batch{jobs: jobs, locked: time.Now().Add(w.JobTimeout)}
+	b := batch{jobs, w.answerBy(time.Now())}
 	if ctx.Err() != nil {
 		w.release(b)
 		return

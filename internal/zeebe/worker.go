@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -31,7 +30,9 @@ type Options struct {
 	// HandlerTimeout bounds one call of the handler. Defaults to 5 seconds and is never more than half of JobTimeout,
 	// so that a batch that hangs can be handed over once more, job by job.
 	HandlerTimeout time.Duration
-	// RequestTimeout is how long a poll waits at the gateway for a job. Defaults to 10 seconds.
+	// RequestTimeout is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to
+	// stop. Defaults to 1 second: the gateway answers an empty poll without asking the broker, so that longer ones save
+	// little, and each answer shows that the way to the gateway is open.
 	RequestTimeout time.Duration
 	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 10 seconds.
 	ShutdownTimeout time.Duration
@@ -64,7 +65,7 @@ func (o Options) withDefaults() Options {
 	}{
 		{&o.JobTimeout, 10 * time.Second},
 		{&o.HandlerTimeout, 5 * time.Second},
-		{&o.RequestTimeout, 10 * time.Second},
+		{&o.RequestTimeout, time.Second},
 		{&o.ShutdownTimeout, 10 * time.Second},
 	} {
 		if *d.value <= 0 {
@@ -75,21 +76,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// lastCall is how long Run takes, after the shutdown timeout, to hand back what is unanswered.
+// lastCall is how long after the shutdown timeout Run has for handing back what is unanswered.
 const lastCall = time.Second
 
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
 	Options
-	log     *zap.Logger
-	client  *Client
-	polls   pb.GatewayClient
-	answers pb.GatewayClient
-	slots   *slots
-	link    link
+	client *Client
+	log    *zap.Logger
+	link   link
+	slots  *slots
 
-	// Batches are handled and answered beyond the end of Run's context: handling ends with the shutdown timeout,
-	// answering a moment later.
+	// Jobs in hand are handled and answered beyond the end of Run's context: handling is aborted when the shutdown
+	// timeout is over, answering is cut off when the last call is.
 	handling, answering context.Context
 	abort, cut          context.CancelFunc
 
@@ -105,12 +104,10 @@ func NewWorker(client *Client, options Options) *Worker {
 		Options: o,
 		log:     o.Logger.With(zap.String("job_type", o.JobType)),
 		client:  client,
-		polls:   pb.NewGatewayClient(client.polls),
-		answers: pb.NewGatewayClient(client.answers),
 		slots:   newSlots(o.MaxJobsActive),
 		replies: make(chan reply, o.MaxJobsActive),
 	}
-	w.link.log = w.log
+	w.link = link{log: w.log, pause: backoff{least: pollPauseMin, most: pollPauseMax}}
 	w.handling, w.abort = context.WithCancel(context.Background())
 	w.answering, w.cut = context.WithCancel(context.Background())
 	return w
@@ -121,19 +118,22 @@ func NewWorker(client *Client, options Options) *Worker {
 // has a leader is for Topology to say.
 func (w *Worker) Connected() bool { return w.link.up.Load() }
 
-// Run takes and works jobs until ctx ends. Then it takes no more, hands back those that the handler was not given, lets
-// the others finish within the shutdown timeout, and within one second more hands back what is still unanswered. It
-// returns nil when no job is left locked, and otherwise an error that says how many are. It may be called once.
+// Run takes and works jobs until ctx ends. Then it takes no more, hands back those that the handler was not given yet,
+// and lets the others finish within the shutdown timeout; what is unanswered then is handed back within one second more.
+// It returns nil when no job is left locked, and otherwise an error that says how many are. It may be called once.
 func (w *Worker) Run(ctx context.Context) error {
 	var answerers sync.WaitGroup
 	for range min(maxAnswering, w.MaxJobsActive) {
 		answerers.Go(w.answerJobs)
 	}
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(w.ShutdownTimeout, w.abort)
+		time.AfterFunc(w.ShutdownTimeout+lastCall, w.cut)
+	})
 	w.pollJobs(ctx)
 
-	w.awaitEmpty(w.ShutdownTimeout)
+	_, _ = w.slots.wait(w.answering, w.MaxJobsActive) // for all slots to be free, or the last call to be over
 	w.abort()
-	w.awaitEmpty(lastCall)
 	w.cut()
 	w.keepers.Wait()
 	close(w.replies)
@@ -142,11 +142,4 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("stopped with %d jobs unanswered: the broker gives them out again within %v", n, w.JobTimeout)
 	}
 	return nil
-}
-
-// awaitEmpty waits until no job is in hand, but no longer than the time allowed.
-func (w *Worker) awaitEmpty(allowed time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), allowed)
-	defer cancel()
-	_, _ = w.slots.wait(ctx, w.MaxJobsActive) // what is left is counted at the end
 }

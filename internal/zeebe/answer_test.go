@@ -1,0 +1,274 @@
+package zeebe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap/zapcore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// answers are the calls that answered jobs, in order.
+func answers(g *gatewaytest.Gateway) []gatewaytest.Call {
+	return g.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError, gatewaytest.FailJob)
+}
+
+func TestEveryKindOfAnswerReachesTheBrokerAsItIs(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer job.Answer
+		want   func(key int64) proto.Message
+		state  gatewaytest.State
+	}{
+		"complete": {
+			job.Complete(`{"x":"é\n"}`),
+			func(key int64) proto.Message { return &pb.CompleteJobRequest{JobKey: key, Variables: `{"x":"é\n"}`} },
+			gatewaytest.Completed,
+		},
+		"BPMN error": {
+			job.ThrowError("CODE", "text", `{"x":1}`),
+			func(key int64) proto.Message {
+				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "CODE", ErrorMessage: "text", Variables: `{"x":1}`}
+			},
+			gatewaytest.Thrown,
+		},
+		"incident": {
+			job.Incident("text"),
+			func(key int64) proto.Message { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "text"} },
+			gatewaytest.Incident,
+		},
+		"text that is not UTF-8": {
+			job.Incident("caf\xe9"),
+			func(key int64) proto.Message { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "caf\uFFFD"} },
+			gatewaytest.Incident,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				key := r.add(1)[0]
+				r.run(Options{Handler: each(func(job.Job) job.Answer { return test.answer })})
+				sent := answers(r.gateway)
+				if len(sent) != 1 {
+					r.Fatalf("%d answers sent, want 1", len(sent))
+				}
+				if d := cmp.Diff(test.want(key), sent[0].Request, protocmp.Transform()); d != "" {
+					r.Error(d)
+				}
+				if state, _, _ := r.gateway.Job(key); state != test.state {
+					r.Errorf("job is in state %v, want %v", state, test.state)
+				}
+			})
+		})
+	}
+}
+
+func TestAReleasedJobKeepsItsRetries(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		key := r.gateway.Add(gatewaytest.Job{Type: testType, Variables: "{}", Retries: 2})[0]
+		first := true
+		r.run(Options{Handler: each(func(j job.Job) job.Answer {
+			if first {
+				first = false
+				return job.Release("not now")
+			}
+			return complete(j)
+		})})
+		if state, retries, message := r.gateway.Job(key); state != gatewaytest.Completed || retries != 2 || message != "not now" {
+			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
+		}
+	})
+}
+
+// The table of what follows a call that failed.
+func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
+	for _, code := range []codes.Code{
+		codes.ResourceExhausted, codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Internal, codes.Unknown,
+		codes.Aborted, codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented,
+	} {
+		for _, applied := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v, taken by the broker: %v", code, applied), func(t *testing.T) {
+				inBubble(t, func(r *rig) {
+					r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 3, Code: code, Applied: applied})
+					r.add(1)
+					r.run(Options{})
+					r.advance(time.Second)
+					r.wantCounts(gatewaytest.Counts{Completed: 1})
+					sent := answers(r.gateway)
+					if len(sent) != 4 {
+						r.Fatalf("sent %d times, want 4", len(sent))
+					}
+					for i, c := range sent[1:] {
+						if d := cmp.Diff(sent[0].Request, c.Request, protocmp.Transform()); d != "" {
+							r.Errorf("try %d differs: %s", i+2, d)
+						}
+						if pause := c.At.Sub(sent[i].At); pause < 10*time.Millisecond<<i || pause > 20*time.Millisecond<<i {
+							r.Errorf("try %d comes after %v", i+2, pause)
+						}
+					}
+					if n := r.logged(zapcore.DebugLevel, "job is gone"); applied != (n == 1) {
+						r.Errorf("logged as gone %d times", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAnAnswerToAJobThatIsGoneIsDone(t *testing.T) {
+	for code, level := range map[codes.Code]zapcore.Level{
+		codes.NotFound: zapcore.DebugLevel, codes.FailedPrecondition: zapcore.InfoLevel,
+	} {
+		t.Run(code.String(), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: code})
+				r.add(1)
+				r.run(Options{})
+				r.advance(9 * time.Second)
+				if n := len(answers(r.gateway)); n != 1 {
+					r.Errorf("sent %d times, want once", n)
+				}
+				if r.logged(level, "job") != 1 {
+					r.Errorf("log has %v", r.logs.All())
+				}
+				if n := r.worker.slots.inHand(); n != 0 {
+					r.Errorf("%d jobs in hand", n)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAnswerThatTheGatewayRefusesBecomesAnIncidentWithoutData(t *testing.T) {
+	for name, answer := range map[string]job.Answer{
+		"complete":   job.Complete(`{"name":"` + secret + `"`), // a brace is missing
+		"BPMN error": job.ThrowError("CODE", "text", secret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				key := r.add(1)[0]
+				r.run(Options{Handler: each(func(job.Job) job.Answer { return answer })})
+				if state, _, message := r.gateway.Job(key); state != gatewaytest.Incident || message == "" {
+					r.Errorf("job is in state %v with message %q", state, message)
+				}
+				if r.logged(zapcore.ErrorLevel, "refuses") != 1 {
+					r.Errorf("log has %v", r.logs.All())
+				}
+				r.wantNowhere(secret)
+			})
+		})
+	}
+}
+
+func TestAnAnswerIsNotReplacedOnceItMayHaveBeenTaken(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.Unavailable})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.InvalidArgument})
+		r.add(1)
+		r.run(Options{})
+		r.advance(9 * time.Second)
+		if n := len(r.gateway.Calls(gatewaytest.FailJob)); n != 0 {
+			r.Errorf("job failed %d times, though its completion may have been taken", n)
+		}
+		r.advance(2 * time.Second)
+		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
+	})
+}
+
+func TestAnAnswerIsGivenUpWhenTheLockEndsWithOneWarning(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		start := time.Now()
+		r.add(1)
+		r.run(Options{})
+		r.advance(9999 * time.Millisecond)
+		sent := answers(r.gateway)
+		if last := sent[len(sent)-1]; last.Method != gatewaytest.CompleteJob || last.At.Sub(start) > 9500*time.Millisecond {
+			r.Errorf("last answer is %s after %v, want none after the lock less a twentieth", last.Method, last.At.Sub(start))
+		}
+		if len(sent) < 10 || len(sent) > 40 {
+			r.Errorf("sent %d times in 9.5 s", len(sent))
+		}
+		if r.logged(zapcore.WarnLevel, "given up") != 1 || r.logs.FilterLevelExact(zapcore.WarnLevel).Len() != 1 {
+			r.Errorf("log has %v", r.logs.All())
+		}
+		if n := r.worker.slots.inHand(); n != 0 {
+			r.Errorf("%d jobs in hand", n)
+		}
+		r.gateway.Heal()
+		r.advance(time.Second)
+		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
+	})
+}
+
+func TestATryThatIsNotAnsweredEndsAfterFiveSeconds(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Hang: true})
+		r.add(1)
+		r.run(Options{JobTimeout: 20 * time.Second})
+		r.advance(4900 * time.Millisecond)
+		r.wantCounts(gatewaytest.Counts{Locked: 1})
+		r.advance(200 * time.Millisecond)
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
+	})
+}
+
+func TestAnswersAreSentSideBySide(t *testing.T) {
+	for _, test := range []struct{ jobs, want int }{{20, 20}, {200, maxAnswering}} {
+		t.Run(fmt.Sprintf("%d jobs at most in hand", test.jobs), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: time.Second})
+				r.add(test.jobs)
+				r.run(Options{MaxJobsActive: test.jobs})
+				if n := len(answers(r.gateway)); n != test.want {
+					r.Errorf("%d answers under way, want %d", n, test.want)
+				}
+				r.advance(10 * time.Second)
+				r.wantCounts(gatewaytest.Counts{Completed: test.jobs})
+			})
+		})
+	}
+}
+
+func TestOneJobWhoseAnswerFailsDoesNotHoldUpTheOthers(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ThrowError, gatewaytest.Fault{Times: -1, Code: codes.Internal})
+		bad := r.gateway.Add(poisoned)[0]
+		r.add(300)
+		r.run(Options{Handler: each(func(j job.Job) job.Answer {
+			if isPoisoned(j) {
+				return job.ThrowError("CODE", "", "")
+			}
+			return complete(j)
+		})})
+		r.wantCounts(gatewaytest.Counts{Completed: 300, Locked: 1})
+		if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Locked {
+			r.Errorf("the bad one is in state %v", state)
+		}
+	})
+}
+
+func TestNoTextOfTheGatewayAboutAnAnswerIsLogged(t *testing.T) {
+	for _, code := range []codes.Code{
+		codes.NotFound, codes.FailedPrecondition, codes.InvalidArgument, codes.Unavailable, codes.Internal,
+	} {
+		t.Run(code.String(), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: code}) // repeats the request
+				r.add(1)
+				r.run(Options{Handler: each(func(job.Job) job.Answer { return job.Complete(`{"name":"` + secret + `"}`) })})
+				r.advance(11 * time.Second)
+				if r.logs.Len() < 2 {
+					r.Error("nothing is logged, so nothing is shown")
+				}
+				r.wantNowhere(secret)
+			})
+		})
+	}
+}

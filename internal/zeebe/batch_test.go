@@ -1,0 +1,224 @@
+package zeebe
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap/zapcore"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// secret stands for personal data: it must not get into a log or a message.
+const secret = "Maria da Silva, CPF 123.456.789-09"
+
+// poisoned is a job whose variables a handler of these tests stumbles over.
+var poisoned = gatewaytest.Job{Type: testType, Variables: `{"a":"poison"}`}
+
+func isPoisoned(j job.Job) bool { return strings.Contains(j.Variables, "poison") }
+
+// stumble completes all jobs; with a poisoned one among them it does something else.
+func (r *rig) stumble(do func(*rig, context.Context) []job.Answer) handlerFunc {
+	return func(ctx context.Context, jobs []job.Job) []job.Answer {
+		if slices.ContainsFunc(jobs, isPoisoned) {
+			return do(r, ctx)
+		}
+		return each(complete)(ctx, jobs)
+	}
+}
+
+func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
+	index := 5 // out of range, but not to the compiler
+	type answers = []job.Answer
+	for name, test := range map[string]struct {
+		do           func(*rig, context.Context) answers
+		message, log string // what is told of it
+	}{
+		"panic with data": {
+			func(*rig, context.Context) answers { panic(secret) },
+			"panicked (string)", "stumble",
+		},
+		"panic of the runtime": {
+			func(*rig, context.Context) answers { return answers{}[index:] },
+			"panicked (runtime.boundsError)", "slice bounds out of range",
+		},
+		"panic with nil": {
+			func(*rig, context.Context) answers { panic(nil) },
+			"panicked (*runtime.PanicNilError)", "stumble",
+		},
+		"goroutine ended": {
+			func(*rig, context.Context) answers { runtime.Goexit(); return nil },
+			"panicked (<nil>)", "stumble",
+		},
+		"no answers": {
+			func(*rig, context.Context) answers { return nil },
+			"gave 0 answers for 1 jobs", "gave 0 answers for 10 jobs",
+		},
+		"too many answers": {
+			func(*rig, context.Context) answers { return make(answers, 11) },
+			"gave 11 answers for 1 jobs", "gave 11 answers for 10 jobs",
+		},
+		"answers that are none": {
+			func(r *rig, ctx context.Context) answers { return answers{{}} },
+			"gave no answer", "gave no answer",
+		},
+		"never back": {
+			func(r *rig, _ context.Context) answers { <-r.over; return nil },
+			"did not return in time", "did not return in time",
+		},
+		"back too late": {
+			func(r *rig, ctx context.Context) answers { <-ctx.Done(); <-time.After(time.Second); return nil },
+			"did not return in time", "did not return in time",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.add(4)
+				bad := r.gateway.Add(poisoned)[0]
+				r.add(5)
+				r.run(Options{Handler: r.stumble(test.do)})
+				r.advance(10*time.Second - time.Millisecond) // the lock
+				if c := r.gateway.Counts(); c.Completed != 9 || c.Expired != 0 {
+					r.Errorf("jobs are at %+v, want the 9 good ones completed and no lock run out", c)
+				}
+				failures := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob)
+				if len(failures) == 0 {
+					r.Fatal("the poisoned job is not failed")
+				}
+				if f := failures[0]; f.JobKey != bad || f.Retries != 2 || !strings.Contains(f.ErrorMessage, test.message) {
+					r.Errorf("failed by %v, want 2 retries left and %q", f, test.message)
+				}
+				r.advance(30 * time.Second)
+				if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Incident {
+					r.Errorf("poisoned job ends in state %v, want an incident when its retries are used up", state)
+				}
+				if log := logText(r); !strings.Contains(log, test.log) {
+					r.Errorf("log does not hold %q: %s", test.log, log)
+				}
+				r.wantNowhere(secret)
+				r.wantNowhere("poison")
+			})
+		})
+	}
+}
+
+func TestOnlyTheJobWithoutAnAnswerIsFailed(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		calls := 0
+		handler := handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			answers := each(complete)(ctx, jobs)
+			if calls++; calls == 1 {
+				answers[1] = job.Answer{}
+			}
+			return answers
+		})
+		keys := r.add(3)
+		r.run(Options{Handler: handler})
+		r.wantCounts(gatewaytest.Counts{Completed: 3})
+		failures := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob)
+		if len(failures) != 1 || failures[0].JobKey != keys[1] || failures[0].Retries != 2 {
+			r.Errorf("failed: %v", failures)
+		}
+		if calls != 2 {
+			r.Errorf("handler called %d times, want twice: for the batch and for the job that came again", calls)
+		}
+	})
+}
+
+func TestAHungHandlerHoldsNoSlot(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Add(slices.Repeat([]gatewaytest.Job{poisoned}, 5)...)
+		r.run(Options{MaxJobsActive: 5, Handler: r.stumble(func(r *rig, _ context.Context) []job.Answer { <-r.over; return nil })})
+		r.advance(40 * time.Second)
+		r.add(5)
+		r.advance(time.Second)
+		r.wantCounts(gatewaytest.Counts{Completed: 5, Incident: 5})
+		lines := r.logs.FilterMessageSnippet("handler failed").All()
+		var abandoned int64
+		for _, line := range lines {
+			abandoned = max(abandoned, line.ContextMap()["abandoned"].(int64))
+		}
+		if len(lines) < 18 || int(abandoned) != len(lines) { // three times the batch and each of its jobs
+			r.Errorf("%d lines about failures, which count %d calls; want 18 or more, all counted", len(lines), abandoned)
+		}
+		if took, err := r.end(); err != nil || took > time.Second {
+			r.Errorf("Run returned %v after %v, want no wait for what hangs", err, took)
+		}
+	})
+}
+
+func TestAHandlerIsToldItsDeadline(t *testing.T) {
+	for name, test := range map[string]struct {
+		options Options
+		want    time.Duration
+	}{
+		"by default":                       {Options{}, 5 * time.Second},
+		"as set":                           {Options{HandlerTimeout: 2 * time.Second}, 2 * time.Second},
+		"half of a short lock":             {Options{JobTimeout: 4 * time.Second}, 2 * time.Second},
+		"never more than half of the lock": {Options{JobTimeout: 4 * time.Second, HandlerTimeout: time.Minute}, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.add(1)
+				start := time.Now()
+				var got time.Duration
+				test.options.Handler = handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+					deadline, _ := ctx.Deadline()
+					got = deadline.Sub(start)
+					return each(complete)(ctx, jobs)
+				})
+				r.run(test.options)
+				if got != test.want {
+					r.Errorf("deadline after %v, want %v", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAJobHandedOverAgainKeepsItsLock(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Add(poisoned, poisoned)
+		start := time.Now()
+		ends := make(chan time.Duration, 3)
+		handler := handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			if deadline, _ := ctx.Deadline(); len(jobs) == 1 {
+				ends <- deadline.Sub(start)
+			}
+			<-r.over
+			return nil
+		})
+		r.run(Options{Handler: handler, MaxJobsActive: 2})
+		r.advance(9 * time.Second)
+		// The lock is ten seconds from the start: less the way of the answer and the time to send it.
+		want := 8500 * time.Millisecond
+		for range 2 {
+			if got := <-ends; got != want {
+				r.Errorf("handed over alone until %v, want %v", got, want)
+			}
+		}
+	})
+}
+
+func TestTheStackOfAPanicIsLogged(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Add(poisoned)
+		r.run(Options{Handler: r.stumble(func(*rig, context.Context) []job.Answer { panic(secret) })})
+		if r.logged(zapcore.ErrorLevel, "handler failed on a job") == 0 {
+			r.Fatal("no line tells of the panic")
+		}
+		line := r.logs.FilterMessageSnippet("handler failed on a job").All()[0].ContextMap()
+		if stack, _ := line["stack"].(string); !strings.Contains(stack, "stumble") {
+			r.Errorf("stack does not name the function that panicked: %v", line["stack"])
+		}
+		if _, ok := line["job_key"].(int64); !ok {
+			r.Errorf("line does not name the job: %v", line)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package zeebe
+
+import (
+	"testing"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+func TestTopologyTellsWhetherEveryPartitionIsLed(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		got, err := r.client.Topology(r.Context())
+		if err != nil {
+			r.Fatal(err)
+		}
+		want := Topology{GatewayVersion: "8.5.8", Brokers: 1, Partitions: 1, Led: 1}
+		if d := cmp.Diff(want, got); d != "" || !got.Healthy() {
+			r.Errorf("healthy: %v %s", got.Healthy(), d)
+		}
+	})
+	for name, unhealthy := range map[string]Topology{
+		"nothing known":             {},
+		"a partition has no leader": {Partitions: 3, Led: 2},
+	} {
+		if unhealthy.Healthy() {
+			t.Errorf("%s: healthy", name)
+		}
+	}
+}
+
+func TestOnlyHealthyLeadersLead(t *testing.T) {
+	partition := func(id int32, role pb.Partition_PartitionBrokerRole, health pb.Partition_PartitionBrokerHealth) *pb.Partition {
+		return &pb.Partition{PartitionId: id, Role: role, Health: health}
+	}
+	got := fromTopology(&pb.TopologyResponse{
+		PartitionsCount: 3,
+		Brokers: []*pb.BrokerInfo{
+			{Partitions: []*pb.Partition{
+				partition(1, pb.Partition_LEADER, pb.Partition_HEALTHY),
+				partition(2, pb.Partition_LEADER, pb.Partition_UNHEALTHY),
+				partition(3, pb.Partition_FOLLOWER, pb.Partition_HEALTHY),
+			}},
+			{Partitions: []*pb.Partition{
+				partition(1, pb.Partition_LEADER, pb.Partition_HEALTHY), // a change of leaders is under way
+			}},
+		},
+	})
+	if want := (Topology{Brokers: 2, Partitions: 3, Led: 1}); got != want {
+		t.Errorf("topology is %+v, want %+v", got, want)
+	}
+}
+
+func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		got, err := r.client.Deploy(r.Context(), []Resource{{"a.bpmn", []byte("<a/>")}, {"b.bpmn", []byte("<b/>")}})
+		if err != nil {
+			r.Fatal(err)
+		}
+		if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+			r.Errorf("deployed %+v", got)
+		}
+		sent := requests[*pb.DeployResourceRequest](r.gateway, gatewaytest.DeployResource)
+		if len(sent) != 1 || string(sent[0].Resources[1].Content) != "<b/>" {
+			r.Errorf("sent %v", sent)
+		}
+	})
+}
+
+func TestAFailedCallKeepsItsCode(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.DeployResource, gatewaytest.Fault{Code: codes.InvalidArgument})
+		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Code: codes.Unavailable})
+		_, deploy := r.client.Deploy(r.Context(), []Resource{{Name: "a.bpmn"}})
+		_, topology := r.client.Topology(r.Context())
+		if status.Code(deploy) != codes.InvalidArgument || status.Code(topology) != codes.Unavailable {
+			r.Errorf("errors are %v and %v", deploy, topology)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package zeebe
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// goodOAuth is a configuration without a fault.
+var goodOAuth = OAuthConfig{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", Audience: "zeebe"}
+
+func TestDialNamesEveryFaultOfTheConfiguration(t *testing.T) {
+	with := func(change func(*OAuthConfig)) *OAuthConfig {
+		o := goodOAuth
+		change(&o)
+		return &o
+	}
+	for name, test := range map[string]struct {
+		config Config
+		want   []string
+	}{
+		"no address":           {Config{}, []string{`ZEEBE_ADDRESS "" is not host:port`}},
+		"address without port": {Config{Address: "zeebe"}, []string{`ZEEBE_ADDRESS "zeebe" is not host:port`}},
+		"address with scheme":  {Config{Address: "https://zeebe:26500"}, []string{"ZEEBE_ADDRESS"}},
+		"certificates without TLS": {
+			Config{Address: "127.0.0.1:1", Plaintext: true, CACertPath: "ca.pem"},
+			[]string{"ZEEBE_INSECURE_CONNECTION=true turns TLS off, yet certificates are given"},
+		},
+		"authority that is no file": {
+			Config{Address: "zeebe:26500", CACertPath: "testdata/none.pem"},
+			[]string{"ZEEBE_CA_CERTIFICATE_PATH: open testdata/none.pem"},
+		},
+		"authority that is no certificate": {
+			Config{Address: "zeebe:26500", CACertPath: "dial_test.go"},
+			[]string{"ZEEBE_CA_CERTIFICATE_PATH: dial_test.go holds no certificate in PEM"},
+		},
+		"certificate without key": {
+			Config{Address: "zeebe:26500", ClientCertPath: "c.pem"},
+			[]string{"ZEEBE_CLIENT_CERTIFICATE_PATH and ZEEBE_CLIENT_KEY_PATH: one is given without the other"},
+		},
+		"certificate that is no file": {
+			Config{Address: "zeebe:26500", ClientCertPath: "testdata/c.pem", ClientKeyPath: "testdata/k.pem"},
+			[]string{"ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: open testdata/c.pem"},
+		},
+		"token over plaintext": {
+			Config{Address: "zeebe.example:26500", Plaintext: true, OAuth: &goodOAuth},
+			[]string{"refusing to send a token over plaintext to a host that is not loopback (zeebe.example)"},
+		},
+		"token over plaintext to a private address": {
+			Config{Address: "10.0.0.1:26500", Plaintext: true, OAuth: &goodOAuth},
+			[]string{"refusing to send a token over plaintext to a host that is not loopback (10.0.0.1)"},
+		},
+		"secret over plaintext": {
+			Config{Address: "zeebe:26500", OAuth: with(func(o *OAuthConfig) { o.TokenURL = "http://login.example/token" })},
+			[]string{"ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret over plaintext to a host that is not loopback (login.example)"},
+		},
+		"URL that is none": {
+			Config{Address: "zeebe:26500", OAuth: with(func(o *OAuthConfig) { o.TokenURL = "login:" + secret })},
+			[]string{"ZEEBE_AUTHORIZATION_SERVER_URL is not an http(s) URL"},
+		},
+		"many at once": {
+			Config{Address: "?", Plaintext: true, ClientKeyPath: "k", OAuth: &OAuthConfig{}},
+			[]string{
+				"ZEEBE_ADDRESS", "ZEEBE_INSECURE_CONNECTION", "ZEEBE_CLIENT_KEY_PATH", "ZEEBE_CLIENT_ID is missing",
+				"ZEEBE_CLIENT_SECRET is missing", "ZEEBE_AUTHORIZATION_SERVER_URL",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Dial(test.config)
+			if err == nil {
+				t.Fatal("no fault found")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not hold %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the secret stands in %q", err)
+			}
+		})
+	}
+}
+
+func TestATokenMayGoOverPlaintextOnlyToThisMachine(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
+		"0.0.0.0": false, "10.0.0.1": false, "localhost.example": false, "": false,
+	} {
+		if got := isLoopback(host); got != want {
+			t.Errorf("%q is loopback: %v", host, got)
+		}
+		if !want {
+			continue
+		}
+		c, err := Dial(Config{Address: net.JoinHostPort(host, "26500"), Plaintext: true, OAuth: &goodOAuth})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		_ = c.Close()
+	}
+}
+
+func TestDialDoesNotWaitForTheGateway(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	c, err := Dial(Config{Address: listener.Addr().String(), Plaintext: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {
+	first := gatewaytest.New()
+	address, err := first.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Dial(Config{Address: address, Plaintext: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ask := func() codes.Code {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := c.Topology(ctx)
+		return status.Code(err)
+	}
+	if code := ask(); code != codes.OK {
+		t.Fatalf("gateway answers %v", code)
+	}
+	first.Close()
+	for range 5 {
+		if code := ask(); code != codes.Unavailable {
+			t.Fatalf("a gateway that is away answers %v", code)
+		}
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := gatewaytest.New()
+	defer second.Close()
+	second.Serve(listener)
+	back := time.Now()
+	for ask() != codes.OK {
+		if time.Since(back) > reconnectMax {
+			t.Fatalf("not found after %v", time.Since(back))
+		}
+	}
+}

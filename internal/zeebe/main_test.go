@@ -1,0 +1,189 @@
+package zeebe
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+	"google.golang.org/grpc"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testType = "analyze-retry"
+
+// rig is a gateway and a worker on it, in a bubble: its clock moves only while everybody waits.
+type rig struct {
+	*testing.T
+	gateway *gatewaytest.Gateway
+	client  *Client
+	worker  *Worker
+	logs    *observer.ObservedLogs
+
+	stop    context.CancelFunc
+	stopped chan struct{} // closed when Run has returned
+	err     error         // by Run
+	over    chan struct{} // closed at the end of the test, for what hangs until then
+}
+
+// inBubble runs a test with a gateway and a client of it.
+func inBubble(t *testing.T, test func(*rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, gateway: gatewaytest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
+		defer close(r.over)
+		defer r.gateway.Close()
+		client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true}, grpc.WithContextDialer(r.gateway.Pipe()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		r.client = client
+		defer func() {
+			if r.stop != nil {
+				_, _ = r.end()
+			}
+		}()
+		test(r)
+	})
+}
+
+// run starts a worker and lets it get as far as it can without time passing.
+func (r *rig) run(o Options) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	o.JobType, o.Logger, r.logs = testType, zap.New(core), logs
+	if o.FetchVariables == nil {
+		o.FetchVariables = []string{"a"}
+	}
+	if o.Handler == nil {
+		o.Handler = each(complete)
+	}
+	r.worker = NewWorker(r.client, o)
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	go func() {
+		defer close(r.stopped)
+		r.err = r.worker.Run(ctx)
+	}()
+	synctest.Wait()
+}
+
+// advance lets time pass.
+func (r *rig) advance(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// end stops the worker and returns how long that took and what Run returned.
+func (r *rig) end() (time.Duration, error) {
+	asked := time.Now()
+	r.stop()
+	<-r.stopped
+	return time.Since(asked), r.err
+}
+
+// add puts n jobs into the queue.
+func (r *rig) add(n int) []int64 {
+	return r.gateway.Add(slices.Repeat([]gatewaytest.Job{{Type: testType, Variables: `{"a":1}`}}, n)...)
+}
+
+func (r *rig) wantCounts(want gatewaytest.Counts) {
+	r.Helper()
+	if got := r.gateway.Counts(); got != want {
+		r.Errorf("jobs are at %+v, want %+v", got, want)
+	}
+}
+
+// polls are the requests of all polls so far.
+func (r *rig) polls() []*pb.ActivateJobsRequest {
+	return requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)
+}
+
+func requests[R any](g *gatewaytest.Gateway, m gatewaytest.Method) []R {
+	var all []R
+	for _, c := range g.Calls(m) {
+		all = append(all, c.Request.(any).(R))
+	}
+	return all
+}
+
+// logged is how often something was logged at this level with this text in the message.
+func (r *rig) logged(level zapcore.Level, text string) int {
+	return r.logs.Filter(func(e observer.LoggedEntry) bool {
+		return e.Level == level && strings.Contains(e.Message, text)
+	}).Len()
+}
+
+// wantNowhere fails where a text is found in the log or in the message of a failure that was sent to the gateway.
+func (r *rig) wantNowhere(secret string) {
+	r.Helper()
+	if log := logText(r); strings.Contains(log, secret) {
+		r.Errorf("log holds %q: %s", secret, log)
+	}
+	for _, f := range requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob) {
+		if strings.Contains(f.ErrorMessage, secret) {
+			r.Errorf("a failure's message holds %q: %s", secret, f.ErrorMessage)
+		}
+	}
+}
+
+// logText is the log as it would be written.
+func logText(r *rig) string {
+	r.Helper()
+	var text strings.Builder
+	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
+	for _, e := range r.logs.All() {
+		line, err := encoder.EncodeEntry(e.Entry, e.Context)
+		if err != nil {
+			r.Fatal(err)
+		}
+		text.WriteString(line.String())
+	}
+	return text.String()
+}
+
+// handlerFunc is a handler made of a function.
+type handlerFunc func(context.Context, []job.Job) []job.Answer
+
+func (f handlerFunc) Handle(ctx context.Context, jobs []job.Job) []job.Answer { return f(ctx, jobs) }
+
+// each answers every job of a batch by itself.
+func each(answer func(job.Job) job.Answer) handlerFunc {
+	return func(_ context.Context, jobs []job.Job) []job.Answer {
+		answers := make([]job.Answer, len(jobs))
+		for i, j := range jobs {
+			answers[i] = answer(j)
+		}
+		return answers
+	}
+}
+
+func complete(job.Job) job.Answer { return job.Complete(`{"done":true}`) }
+
+// gate is a handler that holds all batches until it is opened. It is made inside of the bubble.
+type gate struct {
+	open    chan struct{}
+	batches chan []job.Job // as they came
+}
+
+func newGate() gate { return gate{make(chan struct{}), make(chan []job.Job, 1000)} }
+
+func (g gate) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	g.batches <- jobs
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+	}
+	return each(complete)(ctx, jobs)
+}

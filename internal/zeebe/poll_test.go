@@ -1,0 +1,167 @@
+package zeebe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{
+			Name: "w-1", MaxJobsActive: 7, FetchVariables: []string{"a", "b"},
+			JobTimeout: 8 * time.Second, RequestTimeout: 3 * time.Second,
+		})
+		polls := r.polls()
+		if len(polls) != 2 {
+			r.Fatalf("%d polls, want one that does not wait and one that does", len(polls))
+		}
+		if polls[0].RequestTimeout != -1 {
+			r.Errorf("the first poll waits %d ms for jobs; it is to show that the gateway answers", polls[0].RequestTimeout)
+		}
+		p := polls[1]
+		if p.Type != testType || p.Worker != "w-1" || p.MaxJobsToActivate != 7 || p.Timeout != 8000 || p.RequestTimeout != 3000 {
+			r.Errorf("poll is %v", p)
+		}
+		if d := cmp.Diff([]string{"a", "b"}, p.FetchVariable); d != "" {
+			r.Error(d)
+		}
+		if d := cmp.Diff([]string{"<default>"}, p.TenantIds); d != "" {
+			r.Error(d)
+		}
+	})
+}
+
+func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		handler := newGate()
+		r.add(95)
+		r.run(Options{MaxJobsActive: 10, Handler: handler})
+		r.wantCounts(gatewaytest.Counts{Waiting: 85, Locked: 10})
+		// Handled, but not answered yet, they are still in hand.
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 100 * time.Millisecond})
+		close(handler.open)
+		for range 40 {
+			r.advance(30 * time.Millisecond)
+			if n := r.gateway.Counts().Locked; n > 10 {
+				r.Fatalf("%d jobs in hand, want 10 at most", n)
+			}
+		}
+		r.wantCounts(gatewaytest.Counts{Completed: 95})
+	})
+}
+
+func TestTheNextPollComesWhenAThirdOfTheSlotsIsFree(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		// One answer comes back each half second.
+		for i := range 9 {
+			r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 1, Delay: time.Duration(i+1) * time.Second / 2})
+		}
+		r.add(9)
+		r.run(Options{MaxJobsActive: 9})
+		for _, step := range []struct{ polls, asked int }{{1, 9}, {1, 9}, {2, 3}} {
+			r.advance(time.Second / 2)
+			polls := r.polls()
+			if len(polls) != step.polls || int(polls[len(polls)-1].MaxJobsToActivate) != step.asked {
+				r.Errorf("%d polls, the last for %d jobs; want %d and %d",
+					len(polls), polls[len(polls)-1].MaxJobsToActivate, step.polls, step.asked)
+			}
+		}
+	})
+}
+
+func TestABatchIsHandedOverWhole(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		handler := newGate()
+		keys := r.gateway.Add(
+			gatewaytest.Job{Type: testType, Variables: `{"a":1,"x":"not fetched"}`, Retries: 2, ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E"},
+			gatewaytest.Job{Type: testType, Variables: `{"a":2}`},
+		)
+		r.run(Options{Handler: handler})
+		want := []job.Job{
+			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Variables: `{"a":1}`},
+			{Key: keys[1], Retries: 3, Variables: `{"a":2}`},
+		}
+		if d := cmp.Diff(want, <-handler.batches); d != "" {
+			r.Error(d)
+		}
+		close(handler.open)
+	})
+}
+
+func TestJobsThatComeWithAnErrorAreWorked(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.add(5)
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Code: codes.Unavailable, Applied: true})
+		r.run(Options{})
+		r.wantCounts(gatewaytest.Counts{Completed: 5})
+	})
+}
+
+func TestAGatewayWithoutLongPollingIsNotAskedWithoutEnd(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{RequestTimeout: time.Millisecond}) // which comes to the same
+		r.advance(10 * time.Second)
+		if n := len(r.polls()); n > 102 {
+			r.Errorf("%d empty polls in 10 s, want 10 a second at most", n)
+		}
+		r.add(1)
+		r.advance(pollRest)
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
+	})
+}
+
+func TestEveryFailedPollIsFollowedByAGrowingPause(t *testing.T) {
+	for _, code := range []codes.Code{
+		codes.Unavailable, codes.ResourceExhausted, codes.Internal, codes.Unknown, codes.Canceled, codes.DeadlineExceeded,
+		codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.NotFound, codes.Unimplemented,
+	} {
+		t.Run(code.String(), func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: code})
+				r.run(Options{})
+				r.advance(time.Minute)
+				wantPauses(r.T, r.gateway.Calls(gatewaytest.ActivateJobs))
+
+				r.gateway.Heal()
+				r.advance(pollPauseMax)
+				healed := len(r.polls())
+				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: code})
+				r.advance(15 * time.Second) // the open poll ends, the pauses begin again
+				wantPauses(r.T, r.gateway.Calls(gatewaytest.ActivateJobs)[healed:])
+			})
+		})
+	}
+}
+
+// wantPauses wants pauses between calls that begin at 50 to 100 ms, double, and end at 2.5 to 5 s.
+func wantPauses(t *testing.T, calls []gatewaytest.Call) {
+	t.Helper()
+	if len(calls) < 5 {
+		t.Fatalf("%d polls, want more", len(calls))
+	}
+	bound := 100 * time.Millisecond
+	for i := range calls[1:] {
+		pause := calls[i+1].At.Sub(calls[i].At)
+		if pause < bound/2 || pause > bound {
+			t.Errorf("pause %d is %v, want %v to %v", i+1, pause, bound/2, bound)
+		}
+		bound = min(2*bound, 5*time.Second)
+	}
+}
+
+func TestPausesDifferFromWorkerToWorker(t *testing.T) {
+	pauses := map[time.Duration]bool{}
+	for range 100 {
+		b := backoff{least: pollPauseMin, most: pollPauseMax}
+		pauses[b.next()] = true
+	}
+	if len(pauses) < 90 {
+		t.Errorf("%d different pauses among 100 workers", len(pauses))
+	}
+}

@@ -1,0 +1,171 @@
+package zeebe
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+func TestAnIdleWorkerStopsWhenItsPollIsOver(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{})
+		r.advance(700 * time.Millisecond)
+		if took, err := r.end(); took != 300*time.Millisecond || err != nil {
+			r.Errorf("Run returned %v after %v, want nil at the end of the poll", err, took)
+		}
+		r.add(3)
+		synctest.Wait()
+		r.wantCounts(gatewaytest.Counts{Waiting: 3})
+	})
+}
+
+func TestJobsThatComeWhileTheWorkerStopsAreHandedBack(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{Handler: each(func(j job.Job) job.Answer { r.Error("a job is handled"); return complete(j) })})
+		r.stop()
+		key := r.add(5)[0]
+		if took, err := r.end(); took != 0 || err != nil {
+			r.Errorf("Run returned %v after %v, want nil at once", err, took)
+		}
+		r.wantCounts(gatewaytest.Counts{Waiting: 5})
+		if _, retries, message := r.gateway.Job(key); retries != 3 || !strings.Contains(message, "stopping") {
+			r.Errorf("jobs have %d retries and message %q", retries, message)
+		}
+	})
+}
+
+func TestAStopDoesNotWaitForAGatewayThatIsSilent(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{})
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Hang: true})
+		r.advance(time.Second)
+		if took, err := r.end(); took != time.Second+pollGrace || err != nil {
+			r.Errorf("Run returned %v after %v, want nil soon after the poll is due", err, took)
+		}
+	})
+}
+
+func TestWhatIsBeingHandledIsFinishedFirst(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.add(10)
+		r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			<-time.After(3 * time.Second)
+			return each(complete)(ctx, jobs)
+		})})
+		r.advance(time.Second)
+		if took, err := r.end(); err != nil || took != 2*time.Second {
+			r.Errorf("Run returned %v after %v, want nil after the 2 s the handler needs", err, took)
+		}
+		r.wantCounts(gatewaytest.Counts{Completed: 10})
+	})
+}
+
+func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		cancelled := make(chan error, 1)
+		keys := r.add(10)
+		r.run(Options{ShutdownTimeout: 2 * time.Second, Handler: handlerFunc(func(ctx context.Context, _ []job.Job) []job.Answer {
+			<-ctx.Done()
+			cancelled <- context.Cause(ctx)
+			<-r.over
+			return nil
+		})})
+		took, err := r.end()
+		if err != nil || took != 2*time.Second {
+			r.Errorf("Run returned %v after %v, want nil when the shutdown timeout is over", err, took)
+		}
+		if cause := <-cancelled; cause != context.Canceled {
+			r.Errorf("handler's context ended with %v", cause)
+		}
+		r.wantCounts(gatewaytest.Counts{Waiting: 10})
+		if _, retries, message := r.gateway.Job(keys[0]); retries != 3 || !strings.Contains(message, "stopping") {
+			r.Errorf("jobs have %d retries and message %q", retries, message)
+		}
+	})
+}
+
+func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
+	for name, fault := range map[string]gatewaytest.Fault{
+		"gateway away": {Times: -1, Code: codes.Unavailable},
+		"gateway mute": {Times: -1, Hang: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				r.gateway.Inject(gatewaytest.CompleteJob, fault)
+				r.add(40)
+				r.run(Options{ShutdownTimeout: 2 * time.Second})
+				took, err := r.end()
+				if err == nil || !strings.Contains(err.Error(), "40 jobs unanswered") || !strings.Contains(err.Error(), "10s") {
+					r.Errorf("Run returned %v, want the number of locks and for how long", err)
+				}
+				if took != 2*time.Second+lastCall {
+					r.Errorf("Run returned after %v, want 1 s after the shutdown timeout", took)
+				}
+				if n := len(r.gateway.Calls(gatewaytest.FailJob)); n != 0 {
+					r.Errorf("%d jobs failed whose completion may have been taken", n)
+				}
+			})
+		})
+	}
+}
+
+func TestAStopWhileTheGatewayIsAwayDoesNotWaitForIt(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.run(Options{})
+		r.advance(time.Minute)
+		if took, err := r.end(); took != 0 || err != nil {
+			r.Errorf("Run returned %v after %v, want nil at once", err, took)
+		}
+	})
+}
+
+func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Delay: 3 * time.Millisecond})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.add(5000)
+		for round := range 20 {
+			r.stopped = make(chan struct{})
+			r.run(Options{})
+			r.advance(time.Duration(20+round) * time.Millisecond)
+			took, err := r.end()
+			if c := r.gateway.Counts(); err != nil || c.Locked != 0 || took > 20*time.Millisecond {
+				r.Fatalf("round %d: Run returned %v after %v, jobs are at %+v", round, err, took, c)
+			}
+		}
+		if c := r.gateway.Counts(); c.Completed == 0 || c.Waiting == 0 {
+			r.Errorf("jobs are at %+v, which shows nothing", c)
+		}
+	})
+}
+
+func TestAWorkerWithoutItsEssentialsIsNotMade(t *testing.T) {
+	good := Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete)}
+	for name, spoil := range map[string]func(*Options){
+		"JobType":        func(o *Options) { o.JobType = "" },
+		"FetchVariables": func(o *Options) { o.FetchVariables = slices.Delete(o.FetchVariables, 0, 1) },
+		"Handler":        func(o *Options) { o.Handler = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if v, _ := recover().(string); !strings.Contains(v, name) {
+					t.Errorf("panics with %q, want it to name the option", v)
+				}
+			}()
+			o := good
+			o.FetchVariables = slices.Clone(good.FetchVariables)
+			spoil(&o)
+			NewWorker(&Client{}, o)
+		})
+	}
+}
