@@ -63,39 +63,55 @@ off, 2 wrong arguments or a faulty file, 130 interrupted.`,
 }
 
 // demonstrate plays the claims and prints the result to out; how far it is goes to progress.
-func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) (err error) {
-	started := time.Now()
+func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) error {
 	claims, err := readClaims(o.claims)
 	if err != nil {
 		return err
 	}
 	line := newProgress(progress)
 	s := &demoStage{keep: o.keep, say: line.say}
-	defer func() { err = errors.Join(err, s.strike(context.WithoutCancel(ctx))) }()
-	if err := s.raise(ctx, o.version); err != nil {
-		return err
+	run, err := perform(ctx, o, claims, s, line)
+	// Nothing is left behind by the time something is printed: whoever reads may stop reading (`| head`).
+	farewell, strikeErr := s.strike(context.WithoutCancel(ctx))
+	if err = errors.Join(err, strikeErr); err == nil {
+		err = printRun(out, run, o.json)
 	}
-	line.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
-	run := report.Run{File: o.claims, Zeebe: s.broker.State().Version}
-	run.Results, run.Simulated, err = s.play(ctx, claims, line.show)
-	line.clear()
-	if err != nil {
-		return fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.logPath)
+	if farewell != "" {
+		line.say(farewell)
 	}
-	run.Elapsed = time.Since(started)
-	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false) // SOAP faults stay readable
-		err = encoder.Encode(run.Document())
-	} else {
-		fmt.Fprintf(out, "\n%s\n%s", report.Table(run.Results, columns(out)), run.Summary())
-	}
-	s.wellDone = true
-	if failed := run.Failed(); failed > 0 {
+	if failed := run.Failed(); err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d claims did not go as %s says", failed, len(claims), o.claims)
 	}
 	return err
+}
+
+// perform sets the stage and plays the claims on it.
+func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoStage, line *progress) (run report.Run, err error) {
+	started := time.Now()
+	if err := s.raise(ctx, o.version); err != nil {
+		return run, err
+	}
+	line.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
+	run = report.Run{File: o.claims, Zeebe: s.broker.State().Version}
+	run.Results, run.Simulated, err = s.play(ctx, claims, line.show)
+	line.clear()
+	if err != nil {
+		return run, fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.logPath)
+	}
+	run.Elapsed = time.Since(started)
+	s.wellDone = true
+	return run, nil
+}
+
+func printRun(out io.Writer, run report.Run, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintf(out, "\n%s\n%s", report.Table(run.Results, columns(out)), run.Summary())
+		return err
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false) // SOAP faults stay readable
+	return encoder.Encode(run.Document())
 }
 
 func readClaims(path string) ([]script.Claim, error) {

@@ -150,24 +150,20 @@ func (s *demoStage) check() error {
 	}
 }
 
-// strike stops what runs, removes the broker's data, and says so; or says what it leaves.
-func (s *demoStage) strike(ctx context.Context) error {
+// strike stops what runs and removes the broker's data, or keeps both, and returns what there is to say about it.
+func (s *demoStage) strike(ctx context.Context) (farewell string, err error) {
 	if s.keep && s.wellDone {
 		kept := sandbox{Broker: s.broker.State(), Worker: s.state}
 		if err := kept.save(); err != nil {
-			return errors.Join(err, s.stop(ctx))
+			return "", errors.Join(err, s.stop(ctx))
 		}
-		s.say(fmt.Sprintf("Left running: the broker (%s) and the worker (http://%s/metrics). `make down` stops both.",
-			s.broker.Address(), s.state.HTTPAddress))
-		return nil
+		return fmt.Sprintf("Left running: the broker (%s) and the worker (http://%s/metrics).\nStop both with `make down`.",
+			s.broker.Address(), s.state.HTTPAddress), nil
 	}
-	if err := s.stop(ctx); err != nil {
-		return err
+	if err := s.stop(ctx); err != nil || s.worker == nil {
+		return "", err
 	}
-	if s.worker != nil {
-		s.say("Stopped broker and worker, removed their data, kept the log " + s.logPath)
-	}
-	return nil
+	return "Stopped broker and worker, removed their data, kept the log " + s.logPath, nil
 }
 
 func (s *demoStage) stop(ctx context.Context) error {
