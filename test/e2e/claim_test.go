@@ -1,0 +1,219 @@
+package e2e
+
+import (
+	"slices"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+)
+
+// claim is one process instance that brings a claim to its insurer, with everything that it calls.
+type claim struct {
+	*scene
+	instance int64
+	// seen is the position of the last record that the story has come to.
+	seen int64
+}
+
+// submits starts SUB_06 for a claim.
+func (s *scene) submits(claimID string) *claim {
+	s.Helper()
+	return s.start("SUB_06", vars{"claimId": claimID})
+}
+
+// start creates an instance of a process. What is left of it when the test ends is cancelled, so that no job of it gets
+// into the way of the next test.
+func (s *scene) start(process string, variables vars) *claim {
+	s.Helper()
+	return s.startRaw(process, variables.json(s.T))
+}
+
+// startRaw is start with variables that are JSON text.
+func (s *scene) startRaw(process, variables string) *claim {
+	s.Helper()
+	c, err := s.tryStart(process, variables)
+	s.must(err)
+	return c
+}
+
+// tryStart is startRaw where the gateway may refuse the variables.
+func (s *scene) tryStart(process, variables string) (*claim, error) {
+	s.Helper()
+	created, err := s.broker.CreateProcessInstance(s.Context(), &pb.CreateProcessInstanceRequest{
+		BpmnProcessId: process, Version: -1, Variables: variables,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &claim{scene: s, instance: created.ProcessInstanceKey}
+	s.Cleanup(c.cancel)
+	return c, nil
+}
+
+func (c *claim) cancel() {
+	ctx, cancel := afterTest(c.T)
+	defer cancel()
+	// An instance that has come to its end is not found, and that is well.
+	_, _ = c.broker.CancelProcessInstance(ctx, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: c.instance})
+}
+
+// has tells whether a process instance is this one or was called from it, over however many calls.
+func (c *claim) has(instance int64) bool {
+	c.Helper()
+	for instance > 0 && instance != c.instance {
+		instance = c.await("the start of a process instance", "PROCESS_INSTANCE", "ELEMENT_ACTIVATING", func(e event) bool {
+			return e.Key == instance
+		}).ParentProcessInstanceKey
+	}
+	return instance == c.instance
+}
+
+// next returns the first event of a type in this claim after the one that the story has come to, and goes on to it.
+func (c *claim) next(what, valueType, intent string, match func(event) bool) event {
+	c.Helper()
+	e := c.await(what, valueType, intent, func(e event) bool {
+		return e.Position > c.seen && match(e) && c.has(e.ProcessInstanceKey)
+	})
+	c.seen = e.Position
+	return e
+}
+
+// task takes the claim's next job of a type.
+func (c *claim) task(jobType string) *task {
+	c.Helper()
+	t := c.take(jobType)
+	if !c.has(t.instance) {
+		c.Fatalf("a %s job came from process instance %d, which is none of claim %d", jobType, t.instance, c.instance)
+	}
+	return t
+}
+
+// submission takes the claim's next submission, as the worker does that speaks with the insurer.
+func (c *claim) submission() *task {
+	c.Helper()
+	return c.task(submitClaim)
+}
+
+// submissionFails lets the next submission fail with what the insurer said.
+func (c *claim) submissionFails(text string) {
+	c.Helper()
+	c.submission().fails(text)
+}
+
+// notifies takes the notification of a team, to look at, and lets it be done.
+func (c *claim) notifies(team string) *task {
+	c.Helper()
+	t := c.task(notifyTeam)
+	if want := `{"team":"` + team + `"}`; t.headers != want {
+		c.Errorf("%s has the headers %s, want %s", t.element, t.headers, want)
+	}
+	t.complete(nil)
+	return t
+}
+
+// asks takes the user task that waits for a person.
+func (c *claim) asks(element string) *task {
+	c.Helper()
+	t := c.task(userTask)
+	if t.element != element {
+		c.Fatalf("a person is asked to do %s, want %s", t.element, element)
+	}
+	return t
+}
+
+// incident returns the next incident of the claim.
+func (c *claim) incident() event {
+	c.Helper()
+	return c.next("an incident", "INCIDENT", "CREATED", func(event) bool { return true })
+}
+
+// corrects sets variables of a process instance from outside, as an operator can.
+func (s *scene) corrects(instance int64, variables vars) {
+	s.Helper()
+	_, err := s.broker.SetVariables(s.Context(), &pb.SetVariablesRequest{
+		ElementInstanceKey: instance, Variables: variables.json(s.T),
+	})
+	s.must(err)
+}
+
+// resolves does what an operator does with an incident of a job: corrects the variables, if there are any to correct,
+// and has the job tried once more.
+func (c *claim) resolves(incident event, corrected vars) {
+	c.Helper()
+	ctx := c.Context()
+	c.corrects(incident.ProcessInstanceKey, corrected)
+	_, err := c.broker.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
+	c.must(err)
+	_, err = c.broker.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: incident.Key})
+	c.must(err)
+}
+
+// endsAt waits until the claim's own process instance has passed this end event and is completed.
+func (c *claim) endsAt(element string) {
+	c.Helper()
+	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
+		return e.Key == c.instance
+	})
+	var ends []string
+	for _, e := range c.events("PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
+		return e.ProcessInstanceKey == c.instance && e.BpmnElementType == "END_EVENT"
+	}) {
+		ends = append(ends, e.ElementID)
+	}
+	if !slices.Equal(ends, []string{element}) {
+		c.Errorf("the process instance ended at %v, want %s", ends, element)
+	}
+}
+
+// variables are the process variables of the claim's own instance as they stand now, or stood at its end.
+func (c *claim) variables() vars {
+	c.Helper()
+	ours := func(e event) bool { return e.ScopeKey == c.instance }
+	changes := append(c.events("VARIABLE", "CREATED", ours), c.events("VARIABLE", "UPDATED", ours)...)
+	v := vars{}
+	for _, e := range changes { // a variable is created once, and before it is updated
+		v[e.Name] = readVars(c.T, `{"value":`+e.VariableValue+`}`)["value"]
+	}
+	return v
+}
+
+// jobs are the jobs of a type that the claim has had so far.
+func (c *claim) jobs(jobType string) []event {
+	c.Helper()
+	return c.events("JOB", "CREATED", func(e event) bool { return e.Type == jobType && c.has(e.ProcessInstanceKey) })
+}
+
+// pause is a wait of the claim: a timer at the broker.
+type pause struct {
+	claim *claim
+	event
+	minutes int
+}
+
+// waits returns the timer that the claim waits for. It must be for whole minutes in the given band.
+func (c *claim) waits(shortest, longest int) pause {
+	c.Helper()
+	timer := c.next("the claim's wait", "TIMER", "CREATED", func(event) bool { return true })
+	wait := time.Duration(timer.DueDate-timer.Timestamp) * time.Millisecond
+	p := pause{c, timer, int(wait.Round(time.Minute) / time.Minute)}
+	// The broker reads its clock twice, for the due date and for the record.
+	if off := (wait - wait.Round(time.Minute)).Abs(); off > time.Second {
+		c.Errorf("the timer waits %v, which is no whole number of minutes", wait)
+	}
+	if p.minutes < shortest || p.minutes > longest {
+		c.Errorf("the timer waits %d minutes, want %d to %d", p.minutes, shortest, longest)
+	}
+	return p
+}
+
+// passes moves the broker's clock to the end of the wait.
+func (p pause) passes() {
+	p.claim.Helper()
+	p.claim.advance(p.due().Sub(p.claim.clock()))
+}
+
+// isOver tells whether the timer has fired.
+func (p pause) isOver() bool {
+	p.claim.Helper()
+	return len(p.claim.events("TIMER", "TRIGGERED", func(e event) bool { return e.Key == p.Key })) > 0
+}

@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+const analyzeRetry = "analyze-retry"
+
+func TestAfterSIGTERMUnderAThousandJobsNoneIsLockedAndNoneIsLost(t *testing.T) {
+	const jobs = 1000
+	s := onOwnBroker(t, devbroker.Options{Records: true})
+	instances, err := s.floods(jobs)
+	s.must(err)
+
+	first := s.startWorker()
+	s.awaitMany("jobs done", 100, "JOB", "COMPLETED", ofAnalyzeRetry)
+	first.stops()
+	stopped := time.Now()
+
+	taken := s.takesOver(jobs)
+	if len(taken) == 0 {
+		t.Fatal("the worker was done before it was stopped: the test shows nothing")
+	}
+	t.Logf("%d of %d jobs were open when the worker ended, and all of them taken over %v later", len(taken), jobs, time.Since(stopped))
+	for _, released := range s.events("JOB", "FAILED", ofAnalyzeRetry) {
+		if late := released.at().Sub(stopped); late > time.Second || released.Retries != 3 {
+			t.Errorf("job %d was handed back %v after the worker had ended, with %d retries of 3", released.Key, late, released.Retries)
+		}
+	}
+	s.handsBack(taken)
+
+	s.startWorker()
+	s.allEnd(instances)
+	if expired := s.events("JOB", "TIMED_OUT", ofAnalyzeRetry); len(expired) != 0 {
+		t.Errorf("%d locks were left to run out", len(expired))
+	}
+}
+
+func TestABrokerThatIsKilledUnderLoadLosesNothingAndTheWorkerComesBackByItself(t *testing.T) {
+	const half = 300
+	s := onOwnBroker(t, devbroker.Options{Records: true})
+	instances, err := s.floods(half)
+	s.must(err)
+	w := s.startWorker()
+	pid := w.PID()
+
+	var load errgroup.Group
+	load.Go(func() error {
+		more, err := s.floods(half)
+		instances = append(instances, more...)
+		return err
+	})
+	s.awaitMany("jobs done", half/3, "JOB", "COMPLETED", ofAnalyzeRetry)
+	s.must(s.broker.Kill())
+	if done := len(s.events("JOB", "COMPLETED", ofAnalyzeRetry)); done >= half {
+		t.Fatalf("%d jobs were done when the broker was killed: that is no load", done)
+	}
+	s.must(s.broker.Restart(t.Context()))
+
+	s.must(load.Wait())
+	s.allEnd(instances)
+	w.stillRuns()
+	if w.PID() != pid {
+		t.Error("the worker is another process")
+	}
+}
+
+func ofAnalyzeRetry(e event) bool { return e.Type == analyzeRetry }
+
+// floods creates many instances of one task, eight at a time, and returns their keys. What the broker refuses or does
+// not confirm is created again, as by any client that has to get its work done.
+func (s *scene) floods(n int) ([]int64, error) {
+	s.Helper()
+	instances := make([]int64, n)
+	group, ctx := errgroup.WithContext(s.Context())
+	group.SetLimit(8)
+	for i := range instances {
+		group.Go(func() error {
+			for {
+				created, err := s.broker.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
+					BpmnProcessId: "OneTask", Version: -1,
+					Variables: fmt.Sprintf(`{"claimId":"CLM-FLOOD-%d","submissionError":"TIMEOUT","retryCount":%d}`, i, i%5),
+				}, grpc.WaitForReady(true))
+				if err == nil {
+					instances[i] = created.ProcessInstanceKey
+					return nil
+				}
+				if ctx.Err() != nil {
+					return err
+				}
+			}
+		})
+	}
+	return instances, group.Wait()
+}
+
+// awaitMany waits until so many events of a type have happened.
+func (s *scene) awaitMany(what string, n int, valueType, intent string, match func(event) bool) {
+	s.Helper()
+	ctx, cancel := s.within(2 * patience)
+	defer cancel()
+	found := 0
+	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
+		if e, ok := parse(r, valueType, intent); ok && match(e) {
+			found++
+		}
+		return found >= n
+	})
+	if err != nil {
+		s.Fatalf("%d of %d %s: %v", found, n, what, err)
+	}
+}
+
+// takesOver activates every job that is not done, as another worker would.
+func (s *scene) takesOver(all int) []*pb.ActivatedJob {
+	s.Helper()
+	var taken []*pb.ActivatedJob
+	for deadline := time.Now().Add(patience); ; {
+		taken = append(taken, s.activate(&pb.ActivateJobsRequest{
+			Type: analyzeRetry, Worker: "e2e", MaxJobsToActivate: int32(all),
+			Timeout: time.Hour.Milliseconds(), RequestTimeout: -1,
+		})...)
+		locked := all - len(s.events("JOB", "COMPLETED", ofAnalyzeRetry)) - len(taken)
+		if locked == 0 {
+			return taken
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("%d jobs are still locked", locked)
+		}
+	}
+}
+
+// handsBack gives jobs back to the broker as they were.
+func (s *scene) handsBack(jobs []*pb.ActivatedJob) {
+	s.Helper()
+	group, ctx := errgroup.WithContext(s.Context())
+	group.SetLimit(8)
+	for _, j := range jobs {
+		group.Go(func() error {
+			_, err := s.broker.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries})
+			return err
+		})
+	}
+	s.must(group.Wait())
+}
+
+// allEnd waits until every one of the process instances has ended, each by a decision to retry.
+func (s *scene) allEnd(instances []int64) {
+	s.Helper()
+	open := map[int64]bool{}
+	for _, key := range instances {
+		open[key] = true
+	}
+	ctx, cancel := s.within(3 * patience)
+	defer cancel()
+	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
+		if e, ok := parse(r, "PROCESS_INSTANCE", "ELEMENT_COMPLETED"); ok && e.ElementID == "EndEvent_Retry" {
+			delete(open, e.ProcessInstanceKey)
+		}
+		return len(open) == 0
+	})
+	if err != nil {
+		s.Fatalf("%d of %d process instances did not end: %v", len(open), len(instances), err)
+	}
+}

@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestInvalidInputIsAnIncidentUntilAnOperatorCorrectsItAndThenGoesOn(t *testing.T) {
+	s := onSharedBroker(t)
+	claim := s.submits("123.456.789-09") // a patient's CPF in the place of the claim's number
+	claim.submissionFails(" ")
+
+	incident := claim.incident()
+	isOfInvalidInput(t, incident)
+	claim.resolves(incident, nil)
+	incident = claim.incident() // as nothing was corrected
+	isOfInvalidInput(t, incident)
+	if ended := len(claim.jobs(notifyTeam)) + len(claim.jobs(userTask)); ended != 0 {
+		t.Errorf("%d jobs for people were made of invalid input", ended)
+	}
+
+	claim.resolves(incident, vars{"claimId": "CLM-E2E-6-1", "submissionError": "TIMEOUT"})
+	wait := claim.waits(5, 6)
+	wait.passes()
+	claim.submission().holds(vars{
+		"claimId": "CLM-E2E-6-1", "retryCount": 1, "backoffMinutes": wait.minutes, "originalError": "TIMEOUT",
+	}).complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+}
+
+// isOfInvalidInput wants both faults in the incident's text, each with the rule it breaks, and nobody's data.
+func isOfInvalidInput(t *testing.T, incident event) {
+	t.Helper()
+	if incident.ErrorType != "JOB_NO_RETRIES" || incident.ElementID != "Task_AnalyzeRetry" {
+		t.Errorf("an incident of type %s at %s", incident.ErrorType, incident.ElementID)
+	}
+	for _, words := range []string{"claimId is ", "CLM-<any>-<digits>", "submissionError is ", "not blank", "Correct the process variables"} {
+		if !strings.Contains(incident.ErrorMessage, words) {
+			t.Errorf("the incident does not say %q: %s", words, incident.ErrorMessage)
+		}
+	}
+	for _, data := range []string{"123", "456", "789"} {
+		if strings.Contains(incident.ErrorMessage, data) {
+			t.Errorf("the incident repeats personal data: %s", incident.ErrorMessage)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/worker/oddinputs"
+)
+
+// sound are variables that a worker decides.
+var sound = vars{"claimId": "CLM-E2E-1-1", "submissionError": "TIMEOUT", "retryCount": 0}
+
+// What a real gateway does to some of the inputs before a worker sees them.
+var (
+	// refusedByGateway are numbers beyond 64 bits, which do not become variables at all.
+	refusedByGateway = map[string]bool{"retryCount -9223372036854775809": true, "retryCount 18446744073709551616": true}
+	// madeSound has half of a surrogate pair, in whose place Java puts a question mark.
+	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
+)
+
+// Each odd input is a process instance of its own, and after every tenth comes a sound one.
+func TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody(t *testing.T) {
+	s := atSharedBroker(t)
+	w := s.startWorker()
+	odd := map[int64]oddinputs.Input{}
+	var sounds []int64
+	for _, in := range oddinputs.All() {
+		if in.OnlyRaw {
+			continue
+		}
+		c, err := s.tryStart("OneTask", in.Variables)
+		if refused := status.Code(err) == codes.InvalidArgument; refused != refusedByGateway[in.Name] {
+			t.Errorf("%s: the gateway refuses it: %v, want %v (%v)", in.Name, refused, !refused, err)
+		}
+		if err != nil {
+			continue
+		}
+		if madeSound[in.Name] {
+			in.Faulty = nil
+		}
+		odd[c.instance] = in
+		if len(odd)%10 == 0 {
+			sounds = append(sounds, s.start("OneTask", sound).instance)
+		}
+	}
+	if len(odd) < 180 {
+		t.Fatalf("only %d odd inputs are left for a gateway", len(odd))
+	}
+
+	fates := s.awaitFates(odd, sounds)
+	var usual time.Duration
+	for _, instance := range sounds {
+		f := fates[instance]
+		usual = max(usual, f.took())
+		if f.outcome != "COMPLETED" {
+			t.Errorf("a sound job between the odd ones: %s %s", f.outcome, f.message)
+		}
+	}
+	t.Logf("%d odd inputs; the slowest of %d sound jobs took %v", len(odd), len(sounds), usual)
+	for instance, in := range odd {
+		// On a machine so busy that a sound job takes more than a third of a second, the odd ones may take longer too.
+		t.Run(in.Name, func(t *testing.T) { fates[instance].fits(t, in, max(time.Second, 3*usual)) })
+	}
+	w.stillRuns()
+}
+
+// fits fails the test where an odd input did not come to its right end in time.
+func (f *fate) fits(t *testing.T, in oddinputs.Input, allowed time.Duration) {
+	t.Helper()
+	if f.took() > allowed {
+		t.Errorf("it took %v, want at most %v", f.took(), allowed)
+	}
+	if in.Faulty == nil {
+		if f.outcome != "COMPLETED" && f.outcome != "ERROR_THROWN" {
+			t.Errorf("became %s %q, want a decision", f.outcome, f.message)
+		}
+		return
+	}
+	if f.outcome != "JOB_NO_RETRIES" || strings.Count(f.message, " but must be ") != len(in.Faulty) {
+		t.Errorf("became %s %q, want an incident with %d faults", f.outcome, f.message, len(in.Faulty))
+	}
+	for _, variable := range in.Faulty {
+		if !strings.Contains(f.message, variable+" is ") {
+			t.Errorf("the incident does not name %s: %q", variable, f.message)
+		}
+	}
+}
+
+// fate is what became of the one job of a process instance.
+type fate struct {
+	born, ended time.Time // on the broker's clock
+	outcome     string    // COMPLETED, ERROR_THROWN or the type of an incident; "" for none yet
+	message     string    // of the incident
+}
+
+func (f *fate) took() time.Duration { return f.ended.Sub(f.born) }
+
+// awaitFates waits until the jobs of all these process instances have come to something.
+func (s *scene) awaitFates(odd map[int64]oddinputs.Input, sounds []int64) map[int64]*fate {
+	s.Helper()
+	fates := map[int64]*fate{}
+	for _, instance := range sounds {
+		fates[instance] = &fate{}
+	}
+	for instance := range odd {
+		fates[instance] = &fate{}
+	}
+	open := len(fates)
+	ctx, cancel := s.within(2 * patience)
+	defer cancel()
+	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
+		for _, kind := range [][2]string{{"JOB", "CREATED"}, {"JOB", "COMPLETED"}, {"JOB", "ERROR_THROWN"}, {"INCIDENT", "CREATED"}} {
+			e, ok := parse(r, kind[0], kind[1])
+			f := fates[e.ProcessInstanceKey]
+			if !ok || f == nil || f.outcome != "" {
+				continue
+			}
+			if e.ValueType == "JOB" && e.Intent == "CREATED" {
+				f.born = e.at()
+				continue
+			}
+			f.ended, f.outcome, f.message = e.at(), e.Intent, e.ErrorMessage
+			if e.ValueType == "INCIDENT" {
+				f.outcome = e.ErrorType
+			}
+			open--
+		}
+		return open == 0
+	})
+	if err != nil {
+		s.Errorf("%d of %d jobs came to nothing: %v", open, len(fates), err)
+	}
+	return fates
+}
+
+// A gateway of Zeebe 8.5 cannot deliver a job that brings such a variable, nor what comes in one batch with it.
+func TestAVariableThatCannotBeDeliveredIsAnIncidentAndTheOtherJobsAreDone(t *testing.T) {
+	s := atSharedBroker(t)
+	tooDeep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+tooDeep+`}`)
+	var others []*claim
+	for range 10 {
+		others = append(others, s.start("OneTask", sound))
+	}
+
+	w := s.startWorker("RETRY_JOB_TIMEOUT=1s") // a batch that is lost is locked for so long
+	for _, other := range others {
+		other.endsAt("EndEvent_Retry")
+	}
+	incident := poison.incident()
+	if !strings.Contains(incident.ErrorMessage, "nested too deep") {
+		t.Errorf("the incident does not say what is wrong: %s", incident.ErrorMessage)
+	}
+	poison.resolves(incident, vars{"submissionError": "TIMEOUT"})
+	poison.endsAt("EndEvent_Retry")
+	w.stillRuns()
+}

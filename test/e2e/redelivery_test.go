@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// The worker dies with its answers on the way. The claims are at their last retry, whose wait is one of 33: five of them
+// would not get the same wait twice by chance.
+func TestAJobThatIsDeliveredAgainGetsTheSameWait(t *testing.T) {
+	s := atSharedBroker(t)
+	tap, address := s.tapped()
+	first := s.startWorkerAt(address)
+
+	var claims []*claim
+	var lost []vars
+	for i := range 5 {
+		claim := s.submits(fmt.Sprintf("CLM-E2E-8-%d", i))
+		submission := claim.submission()
+		s.corrects(submission.instance, vars{"retryCount": 4})
+		submission.fails("NETWORK_ERROR")
+		claims = append(claims, claim)
+		lost = append(lost, readVars(t, tap.answer(s).Variables))
+	}
+	s.must(first.Kill())
+	s.startWorker()
+	s.advance(11 * time.Second) // the locks of the first worker are over
+
+	for i, claim := range claims {
+		redelivered := claim.next("the end of the lock", "JOB", "TIMED_OUT", func(event) bool { return true })
+		answered := claim.next("the second answer", "JOB", "COMPLETED", func(e event) bool { return e.Key == redelivered.Key })
+		wait := claim.waits(64, 96)
+		if first := lost[i].number(t, "backoffMinutes"); wait.minutes != first {
+			t.Errorf("claim %d waits %d minutes, but %d were answered first", i, wait.minutes, first)
+		}
+		delete(lost[i], "nextRetryTime") // the clock goes on, all else is the same
+		readVars(t, string(answered.Variables)).hold(t, lost[i])
+	}
+}

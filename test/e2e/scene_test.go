@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+// patience bounds every wait for something the broker is to do. Most take milliseconds.
+const patience = 30 * time.Second
+
+// scene is the stage of one test: a broker, and helpers that end the test where the broker does not do what the story
+// says.
+type scene struct {
+	*testing.T
+	broker *broker
+	// since is the position of the last record from before the test. Older ones are not looked at.
+	since int64
+}
+
+// atSharedBroker sets the scene of an ordinary case, without a worker.
+func atSharedBroker(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{T: t, broker: shared}
+	records, err := shared.Records(t.Context())
+	s.must(err)
+	if len(records) > 0 {
+		s.since = records[len(records)-1].Position
+	}
+	return s
+}
+
+// onSharedBroker sets the scene of an ordinary case, with one worker. The worker is not asked whether it is ready: for up
+// to a minute after its clock was moved the broker calls its partition unhealthy, though it works on.
+func onSharedBroker(t *testing.T) *scene {
+	t.Helper()
+	s := atSharedBroker(t)
+	s.startWorker()
+	return s
+}
+
+// onOwnBroker sets the scene of a case that kills or floods its broker. It has no worker yet.
+func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
+	t.Helper()
+	b, err := startBroker(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &scene{T: t, broker: b}
+}
+
+// within bounds one step of the story.
+func (s *scene) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.Context(), d)
+}
+
+// must ends the test on an error.
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// event is something that happened at the broker, as its exporters saw it.
+type event struct {
+	devbroker.Record
+	fields
+}
+
+// fields are those parts of a record's value that the tests look at; which ones are set depends on the type of value.
+type fields struct {
+	ProcessInstanceKey       int64
+	ParentProcessInstanceKey int64
+	BpmnProcessID            string
+	BpmnElementType          string
+	ElementID                string
+	ScopeKey                 int64
+	Name                     string
+	VariableValue            string `json:"value"`
+	Type                     string
+	JobKey                   int64
+	ErrorType                string
+	ErrorMessage             string
+	Retries                  int32
+	Variables                json.RawMessage
+	DueDate                  int64
+}
+
+// at is when it happened, due when a timer is to fire, both on the broker's clock.
+func (e event) at() time.Time  { return time.UnixMilli(e.Timestamp) }
+func (e event) due() time.Time { return time.UnixMilli(e.DueDate) }
+
+// parse reads a record as an event of the given type; it is none where it is a command, a rejection or of another type.
+func parse(r devbroker.Record, valueType, intent string) (e event, ok bool) {
+	if r.RecordType != "EVENT" || r.ValueType != valueType || r.Intent != intent {
+		return event{}, false
+	}
+	e.Record = r
+	return e, json.Unmarshal(r.Value, &e.fields) == nil
+}
+
+// await returns the first event of this type in the test that match accepts, past or to come.
+func (s *scene) await(what, valueType, intent string, match func(event) bool) event {
+	s.Helper()
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	var found event
+	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) (ok bool) {
+		if r.Position > s.since {
+			found, ok = parse(r, valueType, intent)
+		}
+		return ok && match(found)
+	})
+	if err != nil {
+		s.Fatalf("%s: %v", what, err)
+	}
+	return found
+}
+
+// events returns what has happened in the test so far, oldest first.
+func (s *scene) events(valueType, intent string, match func(event) bool) []event {
+	s.Helper()
+	records, err := s.broker.Records(s.Context())
+	s.must(err)
+	var found []event
+	for _, r := range records {
+		if r.Position <= s.since {
+			continue
+		}
+		if e, ok := parse(r, valueType, intent); ok && match(e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// advance moves the broker's clock. Timers that fall due fire; long polls that are open end.
+func (s *scene) advance(d time.Duration) {
+	s.Helper()
+	_, err := s.broker.Advance(s.Context(), d)
+	s.must(err)
+}
+
+// clock is the time at the broker.
+func (s *scene) clock() time.Time {
+	s.Helper()
+	now, err := s.broker.Now(s.Context())
+	s.must(err)
+	return now
+}

@@ -1,0 +1,26 @@
+package e2e
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+func TestAWorkerThatIsThereBeforeItsBrokerWaitsForItAndIsNotReady(t *testing.T) {
+	gateway := freeAddress(t)
+	s := &scene{T: t}
+	w := s.startWorkerAt(gateway)
+	w.answers("/healthz", http.StatusOK)
+	w.answers("/readyz", http.StatusServiceUnavailable)
+
+	_, port, err := net.SplitHostPort(gateway)
+	s.must(err)
+	number, err := strconv.Atoi(port)
+	s.must(err)
+	s.broker = onOwnBroker(t, devbroker.Options{GatewayPort: number, Records: true}).broker
+	w.isReady()
+	s.start("OneTask", sound).endsAt("EndEvent_Retry")
+}

@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+)
+
+// The jobs that other workers, or people, do.
+const (
+	submitClaim = "submit-claim"
+	notifyTeam  = "notify-team"
+	userTask    = "io.camunda.zeebe:userTask"
+)
+
+// task is a job that the test does in the place of another worker or of a person.
+type task struct {
+	scene     *scene
+	key       int64
+	instance  int64
+	element   string
+	headers   string
+	variables vars
+}
+
+// take waits for the next job of a type and activates it.
+func (s *scene) take(jobType string) *task {
+	s.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		jobs := s.activate(&pb.ActivateJobsRequest{
+			Type: jobType, Worker: "e2e", MaxJobsToActivate: 1,
+			Timeout: time.Hour.Milliseconds(), RequestTimeout: (2 * time.Second).Milliseconds(),
+		})
+		if len(jobs) == 1 {
+			j := jobs[0]
+			return &task{
+				scene: s, key: j.Key, instance: j.ProcessInstanceKey, element: j.ElementId,
+				headers: j.CustomHeaders, variables: readVars(s.T, j.Variables),
+			}
+		}
+	}
+	s.Fatalf("no %s job came within %v", jobType, patience)
+	return nil
+}
+
+// activate polls once. A poll that is cut short, for example because the clock jumped, has brought nothing.
+func (s *scene) activate(request *pb.ActivateJobsRequest) []*pb.ActivatedJob {
+	s.Helper()
+	ctx, cancel := s.within(time.Duration(request.RequestTimeout)*time.Millisecond + 5*time.Second)
+	defer cancel()
+	stream, err := s.broker.ActivateJobs(ctx, request)
+	s.must(err)
+	var jobs []*pb.ActivatedJob
+	for {
+		response, err := stream.Recv()
+		if err != nil {
+			return jobs
+		}
+		jobs = append(jobs, response.Jobs...)
+	}
+}
+
+// complete finishes the task.
+func (t *task) complete(result vars) {
+	t.scene.Helper()
+	_, err := t.scene.broker.CompleteJob(t.scene.Context(), &pb.CompleteJobRequest{
+		JobKey: t.key, Variables: result.json(t.scene.T),
+	})
+	t.scene.must(err)
+}
+
+// throw ends the task with a BPMN error.
+func (t *task) throw(code string, result vars) {
+	t.scene.Helper()
+	_, err := t.scene.broker.ThrowError(t.scene.Context(), &pb.ThrowErrorRequest{
+		JobKey: t.key, ErrorCode: code, ErrorMessage: "from the test", Variables: result.json(t.scene.T),
+	})
+	t.scene.must(err)
+}
+
+// fails ends a submission with what the insurer said.
+func (t *task) fails(text string) {
+	t.scene.Helper()
+	t.throw("SUBMISSION_FAILED", vars{"submissionError": text})
+}
+
+// holds fails the test where the task does not see these variables.
+func (t *task) holds(want vars) *task {
+	t.scene.Helper()
+	t.variables.hold(t.scene.T, want)
+	return t
+}

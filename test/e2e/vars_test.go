@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// vars are process variables. Numbers may be of any Go type where they are expected; read from the broker they are
+// float64.
+type vars map[string]any
+
+func (v vars) json(t *testing.T) string {
+	t.Helper()
+	if v == nil {
+		return "{}"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func readVars(t *testing.T, text string) vars {
+	t.Helper()
+	var v vars
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("the broker's variables %q: %v", text, err)
+	}
+	return v
+}
+
+// hold fails the test where one of the expected variables is missing or different. Others may be there.
+func (v vars) hold(t *testing.T, want vars) {
+	t.Helper()
+	got := maps.Clone(v)
+	maps.DeleteFunc(got, func(name string, _ any) bool { _, asked := want[name]; return !asked })
+	if diff := cmp.Diff(readVars(t, want.json(t)), got); diff != "" {
+		t.Errorf("the variables at the broker differ (-want +got):\n%s", diff)
+	}
+}
+
+// lack fails the test where one of the variables is there.
+func (v vars) lack(t *testing.T, names ...string) {
+	t.Helper()
+	for name := range v {
+		if slices.Contains(names, name) {
+			t.Errorf("the variable %s is at the broker, holding %v", name, v[name])
+		}
+	}
+}
+
+// number returns a variable that must be a whole number.
+func (v vars) number(t *testing.T, name string) int {
+	t.Helper()
+	n, ok := v[name].(float64)
+	if !ok || n != float64(int(n)) {
+		t.Fatalf("%s is %v (%T), want a whole number", name, v[name], v[name])
+	}
+	return int(n)
+}
+
+// object returns a variable that must hold an object.
+func (v vars) object(t *testing.T, name string) vars {
+	t.Helper()
+	o, ok := v[name].(map[string]any)
+	if !ok {
+		t.Errorf("%s is %v (%T), want an object", name, v[name], v[name])
+	}
+	return o
+}
+
+// nextRetryIsIn fails the test where nextRetryTime is not, in UTC with Z, about so many minutes from now. It is reckoned
+// on the worker's clock, which the tests do not move; they may be late by what a decision takes to get here.
+func (v vars) nextRetryIsIn(t *testing.T, minutes int) {
+	t.Helper()
+	text, _ := v["nextRetryTime"].(string)
+	next, err := time.Parse(time.RFC3339, text)
+	if err != nil || !strings.HasSuffix(text, "Z") {
+		t.Errorf("nextRetryTime is %v, want an RFC 3339 time that ends in Z", v["nextRetryTime"])
+		return
+	}
+	if early := time.Until(next.Add(-time.Duration(minutes) * time.Minute)); early > time.Second || early < -patience {
+		t.Errorf("nextRetryTime %s is %v from the time of the decision plus %d minutes", text, early, minutes)
+	}
+}

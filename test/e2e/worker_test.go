@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+// workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
+func workerCommand(ctx context.Context, address string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = []string{
+		"ZEEBE_ADDRESS=" + address, "ZEEBE_INSECURE_CONNECTION=true",
+		"GORACE=atexit_sleep_ms=0", // by default the race detector lets every process linger for a second
+	}
+	return cmd
+}
+
+// worker is a process of the worker under test.
+type worker struct {
+	*process.Process
+	scene *scene
+	http  string
+	log   string
+}
+
+// startWorker starts a worker at the scene's broker, with further settings if there are any.
+func (s *scene) startWorker(settings ...string) *worker {
+	s.Helper()
+	return s.startWorkerAt(s.broker.Address(), settings...)
+}
+
+// startWorkerAt starts a worker at any gateway. When the test ends it is stopped, and must then end well.
+func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
+	s.Helper()
+	log, err := os.CreateTemp(logs, "worker-*.log")
+	s.must(err)
+	defer log.Close()
+	w := &worker{scene: s, http: freeAddress(s.T), log: log.Name()}
+	cmd := workerCommand(context.Background(), gateway, "run")
+	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.http), settings...)
+	cmd.Stdout, cmd.Stderr = log, log
+	w.Process, err = process.Start(cmd, false)
+	s.must(err)
+	s.Cleanup(w.end)
+	return w
+}
+
+// end stops the worker when its test is over.
+func (w *worker) end() {
+	if w.Alive() {
+		w.stops()
+	}
+	if w.scene.Failed() {
+		text, err := os.ReadFile(w.log)
+		w.scene.Logf("the log of worker %d (%v) ends with:\n%s", w.PID(), err, text[max(0, len(text)-8<<10):])
+	}
+}
+
+// stops sends SIGTERM and waits for the end, which must be a good one.
+func (w *worker) stops() {
+	w.scene.Helper()
+	began := time.Now()
+	ctx, cancel := afterTest(w.scene.T)
+	defer cancel()
+	byItself, err := w.Stop(ctx, patience)
+	if err = errors.Join(err, w.Err()); err != nil || !byItself {
+		w.scene.Errorf("worker %d, %v after SIGTERM: ended by itself: %v, %v", w.PID(), time.Since(began), byItself, err)
+	}
+}
+
+// stillRuns fails the test where the worker has ended.
+func (w *worker) stillRuns() {
+	w.scene.Helper()
+	if !w.Alive() {
+		w.scene.Errorf("worker %d is gone: %v", w.PID(), w.Err())
+	}
+}
+
+// isReady waits until the worker says that it is.
+func (w *worker) isReady() *worker {
+	w.scene.Helper()
+	w.answers("/readyz", http.StatusOK)
+	return w
+}
+
+// answers waits until the worker answers a request with this status.
+func (w *worker) answers(path string, status int) {
+	w.scene.Helper()
+	ctx, cancel := w.scene.within(patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	last := "nothing"
+	for {
+		got, text := w.get(ctx, path)
+		if got == status {
+			return
+		}
+		if ctx.Err() != nil {
+			w.scene.Fatalf("%s of worker %d answered %s, want %d within %v", path, w.PID(), last, status, patience)
+		}
+		last = fmt.Sprint(got, " ", text)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// get asks the worker's HTTP server once; the status is 0 where it does not answer.
+func (w *worker) get(ctx context.Context, path string) (status int, text string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.http+path, nil)
+	w.scene.must(err)
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	w.scene.must(err)
+	return response.StatusCode, strings.TrimSpace(string(body))
+}
+
+// freeAddress returns a loopback address that nobody listens on. Its port lies below those that systems give to
+// outgoing connections, so that none of them takes it before the worker does.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", fmt.Sprint(12000+rand.IntN(8000)))
+		if listener, err := net.Listen("tcp", address); err == nil && listener.Close() == nil {
+			return address
+		}
+	}
+	t.Fatal("no free port found")
+	return ""
+}
+
+// findInLog fails where the log of a worker has one of the words.
+func findInLog(path string, words []string) error {
+	text, err := os.ReadFile(path)
+	for _, word := range words {
+		if at := bytes.Index(text, []byte(word)); at >= 0 {
+			line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+			err = errors.Join(err, fmt.Errorf("a worker logged %q: %s", word, line))
+		}
+	}
+	return err
+}
+
+// afterTest is the context of what is done when a test is over and its own context has ended.
+func afterTest(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+}
