@@ -144,8 +144,8 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 		for _, line := range lines {
 			abandoned = max(abandoned, line.ContextMap()["abandoned"].(int64))
 		}
-		if len(lines) < 18 || int(abandoned) != len(lines) { // three times the batch and each of its jobs
-			r.Errorf("%d lines about failures, which count %d calls; want 18 or more, all counted", len(lines), abandoned)
+		if len(lines) <= 15 || int(abandoned) != len(lines) { // each job three times, and the batch
+			r.Errorf("%d lines about failures, which count %d calls; want more than 15, all counted", len(lines), abandoned)
 		}
 		if took, err := r.end(); err != nil || took > time.Second {
 			r.Errorf("Run returned %v after %v, want no wait for what hangs", err, took)

@@ -66,11 +66,10 @@ func (w *Worker) pollJobs(ctx context.Context) {
 // is cancelled, and they stay locked without anybody to work them (seen at one stop in thirty under load).
 func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, []job.Job)) (received int, err error) {
 	opened := time.Now()
-	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), opened.Add(max(p.patience, 0)+pollMargin))
+	due := opened.Add(max(p.patience, 0))
+	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(time.Until(opened.Add(max(p.patience, 0)+pollGrace)), cancel)
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
 	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
@@ -98,7 +97,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 		return received, nil
 	case ctx.Err() != nil:
 		return received, err
-	case errors.Is(open.Err(), context.DeadlineExceeded) && w.gatewayAnswers(ctx):
+	case status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx):
 		return received, errLost
 	case status.Code(err) == codes.Unauthenticated:
 		w.client.renewToken()
