@@ -48,10 +48,6 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 			func(*rig, context.Context) answers { return answers{}[index:] },
 			"panicked (runtime.boundsError)", "slice bounds out of range",
 		},
-		"panic with nil": {
-			func(*rig, context.Context) answers { panic(nil) },
-			"panicked (*runtime.PanicNilError)", "stumble",
-		},
 		"goroutine ended": {
 			func(*rig, context.Context) answers { runtime.Goexit(); return nil },
 			"panicked (<nil>)", "stumble",

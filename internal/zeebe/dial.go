@@ -69,7 +69,6 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 		grpc.WithDisableServiceConfig(), // no look-up of TXT records
 		grpc.WithDisableRetry(),         // the job loop tries again itself
-		grpc.WithSharedWriteBuffer(true),
 	}
 	if c.OverrideAuthority != "" {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))

@@ -171,16 +171,14 @@ func (t *tokens) reject() {
 
 // tokenFault says why there is no token in words that cannot hold the secret: the server's answer may repeat it.
 func tokenFault(err error) string {
-	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		standard := []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
 		if slices.Contains(standard, refused.ErrorCode) {
 			return fmt.Sprintf("the authorization server answered %d, %s", refused.Response.StatusCode, refused.ErrorCode)
 		}
 		return fmt.Sprintf("the authorization server answered %d", refused.Response.StatusCode)
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
+	if transport, ok := errors.AsType[*url.Error](err); ok {
 		return "the authorization server cannot be reached: " + transport.Err.Error()
 	}
 	return "the authorization server's answer is no token"

@@ -28,6 +28,7 @@ type issuer struct {
 }
 
 func newIssuer(t *testing.T) *issuer {
+	t.Helper()
 	i := &issuer{answer: func(w http.ResponseWriter, _ *http.Request, n int64) { issue(w, n, time.Hour) }}
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.answer(w, r, i.asked.Add(1))
@@ -165,8 +166,9 @@ func TestTheLifeOfAToken(t *testing.T) {
 		"used five minutes where it says nothing": {step: time.Minute, calls: 5, asked: 2},
 		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, asked: 2},
 		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, asked: 2, want: codes.Unauthenticated},
-		"asked for once a second where that fails": {life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, asked: 11,
-			want: codes.Unauthenticated},
+		"asked for once a second where that fails": {
+			life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, asked: 11, want: codes.Unauthenticated,
+		},
 		"asked for anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, asked: 3},
 		"asked for once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, asked: 10},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -76,7 +77,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 		Type:              w.JobType,
 		Worker:            w.Name,
 		Timeout:           w.JobTimeout.Milliseconds(),
-		MaxJobsToActivate: int32(p.max),
+		MaxJobsToActivate: int32(min(p.max, math.MaxInt32)),
 		FetchVariable:     p.fetch,
 		RequestTimeout:    p.patience.Milliseconds(),
 		TenantIds:         []string{defaultTenant},
@@ -89,7 +90,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 		}
 	}
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		w.link.succeeded()
 		if received == 0 && p.patience != atOnce {
 			sleep(ctx, time.Until(opened.Add(pollRest)))

@@ -2,6 +2,7 @@ package zeebe
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,7 @@ func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 		if err != nil || took != 2*time.Second {
 			r.Errorf("Run returned %v after %v, want nil when the shutdown timeout is over", err, took)
 		}
-		if cause := <-cancelled; cause != context.Canceled {
+		if cause := <-cancelled; !errors.Is(cause, context.Canceled) {
 			r.Errorf("handler's context ended with %v", cause)
 		}
 		r.wantCounts(gatewaytest.Counts{Waiting: 10})

@@ -31,6 +31,7 @@ type authority struct {
 }
 
 func newAuthority(t *testing.T) *authority {
+	t.Helper()
 	a := &authority{t: t, dir: t.TempDir()}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
@@ -43,6 +44,7 @@ func newAuthority(t *testing.T) *authority {
 }
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +91,7 @@ func (a *authority) write(name, kind string, der []byte) {
 
 // serveTLS starts a gateway that shows a certificate, and returns its address.
 func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
+	t.Helper()
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +111,7 @@ func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) s
 
 // reach asks a gateway for its topology.
 func reach(t *testing.T, c Config) error {
+	t.Helper()
 	client, err := Dial(c)
 	if err != nil {
 		t.Fatal(err)

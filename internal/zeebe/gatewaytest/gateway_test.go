@@ -21,8 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// inBubble runs a test with a gateway and the stubs to call it.
-func inBubble(t *testing.T, test func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient)) {
+// rig is a gateway and the stubs to call it, in a bubble: its clock moves only while everybody waits.
+type rig struct {
+	*testing.T
+	gateway *gatewaytest.Gateway
+	stubs   pb.GatewayClient
+}
+
+func inBubble(t *testing.T, test func(*rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := gatewaytest.New()
@@ -33,29 +39,29 @@ func inBubble(t *testing.T, test func(t *testing.T, g *gatewaytest.Gateway, stub
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		test(t, g, pb.NewGatewayClient(conn))
+		test(&rig{t, g, pb.NewGatewayClient(conn)})
 	})
 }
 
 // poll activates jobs of type "t" for five seconds.
-func poll(t *testing.T, stubs pb.GatewayClient, limit int32, wait time.Duration, fetch ...string) []*pb.ActivatedJob {
-	t.Helper()
-	stream, err := stubs.ActivateJobs(t.Context(), &pb.ActivateJobsRequest{
+func (r *rig) poll(limit int32, wait time.Duration, fetch ...string) []*pb.ActivatedJob {
+	r.Helper()
+	stream, err := r.stubs.ActivateJobs(r.Context(), &pb.ActivateJobsRequest{
 		Type: "t", Worker: "w", Timeout: 5000, MaxJobsToActivate: limit, FetchVariable: fetch, RequestTimeout: wait.Milliseconds(),
 	})
 	if err != nil {
-		t.Fatal(err)
+		r.Fatal(err)
 	}
 	var jobs []*pb.ActivatedJob
 	for {
-		r, err := stream.Recv()
+		response, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return jobs
 		}
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
-		jobs = append(jobs, r.Jobs...)
+		jobs = append(jobs, response.Jobs...)
 	}
 }
 
@@ -70,46 +76,46 @@ func keys(jobs []*pb.ActivatedJob) []int64 {
 const noWait = -time.Millisecond
 
 func TestJobsAreActivatedLowestKeyFirstAndBelongToOneWorkerUntilTheLockEnds(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
-		added := g.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
-		if d := cmp.Diff(added[:2], keys(poll(t, stubs, 2, noWait))); d != "" {
-			t.Error(d)
+	inBubble(t, func(r *rig) {
+		added := r.gateway.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
+		if d := cmp.Diff(added[:2], keys(r.poll(2, noWait))); d != "" {
+			r.Error(d)
 		}
-		if d := cmp.Diff(added[2:], keys(poll(t, stubs, 2, noWait))); d != "" {
-			t.Error(d)
+		if d := cmp.Diff(added[2:], keys(r.poll(2, noWait))); d != "" {
+			r.Error(d)
 		}
-		if again := poll(t, stubs, 9, noWait); len(again) != 0 {
-			t.Errorf("%d jobs are given out twice", len(again))
+		if again := r.poll(9, noWait); len(again) != 0 {
+			r.Errorf("%d jobs are given out twice", len(again))
 		}
 		start := time.Now()
-		if d := cmp.Diff(added, keys(poll(t, stubs, 9, time.Minute))); d != "" {
-			t.Error(d)
+		if d := cmp.Diff(added, keys(r.poll(9, time.Minute))); d != "" {
+			r.Error(d)
 		}
 		if after := time.Since(start); after != 5*time.Second {
-			t.Errorf("locks end after %v, want 5 s", after)
+			r.Errorf("locks end after %v, want 5 s", after)
 		}
-		if want := (gatewaytest.Counts{Locked: 3, Expired: 3}); g.Counts() != want {
-			t.Errorf("jobs are at %+v", g.Counts())
+		if want := (gatewaytest.Counts{Locked: 3, Expired: 3}); r.gateway.Counts() != want {
+			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
 	})
 }
 
 func TestAPollWaitsForAJobAsLongAsItSays(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
+	inBubble(t, func(r *rig) {
 		start := time.Now()
-		if jobs := poll(t, stubs, 9, 3*time.Second); len(jobs) != 0 || time.Since(start) != 3*time.Second {
-			t.Errorf("%d jobs after %v", len(jobs), time.Since(start))
+		if jobs := r.poll(9, 3*time.Second); len(jobs) != 0 || time.Since(start) != 3*time.Second {
+			r.Errorf("%d jobs after %v", len(jobs), time.Since(start))
 		}
-		time.AfterFunc(time.Second, func() { g.Add(gatewaytest.Job{Type: "other"}, gatewaytest.Job{Type: "t"}) })
+		time.AfterFunc(time.Second, func() { r.gateway.Add(gatewaytest.Job{Type: "other"}, gatewaytest.Job{Type: "t"}) })
 		start = time.Now()
-		if jobs := poll(t, stubs, 9, 3*time.Second); len(jobs) != 1 || time.Since(start) != time.Second {
-			t.Errorf("%d jobs after %v", len(jobs), time.Since(start))
+		if jobs := r.poll(9, 3*time.Second); len(jobs) != 1 || time.Since(start) != time.Second {
+			r.Errorf("%d jobs after %v", len(jobs), time.Since(start))
 		}
 	})
 }
 
 func TestOnlyTheVariablesAskedForAreDelivered(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
+	inBubble(t, func(r *rig) {
 		for _, test := range []struct {
 			variables string
 			fetch     []string
@@ -121,30 +127,30 @@ func TestOnlyTheVariablesAskedForAreDelivered(t *testing.T) {
 			{`{"a":1}`, []string{"none"}, `{}`},
 			{`[1`, []string{"a"}, `[1`},
 		} {
-			g.Add(gatewaytest.Job{Type: "t", Variables: test.variables})
-			if got := poll(t, stubs, 1, noWait, test.fetch...)[0].Variables; got != test.want {
-				t.Errorf("%s less all but %v is %s, want %s", test.variables, test.fetch, got, test.want)
+			r.gateway.Add(gatewaytest.Job{Type: "t", Variables: test.variables})
+			if got := r.poll(1, noWait, test.fetch...)[0].Variables; got != test.want {
+				r.Errorf("%s less all but %v is %s, want %s", test.variables, test.fetch, got, test.want)
 			}
 		}
 	})
 }
 
 func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
-		key := g.Add(gatewaytest.Job{Type: "t"})[0]
+	inBubble(t, func(r *rig) {
+		key := r.gateway.Add(gatewaytest.Job{Type: "t"})[0]
 		complete := func(variables string) error {
-			_, err := stubs.CompleteJob(t.Context(), &pb.CompleteJobRequest{JobKey: key, Variables: variables})
+			_, err := r.stubs.CompleteJob(r.Context(), &pb.CompleteJobRequest{JobKey: key, Variables: variables})
 			return err
 		}
 		fail := func(retries int32) error {
-			_, err := stubs.FailJob(t.Context(), &pb.FailJobRequest{JobKey: key, Retries: retries, ErrorMessage: "why"})
+			_, err := r.stubs.FailJob(r.Context(), &pb.FailJobRequest{JobKey: key, Retries: retries, ErrorMessage: "why"})
 			return err
 		}
 		throw := func() error {
-			_, err := stubs.ThrowError(t.Context(), &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "E"})
+			_, err := r.stubs.ThrowError(r.Context(), &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "E"})
 			return err
 		}
-		poll(t, stubs, 1, noWait)
+		r.poll(1, noWait)
 		for _, step := range []struct {
 			what string
 			err  error
@@ -156,62 +162,62 @@ func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
 			{"a completion of an incident", complete(""), codes.FailedPrecondition},
 		} {
 			if status.Code(step.err) != step.want {
-				t.Errorf("%s: %v, want %v", step.what, step.err, step.want)
+				r.Errorf("%s: %v, want %v", step.what, step.err, step.want)
 			}
 		}
-		if state, retries, message := g.Job(key); state != gatewaytest.Incident || retries != 0 || message != "why" {
-			t.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
+		if state, retries, message := r.gateway.Job(key); state != gatewaytest.Incident || retries != 0 || message != "why" {
+			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
 		}
-		key = g.Add(gatewaytest.Job{Type: "t"})[0] // not locked, and answered all the same: there is no fencing
+		key = r.gateway.Add(gatewaytest.Job{Type: "t"})[0] // not locked, and answered all the same: there is no fencing
 		if err := throw(); err != nil {
-			t.Error(err)
+			r.Error(err)
 		}
 		if err := complete("{}"); status.Code(err) != codes.NotFound {
-			t.Errorf("a job that is over is completed with %v", err)
+			r.Errorf("a job that is over is completed with %v", err)
 		}
-		if want := (gatewaytest.Counts{Incident: 1, Thrown: 1}); g.Counts() != want {
-			t.Errorf("jobs are at %+v", g.Counts())
+		if want := (gatewaytest.Counts{Incident: 1, Thrown: 1}); r.gateway.Counts() != want {
+			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
-		if n := len(g.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError)); n != 4 {
-			t.Errorf("%d calls recorded", n)
+		if n := len(r.gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError)); n != 4 {
+			r.Errorf("%d calls recorded", n)
 		}
 	})
 }
 
 func TestJobsOfAPollThatHasEndedAreGivenOutAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
-		ctx, cancel := context.WithCancel(t.Context())
-		stream, err := stubs.ActivateJobs(ctx, &pb.ActivateJobsRequest{Type: "t", Timeout: 5000, MaxJobsToActivate: 1})
+	inBubble(t, func(r *rig) {
+		ctx, cancel := context.WithCancel(r.Context())
+		stream, err := r.stubs.ActivateJobs(ctx, &pb.ActivateJobsRequest{Type: "t", Timeout: 5000, MaxJobsToActivate: 1})
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		synctest.Wait()
 		cancel()
 		if _, err := stream.Recv(); status.Code(err) != codes.Canceled {
-			t.Error(err)
+			r.Error(err)
 		}
 		synctest.Wait()
-		g.Add(gatewaytest.Job{Type: "t"})
+		r.gateway.Add(gatewaytest.Job{Type: "t"})
 		synctest.Wait()
-		if want := (gatewaytest.Counts{Waiting: 1}); g.Counts() != want {
-			t.Errorf("jobs are at %+v", g.Counts())
+		if want := (gatewaytest.Counts{Waiting: 1}); r.gateway.Counts() != want {
+			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
 	})
 }
 
 func TestAFaultHappensAsOftenAsItSays(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
+	inBubble(t, func(r *rig) {
 		complete := func(key int64) codes.Code {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 			defer cancel()
-			_, err := stubs.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key})
+			_, err := r.stubs.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key})
 			return status.Code(err)
 		}
-		added := g.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
-		g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 2, Code: codes.Unavailable})
-		g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.Internal, Applied: true})
-		g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Hang: true})
-		g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Delay: 500 * time.Millisecond})
+		added := r.gateway.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 2, Code: codes.Unavailable})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.Internal, Applied: true})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Hang: true})
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Delay: 500 * time.Millisecond})
 		for i, want := range []codes.Code{
 			codes.Unavailable, codes.Unavailable, codes.Internal, codes.DeadlineExceeded, codes.OK, codes.NotFound,
 		} {
@@ -220,28 +226,28 @@ func TestAFaultHappensAsOftenAsItSays(t *testing.T) {
 				key = added[1]
 			}
 			if got := complete(key); got != want {
-				t.Errorf("call %d is answered with %v, want %v", i+1, got, want)
+				r.Errorf("call %d is answered with %v, want %v", i+1, got, want)
 			}
 		}
-		g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
-		g.Heal()
+		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.gateway.Heal()
 		if got := complete(added[2]); got != codes.OK {
-			t.Errorf("healed, it answers %v", got)
+			r.Errorf("healed, it answers %v", got)
 		}
 	})
 }
 
 func TestWaitEndsWhenTheJobsAreWhereTheyAreToBe(t *testing.T) {
-	inBubble(t, func(t *testing.T, g *gatewaytest.Gateway, stubs pb.GatewayClient) {
-		time.AfterFunc(time.Second, func() { g.Add(gatewaytest.Job{Type: "t"}) })
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	inBubble(t, func(r *rig) {
+		time.AfterFunc(time.Second, func() { r.gateway.Add(gatewaytest.Job{Type: "t"}) })
+		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		if err := g.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 1 }); err != nil || time.Since(start) != time.Second {
-			t.Errorf("waited %v, error %v", time.Since(start), err)
+		if err := r.gateway.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 1 }); err != nil || time.Since(start) != time.Second {
+			r.Errorf("waited %v, error %v", time.Since(start), err)
 		}
-		if err := g.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 2 }); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error is %v", err)
+		if err := r.gateway.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 2 }); !errors.Is(err, context.DeadlineExceeded) {
+			r.Errorf("error is %v", err)
 		}
 	})
 }
