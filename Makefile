@@ -19,14 +19,14 @@ UNIT         := $$($(GO) list ./... | grep -v /test/)
 ##@ See it work
 
 .PHONY: demo up down
-demo: ## A real broker, the worker and the sample claims, in about a minute
-	$(GO) run ./cmd/sandbox demo
+demo: build ## A real broker, the worker and the sample claims, in under a minute
+	@bin/sandbox demo
 
-up: ## Start a broker and the worker and leave them running
-	$(GO) run ./cmd/sandbox up
+up: build ## Start a broker and the worker and leave them running
+	@bin/sandbox up
 
-down: ## Stop what `make up` started
-	$(GO) run ./cmd/sandbox down
+down: build ## Stop what `make up` started
+	@bin/sandbox down
 
 ##@ Build
 

@@ -152,7 +152,7 @@ func printUp(out io.Writer, s sandbox) {
   worker's metrics      http://%s/metrics
   logs and data         %s
 
-  go run ./cmd/sandbox skip 10m   move the broker's clock, so that timers fire
+  bin/sandbox skip 10m   move the broker's clock, so that timers fire
   make down                       stop both
 `, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir))
 }

@@ -11,12 +11,14 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
+func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }
+
 // The schedule of RN-BIL-005 section 4.1, as it is read by people.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		retryCount                      int
-		beforeJitter, shortest, longest time.Duration // minutes
+		retryCount int
+		beforeJitter, shortest, longest int // minutes
 	}{
 		{0, 5, 5, 6},
 		{1, 10, 8, 12},
@@ -34,11 +36,11 @@ func TestSchedule(t *testing.T) {
 		t.Run(fmt.Sprintf("retryCount %d", tt.retryCount), func(t *testing.T) {
 			t.Parallel()
 			policy := retry.TISS()
-			if got := policy.Delay(tt.retryCount); got != tt.beforeJitter*time.Minute {
+			if got := policy.Delay(tt.retryCount); got != minutes(tt.beforeJitter) {
 				t.Errorf("%v before jitter, want %d min", got, tt.beforeJitter)
 			}
 			shortest, longest := policy.Band(tt.retryCount)
-			if shortest != tt.shortest*time.Minute || longest != tt.longest*time.Minute {
+			if shortest != minutes(tt.shortest) || longest != minutes(tt.longest) {
 				t.Errorf("jitter makes %v..%v of it, want %d..%d min", shortest, longest, tt.shortest, tt.longest)
 			}
 		})

@@ -68,9 +68,9 @@ func TestScenariosOfRNBIL005(t *testing.T) {
 	})
 	t.Run("4 exponential backoff calculated", func(t *testing.T) {
 		t.Parallel()
-		for retryCount, want := range []time.Duration{5, 10, 20, 40, 80} {
-			if got := decide(t, request("TIMEOUT", retryCount)).Delay; got != want*time.Minute {
-				t.Errorf("retryCount %d: %v before jitter, want %v", retryCount, got, want*time.Minute)
+		for retryCount, want := range []int{5, 10, 20, 40, 80} {
+			if got := decide(t, request("TIMEOUT", retryCount)).Delay; got != minutes(want) {
+				t.Errorf("retryCount %d: %v before jitter, want %v", retryCount, got, minutes(want))
 			}
 		}
 	})

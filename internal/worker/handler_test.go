@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -228,11 +229,9 @@ func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *test
 			if line.Message != tt.event || line.Level != tt.level {
 				t.Errorf("%s %s, want %s %s", line.Level, line.Message, tt.level, tt.event)
 			}
-			for name, value := range map[string]any{
+			maps.Copy(tt.want, map[string]any{
 				"claimId": "CLM-001-1", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
-			} {
-				tt.want[name] = value
-			}
+			})
 			if diff := cmp.Diff(tt.want, line.ContextMap()); diff != "" {
 				t.Errorf("fields (-want +got):\n%s", diff)
 			}
