@@ -153,6 +153,6 @@ func printUp(out io.Writer, s sandbox) {
   logs and data         %s
 
   bin/sandbox skip 10m   move the broker's clock, so that timers fire
-  make down                       stop both
+  make down              stop both
 `, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir))
 }

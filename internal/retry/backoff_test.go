@@ -17,7 +17,7 @@ func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		retryCount int
+		retryCount                      int
 		beforeJitter, shortest, longest int // minutes
 	}{
 		{0, 5, 5, 6},
