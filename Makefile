@@ -62,7 +62,6 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 	done
 
 bench: ## A decision's cost, and the worker beside the client library's own
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
 	$(GO) run ./bench
 
 race-ready:
