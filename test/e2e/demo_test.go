@@ -1,0 +1,36 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// What `make demo` shows people, on a broker of its own.
+func TestTheDemoGoesAsItsClaimsFileSays(t *testing.T) {
+	sandbox := filepath.Join(t.TempDir(), "sandbox")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", sandbox, "hospital.example/analyze-retry/cmd/sandbox")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the sandbox: %v\n%s", err, out)
+	}
+	demo := exec.CommandContext(t.Context(), sandbox, "demo", "--json")
+	demo.Dir = "../.." // it finds examples/claims.csv and the worker's source from there
+	out, err := demo.Output()
+	if err != nil {
+		t.Fatalf("sandbox demo: %v\n%s", err, out)
+	}
+	var run struct {
+		OK     bool
+		Claims []struct {
+			Claim  string
+			Faults []string
+		}
+	}
+	if err := json.Unmarshal(out, &run); err != nil {
+		t.Fatal(err)
+	}
+	if !run.OK || len(run.Claims) < 12 {
+		t.Errorf("ok %v, %d claims, want at least 12 that all go as the file says: %+v", run.OK, len(run.Claims), run.Claims)
+	}
+}
