@@ -53,7 +53,8 @@ func (w *Worker) deliver(r reply) (settled bool) {
 	for first := true; ; first = false {
 		left := time.Until(r.answerBy)
 		if left <= 0 {
-			w.log.Warn("answer given up at the end of the lock; the broker gives the job out again", r.fields(code)...)
+			// The broker gives the job out again.
+			w.log.Warn("answer_given_up", r.fields(code)...)
 			return true
 		}
 		switch code = w.send(r, min(left, answerTimeout)); code {
@@ -61,13 +62,14 @@ func (w *Worker) deliver(r reply) (settled bool) {
 			return true
 		case codes.NotFound:
 			// An earlier try came through, another worker was first, or the process instance was cancelled.
-			w.log.Debug("job is gone", r.fields(code)...)
+			w.log.Debug("job_gone", r.fields(code)...)
 			return true
 		case codes.FailedPrecondition:
-			w.log.Info("job takes no answer now; the broker gives it out again", r.fields(code)...)
+			// The job failed meanwhile. It comes again when that is mended.
+			w.log.Info("answer_not_taken", r.fields(code)...)
 			return true
 		case codes.InvalidArgument:
-			w.log.Error("gateway refuses the answer as invalid, a fault of this worker", r.fields(code)...)
+			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
 			if !first || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
 				return true
 			}

@@ -112,7 +112,7 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 							r.Errorf("try %d comes after %v", i+2, pause)
 						}
 					}
-					if n := r.logged(zapcore.DebugLevel, "job is gone"); applied != (n == 1) {
+					if n := r.logged(zapcore.DebugLevel, "job_gone"); applied != (n == 1) {
 						r.Errorf("logged as gone %d times", n)
 					}
 				})
@@ -122,8 +122,12 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 }
 
 func TestAnAnswerToAJobThatIsGoneIsDone(t *testing.T) {
-	for code, level := range map[codes.Code]zapcore.Level{
-		codes.NotFound: zapcore.DebugLevel, codes.FailedPrecondition: zapcore.InfoLevel,
+	for code, line := range map[codes.Code]struct {
+		level zapcore.Level
+		event string
+	}{
+		codes.NotFound:           {zapcore.DebugLevel, "job_gone"},
+		codes.FailedPrecondition: {zapcore.InfoLevel, "answer_not_taken"},
 	} {
 		t.Run(code.String(), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
@@ -134,7 +138,7 @@ func TestAnAnswerToAJobThatIsGoneIsDone(t *testing.T) {
 				if n := len(answers(r.gateway)); n != 1 {
 					r.Errorf("sent %d times, want once", n)
 				}
-				if r.logged(level, "job") != 1 {
+				if r.logged(line.level, line.event) != 1 {
 					r.Errorf("log has %v", r.logs.All())
 				}
 				if n := r.worker.slots.inHand(); n != 0 {
@@ -157,7 +161,7 @@ func TestAnAnswerThatTheGatewayRefusesBecomesAnIncidentWithoutData(t *testing.T)
 				if state, _, message := r.gateway.Job(key); state != gatewaytest.Incident || message == "" {
 					r.Errorf("job is in state %v with message %q", state, message)
 				}
-				if r.logged(zapcore.ErrorLevel, "refuses") != 1 {
+				if r.logged(zapcore.ErrorLevel, "answer_refused") != 1 {
 					r.Errorf("log has %v", r.logs.All())
 				}
 				r.wantNowhere(secret)
@@ -195,7 +199,7 @@ func TestAnAnswerIsGivenUpWhenTheLockEndsWithOneWarning(t *testing.T) {
 		if len(sent) < 10 || len(sent) > 40 {
 			r.Errorf("sent %d times in 9.5 s", len(sent))
 		}
-		if r.logged(zapcore.WarnLevel, "given up") != 1 || r.logs.FilterLevelExact(zapcore.WarnLevel).Len() != 1 {
+		if r.logged(zapcore.WarnLevel, "answer_given_up") != 1 || r.logs.FilterLevelExact(zapcore.WarnLevel).Len() != 1 {
 			r.Errorf("log has %v", r.logs.All())
 		}
 		if n := r.worker.slots.inHand(); n != 0 {
@@ -220,7 +224,7 @@ func TestATryThatIsNotAnsweredEndsAfterFiveSeconds(t *testing.T) {
 }
 
 func TestAnswersAreSentSideBySide(t *testing.T) {
-	for _, test := range []struct{ jobs, want int }{{20, 20}, {200, maxAnswering}} {
+	for _, test := range []struct{ jobs, want int }{{20, 20}, {200, 32}} {
 		t.Run(fmt.Sprintf("%d jobs at most in hand", test.jobs), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
 				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: time.Second})

@@ -26,11 +26,13 @@ func (b batch) one(i int) batch { return batch{b.jobs[i : i+1 : i+1], b.answerBy
 
 // answerBy is when the lock of jobs received at a time ends for this worker. Later than that, an answer might hit a
 // job that another worker holds by then.
-func (w *Worker) answerBy(received time.Time) time.Time { return received.Add(w.JobTimeout * 19 / 20) }
+func (w *Worker) answerBy(received time.Time) time.Time {
+	return received.Add(w.opt.JobTimeout * 19 / 20)
+}
 
 // handleBy is when a handler that is called now must be back.
 func (w *Worker) handleBy(b batch) time.Time {
-	own, latest := time.Now().Add(w.HandlerTimeout), b.answerBy.Add(-w.JobTimeout/10)
+	own, latest := time.Now().Add(w.opt.HandlerTimeout), b.answerBy.Add(-w.opt.JobTimeout/10)
 	if own.Before(latest) {
 		return own
 	}
@@ -38,7 +40,7 @@ func (w *Worker) handleBy(b batch) time.Time {
 }
 
 // hangGrace is how much later than its deadline a handler may be back.
-func (w *Worker) hangGrace() time.Duration { return w.JobTimeout / 40 }
+func (w *Worker) hangGrace() time.Duration { return w.opt.JobTimeout / 40 }
 
 // work hands a batch to the handler and its answers on to be sent. Where the handler fails, each job of the batch is
 // handed over alone, so that only those suffer that are to blame.
@@ -47,23 +49,24 @@ func (w *Worker) work(b batch) {
 	switch {
 	case fault == nil:
 		for i, j := range b.jobs {
-			if answers[i].Kind() == 0 {
-				w.log.Error("handler gave no answer", jobFields(j)...)
-				answers[i] = job.Fail(j.Retries-1, "the worker's handler gave no answer for this job")
+			a := answers[i]
+			if a.Kind() == 0 {
+				w.log.Error("handler_gave_no_answer", jobFields(j)...)
+				a = job.Fail(j.Retries-1, "the worker's handler gave no answer for this job")
 			}
-			w.reply(b, j, answers[i])
+			w.reply(b, j, a)
 		}
 	case w.handling.Err() != nil:
 		w.release(b)
 	case len(b.jobs) > 1:
-		w.log.Warn("handler failed on a batch: its jobs are handed over one by one",
-			append(fault.fields, zap.Int("jobs", len(b.jobs)), zap.String("fault", fault.text))...)
+		w.log.Warn("handler_failed_on_batch",
+			append(fault.fields, zap.String("fault", fault.text), zap.Int("handedOverOneByOne", len(b.jobs)))...)
 		for i := range b.jobs {
 			w.keepers.Go(func() { w.work(b.one(i)) })
 		}
 	default:
 		j := b.jobs[0]
-		w.log.Error("handler failed on a job", append(append(jobFields(j), fault.fields...), zap.String("fault", fault.text))...)
+		w.log.Error("handler_failed_on_job", append(append(jobFields(j), zap.String("fault", fault.text)), fault.fields...)...)
 		w.reply(b, j, job.Fail(j.Retries-1, "the worker's handler "+fault.text))
 	}
 }
@@ -76,7 +79,7 @@ func (w *Worker) release(b batch) {
 }
 
 func jobFields(j job.Job) []zap.Field {
-	return []zap.Field{zap.Int64("job_key", j.Key), zap.Int64("process_instance_key", j.ProcessInstanceKey)}
+	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
 }
 
 // fault is what a handler did wrong. Its text is for the broker and holds no data; the fields are for the log.
@@ -92,7 +95,7 @@ func (w *Worker) call(b batch) ([]job.Answer, *fault) {
 	defer cancel()
 
 	returned := make(chan outcome, 1)
-	go handle(ctx, w.Handler, b.jobs, returned)
+	go handle(ctx, w.opt.Handler, b.jobs, returned)
 	select {
 	case o := <-returned:
 		return o.answers, o.fault

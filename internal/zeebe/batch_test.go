@@ -62,7 +62,7 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 		},
 		"answers that are none": {
 			func(r *rig, ctx context.Context) answers { return answers{{}} },
-			"gave no answer", "gave no answer",
+			"gave no answer", "handler_gave_no_answer",
 		},
 		"never back": {
 			func(r *rig, _ context.Context) answers { <-r.over; return nil },
@@ -135,7 +135,7 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 		r.add(5)
 		r.advance(time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 5, Incident: 5})
-		lines := r.logs.FilterMessageSnippet("handler failed").All()
+		lines := r.logs.FilterMessageSnippet("handler_failed").All()
 		var abandoned int64
 		for _, line := range lines {
 			abandoned = max(abandoned, line.ContextMap()["abandoned"].(int64))
@@ -206,14 +206,14 @@ func TestTheStackOfAPanicIsLogged(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Add(poisoned)
 		r.run(Options{Handler: r.stumble(func(*rig, context.Context) []job.Answer { panic(secret) })})
-		if r.logged(zapcore.ErrorLevel, "handler failed on a job") == 0 {
+		if r.logged(zapcore.ErrorLevel, "handler_failed_on_job") == 0 {
 			r.Fatal("no line tells of the panic")
 		}
-		line := r.logs.FilterMessageSnippet("handler failed on a job").All()[0].ContextMap()
+		line := r.logs.FilterMessageSnippet("handler_failed_on_job").All()[0].ContextMap()
 		if stack, _ := line["stack"].(string); !strings.Contains(stack, "stumble") {
 			r.Errorf("stack does not name the function that panicked: %v", line["stack"])
 		}
-		if _, ok := line["job_key"].(int64); !ok {
+		if _, ok := line["jobKey"].(int64); !ok {
 			r.Errorf("line does not name the job: %v", line)
 		}
 	})

@@ -12,9 +12,6 @@ import (
 	"google.golang.org/grpc"
 )
 
-// defaultTenant is where all jobs are on a cluster without tenants.
-const defaultTenant = "<default>"
-
 // Client is a connection to a Zeebe gateway. It is safe for concurrent use.
 type Client struct {
 	conn    *grpc.ClientConn

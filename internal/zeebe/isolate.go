@@ -33,20 +33,21 @@ const (
 
 // isolate takes jobs one by one, and looks at each before, until all jobs that were lost have come by once more.
 func (w *Worker) isolate(ctx context.Context) {
-	w.log.Warn("poll lost although the gateway answers: taking jobs one by one to find one that cannot be delivered")
-	comeBack := w.JobTimeout + sweep
+	w.log.Warn("poll_lost", zap.String("detail",
+		"the gateway answers, but not this poll: jobs are taken one by one to find the one that it cannot deliver"))
+	comeBack := w.opt.JobTimeout + sweep
 	suspects := map[int64]bool{}
 	for end := time.Now().Add(comeBack); time.Now().Before(end) && ctx.Err() == nil; {
 		next, found := w.peek(ctx)
 		if !found {
 			continue
 		}
-		if _, err := w.ask(ctx, poll{1, w.FetchVariables, atOnce}, w.accept); errors.Is(err, errLost) {
+		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce}, w.accept); errors.Is(err, errLost) {
 			w.blame(next, suspects)
 			end = time.Now().Add(comeBack)
 		}
 	}
-	w.log.Info("taking jobs in batches again")
+	w.log.Info("polling_in_batches_again")
 }
 
 // peek returns the job that is next, without its variables, and leaves it where it was.
@@ -54,7 +55,7 @@ func (w *Worker) peek(ctx context.Context) (next job.Job, found bool) {
 	if _, err := w.slots.wait(ctx, 1); err != nil {
 		return next, false
 	}
-	n, err := w.ask(ctx, poll{1, []string{noVariable}, w.RequestTimeout}, func(_ context.Context, jobs []job.Job) { next = jobs[0] })
+	n, err := w.ask(ctx, poll{1, []string{noVariable}, w.opt.RequestTimeout}, func(_ context.Context, jobs []job.Job) { next = jobs[0] })
 	if errors.Is(err, errLost) { // no variable was in the way
 		sleep(ctx, w.link.failed(err))
 	}
@@ -68,7 +69,7 @@ func (w *Worker) blame(next job.Job, suspects map[int64]bool) {
 		w.settle(next, job.Release("released: suspected of being nested too deep to be delivered"))
 		return
 	}
-	w.log.Error("job cannot be delivered: making an incident", jobFields(next)...)
+	w.log.Error("job_cannot_be_delivered", jobFields(next)...)
 	w.settle(next, job.Incident("a variable of this job is nested too deep to be delivered to a worker; "+
 		"correct the variable, then resolve the incident"))
 }
@@ -78,7 +79,7 @@ func (w *Worker) settle(j job.Job, a job.Answer) bool {
 	w.slots.take(1)
 	r := reply{j, a, w.answerBy(time.Now())}
 	if code := w.send(r, prompt); code != codes.OK {
-		w.log.Debug("answer not taken at once", append(jobFields(j), zap.Stringer("code", code))...)
+		w.log.Debug("answer_not_taken_at_once", append(jobFields(j), zap.Stringer("code", code))...)
 		w.replies <- r
 		return false
 	}

@@ -36,13 +36,13 @@ func TestAJobThatCannotBeDeliveredBecomesAnIncidentAndTheOthersAreWorked(t *test
 			}
 		}
 		for level, text := range map[zapcore.Level]string{
-			zapcore.WarnLevel: "taking jobs one by one", zapcore.InfoLevel: "in batches again",
+			zapcore.WarnLevel: "poll_lost", zapcore.InfoLevel: "in_batches_again",
 		} {
 			if n := r.logged(level, text); n != 1 {
 				r.Errorf("%q is logged %d times", text, n)
 			}
 		}
-		if n := r.logged(zapcore.ErrorLevel, "cannot be delivered"); n != 2 {
+		if n := r.logged(zapcore.ErrorLevel, "cannot_be_delivered"); n != 2 {
 			r.Errorf("incidents are logged %d times", n)
 		}
 		if polls := r.polls(); polls[len(polls)-1].MaxJobsToActivate != 50 {
@@ -56,7 +56,7 @@ func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 		r.gateway.Add(deep)
 		r.run(Options{})
 		r.advance(3 * time.Second)
-		if n := r.logged(zapcore.WarnLevel, "one by one"); n != 1 {
+		if n := r.logged(zapcore.WarnLevel, "poll_lost"); n != 1 {
 			r.Fatalf("isolation is entered %d times", n)
 		}
 		for range 5 {
@@ -91,7 +91,7 @@ func TestAPollThatIsNotAnsweredByADeadGatewayIsNoReasonToIsolate(t *testing.T) {
 		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
 		r.run(Options{})
 		r.advance(time.Minute)
-		if r.logged(zapcore.WarnLevel, "gateway lost") != 1 || r.logged(zapcore.WarnLevel, "one by one") != 0 {
+		if r.logged(zapcore.WarnLevel, "gateway_lost") != 1 || r.logged(zapcore.WarnLevel, "poll_lost") != 0 {
 			r.Errorf("log has %v", r.logs.All())
 		}
 	})

@@ -26,9 +26,9 @@ func (l *link) succeeded() {
 	now := time.Now()
 	switch {
 	case l.lost:
-		l.log.Info("gateway is back", zap.Duration("away", now.Sub(l.good)))
+		l.log.Info("gateway_back", zap.Duration("awayFor", now.Sub(l.good)))
 	case !l.up.Load():
-		l.log.Info("connected to the gateway")
+		l.log.Info("gateway_connected")
 	}
 	l.up.Store(true)
 	l.lost, l.good = false, now
@@ -41,13 +41,13 @@ func (l *link) failed(err error) time.Duration {
 		l.up.Store(false)
 		l.lost = true
 		s := status.Convert(err)
-		fields := []zap.Field{zap.Stringer("code", s.Code()), zap.Duration("away", away)}
+		fields := []zap.Field{zap.Stringer("code", s.Code()), zap.Duration("awayFor", away)}
 		switch s.Code() {
 		case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied:
 			// The text is about the connection or the worker, never about a job.
 			fields = append(fields, zap.String("reason", s.Message()))
 		}
-		l.log.Warn("gateway lost: no poll comes through; trying again until one does", fields...)
+		l.log.Warn("gateway_lost", fields...)
 	}
 	return l.pause.next()
 }

@@ -27,19 +27,19 @@ func TestALostGatewayIsLoggedOnceAndOnceWhenItIsBack(t *testing.T) {
 		if r.worker.Connected() {
 			r.Error("connected although no poll comes through")
 		}
-		if n := r.logged(zapcore.WarnLevel, "gateway lost"); n != 1 || r.logs.Len() != 2 {
+		if n := r.logged(zapcore.WarnLevel, "gateway_lost"); n != 1 || r.logs.Len() != 2 {
 			r.Errorf("logged as lost %d times: %v", n, r.logs.All())
 		}
-		if code := r.logs.FilterMessageSnippet("gateway lost").All()[0].ContextMap()["code"]; code != "Unavailable" {
+		if code := r.logs.FilterMessageSnippet("gateway_lost").All()[0].ContextMap()["code"]; code != "Unavailable" {
 			r.Errorf("lost with code %v", code)
 		}
 		r.gateway.Heal()
 		r.advance(pollPauseMax)
-		back := r.logs.FilterMessage("gateway is back").All()
+		back := r.logs.FilterMessage("gateway_back").All()
 		if len(back) != 1 || r.logs.Len() != 3 || !r.worker.Connected() {
 			r.Fatalf("logged as back %d times: %v", len(back), r.logs.All())
 		}
-		if away := back[0].ContextMap()["away"].(time.Duration); away < 4*time.Minute || away > 6*time.Minute {
+		if away := back[0].ContextMap()["awayFor"].(time.Duration); away < 4*time.Minute || away > 6*time.Minute {
 			r.Errorf("away for %v, want 5 min", away)
 		}
 	})
@@ -69,7 +69,7 @@ func TestAWorkerThatStartsBeforeTheGatewaySaysSo(t *testing.T) {
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.PermissionDenied})
 		r.run(Options{})
 		r.advance(time.Minute)
-		if r.logged(zapcore.WarnLevel, "gateway lost") != 1 || r.logs.Len() != 1 {
+		if r.logged(zapcore.WarnLevel, "gateway_lost") != 1 || r.logs.Len() != 1 {
 			r.Errorf("log has %v", r.logs.All())
 		}
 	})

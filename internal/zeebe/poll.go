@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -23,6 +22,9 @@ const (
 	pollRest = 100 * time.Millisecond
 
 	pollPauseMin, pollPauseMax = 50 * time.Millisecond, 5 * time.Second
+
+	// defaultTenant is where all jobs are on a cluster without tenants.
+	defaultTenant = "<default>"
 
 	// atOnce is the patience of a poll that takes the jobs there are and does not wait for any.
 	atOnce = -time.Millisecond
@@ -43,14 +45,14 @@ type poll struct {
 func (w *Worker) pollJobs(ctx context.Context) {
 	w.link.good = time.Now()
 	for patience := atOnce; ; {
-		free, err := w.slots.wait(ctx, max(1, w.MaxJobsActive/3))
+		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive/3))
 		if err != nil {
 			return
 		}
-		_, err = w.ask(ctx, poll{free, w.FetchVariables, patience}, w.accept)
+		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience}, w.accept)
 		switch {
 		case err == nil:
-			patience = w.RequestTimeout
+			patience = w.opt.RequestTimeout
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
 			patience = atOnce
@@ -62,35 +64,12 @@ func (w *Worker) pollJobs(ctx context.Context) {
 
 // ask polls once, takes note of how that went and, if it failed, pauses. Jobs are passed on as they come, also those of
 // a poll that fails then.
-//
-// A worker that stops lets an open poll end by itself: a gateway that has just sent jobs does not notice that the poll
-// is cancelled, and they stay locked without anybody to work them (seen at one stop in thirty under load).
 func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, []job.Job)) (received int, err error) {
 	opened := time.Now()
 	due := opened.Add(max(p.patience, 0))
-	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
-	defer stop()
-
-	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
-		Type:              w.JobType,
-		Worker:            w.Name,
-		Timeout:           w.JobTimeout.Milliseconds(),
-		MaxJobsToActivate: int32(min(p.max, math.MaxInt32)),
-		FetchVariable:     p.fetch,
-		RequestTimeout:    p.patience.Milliseconds(),
-		TenantIds:         []string{defaultTenant},
-	})
-	for err == nil {
-		var r *pb.ActivateJobsResponse
-		if r, err = stream.Recv(); err == nil && len(r.Jobs) > 0 {
-			received += len(r.Jobs)
-			accept(ctx, fromWire(r.Jobs))
-		}
-	}
+	received, err = w.receive(ctx, p, due, accept)
 	switch {
-	case errors.Is(err, io.EOF):
+	case err == nil:
 		w.link.succeeded()
 		if received == 0 && p.patience != atOnce {
 			sleep(ctx, time.Until(opened.Add(pollRest)))
@@ -105,6 +84,41 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 	}
 	sleep(ctx, w.link.failed(err))
 	return received, err
+}
+
+// receive polls once and passes the jobs on. The poll is due when the gateway's own patience with it is over.
+//
+// A worker that stops does not cancel an open poll: a gateway that has just sent jobs does not notice, and they stay
+// locked without anybody to work them. On a real broker under load that was so at one stop in forty.
+func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
+	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
+	defer stop()
+
+	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
+		Type:              w.opt.JobType,
+		Worker:            w.opt.Name,
+		Timeout:           w.opt.JobTimeout.Milliseconds(),
+		MaxJobsToActivate: int32(p.max), //nolint:gosec // a number of slots
+		FetchVariable:     p.fetch,
+		RequestTimeout:    p.patience.Milliseconds(),
+		TenantIds:         []string{defaultTenant},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		n += len(r.Jobs)
+		accept(ctx, fromWire(r.Jobs))
+	}
 }
 
 // gatewayAnswers tells whether the gateway answers a question that no job can be in the way of.

@@ -81,7 +81,7 @@ const lastCall = time.Second
 
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
-	Options
+	opt    Options
 	client *Client
 	log    *zap.Logger
 	link   link
@@ -101,8 +101,8 @@ type Worker struct {
 func NewWorker(client *Client, options Options) *Worker {
 	o := options.withDefaults()
 	w := &Worker{
-		Options: o,
-		log:     o.Logger.With(zap.String("job_type", o.JobType)),
+		opt:     o,
+		log:     o.Logger.With(zap.String("jobType", o.JobType)),
 		client:  client,
 		slots:   newSlots(o.MaxJobsActive),
 		replies: make(chan reply, o.MaxJobsActive),
@@ -123,23 +123,23 @@ func (w *Worker) Connected() bool { return w.link.up.Load() }
 // It returns nil when no job is left locked, and otherwise an error that says how many are. It may be called once.
 func (w *Worker) Run(ctx context.Context) error {
 	var answerers sync.WaitGroup
-	for range min(maxAnswering, w.MaxJobsActive) {
+	for range min(maxAnswering, w.opt.MaxJobsActive) {
 		answerers.Go(w.answerJobs)
 	}
 	context.AfterFunc(ctx, func() {
-		time.AfterFunc(w.ShutdownTimeout, w.abort)
-		time.AfterFunc(w.ShutdownTimeout+lastCall, w.cut)
+		time.AfterFunc(w.opt.ShutdownTimeout, w.abort)
+		time.AfterFunc(w.opt.ShutdownTimeout+lastCall, w.cut)
 	})
 	w.pollJobs(ctx)
 
-	_, _ = w.slots.wait(w.answering, w.MaxJobsActive) // for all slots to be free, or the last call to be over
+	_, _ = w.slots.wait(w.answering, w.opt.MaxJobsActive) // for all slots to be free, or the last call to be over
 	w.abort()
 	w.cut()
 	w.keepers.Wait()
 	close(w.replies)
 	answerers.Wait()
 	if n := w.slots.inHand(); n > 0 {
-		return fmt.Errorf("stopped with %d jobs unanswered: the broker gives them out again within %v", n, w.JobTimeout)
+		return fmt.Errorf("stopped with %d jobs unanswered: the broker gives them out again within %v", n, w.opt.JobTimeout)
 	}
 	return nil
 }
