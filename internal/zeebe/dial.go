@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -90,7 +91,7 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 func (c Config) check() (host string, faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	host, port, err := net.SplitHostPort(c.Address)
-	if err != nil || host == "" || port == "" {
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || host == "" || number != nil {
 		fault("ZEEBE_ADDRESS %q is not host:port, for example 127.0.0.1:26500", c.Address)
 	}
 	if c.Plaintext {

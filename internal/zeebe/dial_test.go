@@ -28,6 +28,7 @@ func TestDialNamesEveryFaultOfTheConfiguration(t *testing.T) {
 	}{
 		"no address":           {Config{}, []string{`ZEEBE_ADDRESS "" is not host:port`}},
 		"address without port": {Config{Address: "zeebe"}, []string{`ZEEBE_ADDRESS "zeebe" is not host:port`}},
+		"port by name":         {Config{Address: "zeebe:grpc"}, []string{`ZEEBE_ADDRESS "zeebe:grpc" is not host:port`}},
 		"address with scheme":  {Config{Address: "https://zeebe:26500"}, []string{"ZEEBE_ADDRESS"}},
 		"certificates without TLS": {
 			Config{Address: "127.0.0.1:1", Plaintext: true, CACertPath: "ca.pem"},

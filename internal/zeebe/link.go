@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// patience is how long polls may fail before the gateway counts as lost: a busy one refuses a poll now and then.
-const patience = time.Second
+// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now and then.
+const lostAfter = time.Second
 
 // link is the way to the gateway, by how the polls fare. It belongs to the poll loop and logs when it changes, not at
 // every poll.
@@ -37,7 +37,7 @@ func (l *link) succeeded() {
 
 // failed returns how long to pause before the next poll.
 func (l *link) failed(err error) time.Duration {
-	if away := time.Since(l.good); away >= patience && !l.lost {
+	if away := time.Since(l.good); away >= lostAfter && !l.lost {
 		l.up.Store(false)
 		l.lost = true
 		s := status.Convert(err)

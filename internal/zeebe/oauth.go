@@ -68,7 +68,7 @@ type tokens struct {
 	renew   time.Time // when to ask for the next one
 	expires time.Time
 	asked   time.Time // when it was last asked for one
-	failed  error     // what came of that
+	failed  error     // what came of that, if no token did
 }
 
 func newTokens(c OAuthConfig, plaintext bool) *tokens {
@@ -109,10 +109,14 @@ func (t *tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {
-	if token, err := t.known(time.Now()); token != "" || err != nil {
+	token, ask, err := t.known(time.Now())
+	if !ask {
 		return token, err
 	}
 	fetched := t.flight.DoChan("", func() (any, error) { return t.fetch() })
+	if token != "" { // good for a while: no call waits for the next one
+		return token, nil
+	}
 	select {
 	case r := <-fetched:
 		token, _ := r.Val.(string)
@@ -122,25 +126,20 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	}
 }
 
-// known returns what is to be used without asking: the token, or the fault of a moment ago. It returns neither when
-// it is time to ask.
-func (t *tokens) known(now time.Time) (string, error) {
+// known returns what there is without asking, the token or else the fault of a moment ago, and whether to ask.
+func (t *tokens) known(now time.Time) (token string, ask bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	justAsked := now.Before(t.asked.Add(tokenPause))
-	switch {
-	case now.Before(t.renew), justAsked && now.Before(t.expires):
-		return t.token, nil
-	case justAsked:
-		return "", t.failed
-	default:
-		return "", nil
+	ask = !now.Before(t.renew) && !now.Before(t.asked.Add(tokenPause))
+	if now.Before(t.expires) {
+		return t.token, ask, nil
 	}
+	return "", ask, t.failed
 }
 
-// fetch asks for a token. While the old one holds, a fault is not yet one.
+// fetch asks for a token.
 func (t *tokens) fetch() (string, error) {
-	if token, err := t.known(time.Now()); token != "" || err != nil { // another flight has just landed
+	if token, ask, err := t.known(time.Now()); !ask { // another flight has just landed
 		return token, err
 	}
 	fresh, err := t.source.Token(context.WithValue(context.Background(), oauth2.HTTPClient, t.http))
@@ -149,16 +148,13 @@ func (t *tokens) fetch() (string, error) {
 	t.asked = time.Now()
 	if err != nil {
 		t.failed = status.Error(codes.Unauthenticated, "no token: "+tokenFault(err))
-		if t.asked.Before(t.expires) {
-			return t.token, nil
-		}
 		return "", t.failed
 	}
 	life := tokenLife
 	if !fresh.Expiry.IsZero() {
 		life = fresh.Expiry.Sub(t.asked)
 	}
-	t.token, t.expires, t.renew, t.failed = fresh.AccessToken, t.asked.Add(life), t.asked.Add(life*4/5), nil
+	t.token, t.renew, t.expires = fresh.AccessToken, t.asked.Add(life*4/5), t.asked.Add(life)
 	return t.token, nil
 }
 

@@ -114,6 +114,34 @@ func TestManyCallsAskForOneToken(t *testing.T) {
 	}
 }
 
+func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		tokens := newTokens(goodOAuth, false)
+		tokens.http.Timeout = 0
+		tokens.http.Transport = &scripted{life: func(n int) (time.Duration, error) {
+			if n > 1 {
+				<-answer
+			}
+			return time.Hour, nil
+		}}
+		get := func(want string) {
+			start := time.Now()
+			if token, err := tokens.get(t.Context()); token != want || err != nil || time.Since(start) > 0 {
+				t.Errorf("token is %q, error %v, after %v; want %q at once", token, err, time.Since(start), want)
+			}
+			synctest.Wait()
+		}
+		get("token-1")
+		<-time.After(50 * time.Minute)
+		get("token-1")
+		get("token-1")
+		close(answer)
+		synctest.Wait()
+		get("token-2")
+	})
+}
+
 func TestACallThatEndsDoesNotWaitForTheToken(t *testing.T) {
 	i := newIssuer(t)
 	waiting := make(chan struct{})
@@ -188,6 +216,7 @@ func TestTheLifeOfAToken(t *testing.T) {
 						<-time.After(test.step)
 					}
 					_, err = tokens.get(t.Context())
+					synctest.Wait()
 					if test.reject {
 						tokens.reject()
 					}

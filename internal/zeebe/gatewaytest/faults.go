@@ -27,7 +27,7 @@ const (
 
 // Fault is what goes wrong with the next calls of a method.
 type Fault struct {
-	// Times is how many calls are hit; negative hits all that follow.
+	// Times is how many calls are hit: one if it is 0, all that follow if it is negative.
 	Times int
 	// Delay holds the answer back for so long; alone, it is the whole fault. The call takes effect before it.
 	Delay time.Duration
