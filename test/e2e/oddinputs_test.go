@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,12 +24,12 @@ var (
 	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
 )
 
-// Each odd input is a process instance of its own, and after every tenth comes a sound one.
+// Each odd input is a process instance of its own. After every tenth comes a sound one, and a job of another type that the
+// test works itself: how long that takes tells how busy the machine is.
 func TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody(t *testing.T) {
 	s := atSharedBroker(t)
 	w := s.startWorker()
-	odd := map[int64]oddinputs.Input{}
-	var sounds []int64
+	inputs := map[int64]oddinputs.Input{}
 	for _, in := range oddinputs.All() {
 		if in.OnlyRaw {
 			continue
@@ -43,30 +44,39 @@ func TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody(t *testin
 		if madeSound[in.Name] {
 			in.Faulty = nil
 		}
-		odd[c.instance] = in
-		if len(odd)%10 == 0 {
-			sounds = append(sounds, s.start("OneTask", sound).instance)
+		inputs[c.instance] = in
+		if len(inputs)%10 == 0 {
+			inputs[s.start("OneTask", sound).instance] = oddinputs.Input{Name: fmt.Sprint("sound ", len(inputs))}
+			s.start("SubmissionRetryProcess", sound).submission().complete(nil)
 		}
 	}
-	if len(odd) < 180 {
-		t.Fatalf("only %d odd inputs are left for a gateway", len(odd))
+	if len(inputs) < 200 {
+		t.Fatalf("only %d odd inputs and sound ones are left for a gateway", len(inputs))
 	}
 
-	fates := s.awaitFates(odd, sounds)
-	var usual time.Duration
-	for _, instance := range sounds {
-		f := fates[instance]
-		usual = max(usual, f.took())
-		if f.outcome != "COMPLETED" {
-			t.Errorf("a sound job between the odd ones: %s %s", f.outcome, f.message)
-		}
-	}
-	t.Logf("%d odd inputs; the slowest of %d sound jobs took %v", len(odd), len(sounds), usual)
-	for instance, in := range odd {
-		// On a machine so busy that a sound job takes more than a third of a second, the odd ones may take longer too.
-		t.Run(in.Name, func(t *testing.T) { fates[instance].fits(t, in, max(time.Second, 3*usual)) })
+	fates := s.awaitFates(inputs)
+	usual := s.slowestSubmission()
+	// Where the machine is so busy that the test needs more than a third of a second, a worker may need more than one.
+	allowed := max(time.Second, 3*usual)
+	t.Logf("%d inputs; the test itself needs up to %v for a job, so the worker may need %v", len(inputs), usual, allowed)
+	for instance, in := range inputs {
+		t.Run(in.Name, func(t *testing.T) { fates[instance].fits(t, in, allowed) })
 	}
 	w.stillRuns()
+}
+
+// slowestSubmission is the longest time that a submission of the test so far has taken, from the job to its end.
+func (s *scene) slowestSubmission() time.Duration {
+	s.Helper()
+	began, slowest := map[int64]time.Time{}, time.Duration(0)
+	isSubmission := func(e event) bool { return e.Type == submitClaim }
+	for _, e := range s.events("JOB", "CREATED", isSubmission) {
+		began[e.Key] = e.at()
+	}
+	for _, e := range s.events("JOB", "COMPLETED", isSubmission) {
+		slowest = max(slowest, e.at().Sub(began[e.Key]))
+	}
+	return slowest
 }
 
 // fits fails the test where an odd input did not come to its right end in time.
@@ -101,13 +111,10 @@ type fate struct {
 func (f *fate) took() time.Duration { return f.ended.Sub(f.born) }
 
 // awaitFates waits until the jobs of all these process instances have come to something.
-func (s *scene) awaitFates(odd map[int64]oddinputs.Input, sounds []int64) map[int64]*fate {
+func (s *scene) awaitFates(inputs map[int64]oddinputs.Input) map[int64]*fate {
 	s.Helper()
 	fates := map[int64]*fate{}
-	for _, instance := range sounds {
-		fates[instance] = &fate{}
-	}
-	for instance := range odd {
+	for instance := range inputs {
 		fates[instance] = &fate{}
 	}
 	open := len(fates)
