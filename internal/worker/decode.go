@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -96,14 +97,16 @@ func (d *decoder) count(variable string) int {
 	return int(number)
 }
 
-// time accepts RFC 3339 and, in the policy's time zone, the local forms that Java's LocalDateTime and FEEL print.
+// time accepts RFC 3339, also with the name of the zone behind it, as the broker writes FEEL's now():
+// "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's LocalDateTime prints it, is read in the policy's.
 func (d *decoder) time(variable string) time.Time {
 	if d.absent(variable) {
 		return time.Time{}
 	}
 	var text string
 	if err := json.Unmarshal(d.raw[variable], &text); err == nil {
-		if t, err := time.Parse(time.RFC3339, text); err == nil {
+		instant, zone, named := strings.Cut(text, "[")
+		if t, err := time.Parse(time.RFC3339, instant); err == nil && named == strings.HasSuffix(zone, "]") {
 			return t
 		}
 		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
@@ -116,8 +119,9 @@ func (d *decoder) time(variable string) time.Time {
 	return time.Time{}
 }
 
-// maxShownNumber keeps numbers that could identify a person (the shortest, a CPF, has 11 digits) out of messages.
-const maxShownNumber = 8
+// maxShownNumber keeps numbers that could identify a person out of messages: a birth date or a phone number has 8 digits,
+// an identity card 7. A count that is wrong, such as 2.5 or -1, is shown.
+const maxShownNumber = 4
 
 // describe says what a variable holds without repeating personal data.
 func describe(value json.RawMessage) string {

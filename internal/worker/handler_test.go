@@ -144,6 +144,16 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	}
 }
 
+func TestOnlyShortNumbersAreShownInAnIncident(t *testing.T) {
+	t.Parallel()
+	got := answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"lastSubmissionTime":19800512}`)
+	for _, part := range []string{"claimId is a number of 8 characters", "retryCount is -2.5", "lastSubmissionTime is a number of 8 characters"} {
+		if !strings.Contains(got.Message(), part) {
+			t.Errorf("%q does not say %q", got.Message(), part)
+		}
+	}
+}
+
 func TestALongErrorIsEchoedUpToEightKiBWithAMark(t *testing.T) {
 	t.Parallel()
 	// The limit falls into the middle of the two-byte "é".

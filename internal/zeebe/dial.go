@@ -35,7 +35,7 @@ type Config struct {
 
 const (
 	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that travel
-	// at different speeds. Long polls are shorter, so that pings are sent on a connection that is dead already.
+	// at different speeds. A dead connection is noticed sooner by the polls, which end every few seconds.
 	keepAlive        = 35 * time.Second
 	keepAliveTimeout = 10 * time.Second
 

@@ -3,8 +3,10 @@ package zeebe
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 
@@ -16,11 +18,13 @@ import (
 // job stops a job type for good.
 //
 // Isolation finds that job. Jobs are activated lowest key first, and a poll that fetches no variable is always
-// answered: it tells the key of the job that is next. That job is handed back and polled for once more, this time with
-// its variables. Where that poll is lost, the job is known that is to blame, and it can be failed by its key.
+// answered: it tells the key of the job that is next. That job is handed back, and then one job is polled for, this time
+// with its variables. Where that poll is lost, the job that was next is locked, and can be failed by its key.
 //
-// Another worker, or another partition, may come between the two polls. So a job is blamed only when this happens
-// twice with the same key; an innocent one would have been worked in between.
+// A cluster of several partitions has as many jobs that are next, and the gateway begins each poll with another
+// partition, so all of them are looked at before the poll, and after it only the one that was taken is locked. Another
+// worker may have taken a job in between, so a job is blamed only when this happens twice; an innocent one would have
+// been worked by then.
 
 const (
 	// noVariable is a name that no process variable has.
@@ -38,39 +42,66 @@ func (w *Worker) isolate(ctx context.Context) {
 	comeBack := w.opt.JobTimeout + sweep
 	suspects := map[int64]bool{}
 	for end := time.Now().Add(comeBack); time.Now().Before(end) && ctx.Err() == nil; {
-		next, found := w.peek(ctx)
-		if !found {
+		next := w.look(ctx)
+		if len(next) == 0 {
 			continue
 		}
 		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce}, w.accept); errors.Is(err, errLost) {
-			w.blame(next, suspects)
+			for _, j := range next {
+				if w.isLocked(ctx, j) {
+					w.blame(j, suspects)
+				}
+			}
 			end = time.Now().Add(comeBack)
 		}
 	}
 	w.log.Info("polling_in_batches_again")
 }
 
-// peek returns the job that is next, without its variables, and leaves it where it was.
-func (w *Worker) peek(ctx context.Context) (next job.Job, found bool) {
-	if _, err := w.slots.wait(ctx, 1); err != nil {
-		return next, false
-	}
-	n, err := w.ask(ctx, poll{1, []string{noVariable}, w.opt.RequestTimeout}, func(_ context.Context, jobs []job.Job) { next = jobs[0] })
-	if errors.Is(err, errLost) { // no variable was in the way
+// look returns the job that is next on each partition, without its variables, and leaves it where it was.
+func (w *Worker) look(ctx context.Context) []job.Job {
+	cluster, err := w.client.Topology(ctx)
+	if err != nil {
 		sleep(ctx, w.link.failed(err))
+		return nil
 	}
-	return next, n > 0 && w.settle(next, job.Release("released: looked at, to find a job that cannot be delivered"))
+	if _, err := w.slots.wait(ctx, 1); err != nil {
+		return nil
+	}
+	var next []job.Job
+	for patience := w.opt.RequestTimeout; len(next) < cluster.Partitions; patience = atOnce {
+		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience}, func(_ context.Context, jobs []job.Job) { next = append(next, jobs...) })
+		if errors.Is(err, errLost) { // no variable was in the way
+			sleep(ctx, w.link.failed(err))
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return slices.DeleteFunc(next, func(j job.Job) bool {
+		return !w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"))
+	})
 }
 
-// blame hands a job back that was next when a poll was lost, or makes an incident of it when it was so before.
-func (w *Worker) blame(next job.Job, suspects map[int64]bool) {
-	if !suspects[next.Key] {
-		suspects[next.Key] = true
-		w.settle(next, job.Release("released: suspected of being nested too deep to be delivered"))
+// isLocked tells whether a job is in some worker's hands. The broker sets a lock anew only where there is one.
+func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
+	ctx, cancel := context.WithTimeout(ctx, prompt)
+	defer cancel()
+	_, err := w.client.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
+		JobKey: j.Key, Timeout: w.opt.JobTimeout.Milliseconds(),
+	})
+	return err == nil
+}
+
+// blame hands a job back that a lost poll has locked, or makes an incident of it when that happened before.
+func (w *Worker) blame(j job.Job, suspects map[int64]bool) {
+	if !suspects[j.Key] {
+		suspects[j.Key] = true
+		w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"))
 		return
 	}
-	w.log.Error("job_cannot_be_delivered", jobFields(next)...)
-	w.settle(next, job.Incident("a variable of this job is nested too deep to be delivered to a worker; "+
+	w.log.Error("job_cannot_be_delivered", jobFields(j)...)
+	w.settle(j, job.Incident("a variable of this job is nested too deep to be delivered to a worker; "+
 		"correct the variable, then resolve the incident"))
 }
 

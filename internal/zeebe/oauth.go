@@ -134,7 +134,7 @@ func (t *tokens) known(now time.Time) (token string, ask bool, err error) {
 	if now.Before(t.expires) {
 		return t.token, ask, nil
 	}
-	return "", ask, t.failed
+	return "", ask || t.failed == nil, t.failed
 }
 
 // fetch asks for a token.
@@ -154,7 +154,7 @@ func (t *tokens) fetch() (string, error) {
 	if !fresh.Expiry.IsZero() {
 		life = fresh.Expiry.Sub(t.asked)
 	}
-	t.token, t.renew, t.expires = fresh.AccessToken, t.asked.Add(life*4/5), t.asked.Add(life)
+	t.token, t.renew, t.expires, t.failed = fresh.AccessToken, t.asked.Add(life*4/5), t.asked.Add(life), nil
 	return t.token, nil
 }
 

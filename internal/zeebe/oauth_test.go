@@ -142,6 +142,15 @@ func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
 	})
 }
 
+func TestATokenThatRanOutAMomentAfterItWasIssuedIsReplacedAndNeverSentEmpty(t *testing.T) {
+	i := newIssuer(t)
+	tokens := newTokens(i.config(), true)
+	tokens.token, tokens.asked, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
+	if token, err := tokens.get(t.Context()); token != "token-1" || err != nil {
+		t.Errorf("got %q, %v, want a fresh token", token, err)
+	}
+}
+
 func TestACallThatEndsDoesNotWaitForTheToken(t *testing.T) {
 	i := newIssuer(t)
 	waiting := make(chan struct{})

@@ -17,32 +17,33 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 )
 
-// firstKey is the key of the first job, as on the first partition of a fresh broker.
-const firstKey = int64(1)<<51 + 1
+// partitionBits is where the number of its partition begins in a job's key, as in the broker.
+const partitionBits = 51
 
 // Gateway is the gateway and the broker behind it. All its methods may be called at any time, also while it serves.
 type Gateway struct {
 	pb.UnimplementedGatewayServer
 	server *grpc.Server
 
-	mu      sync.Mutex
-	nextKey int64
-	queues  map[string]*queue // by job type
-	jobs    map[int64]*record
-	counts  Counts
-	changed chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
-	faults  map[Method][]*Fault
-	calls   []Call
+	mu         sync.Mutex
+	partitions int
+	created    int64             // keys so far
+	queues     map[string]*queue // by job type
+	jobs       map[int64]*record
+	counts     Counts
+	changed    chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
+	faults     map[Method][]*Fault
+	calls      []Call
 }
 
 // New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS
 // credentials.
 func New(options ...grpc.ServerOption) *Gateway {
 	g := &Gateway{
-		nextKey: firstKey,
-		queues:  map[string]*queue{},
-		jobs:    map[int64]*record{},
-		faults:  map[Method][]*Fault{},
+		partitions: 1,
+		queues:     map[string]*queue{},
+		jobs:       map[int64]*record{},
+		faults:     map[Method][]*Fault{},
 	}
 	g.server = grpc.NewServer(append([]grpc.ServerOption{
 		grpc.UnaryInterceptor(g.interceptUnary),
@@ -50,6 +51,21 @@ func New(options ...grpc.ServerOption) *Gateway {
 	}, options...)...)
 	pb.RegisterGatewayServer(g.server, g)
 	return g
+}
+
+// Partition spreads the jobs over n partitions in turn. Polls begin with another partition each, as at the real gateway.
+// Call it before Add.
+func (g *Gateway) Partition(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.partitions = n
+}
+
+// newKey returns a key on the partition whose turn it is. The caller holds the mutex.
+func (g *Gateway) newKey() int64 {
+	partition := g.created%int64(g.partitions) + 1
+	g.created++
+	return partition<<partitionBits + (g.created-1)/int64(g.partitions) + 1
 }
 
 // Listen serves on a free port of the loopback interface and returns its address.
@@ -142,7 +158,7 @@ func (g *Gateway) setState(j *record, state State) {
 func (g *Gateway) queue(jobType string) *queue {
 	q := g.queues[jobType]
 	if q == nil {
-		q = &queue{}
+		q = &queue{ready: make([]keys, g.partitions)}
 		g.queues[jobType] = q
 	}
 	return q

@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"container/heap"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -68,7 +69,7 @@ type record struct {
 	message  string    // of the last failure
 }
 
-// Add puts jobs into the queue and returns their keys, which rise.
+// Add puts jobs into the queue and returns their keys, which rise on each partition.
 func (g *Gateway) Add(jobs ...Job) []int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,16 +78,22 @@ func (g *Gateway) Add(jobs ...Job) []int64 {
 		if j.Retries == 0 {
 			j.Retries = 3
 		}
-		r := &record{Job: j, Key: g.nextKey}
+		r := &record{Job: j, Key: g.newKey()}
 		if values := object(j.Variables); values != nil {
 			r.names = slices.Collect(maps.Keys(values))
 		}
-		g.nextKey++
 		g.jobs[r.Key] = r
 		g.setState(r, Waiting)
 		added = append(added, r.Key)
 	}
 	return added
+}
+
+// Cure makes a poisoned job one that can be delivered, from the next poll on.
+func (g *Gateway) Cure(key int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.jobs[key].Poison = ""
 }
 
 // Counts tells how many jobs are in which state.
@@ -121,17 +128,26 @@ func (g *Gateway) activate(q *queue, limit int, timeout time.Duration) []*record
 	now := time.Now()
 	g.expire(q, now)
 	var taken []*record
-	for len(taken) < limit && len(q.ready) > 0 {
-		j := g.jobs[q.popReady()]
-		if j.state != Waiting { // answered after its lock had run out
-			continue
+	for i := range q.ready {
+		ready := &q.ready[(q.turn+i)%len(q.ready)]
+		for len(taken) < limit && len(*ready) > 0 {
+			j := g.jobs[heap.Pop(ready).(int64)]
+			if j.state != Waiting { // answered after its lock had run out
+				continue
+			}
+			g.lock(q, j, now.Add(timeout))
+			taken = append(taken, j)
 		}
-		g.setState(j, Locked)
-		j.deadline = now.Add(timeout)
-		q.pushLock(lock{j.deadline, j.Key})
-		taken = append(taken, j)
 	}
+	q.turn++
 	return taken
+}
+
+// lock locks a job until a time. The caller holds the mutex.
+func (g *Gateway) lock(q *queue, j *record, until time.Time) {
+	g.setState(j, Locked)
+	j.deadline = until
+	q.pushLock(lock{until, j.Key})
 }
 
 // deliver is what a worker gets of a job.

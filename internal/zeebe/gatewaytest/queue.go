@@ -6,9 +6,11 @@ import (
 	"time"
 )
 
-// queue holds what is to be activated of one job type, lowest key first as in the broker, and which locks run out when.
+// queue holds what is to be activated of one job type, lowest key first on each partition as in the broker, and which
+// locks run out when.
 type queue struct {
-	ready keys
+	ready []keys // by partition
+	turn  int    // the partition with which the next poll begins
 	locks locks
 }
 
@@ -41,7 +43,6 @@ func pop[T any](s *[]T) T {
 	return x
 }
 
-func (q *queue) pushReady(key int64) { heap.Push(&q.ready, key) }
-func (q *queue) popReady() int64     { return heap.Pop(&q.ready).(int64) }
+func (q *queue) pushReady(key int64) { heap.Push(&q.ready[key>>partitionBits-1], key) }
 func (q *queue) pushLock(l lock)     { heap.Push(&q.locks, l) }
 func (q *queue) popLock() lock       { return heap.Pop(&q.locks).(lock) }

@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 		return status.Error(codes.InvalidArgument, "Expected to activate jobs with a maximum and a timeout above zero")
 	}
 	taken := g.awaitJobs(stream.Context(), r)
-	if slices.ContainsFunc(taken, func(j *record) bool { return j.Poison != "" && slices.Contains(r.FetchVariable, j.Poison) }) {
+	if g.poisoned(taken, r.FetchVariable) {
 		<-stream.Context().Done()
 		return status.FromContextError(stream.Context().Err()).Err()
 	}
@@ -47,6 +48,13 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 		}
 	}
 	return err
+}
+
+// poisoned tells whether one of the jobs brings a variable that cannot be delivered.
+func (g *Gateway) poisoned(jobs []*record, fetch []string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(jobs, func(j *record) bool { return j.Poison != "" && slices.Contains(fetch, j.Poison) })
 }
 
 // awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows.
@@ -137,15 +145,33 @@ func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobR
 	return &pb.FailJobResponse{}, err
 }
 
-// Topology shows one broker that leads one healthy partition.
+// UpdateJobTimeout sets the lock of a job anew; one that is not locked is refused.
+func (g *Gateway) UpdateJobTimeout(_ context.Context, r *pb.UpdateJobTimeoutRequest) (*pb.UpdateJobTimeoutResponse, error) {
+	var refused error
+	err := g.answer(r.JobKey, func(j *record) {
+		if j.state != Locked {
+			refused = status.Errorf(codes.FailedPrecondition, "Expected to update the timeout of job with key '%d', but it is not active", r.JobKey)
+			return
+		}
+		g.lock(g.queue(j.Type), j, time.Now().Add(time.Duration(r.Timeout)*time.Millisecond))
+	})
+	return &pb.UpdateJobTimeoutResponse{}, cmp.Or(err, refused)
+}
+
+// Topology shows one broker that leads all partitions, which are healthy.
 func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyResponse, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	broker := &pb.BrokerInfo{Host: "127.0.0.1", Version: "8.5.8"}
+	for i := range g.partitions {
+		broker.Partitions = append(broker.Partitions, &pb.Partition{
+			PartitionId: int32(i) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY, //nolint:gosec // a few
+		})
+	}
 	return &pb.TopologyResponse{
 		GatewayVersion: "8.5.8",
-		ClusterSize:    1, PartitionsCount: 1, ReplicationFactor: 1,
-		Brokers: []*pb.BrokerInfo{{
-			Host: "127.0.0.1", Version: "8.5.8",
-			Partitions: []*pb.Partition{{PartitionId: 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY}},
-		}},
+		ClusterSize:    1, PartitionsCount: int32(g.partitions), ReplicationFactor: 1, //nolint:gosec // a few
+		Brokers: []*pb.BrokerInfo{broker},
 	}, nil
 }
 
@@ -153,15 +179,13 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	response := &pb.DeployResourceResponse{Key: g.nextKey}
-	g.nextKey++
+	response := &pb.DeployResourceResponse{Key: g.newKey()}
 	for _, resource := range r.Resources {
 		response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Process{
 			Process: &pb.ProcessMetadata{
-				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: g.nextKey, ResourceName: resource.Name,
+				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: g.newKey(), ResourceName: resource.Name,
 			},
 		}})
-		g.nextKey++
 	}
 	return response, nil
 }
