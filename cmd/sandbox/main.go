@@ -64,8 +64,9 @@ func newRoot() *cobra.Command {
 		Short: "A real Zeebe broker with the worker on it, for the demo and for play",
 		Long: `Brings up a real Zeebe broker on this machine, with the worker on it.
 
-Needs Maven and a JDK 21 or newer, or else a Docker engine. The broker is fetched
-once and kept in the user's cache directory (ANALYZE_RETRY_CACHE moves it).`,
+Needs Maven and a JDK 21 or newer (without a JDK, pip fetches one), or else a
+Docker engine. The broker is fetched once and kept in the user's cache directory
+(ANALYZE_RETRY_CACHE moves it).`,
 		Args:          noArgs,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 		SilenceErrors: true,

@@ -44,7 +44,7 @@ time to the next.`,
 	flags.IntVar(&o.gatewayPort, "gateway-port", 26500, "where the broker's gateway listens, 0 for any free port")
 	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
 	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
-	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/worker")
+	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/sandbox-worker")
 	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time")
 	return command
 }
@@ -82,7 +82,7 @@ func up(ctx context.Context, o upOptions, out io.Writer) error {
 	if err := deployModels(ctx, s.Worker.Binary, broker.Address()); err != nil {
 		return brokerStays(err)
 	}
-	o.say("starting the worker ...")
+	o.say("starting the worker; it is ready when the broker is, up to a minute after its clock was moved ...")
 	dir, err := home()
 	if err != nil {
 		return err
@@ -155,4 +155,15 @@ func printUp(out io.Writer, s sandbox) {
   bin/sandbox skip 10m   move the broker's clock, so that timers fire
   make down              stop both
 `, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir))
+	if zbctl := devbroker.Zbctl(s.Broker.Version); zbctl != "" {
+		fmt.Fprintf(out, `
+  A claim by hand, with the command line client that comes with the broker:
+
+  alias zbctl='%s --insecure --address %s'
+  zbctl create instance SUB_06 --variables '{"claimId":"CLM-001-1"}'
+  zbctl activate jobs submit-claim     # you are the insurer; note the job's key
+  zbctl throwError job KEY --errorCode FAILED --variables '{"submissionError":"TIMEOUT"}'
+  bin/sandbox skip 6m                  # the wait is over: activate submit-claim again
+`, zbctl, broker.Address())
+	}
 }

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// workerStartTimeout bounds the wait for a worker that has just been started; a tenth of a second is usual.
-	workerStartTimeout = 20 * time.Second
+	// workerStartTimeout bounds the wait for a worker that has just been started. A tenth of a second is usual, but a
+	// broker whose clock was moved calls itself unhealthy for up to a minute, and the worker is not ready so long.
+	workerStartTimeout = 90 * time.Second
 	// workerStopGrace is how long a worker may take to finish its jobs.
 	workerStopGrace = 40 * time.Second
 )
@@ -29,7 +30,7 @@ func buildWorker(ctx context.Context) (string, error) {
 		return "", errors.New("the worker is built from its source: call this in the project's directory, or name a built worker with --worker")
 	}
 	dir := strings.TrimSpace(string(root))
-	binary := filepath.Join(dir, "bin", "worker")
+	binary := filepath.Join(dir, "bin", "sandbox-worker") // not bin/worker, which `make build` gives a version
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./cmd/worker")
 	build.Dir = dir
 	build.Env = append(build.Environ(), "CGO_ENABLED=0")

@@ -39,8 +39,8 @@ func chooseEngine(ctx context.Context, r release, o Options) (engine, error) {
 	if dockerErr == nil {
 		return container, nil
 	}
-	return nil, fmt.Errorf("no way to run a Zeebe broker: install Maven (mvn) and a JDK %d+, or start a Docker engine (%s; %s)",
-		minJava, because(nativeErr), because(dockerErr))
+	return nil, fmt.Errorf("no way to run a Zeebe broker (%s; %s): install Maven (mvn) and a JDK %d+, or start a Docker engine",
+		because(nativeErr), because(dockerErr), minJava)
 }
 
 // because is the reason in an error that wraps errUnavailable.

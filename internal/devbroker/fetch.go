@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -62,6 +63,23 @@ func Fetch(ctx context.Context, version string, progress Progress) error {
 
 func distributionDir(r release, cache string) string {
 	return filepath.Join(cache, "zeebe-"+r.version)
+}
+
+// Zbctl is the path of the command line client of a version's distribution, "" where that has not been fetched.
+func Zbctl(version string) string {
+	cache, err := CacheDir()
+	if err != nil {
+		return ""
+	}
+	name := "zbctl"
+	if runtime.GOOS == "darwin" {
+		name += ".darwin"
+	}
+	path := filepath.Join(distributionDir(releases[version], cache), "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // canHaveDistribution tells by its error why the unpacked broker is neither there nor to be had.

@@ -101,7 +101,7 @@ func TestWaitingForTheCacheEndsWithItsContext(t *testing.T) {
 
 func TestWhereNothingIsThereOneLineSaysWhatIsMissingAndTheRemedy(t *testing.T) {
 	t.Setenv(EnvCache, t.TempDir())
-	const remedy = "no way to run a Zeebe broker: install Maven (mvn) and a JDK 21+, or start a Docker engine"
+	const remedy = ": install Maven (mvn) and a JDK 21+, or start a Docker engine"
 	const failing = `echo "first line"; echo "ERROR: it
 is broken" >&2; exit 1`
 	for name, c := range map[string]struct {

@@ -26,7 +26,7 @@ type Server struct {
 }
 
 // New binds the address, host:port where port 0 means any free one, but serves nothing yet. The ready function says why
-// the worker is not ready, nil where it is; its context ends after a second, and it may be called at any time.
+// the worker is not ready, nil where it is; its context ends after readyTimeout, and it may be called at any time.
 func New(address string, metrics prometheus.Gatherer, ready func(context.Context) error) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

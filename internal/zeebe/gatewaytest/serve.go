@@ -165,7 +165,7 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	broker := &pb.BrokerInfo{Host: "127.0.0.1", Version: "8.5.8"}
 	for i := range g.partitions {
 		broker.Partitions = append(broker.Partitions, &pb.Partition{
-			PartitionId: int32(i) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY, //nolint:gosec // a few
+			PartitionId: int32(i) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
 		})
 	}
 	return &pb.TopologyResponse{
