@@ -38,7 +38,7 @@ func TestDeployingWithoutABrokerFailsAndSaysWhatToCheck(t *testing.T) {
 	if code != 1 || strings.Count(complaint, "\n") > 2 || !strings.Contains(complaint, "ZEEBE_ADDRESS="+address) {
 		t.Errorf("exit code %d, want 1 and a line or two that name ZEEBE_ADDRESS=%s:\n%s", code, address, complaint)
 	}
-	if took := time.Since(began); took > patience {
+	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v to say so", took)
 	}
 }

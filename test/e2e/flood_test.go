@@ -123,7 +123,7 @@ func (s *scene) untilDone(n int) {
 // awaitMany waits until so many events of a type have happened.
 func (s *scene) awaitMany(what string, n int, valueType, intent string, match func(event) bool) {
 	s.Helper()
-	ctx, cancel := s.within(2 * patience)
+	ctx, cancel := s.within(patience)
 	defer cancel()
 	found := 0
 	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
@@ -177,7 +177,7 @@ func (s *scene) allEnd(instances []int64) {
 	for _, key := range instances {
 		open[key] = true
 	}
-	ctx, cancel := s.within(3 * patience)
+	ctx, cancel := s.within(2 * patience)
 	defer cancel()
 	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
 		if e, ok := parse(r, "PROCESS_INSTANCE", "ELEMENT_COMPLETED"); ok && e.ElementID == "EndEvent_Retry" {

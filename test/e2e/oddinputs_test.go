@@ -118,7 +118,7 @@ func (s *scene) awaitFates(inputs map[int64]oddinputs.Input) map[int64]*fate {
 		fates[instance] = &fate{}
 	}
 	open := len(fates)
-	ctx, cancel := s.within(2 * patience)
+	ctx, cancel := s.within(patience)
 	defer cancel()
 	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
 		for _, kind := range [][2]string{{"JOB", "CREATED"}, {"JOB", "COMPLETED"}, {"JOB", "ERROR_THROWN"}, {"INCIDENT", "CREATED"}} {
@@ -155,7 +155,7 @@ func TestAVariableThatCannotBeDeliveredIsAnIncidentAndTheOtherJobsAreDone(t *tes
 		others = append(others, s.start("OneTask", sound))
 	}
 
-	w := s.startWorker("RETRY_JOB_TIMEOUT=1s") // a batch that is lost is locked for so long
+	w := s.startWorker("RETRY_JOB_TIMEOUT=4s") // a batch that is lost is locked for so long, by default 10 s
 	for _, other := range others {
 		other.endsAt("EndEvent_Retry")
 	}
