@@ -1,18 +1,22 @@
 package main
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
 )
 
+// cpuPerDecision is the name of the figure in a benchmark's result.
+const cpuPerDecision = "cpu-ns/op"
+
 // decisionRepeats is how often each kind of decision is measured, a second each.
 const decisionRepeats = 3
 
 // decisionCost is what one decision costs, by the benchmark of the testing package.
 type decisionCost struct {
-	// Nanoseconds holds every measurement, in the order of the kinds.
+	// Nanoseconds holds every measurement. It is CPU time, which other programs on the machine do not lengthen.
 	Nanoseconds []float64 `json:"nanoseconds"`
 	// Allocations is the most that any kind of decision makes.
 	Allocations int64 `json:"allocations"`
@@ -27,15 +31,26 @@ func measureDecision() decisionCost {
 			request := retry.Request{ClaimID: "CLM-2026-000123-1", SubmissionError: text, RetryCount: 1, ProcessInstanceKey: 2251799813685249}
 			result := testing.Benchmark(func(b *testing.B) {
 				b.ReportAllocs()
+				before := ownCPU()
 				for b.Loop() {
 					if _, err := policy.Decide(request, now); err != nil {
 						b.Fatal(err)
 					}
 				}
+				b.ReportMetric(float64(ownCPU()-before)/float64(b.N), cpuPerDecision)
 			})
-			cost.Nanoseconds = append(cost.Nanoseconds, float64(result.NsPerOp()))
+			cost.Nanoseconds = append(cost.Nanoseconds, result.Extra[cpuPerDecision])
 			cost.Allocations = max(cost.Allocations, result.AllocsPerOp())
 		}
 	}
 	return cost
+}
+
+// ownCPU is the CPU time, user and system, that this process has used so far.
+func ownCPU() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err) // only wrong arguments fail
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

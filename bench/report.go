@@ -114,7 +114,7 @@ func (r *report) sections() []section {
 
 func (r *report) alone() []row {
 	rows := []row{
-		newRow("decision, ns", "%.0f", r.Decision.Nanoseconds).want("below 1000", below(1000)),
+		newRow("decision, ns of CPU", "%.0f", r.Decision.Nanoseconds).want("below 1000", below(1000)),
 		newRow("decision, allocations", "%.0f", []float64{float64(r.Decision.Allocations)}).want("at most 4", atMost(4)),
 	}
 	if len(r.Gateway.Rounds) > 0 {

@@ -18,8 +18,8 @@ import (
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
-// httpGrace is how long a request to the HTTP server may take to finish when the worker stops.
-const httpGrace = 500 * time.Millisecond
+// httpGrace is how long a request to the HTTP server may take to finish when the worker stops: longer than a probe.
+const httpGrace = time.Second
 
 // App is a worker that is put together: New, then Run once.
 type App struct {

@@ -39,14 +39,15 @@ const (
 func (w *Worker) isolate(ctx context.Context) {
 	w.log.Warn("poll_lost", zap.String("detail",
 		"the gateway answers, but not this poll: jobs are taken one by one to find the one that it cannot deliver"))
-	comeBack := w.opt.JobTimeout + sweep
+	lock := max(w.opt.JobTimeout, 2*pollMargin) // it must outlive the poll that is lost, to show which job it is on
+	comeBack := lock + sweep
 	suspects := map[int64]bool{}
 	for end := time.Now().Add(comeBack); time.Now().Before(end) && ctx.Err() == nil; {
 		next := w.look(ctx)
 		if len(next) == 0 {
 			continue
 		}
-		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce}, w.accept); errors.Is(err, errLost) {
+		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce, lock}, w.accept); errors.Is(err, errLost) {
 			for _, j := range next {
 				if w.isLocked(ctx, j) {
 					w.blame(j, suspects)
@@ -70,7 +71,7 @@ func (w *Worker) look(ctx context.Context) []job.Job {
 	}
 	var next []job.Job
 	for patience := w.opt.RequestTimeout; len(next) < cluster.Partitions; patience = atOnce {
-		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience}, func(_ context.Context, jobs []job.Job) { next = append(next, jobs...) })
+		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) { next = append(next, jobs...) })
 		if errors.Is(err, errLost) { // no variable was in the way
 			sleep(ctx, w.link.failed(err))
 		}

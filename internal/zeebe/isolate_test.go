@@ -78,6 +78,21 @@ func TestOnABusyClusterTheJobThatCannotBeDeliveredIsFoundAndNoOtherIsBlamed(t *t
 	}
 }
 
+func TestAJobThatCannotBeDeliveredIsFoundWithLocksShorterThanAPoll(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		bad := r.gateway.Add(deep)[0]
+		good := r.add(10)
+		r.run(Options{JobTimeout: time.Second})
+		r.advance(time.Minute)
+		if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Incident {
+			r.Errorf("job ends in state %v", state)
+		}
+		if c := r.gateway.Counts(); c.Completed != len(good) || c.Incident != 1 {
+			r.Errorf("the jobs end as %+v", c)
+		}
+	})
+}
+
 func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Add(deep)

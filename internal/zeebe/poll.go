@@ -33,11 +33,11 @@ const (
 // errLost is a poll that the gateway did not answer in time, although it answers other calls.
 var errLost = errors.New("poll lost")
 
-// poll is what one poll asks for: at most so many jobs, with these variables, waited for so long.
+// poll is what one poll asks for: at most so many jobs, with these variables, waited for so long, locked for so long.
 type poll struct {
-	max      int
-	fetch    []string
-	patience time.Duration
+	max            int
+	fetch          []string
+	patience, lock time.Duration
 }
 
 // pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a failure, does not
@@ -49,7 +49,7 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience}, w.accept)
+		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience, w.opt.JobTimeout}, w.accept)
 		switch {
 		case err == nil:
 			patience = w.opt.RequestTimeout
@@ -99,7 +99,7 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
 		Type:              w.opt.JobType,
 		Worker:            w.opt.Name,
-		Timeout:           w.opt.JobTimeout.Milliseconds(),
+		Timeout:           p.lock.Milliseconds(),
 		MaxJobsToActivate: int32(p.max), //nolint:gosec // a number of slots
 		FetchVariable:     p.fetch,
 		RequestTimeout:    p.patience.Milliseconds(),

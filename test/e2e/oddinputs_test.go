@@ -155,7 +155,7 @@ func TestAVariableThatCannotBeDeliveredIsAnIncidentAndTheOtherJobsAreDone(t *tes
 		others = append(others, s.start("OneTask", sound))
 	}
 
-	w := s.startWorker("RETRY_JOB_TIMEOUT=4s") // a batch that is lost is locked for so long, by default 10 s
+	w := s.startWorker("RETRY_JOB_TIMEOUT=1s") // a batch that is lost is locked for so long
 	for _, other := range others {
 		other.endsAt("EndEvent_Retry")
 	}

@@ -92,6 +92,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) []*r
 func (g *Gateway) answer(key int64, then func(*record)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.expireAll()
 	j := g.jobs[key]
 	if j == nil || j.state == Completed || j.state == Thrown {
 		return status.Errorf(codes.NotFound, "Expected to find job with key '%d', but no such job was found", key)
