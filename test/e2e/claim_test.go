@@ -57,11 +57,12 @@ func (c *claim) cancel() {
 	_, _ = c.broker.CancelProcessInstance(ctx, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: c.instance})
 }
 
-// has tells whether a process instance is this one or was called from it, over however many calls.
+// has tells whether a process instance is this one or was called from it, over however many calls. An instance of an
+// earlier test may have begun before this one and still be heard of.
 func (c *claim) has(instance int64) bool {
 	c.Helper()
 	for instance > 0 && instance != c.instance {
-		instance = c.await("the start of a process instance", "PROCESS_INSTANCE", "ELEMENT_ACTIVATING", func(e event) bool {
+		instance = c.awaitAfter(0, "the start of a process instance", "PROCESS_INSTANCE", "ELEMENT_ACTIVATING", func(e event) bool {
 			return e.Key == instance
 		}).ParentProcessInstanceKey
 	}
@@ -78,10 +79,12 @@ func (c *claim) next(what, valueType, intent string, match func(event) bool) eve
 	return e
 }
 
-// task takes the claim's next job of a type.
+// task takes the claim's next job of a type. The gateway hands a job out before its record is exported; what the test
+// then reads of the records has to be as far as the story.
 func (c *claim) task(jobType string) *task {
 	c.Helper()
 	t := c.take(jobType)
+	c.await("the record of a "+jobType+" job", "JOB", "CREATED", func(e event) bool { return e.Key == t.key })
 	if !c.has(t.instance) {
 		c.Fatalf("a %s job came from process instance %d, which is none of claim %d", jobType, t.instance, c.instance)
 	}

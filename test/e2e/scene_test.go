@@ -111,11 +111,17 @@ func parse(r devbroker.Record, valueType, intent string) (e event, ok bool) {
 // await returns the first event of this type in the test that match accepts, past or to come.
 func (s *scene) await(what, valueType, intent string, match func(event) bool) event {
 	s.Helper()
+	return s.awaitAfter(s.since, what, valueType, intent, match)
+}
+
+// awaitAfter is await for the records after a position.
+func (s *scene) awaitAfter(position int64, what, valueType, intent string, match func(event) bool) event {
+	s.Helper()
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	var found event
 	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) (ok bool) {
-		if r.Position > s.since {
+		if r.Position > position {
 			found, ok = parse(r, valueType, intent)
 		}
 		return ok && match(found)
