@@ -20,8 +20,9 @@ func TestAJobThatIsDeliveredAgainGetsTheSameWait(t *testing.T) {
 		submission := claim.submission()
 		s.corrects(submission.instance, vars{"retryCount": 4})
 		submission.fails("NETWORK_ERROR")
+		analysis := claim.next("the analysis", "JOB", "CREATED", ofAnalyzeRetry)
 		claims = append(claims, claim)
-		lost = append(lost, readVars(t, tap.answer(s).Variables))
+		lost = append(lost, readVars(t, tap.answerTo(s, analysis.Key).Variables))
 	}
 	s.must(first.Kill())
 	s.startWorker()
