@@ -188,7 +188,8 @@ func (b broker) watch(ctx context.Context, c *child, enough func(progress) bool)
 }
 
 // steady is the throughput between the first look with a tenth of the jobs answered and the last with not more than
-// nine tenths: a look has an exact time and an exact count, the beginning and the end have not.
+// nine tenths: a look has an exact time and an exact count, the beginning and the end have not. Where a fast worker
+// leaves no two looks between them, it is the throughput between the first look and the last of all.
 func steady(seen []progress, before, jobs int) float64 {
 	var first, last progress
 	for _, p := range seen {
@@ -199,6 +200,9 @@ func steady(seen []progress, before, jobs int) float64 {
 		if done <= jobs*9/10 {
 			last = p
 		}
+	}
+	if !last.at.After(first.at) {
+		first, last = seen[0], seen[len(seen)-1]
 	}
 	return float64(last.answered-first.answered) / last.at.Sub(first.at).Seconds()
 }
