@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +17,11 @@ func TestTheDemoGoesAsItsClaimsFileSays(t *testing.T) {
 	}
 	demo := exec.CommandContext(t.Context(), sandbox, "demo", "--json")
 	demo.Dir = "../.." // it finds examples/claims.csv and the worker's source from there
+	var stderr bytes.Buffer
+	demo.Stderr = &stderr
 	out, err := demo.Output()
 	if err != nil {
-		t.Fatalf("sandbox demo: %v\n%s", err, out)
+		t.Fatalf("sandbox demo: %v\n%s\n%s", err, stderr.String(), out)
 	}
 	var run struct {
 		OK     bool
