@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -94,7 +93,7 @@ func (s *demoStage) startWorker(ctx context.Context) (err error) {
 	if err := os.Remove(s.logPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the last demo's log: %w", err)
 	}
-	if s.state.HTTPAddress, err = freeAddress(); err != nil {
+	if s.state.HTTPAddress, err = devbroker.FreeAddress(); err != nil {
 		return err
 	}
 	if s.worker, err = runWorker(ctx, s.state, s.broker.Address(), s.logPath, s.keep); err != nil {
@@ -103,15 +102,6 @@ func (s *demoStage) startWorker(ctx context.Context) (err error) {
 	s.state.PID = s.worker.PID()
 	s.say(fmt.Sprintf("the worker runs as process %d, its log is %s", s.state.PID, s.logPath))
 	return nil
-}
-
-// freeAddress is a loopback address on which nobody listens.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // shortPath is the path as seen from here, where that is shorter.

@@ -2,6 +2,7 @@ package devbroker
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,9 +25,11 @@ func fakeDocker(t *testing.T) (calls string) {
 func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	calls := fakeDocker(t)
 	dir := t.TempDir()
+	free, err := pickPorts(0, 0)
+	must(t, err)
 	var said []string
-	_, err := Start(t.Context(), Options{
-		Version: "8.6.0", Dir: dir, GatewayPort: 21001, MonitoringPort: 21002, Records: true,
+	_, err = Start(t.Context(), Options{
+		Version: "8.6.0", Dir: dir, GatewayPort: free.Gateway, MonitoringPort: free.Monitoring, Records: true,
 		Progress: func(line string) { said = append(said, line) },
 	})
 	if err == nil {
@@ -41,7 +44,8 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 
-	name := "analyze-retry-" + filepath.Base(dir) + "-21001"
+	gateway, monitoring := strconv.Itoa(free.Gateway), strconv.Itoa(free.Monitoring)
+	name := "analyze-retry-" + filepath.Base(dir) + "-" + gateway
 	got := strings.Split(strings.TrimSpace(read(t, calls)), "\n")
 	for i, prefix := range []string{
 		"info", "image inspect camunda/zeebe:8.6.0", "pull --quiet camunda/zeebe:8.6.0", "rm --force " + name,
@@ -53,10 +57,11 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	}
 	run := got[4]
 	for _, part := range []string{
-		"--publish 127.0.0.1:21001:21001 ", "--publish 127.0.0.1:21002:21002 ", "--volume " + dir + ":/devbroker ",
+		"--publish 127.0.0.1:" + gateway + ":" + gateway + " ", "--publish 127.0.0.1:" + monitoring + ":" + monitoring + " ",
+		"--volume " + dir + ":/devbroker ",
 		"--env ZEEBE_BROKER_DATA_DIRECTORY=/devbroker/data ", "--env LOGGING_CONFIG=/devbroker/log4j2.xml ",
-		"--env ZEEBE_BROKER_GATEWAY_NETWORK_HOST=0.0.0.0 ", "--env ZEEBE_BROKER_GATEWAY_NETWORK_PORT=21001 ",
-		"--env MANAGEMENT_SERVER_PORT=21002 ", "--env ZEEBE_CLOCK_CONTROLLED=true ", "DebugLogExporter ",
+		"--env ZEEBE_BROKER_GATEWAY_NETWORK_HOST=0.0.0.0 ", "--env ZEEBE_BROKER_GATEWAY_NETWORK_PORT=" + gateway + " ",
+		"--env MANAGEMENT_SERVER_PORT=" + monitoring + " ", "--env ZEEBE_CLOCK_CONTROLLED=true ", "DebugLogExporter ",
 	} {
 		if !strings.Contains(run, part) {
 			t.Errorf("%q is missing in\n%s", part, run)

@@ -68,6 +68,18 @@ func TestPortsAreDifferentAndFree(t *testing.T) {
 	}
 }
 
+func TestAFreeAddressIsOneForAListenerAndNotForOutgoingConnections(t *testing.T) {
+	address, err := FreeAddress()
+	must(t, err)
+	listener, err := net.Listen("tcp", address)
+	must(t, err)
+	defer listener.Close()
+	got := listener.Addr().(*net.TCPAddr)
+	if !got.IP.IsLoopback() || got.Port < lowestPort || got.Port >= highestPort {
+		t.Errorf("got %s", address)
+	}
+}
+
 func TestAFixedPortThatIsTakenIsAnErrorThatNamesIt(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

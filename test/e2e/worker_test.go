@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/devbroker"
 	"hospital.example/analyze-retry/internal/devbroker/process"
 )
 
@@ -135,18 +134,14 @@ func (w *worker) get(ctx context.Context, path string) (status int, text string)
 	return response.StatusCode, strings.TrimSpace(string(body))
 }
 
-// freeAddress returns a loopback address that nobody listens on. Its port lies below those that systems give to
-// outgoing connections, so that none of them takes it before the worker does.
+// freeAddress returns a loopback address for a worker, or for a broker that is yet to come.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", fmt.Sprint(12000+rand.IntN(8000)))
-		if listener, err := net.Listen("tcp", address); err == nil && listener.Close() == nil {
-			return address
-		}
+	address, err := devbroker.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no free port found")
-	return ""
+	return address
 }
 
 // findInLog fails where the log of a worker has one of the words.
