@@ -16,7 +16,6 @@ import (
 type Client struct {
 	conn    *grpc.ClientConn
 	gateway pb.GatewayClient
-	tokens  *tokens // nil without OAuth
 }
 
 // Close ends the connection. Calls under way fail.
@@ -102,11 +101,4 @@ func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, 
 		}
 	}
 	return deployed, nil
-}
-
-// renewToken has the token replaced, where there is one.
-func (c *Client) renewToken() {
-	if c.tokens != nil {
-		c.tokens.reject()
-	}
 }

@@ -74,17 +74,15 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 	if c.OverrideAuthority != "" {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
-	client := &Client{}
 	if c.OAuth != nil {
-		client.tokens = newTokens(*c.OAuth, c.Plaintext && isLoopback(host))
-		options = append(options, grpc.WithPerRPCCredentials(client.tokens))
+		options = append(options, newTokens(*c.OAuth, c.Plaintext && isLoopback(host)).dialOptions()...)
 	}
 	options = append(options, extra...)
-	if client.conn, err = grpc.NewClient("dns:///"+c.Address, options...); err != nil {
+	conn, err := grpc.NewClient("dns:///"+c.Address, options...)
+	if err != nil {
 		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
 	}
-	client.gateway = pb.NewGatewayClient(client.conn)
-	return client, nil
+	return &Client{conn, pb.NewGatewayClient(conn)}, nil
 }
 
 // check finds the faults that need no file and returns the host of the address.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/sync/singleflight"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -94,6 +95,49 @@ func newTokens(c OAuthConfig, plaintext bool) *tokens {
 		t.source.Scopes = []string{c.Scope}
 	}
 	return t
+}
+
+// dialOptions let every call of a connection carry a token and have the token replaced that the gateway refuses.
+func (t *tokens) dialOptions() []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithPerRPCCredentials(t),
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn,
+			invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+		) error {
+			err := invoke(ctx, method, request, response, conn, options...)
+			t.note(err)
+			return err
+		}),
+		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+			open grpc.Streamer, options ...grpc.CallOption,
+		) (grpc.ClientStream, error) {
+			stream, err := open(ctx, desc, conn, method, options...)
+			if err != nil {
+				return nil, err
+			}
+			return notedStream{stream, t}, nil
+		}),
+	}
+}
+
+// notedStream takes note of how a stream ends. That shows where its messages are received, not where it is opened.
+type notedStream struct {
+	grpc.ClientStream
+	tokens *tokens
+}
+
+// RecvMsg receives a message, or how the stream ended.
+func (s notedStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	s.tokens.note(err)
+	return err
+}
+
+// note takes note of how a call ended.
+func (t *tokens) note(err error) {
+	if status.Code(err) == codes.Unauthenticated {
+		t.reject()
+	}
 }
 
 // RequireTransportSecurity lets gRPC itself refuse plaintext, save to this machine.

@@ -292,28 +292,36 @@ func TestAFaultOfTheIssuerIsToldWithoutTheSecret(t *testing.T) {
 }
 
 func TestAWorkerWhoseTokenIsRefusedGetsAnother(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		client, err := dial(
-			Config{Address: "127.0.0.1:1", Plaintext: true, OAuth: &goodOAuth}, grpc.WithContextDialer(r.gateway.Pipe()))
-		if err != nil {
-			r.Fatal(err)
-		}
-		defer func() { _ = client.Close() }()
-		issuer := &scripted{life: func(int) (time.Duration, error) { return 24 * time.Hour, nil }}
-		client.tokens.http.Transport = issuer
-		r.client = client
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 10, Code: codes.Unauthenticated})
-		r.add(1)
-		r.run(Options{})
-		r.advance(time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
-		calls := r.gateway.Calls(gatewaytest.CompleteJob)
-		if len(calls) != 1 || calls[0].Authorization == "Bearer token-1" {
-			r.Errorf("job is completed with the token that was refused: %v", calls)
-		}
-		if issuer.asked > 10 {
-			r.Errorf("asked for a token %d times", issuer.asked)
-		}
-		_, _ = r.end()
-	})
+	for name, method := range map[string]gatewaytest.Method{
+		"for a poll": gatewaytest.ActivateJobs,
+		"for an answer, when no slot is free for a poll": gatewaytest.CompleteJob,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				tokens := newTokens(goodOAuth, true)
+				issuer := &scripted{life: func(int) (time.Duration, error) { return 24 * time.Hour, nil }}
+				tokens.http.Transport = issuer
+				client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
+					append(tokens.dialOptions(), grpc.WithContextDialer(r.gateway.Pipe()))...)
+				if err != nil {
+					r.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				r.client = client
+				r.gateway.Inject(method, gatewaytest.Fault{Times: 10, Code: codes.Unauthenticated})
+				r.add(1)
+				r.run(Options{MaxJobsActive: 1})
+				r.advance(time.Minute)
+				r.wantCounts(gatewaytest.Counts{Completed: 1})
+				calls := r.gateway.Calls(gatewaytest.CompleteJob)
+				if last := calls[len(calls)-1]; last.Authorization == "Bearer token-1" {
+					r.Error("the job is completed with the token that was refused")
+				}
+				if issuer.asked < 2 || issuer.asked > 10 {
+					r.Errorf("asked for a token %d times", issuer.asked)
+				}
+				_, _ = r.end()
+			})
+		})
+	}
 }

@@ -79,8 +79,6 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 		return received, err
 	case status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx):
 		return received, errLost
-	case status.Code(err) == codes.Unauthenticated:
-		w.client.renewToken()
 	}
 	sleep(ctx, w.link.failed(err))
 	return received, err
