@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -95,6 +96,24 @@ func TestAStopFinishesTheJobsInHandAndCanBeWatched(t *testing.T) {
 	}
 	if r.logs.FilterMessage("worker_stopping").Len() != 1 {
 		t.Error("no log line tells that the worker stops")
+	}
+}
+
+func TestAnHTTPClientThatDoesNotEndItsRequestIsNoErrorOfAStop(t *testing.T) {
+	_, address := gateway(t)
+	r := start(t, settings(address))
+	slow, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = slow.Close() })
+	if _, err := io.WriteString(slow, "GET /healthz HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitReadiness(200) // connections are taken in turn, so the slow one has been
+	r.stop()
+	if err := r.awaitStop(); err != nil {
+		t.Errorf("Run = %v", err)
 	}
 }
 

@@ -68,12 +68,12 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close lets requests in progress finish until the context ends, then cuts them off. It may be called without Serve and
-// more than once.
+// Close lets requests in progress finish until the context ends, then cuts them off, which is no error. It may be called
+// without Serve and more than once.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("close the HTTP server on %s: %w", s.Addr(), err), s.server.Close())
+	if err != nil && ctx.Err() != nil {
+		err = s.server.Close()
 	}
 	// The server knows its listener only once Serve has run.
 	if closeErr := s.listener.Close(); !errors.Is(closeErr, net.ErrClosed) {
