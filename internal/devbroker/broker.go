@@ -1,6 +1,7 @@
 package devbroker
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -88,19 +89,31 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 			return nil, err
 		}
 		o.Progress.say("starting Zeebe %s on %s ...", r.version, b.Address())
+		logged := b.logSize()
 		err := b.launch(ctx)
 		if err == nil {
 			return b, nil
 		}
-		if attempt == startAttempts || !b.lostPort() {
+		if attempt == startAttempts || ctx.Err() != nil || !b.lostPort(logged) {
 			return nil, err
 		}
 	}
 }
 
-// lostPort tells whether a start failed because somebody took a port between our choice and the broker's use of it.
-func (b *Broker) lostPort() bool {
-	return strings.Contains(b.logTail(), "already in use")
+// lostPort tells whether a start failed because somebody took a port between our choice and the broker's use of it. What
+// was logged before that start does not count.
+func (b *Broker) lostPort(logged int64) bool {
+	raw, err := os.ReadFile(b.LogPath())
+	return err == nil && bytes.Contains(raw[min(logged, int64(len(raw))):], []byte("already in use"))
+}
+
+// logSize is how much the broker has logged so far; nothing where it has no log yet.
+func (b *Broker) logSize() int64 {
+	info, err := os.Stat(b.LogPath())
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 func makeDir(dir string) (string, error) {

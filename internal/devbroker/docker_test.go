@@ -7,23 +7,23 @@ import (
 	"testing"
 )
 
-// fakeDocker puts a docker on the PATH whose engine answers, and returns the file in which every call leaves a line.
-// Its containers print two lines and end.
-func fakeDocker(t *testing.T) (calls string) {
+// fakeDocker puts a docker on the PATH whose engine answers and whose containers run a script. It returns the file in
+// which every call leaves a line.
+func fakeDocker(t *testing.T, container string) (calls string) {
 	t.Helper()
 	calls = filepath.Join(t.TempDir(), "calls")
 	onlyPrograms(t, map[string]string{"docker": `
 		echo "$*" >>"` + calls + `"
 		case $1 in
 		image) exit 1 ;;
-		run) echo "a first word"; echo "the disk is full"; exit 7 ;;
+		run) ` + container + ` ;;
 		esac`})
 	t.Setenv(EnvCache, t.TempDir())
 	return calls
 }
 
 func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
-	calls := fakeDocker(t)
+	calls := fakeDocker(t, `echo "a first word"; echo "the disk is full"; exit 7`)
 	dir := t.TempDir()
 	free, err := pickPorts(0, 0)
 	must(t, err)
