@@ -29,7 +29,7 @@ var log4j2 []byte
 // Options say what broker to start. The zero value is a broker of [DefaultVersion] with free ports and a data
 // directory that goes when it is stopped.
 type Options struct {
-	// Version is one of [Versions]; "" means [DefaultVersion].
+	// Version is the broker's version; "" means [DefaultVersion]. The error for one that is not known lists those that are.
 	Version string
 	// Dir keeps the broker's data and logs over restarts. "" means a temporary directory, removed by [Broker.Stop].
 	Dir string

@@ -51,11 +51,6 @@ var releases = map[string]release{
 	},
 }
 
-// Versions lists the broker versions that can be started, oldest first.
-func Versions() []string {
-	return slices.Sorted(maps.Keys(releases))
-}
-
 // VersionFromEnv returns the version that ZEEBE_TEST_VERSION names, or [DefaultVersion] where it is unset or empty.
 func VersionFromEnv() string {
 	if v := os.Getenv(EnvVersion); v != "" {
@@ -82,7 +77,8 @@ func findRelease(version string) (release, error) {
 	}
 	r, ok := releases[version]
 	if !ok {
-		return release{}, fmt.Errorf("zeebe version %q is not known here, choose one of %s", version, strings.Join(Versions(), ", "))
+		known := slices.Sorted(maps.Keys(releases))
+		return release{}, fmt.Errorf("zeebe version %q is not known here, choose one of %s", version, strings.Join(known, ", "))
 	}
 	return r, nil
 }
