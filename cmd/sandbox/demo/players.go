@@ -106,22 +106,24 @@ func (p *Play) operate(ctx context.Context, r *role, open history.OpenIncident) 
 	}
 	p.taken[open.Key] = true
 	act := r.next()
-	return errors.Join(
-		p.call(ctx, func(ctx context.Context) error {
-			_, err := p.Gateway.SetVariables(ctx, &pb.SetVariablesRequest{
-				ElementInstanceKey: open.Instance, Local: true, Variables: object(map[string]any{act.Variable: act.Value}),
-			})
-			return err
-		}),
-		p.call(ctx, func(ctx context.Context) error {
-			_, err := p.Gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.JobKey, Retries: 1})
-			return err
-		}),
-		p.call(ctx, func(ctx context.Context) error {
-			_, err := p.Gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: open.Key})
-			return err
-		}),
-	)
+	if err := p.call(ctx, func(ctx context.Context) error {
+		_, err := p.Gateway.SetVariables(ctx, &pb.SetVariablesRequest{
+			ElementInstanceKey: open.Instance, Local: true, Variables: object(map[string]any{act.Variable: act.Value}),
+		})
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := p.call(ctx, func(ctx context.Context) error {
+		_, err := p.Gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.JobKey, Retries: 1})
+		return err
+	}); err != nil {
+		return err
+	}
+	return p.call(ctx, func(ctx context.Context) error {
+		_, err := p.Gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: open.Key})
+		return err
+	})
 }
 
 func (p *Play) createInstance(ctx context.Context, id string) (key int64, err error) {
