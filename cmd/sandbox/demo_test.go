@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
-	"hospital.example/analyze-retry/internal/devbroker"
 )
 
 func TestAFaultyFileIsRefusedBeforeAnythingStarts(t *testing.T) {
-	t.Setenv(devbroker.EnvCache, t.TempDir())
 	path := filepath.Join(t.TempDir(), "claims.csv")
 	if err := os.WriteFile(path, []byte("claim,answers,end\nCLM-1-1,,SUBMITTED\nCLM-1-2,OK,GONE\n"), 0o600); err != nil {
 		t.Fatal(err)

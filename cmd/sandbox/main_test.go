@@ -13,16 +13,22 @@ import (
 	"hospital.example/analyze-retry/internal/devbroker/process"
 )
 
-// call runs a command line with a cache of its own.
+// call runs a command line with a cache of its own, so that it neither sees nor touches what the developer has up.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return callWith(t, t.TempDir(), args...)
+}
+
+// callWith runs a command line with this cache.
+func callWith(t *testing.T, cache string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv(devbroker.EnvCache, cache)
 	var out, complaints strings.Builder
 	code = run(t.Context(), args, &out, &complaints)
 	return code, out.String(), complaints.String()
 }
 
 func TestMistakesAreNamedInOneLineWithAHint(t *testing.T) {
-	t.Setenv(devbroker.EnvCache, t.TempDir())
 	for _, c := range []struct {
 		args []string
 		says string
@@ -43,7 +49,6 @@ func TestMistakesAreNamedInOneLineWithAHint(t *testing.T) {
 }
 
 func TestFaultsOfWhatIsAskedForExitWithOne(t *testing.T) {
-	t.Setenv(devbroker.EnvCache, t.TempDir())
 	for _, c := range []struct {
 		args []string
 		says string
@@ -59,7 +64,6 @@ func TestFaultsOfWhatIsAskedForExitWithOne(t *testing.T) {
 }
 
 func TestDownAndStatusAreFineWhereNothingRuns(t *testing.T) {
-	t.Setenv(devbroker.EnvCache, t.TempDir())
 	for _, command := range []string{"down", "status"} {
 		if code, out, _ := call(t, command); code != exitOK || out != "Nothing is running.\n" {
 			t.Errorf("%s: exit %d, %q", command, code, out)
@@ -91,11 +95,11 @@ func TestWhatIsUpIsLeftAloneByUpAndStoppedByDown(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	code, out, complaint := call(t, "up")
+	code, out, complaint := callWith(t, cache, "up")
 	if code != exitOK || !strings.HasPrefix(out, "It is already up.\n") || !strings.Contains(out, "127.0.0.1:26500") {
 		t.Errorf("up: exit %d, %q, %q", code, out, complaint)
 	}
-	code, out, complaint = call(t, "down")
+	code, out, complaint = callWith(t, cache, "down")
 	if code != exitOK || !strings.Contains(out, "Stopped the worker") || !strings.Contains(out, "Stopped the broker") || !strings.Contains(out, data) {
 		t.Errorf("down: exit %d, %q, %q", code, out, complaint)
 	}
@@ -104,7 +108,7 @@ func TestWhatIsUpIsLeftAloneByUpAndStoppedByDown(t *testing.T) {
 	if err := errors.Join(broker.Wait(ctx), worker.Wait(ctx)); err != nil {
 		t.Errorf("still there: %v", err)
 	}
-	if _, out, _ := call(t, "down"); out != "Nothing is running.\n" {
+	if _, out, _ := callWith(t, cache, "down"); out != "Nothing is running.\n" {
 		t.Errorf("down again: %q", out)
 	}
 }
