@@ -150,8 +150,11 @@ func (s *demoStage) strike(ctx context.Context) (farewell string, err error) {
 		return fmt.Sprintf("Left running: the broker (%s) and the worker (http://%s/metrics).\nStop both with `make down`.",
 			s.broker.Address(), s.state.HTTPAddress), nil
 	}
-	if err := s.stop(ctx); err != nil || s.worker == nil {
+	if err := s.stop(ctx); err != nil || s.broker == nil {
 		return "", err
+	}
+	if s.worker == nil {
+		return "Stopped the broker, removed its data", nil
 	}
 	return "Stopped broker and worker, removed their data, kept the log " + s.logPath, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
+	"hospital.example/analyze-retry/internal/devbroker"
 )
 
 func TestAFaultyFileIsRefusedBeforeAnythingStarts(t *testing.T) {
@@ -30,6 +31,37 @@ func TestAFileThatIsNotThereIsNamed(t *testing.T) {
 	code, _, complaint := call(t, "demo", "--claims", "no-such.csv")
 	if code != exitFailure || !strings.Contains(complaint, "open no-such.csv") || !strings.Contains(complaint, "--claims") {
 		t.Errorf("exit %d, %q", code, complaint)
+	}
+}
+
+func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
+	for name, c := range map[string]struct {
+		broker, worker bool
+		want           string
+	}{
+		"nothing was started":       {false, false, ""},
+		"the worker did not start":  {true, false, "Stopped the broker, removed its data"},
+		"the broker and the worker": {true, true, "Stopped broker and worker, removed their data, kept the log worker.log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &demoStage{dir: t.TempDir(), logPath: "worker.log"}
+			if c.broker {
+				s.broker = devbroker.Attach(devbroker.State{Dir: s.dir, PID: stand(t, s.dir).PID()})
+			}
+			if c.worker {
+				s.worker = stand(t, "worker")
+			}
+			got, err := s.strike(t.Context())
+			if err != nil || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+			if s.broker != nil && s.broker.Alive() || s.worker != nil && s.worker.Alive() {
+				t.Error("something still runs")
+			}
+			if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+				t.Errorf("the data is still there (%v)", err)
+			}
+		})
 	}
 }
 
