@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
+	"net/url"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -48,16 +48,14 @@ const (
 )
 
 // Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later; a faulty
-// configuration is an error that names all its faults.
+// configuration is an error that tells all its faults, one a line.
 func Dial(c Config) (*Client, error) { return dial(c) }
 
 // dial lets tests connect by a pipe.
 func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
-	host, faults := c.check()
 	credentials, err := c.transport()
-	faults = append(faults, err)
-	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
+	if err := errors.Join(err, c.checkSecrets()); err != nil {
+		return nil, err
 	}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(credentials),
@@ -75,7 +73,7 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
 	if c.OAuth != nil {
-		options = append(options, newTokens(*c.OAuth, c.Plaintext && isLoopback(host)).dialOptions()...)
+		options = append(options, newTokens(*c.OAuth, c.Plaintext).dialOptions()...)
 	}
 	options = append(options, extra...)
 	conn, err := grpc.NewClient("dns:///"+c.Address, options...)
@@ -85,28 +83,24 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 	return &Client{conn, pb.NewGatewayClient(conn)}, nil
 }
 
-// check finds the faults that need no file and returns the host of the address.
-func (c Config) check() (host string, faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	host, port, err := net.SplitHostPort(c.Address)
-	if _, number := strconv.ParseUint(port, 10, 16); err != nil || host == "" || number != nil {
-		fault("ZEEBE_ADDRESS %q is not host:port, for example 127.0.0.1:26500", c.Address)
+// checkSecrets refuses to send a token or the client secret where others can read it. Whoever reads the configuration
+// checks it for that too, with all else that can be wrong there; but a secret that got out cannot be taken back, so this
+// holds for every caller.
+func (c Config) checkSecrets() error {
+	if c.OAuth == nil {
+		return nil
 	}
-	if c.Plaintext {
-		if c.CACertPath != "" || c.ClientCertPath != "" || c.ClientKeyPath != "" {
-			fault("ZEEBE_INSECURE_CONNECTION=true turns TLS off, yet certificates are given: drop one of the two")
-		}
-		if c.OAuth != nil && err == nil && !isLoopback(host) {
-			fault("ZEEBE_INSECURE_CONNECTION=true: refusing to send a token over plaintext to a host that is not loopback (%s)", host)
-		}
+	var token, secret error
+	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, where that is no address
+	if c.Plaintext && !isLoopback(host) {
+		token = fmt.Errorf("ZEEBE_INSECURE_CONNECTION=true: refusing to send a token over plaintext to a host that is not loopback (%s)", host)
 	}
-	if (c.ClientCertPath == "") != (c.ClientKeyPath == "") {
-		fault("ZEEBE_CLIENT_CERTIFICATE_PATH and ZEEBE_CLIENT_KEY_PATH: one is given without the other")
+	u, err := url.Parse(c.OAuth.TokenURL)
+	if err != nil || u.Scheme != "https" && !isLoopback(u.Hostname()) {
+		// Without the URL, which may hold a password.
+		secret = errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret without TLS to a host that is not loopback")
 	}
-	if c.OAuth != nil {
-		faults = append(faults, c.OAuth.check()...)
-	}
-	return host, faults
+	return errors.Join(token, secret)
 }
 
 // isLoopback tells whether what is sent to the host does not leave this machine.
@@ -115,5 +109,5 @@ func isLoopback(host string) bool {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return err == nil && ip.IsLoopback()
 }

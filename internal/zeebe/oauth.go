@@ -30,24 +30,6 @@ type OAuthConfig struct {
 	Scope string
 }
 
-func (c OAuthConfig) check() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if c.ClientID == "" {
-		fault("ZEEBE_CLIENT_ID is missing")
-	}
-	if c.ClientSecret == "" {
-		fault("ZEEBE_CLIENT_SECRET is missing")
-	}
-	u, err := url.Parse(c.TokenURL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		fault("ZEEBE_AUTHORIZATION_SERVER_URL is not an http(s) URL") // its text may hold a password
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		fault("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret over plaintext to a host that is not loopback (%s)", u.Hostname())
-	}
-	return faults
-}
-
 const (
 	tokenTimeout = 5 * time.Second
 	// tokenPause keeps calls that fail for want of a token from flooding the server that issues them.

@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// transport is how the connection is secured: not at all, or by TLS 1.2 or newer.
+// transport is how the connection is secured: not at all, or by TLS 1.2 or newer. What is wrong with the certificates
+// shows here, where they are read.
 func (c Config) transport() (credentials.TransportCredentials, error) {
 	if c.Plaintext {
 		return insecure.NewCredentials(), nil
@@ -25,7 +26,7 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 		}
 		config.RootCAs = pool
 	}
-	if c.ClientCertPath != "" && c.ClientKeyPath != "" {
+	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
 		pair, err := tls.LoadX509KeyPair(c.ClientCertPath, c.ClientKeyPath)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err))
