@@ -175,6 +175,17 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	}
 }
 
+func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {
+	cfg := settings("127.0.0.1:1")
+	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
+	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
+	_, err := app.New(cfg, zap.NewNop())
+	faults, _ := errors.AsType[config.FaultsError](err)
+	if len(faults) != 2 || !strings.HasPrefix(faults[0], "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1], "ZEEBE_CLIENT_CERTIFICATE_PATH") {
+		t.Errorf("faults are %q, want the authorities and the certificate", faults)
+	}
+}
+
 func TestATakenHTTPAddressIsAnError(t *testing.T) {
 	_, taken := gateway(t)
 	cfg := settings("127.0.0.1:1")

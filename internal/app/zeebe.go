@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -38,7 +39,8 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []ze
 	return deployed, err
 }
 
-// dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration.
+// dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration, which
+// come one a line.
 func dial(cfg config.Config) (*zeebe.Client, error) {
 	c := zeebe.Config{
 		Address:           cfg.ZeebeAddress,
@@ -59,7 +61,7 @@ func dial(cfg config.Config) (*zeebe.Client, error) {
 	}
 	client, err := zeebe.Dial(c)
 	if err != nil {
-		return nil, config.FaultsError{err.Error()}
+		return nil, config.FaultsError(strings.Split(err.Error(), "\n"))
 	}
 	return client, nil
 }

@@ -40,7 +40,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
 		fmt.Fprintf(stderr, "worker: the configuration has %s:\n", count(len(faults), "fault"))
 		for _, fault := range faults {
-			fmt.Fprintf(stderr, "  %s\n", strings.ReplaceAll(fault, "\n", "\n  "))
+			fmt.Fprintf(stderr, "  %s\n", fault)
 		}
 		fmt.Fprintln(stderr, "Every name, its default and what it may hold: worker config --help")
 		return exitUsage
