@@ -25,10 +25,6 @@ func (c *Client) Close() error {
 
 // Topology is what the gateway knows of its cluster.
 type Topology struct {
-	// GatewayVersion is the gateway's own version, for example "8.5.8".
-	GatewayVersion string
-	// Brokers is how many brokers the gateway sees.
-	Brokers int
 	// Partitions is how many partitions the cluster is set up with, Led how many of them have a healthy leader.
 	Partitions, Led int
 }
@@ -54,23 +50,18 @@ func fromTopology(r *pb.TopologyResponse) Topology {
 			}
 		}
 	}
-	return Topology{
-		GatewayVersion: r.GatewayVersion,
-		Brokers:        len(r.Brokers),
-		Partitions:     int(r.PartitionsCount),
-		Led:            len(led),
-	}
+	return Topology{Partitions: int(r.PartitionsCount), Led: len(led)}
 }
 
-// Resource is a file to deploy: a BPMN model, a DMN table or a form. The ending of its name tells which.
+// Resource is a BPMN model to deploy, by the name of its file.
 type Resource struct {
 	Name    string
 	Content []byte
 }
 
-// Deployed is one definition that a deployment made, or found unchanged.
+// Deployed is one process definition that a deployment made, or found unchanged.
 type Deployed struct {
-	// ID is the process id, decision id or form id, Resource the name of the file it came from.
+	// ID is the process id, Resource the name of the file it came from.
 	ID, Resource string
 	// Version counts from 1 and stays as it was when the resource did not change.
 	Version int32
@@ -92,12 +83,6 @@ func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, 
 	for _, d := range r.Deployments {
 		if p := d.GetProcess(); p != nil {
 			deployed = append(deployed, Deployed{p.BpmnProcessId, p.ResourceName, p.Version, p.ProcessDefinitionKey})
-		}
-		if d := d.GetDecision(); d != nil {
-			deployed = append(deployed, Deployed{ID: d.DmnDecisionId, Version: d.Version, Key: d.DecisionKey})
-		}
-		if f := d.GetForm(); f != nil {
-			deployed = append(deployed, Deployed{f.FormId, f.ResourceName, f.Version, f.FormKey})
 		}
 	}
 	return deployed, nil
