@@ -30,9 +30,13 @@ func (w *Worker) answerBy(received time.Time) time.Time {
 	return received.Add(w.opt.JobTimeout * 19 / 20)
 }
 
+// handlerTimeout bounds one call of the handler. It is cut to half of JobTimeout where that is less, so that a batch that
+// hangs can be handed over once more, job by job.
+const handlerTimeout = 5 * time.Second
+
 // handleBy is when a handler that is called now must be back.
 func (w *Worker) handleBy(b batch) time.Time {
-	own, latest := time.Now().Add(w.opt.HandlerTimeout), b.answerBy.Add(-w.opt.JobTimeout/10)
+	own, latest := time.Now().Add(min(handlerTimeout, w.opt.JobTimeout/2)), b.answerBy.Add(-w.opt.JobTimeout/10)
 	if own.Before(latest) {
 		return own
 	}

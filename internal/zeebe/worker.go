@@ -27,14 +27,11 @@ type Options struct {
 	MaxJobsActive int
 	// JobTimeout is how long the broker locks a job for this worker. Defaults to 10 seconds.
 	JobTimeout time.Duration
-	// HandlerTimeout bounds one call of the handler. Defaults to 5 seconds and is never more than half of JobTimeout,
-	// so that a batch that hangs can be handed over once more, job by job.
-	HandlerTimeout time.Duration
 	// RequestTimeout is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to
 	// stop. Defaults to 1 second: the gateway answers an empty poll without asking the broker, so that longer ones save
 	// little, and each answer shows that the way to the gateway is open.
 	RequestTimeout time.Duration
-	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 10 seconds.
+	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 8 seconds.
 	ShutdownTimeout time.Duration
 	// Logger defaults to none. What it is told holds neither variables nor the gateway's own texts about answers.
 	Logger *zap.Logger
@@ -64,15 +61,13 @@ func (o Options) withDefaults() Options {
 		otherwise time.Duration
 	}{
 		{&o.JobTimeout, 10 * time.Second},
-		{&o.HandlerTimeout, 5 * time.Second},
 		{&o.RequestTimeout, time.Second},
-		{&o.ShutdownTimeout, 10 * time.Second},
+		{&o.ShutdownTimeout, 8 * time.Second},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.otherwise
 		}
 	}
-	o.HandlerTimeout = min(o.HandlerTimeout, o.JobTimeout/2)
 	return o
 }
 
