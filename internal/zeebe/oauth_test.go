@@ -2,7 +2,6 @@ package zeebe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,10 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -40,6 +37,16 @@ func newIssuer(t *testing.T) *issuer {
 func issue(w http.ResponseWriter, n int64, life time.Duration) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, int(life.Seconds()))
+}
+
+// hold keeps the issuer's answers back until release is called.
+func (i *issuer) hold() (release func()) {
+	released, answer := make(chan struct{}), i.answer
+	i.answer = func(w http.ResponseWriter, r *http.Request, n int64) {
+		<-released
+		answer(w, r, n)
+	}
+	return func() { close(released) }
 }
 
 func (i *issuer) config() OAuthConfig {
@@ -90,11 +97,7 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 
 func TestManyCallsAskForOneToken(t *testing.T) {
 	i := newIssuer(t)
-	waiting := make(chan struct{})
-	i.answer = func(w http.ResponseWriter, _ *http.Request, n int64) {
-		<-waiting
-		issue(w, n, time.Hour)
-	}
+	release := i.hold()
 	tokens := newTokens(i.config(), true)
 	var calls, started sync.WaitGroup
 	for range 50 {
@@ -107,39 +110,11 @@ func TestManyCallsAskForOneToken(t *testing.T) {
 		})
 	}
 	started.Wait()
-	close(waiting)
+	release()
 	calls.Wait()
 	if n := i.asked.Load(); n != 1 {
 		t.Errorf("asked for a token %d times", n)
 	}
-}
-
-func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan struct{})
-		tokens := newTokens(goodOAuth, false)
-		tokens.http.Timeout = 0
-		tokens.http.Transport = &scripted{life: func(n int) (time.Duration, error) {
-			if n > 1 {
-				<-answer
-			}
-			return time.Hour, nil
-		}}
-		get := func(want string) {
-			start := time.Now()
-			if token, err := tokens.get(t.Context()); token != want || err != nil || time.Since(start) > 0 {
-				t.Errorf("token is %q, error %v, after %v; want %q at once", token, err, time.Since(start), want)
-			}
-			synctest.Wait()
-		}
-		get("token-1")
-		<-time.After(50 * time.Minute)
-		get("token-1")
-		get("token-1")
-		close(answer)
-		synctest.Wait()
-		get("token-2")
-	})
 }
 
 func TestATokenThatRanOutAMomentAfterItWasIssuedIsReplacedAndNeverSentEmpty(t *testing.T) {
@@ -153,88 +128,16 @@ func TestATokenThatRanOutAMomentAfterItWasIssuedIsReplacedAndNeverSentEmpty(t *t
 
 func TestACallThatEndsDoesNotWaitForTheToken(t *testing.T) {
 	i := newIssuer(t)
-	waiting := make(chan struct{})
-	i.answer = func(w http.ResponseWriter, _ *http.Request, n int64) {
-		<-waiting
-		issue(w, n, time.Hour)
-	}
+	release := i.hold()
 	tokens := newTokens(i.config(), true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := tokens.get(ctx); status.Code(err) != codes.Canceled {
 		t.Errorf("error is %v, want the end of the call", err)
 	}
-	close(waiting)
+	release()
 	if token, err := tokens.get(t.Context()); token != "token-1" || err != nil {
 		t.Errorf("token is %q, error is %v", token, err)
-	}
-}
-
-// scripted issues the tokens token-1, token-2, ... without a network, so that time can be moved.
-type scripted struct {
-	asked int
-	life  func(n int) (time.Duration, error) // of the n-th token
-}
-
-func (s *scripted) RoundTrip(*http.Request) (*http.Response, error) {
-	s.asked++
-	life, err := s.life(s.asked)
-	if err != nil {
-		return nil, err
-	}
-	w := httptest.NewRecorder()
-	issue(w, int64(s.asked), life)
-	return w.Result(), nil
-}
-
-func TestTheLifeOfAToken(t *testing.T) {
-	down := errors.New("connection refused")
-	for name, test := range map[string]struct {
-		life   time.Duration // of the first token; 0 says nothing of it
-		step   time.Duration // between two calls
-		calls  int
-		reject bool
-		after  error // what follows the first token
-		asked  int
-		want   codes.Code // of the last call
-	}{
-		"asked for once while it lives":           {life: time.Hour, step: 47 * time.Minute, calls: 2, asked: 1},
-		"asked for anew when a fifth is left":     {life: time.Hour, step: 49 * time.Minute, calls: 2, asked: 2},
-		"used five minutes where it says nothing": {step: time.Minute, calls: 5, asked: 2},
-		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, asked: 2},
-		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, asked: 2, want: codes.Unauthenticated},
-		"asked for once a second where that fails": {
-			life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, asked: 11, want: codes.Unauthenticated,
-		},
-		"asked for anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, asked: 3},
-		"asked for once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, asked: 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				tokens := newTokens(goodOAuth, false)
-				issuer := &scripted{life: func(n int) (time.Duration, error) {
-					if n > 1 && test.after != nil {
-						return 0, test.after
-					}
-					return test.life, nil
-				}}
-				tokens.http.Transport = issuer
-				var err error
-				for call := range test.calls {
-					if call > 0 {
-						<-time.After(test.step)
-					}
-					_, err = tokens.get(t.Context())
-					synctest.Wait()
-					if test.reject {
-						tokens.reject()
-					}
-				}
-				if issuer.asked != test.asked || status.Code(err) != test.want {
-					t.Errorf("asked %d times and ended with %v; want %d times and %v", issuer.asked, err, test.asked, test.want)
-				}
-			})
-		})
 	}
 }
 
@@ -287,41 +190,6 @@ func TestAFaultOfTheIssuerIsToldWithoutTheSecret(t *testing.T) {
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("the secret stands in %q", err)
 			}
-		})
-	}
-}
-
-func TestAWorkerWhoseTokenIsRefusedGetsAnother(t *testing.T) {
-	for name, method := range map[string]gatewaytest.Method{
-		"for a poll": gatewaytest.ActivateJobs,
-		"for an answer, when no slot is free for a poll": gatewaytest.CompleteJob,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				tokens := newTokens(goodOAuth, true)
-				issuer := &scripted{life: func(int) (time.Duration, error) { return 24 * time.Hour, nil }}
-				tokens.http.Transport = issuer
-				client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
-					append(tokens.dialOptions(), grpc.WithContextDialer(r.gateway.Pipe()))...)
-				if err != nil {
-					r.Fatal(err)
-				}
-				defer func() { _ = client.Close() }()
-				r.client = client
-				r.gateway.Inject(method, gatewaytest.Fault{Times: 10, Code: codes.Unauthenticated})
-				r.add(1)
-				r.run(Options{MaxJobsActive: 1})
-				r.advance(time.Minute)
-				r.wantCounts(gatewaytest.Counts{Completed: 1})
-				calls := r.gateway.Calls(gatewaytest.CompleteJob)
-				if last := calls[len(calls)-1]; last.Authorization == "Bearer token-1" {
-					r.Error("the job is completed with the token that was refused")
-				}
-				if issuer.asked < 2 || issuer.asked > 10 {
-					r.Errorf("asked for a token %d times", issuer.asked)
-				}
-				_, _ = r.end()
-			})
 		})
 	}
 }
