@@ -20,7 +20,9 @@ func TestAWorkerThatIsThereBeforeItsBrokerWaitsForItAndIsNotReady(t *testing.T) 
 	s.must(err)
 	number, err := strconv.Atoi(port)
 	s.must(err)
-	s.broker = onOwnBroker(t, devbroker.Options{GatewayPort: number, Records: true}).broker
+	// On the Java that is fetched where none is installed, so that the suite has a real broker run on that as well.
+	o := devbroker.Options{GatewayPort: number, Records: true, IgnoreInstalledJava: true}
+	s.broker = onOwnBroker(t, o).broker
 	w.isReady()
 	s.start("OneTask", sound).endsAt("EndEvent_Retry")
 }
