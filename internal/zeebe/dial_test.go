@@ -4,9 +4,12 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -128,42 +131,40 @@ func TestDialDoesNotWaitForTheGateway(t *testing.T) {
 }
 
 func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {
-	first := gatewaytest.New()
-	address, err := first.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Dial(Config{Address: address, Plaintext: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	ask := func() codes.Code {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		_, err := c.Topology(ctx)
-		return status.Code(err)
-	}
-	if code := ask(); code != codes.OK {
-		t.Fatalf("gateway answers %v", code)
-	}
-	first.Close()
-	for range 5 {
-		if code := ask(); code != codes.Unavailable {
-			t.Fatalf("a gateway that is away answers %v", code)
+	synctest.Test(t, func(t *testing.T) {
+		first, second := gatewaytest.New(), gatewaytest.New()
+		defer first.Close()
+		defer second.Close()
+		var there atomic.Pointer[gatewaytest.Gateway]
+		there.Store(first)
+		c, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
+			grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+				return there.Load().Pipe()(ctx, address)
+			}))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := gatewaytest.New()
-	defer second.Close()
-	second.Serve(listener)
-	back := time.Now()
-	for ask() != codes.OK {
-		if time.Since(back) > reconnectMax {
-			t.Fatalf("not found after %v", time.Since(back))
+		defer func() { _ = c.Close() }()
+		ask := func() codes.Code {
+			_, err := c.Topology(t.Context())
+			return status.Code(err)
 		}
-	}
+		if code := ask(); code != codes.OK {
+			t.Fatalf("gateway answers %v", code)
+		}
+		first.Close()
+		for range 540 { // long enough for the pauses between tries to have grown
+			if code := ask(); code != codes.Unavailable {
+				t.Fatalf("a gateway that is away answers %v", code)
+			}
+			<-time.After(time.Second)
+		}
+		there.Store(second)
+		const jitter = reconnectMax / 5
+		for back := time.Now(); ask() != codes.OK; <-time.After(100 * time.Millisecond) {
+			if away := time.Since(back); away > reconnectMax+jitter {
+				t.Fatalf("not found after %v", away)
+			}
+		}
+	})
 }
