@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,6 +204,24 @@ func TestJobsOfAPollThatHasEndedAreGivenOutAgain(t *testing.T) {
 		if want := (gatewaytest.Counts{Waiting: 1}); r.gateway.Counts() != want {
 			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
+	})
+}
+
+func TestJobsMayBeAnsweredWhileTheyAreDelivered(t *testing.T) { // for the race detector
+	inBubble(t, func(r *rig) {
+		added := r.gateway.Add(slices.Repeat([]gatewaytest.Job{{Type: "t"}}, 100)...)
+		var failing sync.WaitGroup
+		failing.Go(func() {
+			for _, key := range added {
+				if _, err := r.stubs.FailJob(r.Context(), &pb.FailJobRequest{JobKey: key, Retries: 2}); err != nil {
+					r.Error(err)
+				}
+			}
+		})
+		for range 100 {
+			r.poll(100, noWait)
+		}
+		failing.Wait()
 	})
 }
 

@@ -150,7 +150,7 @@ func (g *Gateway) lock(q *queue, j *record, until time.Time) {
 	q.pushLock(lock{until, j.Key})
 }
 
-// deliver is what a worker gets of a job.
+// deliver is what a worker gets of a job. The caller holds the mutex.
 func (j *record) deliver(worker string, fetch []string) *pb.ActivatedJob {
 	return &pb.ActivatedJob{
 		Key:                j.Key,

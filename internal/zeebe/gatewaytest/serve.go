@@ -22,17 +22,13 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	case r.MaxJobsToActivate < 1 || r.Timeout < 1:
 		return status.Error(codes.InvalidArgument, "Expected to activate jobs with a maximum and a timeout above zero")
 	}
-	taken := g.awaitJobs(stream.Context(), r)
+	taken, response := g.awaitJobs(stream.Context(), r)
 	if g.poisoned(taken, r.FetchVariable) {
 		<-stream.Context().Done()
 		return status.FromContextError(stream.Context().Err()).Err()
 	}
 	if len(taken) == 0 {
 		return nil
-	}
-	response := &pb.ActivateJobsResponse{Jobs: make([]*pb.ActivatedJob, len(taken))}
-	for i, j := range taken {
-		response.Jobs[i] = j.deliver(r.Worker, r.FetchVariable)
 	}
 	err := stream.Context().Err()
 	if err == nil {
@@ -57,8 +53,9 @@ func (g *Gateway) poisoned(jobs []*record, fetch []string) bool {
 	return slices.ContainsFunc(jobs, func(j *record) bool { return j.Poison != "" && slices.Contains(fetch, j.Poison) })
 }
 
-// awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows.
-func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) []*record {
+// awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows. The response shows them as they
+// are then: an answer may change them any time later.
+func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (taken []*record, response *pb.ActivateJobsResponse) {
 	patience := time.Duration(r.RequestTimeout) * time.Millisecond
 	if patience == 0 {
 		patience = defaultLongPoll
@@ -68,10 +65,14 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) []*r
 	for {
 		g.mu.Lock()
 		q := g.queue(r.Type)
-		taken := g.activate(q, int(r.MaxJobsToActivate), time.Duration(r.Timeout)*time.Millisecond)
+		taken = g.activate(q, int(r.MaxJobsToActivate), time.Duration(r.Timeout)*time.Millisecond)
 		if len(taken) > 0 {
+			response = &pb.ActivateJobsResponse{}
+			for _, j := range taken {
+				response.Jobs = append(response.Jobs, j.deliver(r.Worker, r.FetchVariable))
+			}
 			g.mu.Unlock()
-			return taken
+			return taken, response
 		}
 		changed := g.onChange()
 		var expiry <-chan time.Time
@@ -83,7 +84,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) []*r
 		case <-changed:
 		case <-expiry:
 		case <-ctx.Done():
-			return nil
+			return nil, nil
 		}
 	}
 }
