@@ -55,7 +55,7 @@ func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
 }
 
 // Attach refers to a process that somebody else started. marker is a text in its command line by which it is told
-// from a stranger that got the same number later; a process without it counts as ended.
+// from a stranger that got the same number later; a process without it counts as ended, as does any where marker is empty.
 func Attach(pid int, marker string) *Process {
 	return &Process{pid: pid, marker: marker}
 }
@@ -66,7 +66,7 @@ func (p *Process) PID() int { return p.pid }
 // Alive tells whether the process still runs.
 func (p *Process) Alive() bool {
 	if p.done == nil {
-		return p.pid > 0 && strings.Contains(commandLine(p.pid), p.marker)
+		return p.marker != "" && strings.Contains(commandLine(p.pid), p.marker)
 	}
 	select {
 	case <-p.done:

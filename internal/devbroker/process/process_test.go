@@ -148,7 +148,10 @@ func TestAttachFindsAProcessByItsCommandLine(t *testing.T) {
 	if found.Alive() {
 		t.Error("a killed process counts as alive")
 	}
-	if Attach(0, "").Alive() {
+	if Attach(os.Getpid(), "").Alive() {
+		t.Error("a process without a marker is taken for ours")
+	}
+	if Attach(0, "x").Alive() {
 		t.Error("no process at all counts as alive")
 	}
 }
