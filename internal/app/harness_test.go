@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,14 +38,22 @@ func gateway(t *testing.T, options ...grpc.ServerOption) (g *gatewaytest.Gateway
 	return g, serve(t, g, "127.0.0.1:0")
 }
 
+// serve serves a gateway at an address. Where another process has taken that in between, it waits for it.
 func serve(t *testing.T, g *gatewaytest.Gateway, address string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
+	deadline := time.After(enough)
+	for {
+		listener, err := net.Listen("tcp", address)
+		if err == nil {
+			g.Serve(listener)
+			return listener.Addr().String()
+		}
+		select {
+		case <-deadline:
+			t.Fatal(err)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	g.Serve(listener)
-	return listener.Addr().String()
 }
 
 // freeAddress is an address that nobody listens at.
@@ -107,18 +116,19 @@ func (r *running) get(path string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// awaitReadiness asks until /readyz answers with the status, and returns what it says then.
-func (r *running) awaitReadiness(status int) string {
+// awaitReadiness asks until /readyz answers with the status and this part of a reason, and returns all that it says then.
+// Another reason may come first: on a slow machine, that the gateway was not asked in time.
+func (r *running) awaitReadiness(status int, part string) string {
 	r.t.Helper()
 	deadline := time.After(enough)
 	for {
 		got, body := r.get("/readyz")
-		if got == status {
+		if got == status && strings.Contains(body, part) {
 			return body
 		}
 		select {
 		case <-deadline:
-			r.t.Fatalf("/readyz answers %d %q, want %d", got, body, status)
+			r.t.Fatalf("/readyz answers %d %q, want %d with %q", got, body, status, part)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
