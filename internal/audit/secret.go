@@ -1,0 +1,166 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Secret is the key of an audit store: it signs heads and stubs, so that a chain cannot be made anew without it, and
+// keys the hash of a job's inputs, so that a CPF cannot be found by trying all of them. All replicas that share a store
+// share its key. It never prints itself.
+type Secret struct {
+	private ed25519.PrivateKey
+	inputs  []byte
+}
+
+// Public is the half of a [Secret] that can check but not sign.
+type Public struct{ key ed25519.PublicKey }
+
+const (
+	pemPrivate = "PRIVATE KEY"
+	pemPublic  = "PUBLIC KEY"
+)
+
+// NewSecret makes a new key.
+func NewSecret() (*Secret, error) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("audit key: %w", err)
+	}
+	return secretOf(private)
+}
+
+// LoadSecret reads a key from a PEM file (PKCS 8, Ed25519), as `openssl genpkey -algorithm ed25519` writes it.
+func LoadSecret(path string) (*Secret, error) {
+	parsed, err := readPEM(path)
+	if err != nil {
+		return nil, err
+	}
+	private, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("audit key %s: not a private Ed25519 key; make one with: openssl genpkey -algorithm ed25519 -out %s", path, path)
+	}
+	return secretOf(private)
+}
+
+// LoadOrMakeSecret reads the key, or makes one where there is no such file, readable for its owner only.
+func LoadOrMakeSecret(path string) (s *Secret, made bool, err error) {
+	s, err = LoadSecret(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return s, false, err
+	}
+	if s, err = NewSecret(); err != nil {
+		return nil, false, err
+	}
+	if err := s.Save(path); err != nil {
+		return nil, false, err
+	}
+	return s, true, nil
+}
+
+// Save writes the key to a new file, readable for its owner only. The file is there whole or not at all.
+func (s *Secret) Save(path string) error {
+	der, err := x509.MarshalPKCS8PrivateKey(s.private)
+	if err != nil {
+		return fmt.Errorf("audit key %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	defer os.Remove(f.Name())
+	err = errors.Join(pem.Encode(f, &pem.Block{Type: pemPrivate, Bytes: der}), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), path) // unlike a rename, never over a key that is there
+	}
+	if err != nil {
+		return fmt.Errorf("audit key %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadPublic reads what checks signatures from a PEM file: a public key (`openssl pkey -pubout`), or a private one.
+func LoadPublic(path string) (Public, error) {
+	parsed, err := readPEM(path)
+	if err != nil {
+		return Public{}, err
+	}
+	switch key := parsed.(type) {
+	case ed25519.PublicKey:
+		return Public{key}, nil
+	case ed25519.PrivateKey:
+		return Public{key.Public().(ed25519.PublicKey)}, nil
+	default:
+		return Public{}, fmt.Errorf("audit key %s: not an Ed25519 key", path)
+	}
+}
+
+func readPEM(path string) (any, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("audit key: %w", err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("audit key %s: not a PEM file", path)
+	}
+	var parsed any
+	switch block.Type {
+	case pemPrivate:
+		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case pemPublic:
+		parsed, err = x509.ParsePKIXPublicKey(block.Bytes)
+	default:
+		err = fmt.Errorf("a PEM block of type %q", block.Type)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit key %s: %w", path, err)
+	}
+	return parsed, nil
+}
+
+func secretOf(private ed25519.PrivateKey) (*Secret, error) {
+	inputs, err := hkdf.Key(sha256.New, private.Seed(), nil, "analyze-retry inputs v1", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("audit key: %w", err)
+	}
+	return &Secret{private, inputs}, nil
+}
+
+// Public returns the half that checks.
+func (s *Secret) Public() Public { return Public{s.private.Public().(ed25519.PublicKey)} }
+
+// String tells which key this is without telling the key.
+func (s *Secret) String() string { return "audit key " + s.Public().ID() }
+
+// ID is a short name of the key, for messages and for a store to know its key by.
+func (p Public) ID() string {
+	sum := sha256.Sum256(p.key)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it tells nothing; a
+// bare hash of a text with a CPF in it could be undone by trying all CPFs.
+func (s *Secret) Inputs(parts ...string) (sum [16]byte) {
+	mac := hmac.New(sha256.New, s.inputs)
+	var length [4]byte
+	for _, part := range parts {
+		binary.BigEndian.PutUint32(length[:], uint32(len(part))) //nolint:gosec // variables are at most megabytes
+		mac.Write(length[:])
+		mac.Write([]byte(part))
+	}
+	copy(sum[:], mac.Sum(nil))
+	return sum
+}

@@ -1,0 +1,146 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Store keeps the records: SQLite for one process, PostgreSQL for several. What it returns is complete and in the order
+// of IDs unless said otherwise. Every method may be called by several goroutines; every error is about the store and
+// names it.
+type Store interface {
+	Log
+	Outbox
+	History
+	Keeper
+	Deaths
+	Close() error
+}
+
+// Log is what the recording of decisions needs.
+type Log interface {
+	// Append stores the records in one transaction that is synced to disk when it returns, with an outbox row and a
+	// mark "unanswered" for each, and clears that mark of the answered IDs. A record whose key is stored already is not
+	// stored again: the result is then the stored one. Results are in the order of the records.
+	//
+	// An error leaves open whether the records were stored; to append them again is safe.
+	Append(ctx context.Context, records []Record, answered []int64) ([]Appended, error)
+	// Probe tells whether the store takes writes, by making one.
+	Probe(ctx context.Context) error
+}
+
+// Appended is what became of a record that was to be appended.
+type Appended struct {
+	// Record is the stored one: the one given, or the earlier one of the same key.
+	Record Record
+	// Repeated says that it is the earlier one.
+	Repeated bool
+	// JobKeyReused says that this job key is stored with another process instance: the broker's data was wiped, or two
+	// clusters have the same name.
+	JobKeyReused bool
+}
+
+// Outbox is what the relay of the events needs. The rows of the outbox are those records whose event is not published.
+type Outbox interface {
+	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
+	// store is lost. It returns ErrNotLeading where another process leads.
+	Lead(ctx context.Context) (release func(), err error)
+	// Unpublished returns the first records that wait to be published, at most limit.
+	Unpublished(ctx context.Context, limit int) ([]Record, error)
+	// Published removes records from the outbox.
+	Published(ctx context.Context, ids []int64) error
+	// Backlog is how many records wait to be published, and when the oldest of them was decided; the zero time where
+	// none waits.
+	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
+}
+
+// ErrNotLeading says that another process publishes the events.
+var ErrNotLeading = errors.New("another process publishes the events of this store")
+
+// History is what is asked of the past. All of it is read-only.
+type History interface {
+	// Claim returns all records of a claim.
+	Claim(ctx context.Context, claimID string) ([]Record, error)
+	// Between calls visit with each record decided in from <= At < to, in the order of At. It stops at visit's error.
+	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
+	// Pending returns the retries whose claim has not been heard of since, decided in from <= At and due before the time
+	// due, ordered by when they are due.
+	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
+	// Round tells how the present round of submissions of a claim went: since the claim's last outcome, if there is one.
+	Round(ctx context.Context, claimID string) (Round, error)
+	// Success counts the outcomes at or after a time of rounds that were retried: how many there are, and how many of
+	// them were accepted in the end.
+	Success(ctx context.Context, from time.Time) (accepted, retried int64, err error)
+}
+
+// Round is what is known of one round of submissions of a claim.
+type Round struct {
+	// Failures is how many submissions are known to have failed, Retries how many retries were scheduled.
+	Failures, Retries int
+	// FirstFailure is when the first failure was decided about; zero where there was none.
+	FirstFailure time.Time
+}
+
+// Keeper is what checking and retention need.
+type Keeper interface {
+	// Heads returns the signed end of every chain. A chain that has records but no head comes with one that nobody signed.
+	Heads(ctx context.Context) ([]Head, error)
+	// Stubs returns what stands for removed records, by chain and place.
+	Stubs(ctx context.Context) ([]Stub, error)
+	// Walk calls visit with the records of a chain after a place, in the chain's order. The record is only valid during
+	// the call. It stops at visit's error.
+	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
+	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were decided before a
+	// time, ends before the first one that is unpublished or unanswered, and is not signed yet. Where publish is false,
+	// nothing is ever published, and unpublished records do not hold it up.
+	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Stub, error)
+	// Purge stores a signed stub and removes what it stands for, in one transaction.
+	Purge(ctx context.Context, stub Stub) error
+	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
+	// job out again by then never will.
+	ForgetUnanswered(ctx context.Context, before time.Time) error
+}
+
+// Deaths counts how often a process died over a job.
+type Deaths interface {
+	// Begin notes that the jobs are about to be handled, and returns for each how many earlier handlings were begun and
+	// never ended.
+	Begin(ctx context.Context, cluster string, jobKeys []int64) ([]int, error)
+	// End notes that the handling of the jobs is over.
+	End(ctx context.Context, cluster string, jobKeys []int64) error
+}
+
+// HeldError says that another process holds a store that is for one process only.
+type HeldError struct {
+	// Store is the file, Holder what the holder says about itself.
+	Store, Holder string
+}
+
+// Error names the file, the holder and what to do.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is in use by %s; SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several", e.Store, e.Holder)
+}
+
+// NewerSchemaError says that the store was written by a newer worker.
+type NewerSchemaError struct {
+	// Has and Knows are the versions of the schema: the store's and the newest that this worker knows.
+	Has, Knows int64
+}
+
+// Error names both versions and what to do.
+func (e *NewerSchemaError) Error() string {
+	return fmt.Sprintf("the audit store has schema version %d, but this worker knows versions up to %d only: run the newer worker, or restore a backup from before its first start", e.Has, e.Knows)
+}
+
+// WrongKeyError says that the store was written with another key.
+type WrongKeyError struct {
+	// Store and Given are the IDs of the store's key and of the one given.
+	Store, Given string
+}
+
+// Error names both keys and what to do.
+func (e *WrongKeyError) Error() string {
+	return fmt.Sprintf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", e.Store, e.Given)
+}

@@ -1,0 +1,165 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// BrokenError says where a chain does not hold.
+type BrokenError struct {
+	// Chain and Seq are the first place at which something is wrong; Seq is 0 where it is the chain as a whole.
+	Chain int
+	Seq   int64
+	// ID is the record's, 0 where there is no such record.
+	ID int64
+	// Why says what is wrong in words.
+	Why string
+}
+
+// Error names the place and what is wrong with it.
+func (e *BrokenError) Error() string {
+	if e.Seq == 0 {
+		return fmt.Sprintf("audit chain %d: %s", e.Chain, e.Why)
+	}
+	return fmt.Sprintf("audit chain %d, record %d (id %d): %s", e.Chain, e.Seq, e.ID, e.Why)
+}
+
+// Verified is what a check has found to be in order.
+type Verified struct {
+	// Records is how many were checked, Removed how many are gone with a signed stub in their place.
+	Records, Removed int64
+	// Heads are the signed ends, one for each chain.
+	Heads []Head
+}
+
+// Verify checks every chain of a store, from its first record or its last stub to its signed head, and returns a
+// [*BrokenError] for the first place that was changed, removed, swapped or cut off.
+//
+// A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
+// them, show that: each must be a place of its chain. progress may be nil; it is called now and then with the number of
+// records checked so far.
+func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		return Verified{}, err
+	}
+	stubs, err := store.Stubs(ctx)
+	if err != nil {
+		return Verified{}, err
+	}
+	v := Verified{Heads: heads}
+	byChain := map[int]bool{}
+	for _, head := range heads {
+		byChain[head.Chain] = true
+		c := check{public: public, head: head, known: map[int64]Head{}, total: &v, progress: progress}
+		for _, k := range known {
+			if k.Chain == head.Chain {
+				c.known[k.Seq] = k
+			}
+		}
+		for _, s := range stubs {
+			if s.Chain == head.Chain {
+				c.stubs = append(c.stubs, s)
+			}
+		}
+		if err := c.run(ctx, store); err != nil {
+			return v, err
+		}
+	}
+	for _, k := range known {
+		if !byChain[k.Chain] {
+			return v, &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, k.At.Format(time.RFC3339))}
+		}
+	}
+	return v, nil
+}
+
+// check is the check of one chain.
+type check struct {
+	public   Public
+	head     Head
+	stubs    []Stub
+	known    map[int64]Head
+	total    *Verified
+	progress func(int64)
+
+	chain *Chain
+}
+
+func (c *check) run(ctx context.Context, store Keeper) error {
+	if !c.public.CheckHead(c.head) {
+		return c.broken(0, 0, "its head was not signed with this key: the chain was made anew, or the key is another one")
+	}
+	for _, k := range c.known {
+		if !c.public.CheckHead(k) {
+			return c.broken(k.Seq, 0, "the known head of this place was not signed with this key")
+		}
+	}
+	if err := c.begin(); err != nil {
+		return err
+	}
+	if err := store.Walk(ctx, c.head.Chain, c.chain.Seq(), c.visit); err != nil {
+		return err
+	}
+	last := c.chain.Seq()
+	switch {
+	case last < c.head.Seq:
+		return c.broken(last+1, 0, fmt.Sprintf("removed: the signed head has %d records", c.head.Seq))
+	case c.chain.Last() != c.head.Hash:
+		return c.broken(last, 0, "its hash is not that of the signed head")
+	}
+	for seq, k := range c.known {
+		if seq > last {
+			return c.broken(last+1, 0, fmt.Sprintf("removed: the chain had %d records at %s", seq, k.At.Format(time.RFC3339)))
+		}
+	}
+	return nil
+}
+
+// begin sets the chain to where the checking starts: at its beginning, or behind the stubs.
+func (c *check) begin() error {
+	c.chain = NewChain(c.head.Chain)
+	for _, s := range c.stubs {
+		if !c.public.CheckStub(s) {
+			return c.broken(s.From, 0, "the stub for removed records was not signed with this key")
+		}
+		if s.From != c.chain.Seq()+1 || s.Through < s.From {
+			return c.broken(c.chain.Seq()+1, 0, "removed, and no stub stands for it")
+		}
+		c.total.Removed += s.Through - s.From + 1
+		c.chain = ChainAt(s.Chain, s.Through, s.Hash)
+		if err := c.compare(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) visit(r *Record) error {
+	want := c.chain.Seq() + 1
+	switch {
+	case r.Seq > c.head.Seq:
+		return c.broken(r.Seq, r.ID, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
+	case r.Seq != want:
+		return c.broken(want, 0, "removed")
+	case !c.chain.Follows(r):
+		return c.broken(r.Seq, r.ID, "changed, or moved here from another place")
+	}
+	if c.total.Records++; c.progress != nil && c.total.Records%10_000 == 0 {
+		c.progress(c.total.Records)
+	}
+	return c.compare(r.ID)
+}
+
+// compare holds the place that the chain has reached against a known head of that place.
+func (c *check) compare(id int64) error {
+	if k, ok := c.known[c.chain.Seq()]; ok && k.Hash != c.chain.Last() {
+		return c.broken(c.chain.Seq(), id, fmt.Sprintf("its hash is not that of the head known from %s", k.At.Format(time.RFC3339)))
+	}
+	return nil
+}
+
+func (c *check) broken(seq, id int64, why string) error {
+	return &BrokenError{Chain: c.head.Chain, Seq: seq, ID: id, Why: why}
+}
