@@ -27,6 +27,8 @@ type Log interface {
 	//
 	// An error leaves open whether the records were stored; to append them again is safe.
 	Append(ctx context.Context, records []Record, answered []int64) ([]Appended, error)
+	// Unanswered returns those of the records that still have the mark "unanswered".
+	Unanswered(ctx context.Context, ids []int64) ([]int64, error)
 	// Probe tells whether the store takes writes, by making one.
 	Probe(ctx context.Context) error
 }
@@ -105,10 +107,10 @@ type Keeper interface {
 
 // Deaths counts how often a process died over a job.
 type Deaths interface {
-	// Begin notes that the jobs are about to be handled, and returns for each how many earlier handlings were begun and
-	// never ended.
-	Begin(ctx context.Context, cluster string, jobKeys []int64) ([]int, error)
-	// End notes that the handling of the jobs is over.
+	// Deaths returns for each job how many handlings of it were begun and never ended.
+	Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]int, error)
+	// Begin notes that the jobs are about to be handled, End that the handling is over and nobody died.
+	Begin(ctx context.Context, cluster string, jobKeys []int64) error
 	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
