@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,11 @@ func TestATeamDecidesOnlyWhenItIsItsTurn(t *testing.T) {
 
 func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 	transient := history.Try{Decision: &history.Decision{Outcome: history.Transient}}
-	accepted := history.Try{Accepted: true}
+	accepted := history.Try{Accepted: true, Recorded: []history.Recorded{history.RecordedSubmitted}}
+	refused := history.Try{
+		Decision: &history.Decision{Outcome: history.PermanentError},
+		Reviews:  []history.Review{{Team: "registration"}, {Team: "registration", Decision: script.Abandon}},
+	}
 	for _, c := range []struct {
 		name  string
 		row   string
@@ -89,6 +94,19 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 		{
 			name: "people left over", row: `OK,,billing ABANDON,SUBMITTED`, tries: []history.Try{accepted}, end: history.Submitted,
 			want: []string{"1 act of the people in the file had nothing to do, the first is billing"},
+		},
+		{
+			name: "an end that was not recorded", row: `OK,,,SUBMITTED`, tries: []history.Try{{Accepted: true}}, end: history.Submitted,
+			want: []string{"after submission 1 the worker was told [], want [SUBMITTED]"},
+		},
+		{
+			name: "another end that was not recorded", row: `X,,,ABANDONED`, tries: []history.Try{refused}, end: history.Abandoned,
+			want: []string{"after submission 1 the worker was told [], want [ABANDONED]"},
+		},
+		{
+			name: "an end that was recorded twice", row: `OK,,,SUBMITTED`, end: history.Submitted,
+			tries: []history.Try{{Accepted: true, Recorded: slices.Repeat(accepted.Recorded, 2)}},
+			want:  []string{"after submission 1 the worker was told [SUBMITTED SUBMITTED], want [SUBMITTED]"},
 		},
 		{
 			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Job: &history.Job{Type: "analyze-retry", Element: "Task_AnalyzeRetry"}},

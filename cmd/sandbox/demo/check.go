@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
@@ -33,6 +34,11 @@ func faults(r *role, result report.Result) []string {
 	if result.End == "" {
 		return faults // what is left over follows from that
 	}
+	for i, try := range tries {
+		if want := toRecord(try); !slices.Equal(try.Recorded, want) {
+			fault("after submission %d the worker was told %v, want %v", i+1, try.Recorded, want)
+		}
+	}
 	if given, used := len(r.claim.Answers), len(tries); used < given {
 		fault("it was submitted %s, the file has %s", times(used), count(given, "answer"))
 	}
@@ -40,6 +46,22 @@ func faults(r *role, result report.Result) []string {
 		fault("%s of the people in the file had nothing to do, the first is %s", count(len(left), "act"), left[0].Who)
 	}
 	return faults
+}
+
+// toRecord is what the worker has to be told after a submission of a claim that has gone on from there.
+func toRecord(try history.Try) []history.Recorded {
+	if try.Accepted {
+		return []history.Recorded{history.RecordedSubmitted}
+	}
+	if n := len(try.Reviews); n > 0 {
+		switch try.Reviews[n-1].Decision {
+		case script.Resubmit:
+			return []history.Recorded{history.RecordedResubmitted}
+		case script.Abandon:
+			return []history.Recorded{history.RecordedAbandoned}
+		}
+	}
+	return nil
 }
 
 // whereabouts says where a claim is.

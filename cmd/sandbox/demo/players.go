@@ -32,7 +32,7 @@ const (
 	callPause   = 200 * time.Millisecond
 )
 
-// players work the jobs that are not the worker's.
+// players work the jobs that are not the worker's: analyze-retry and record-retry-outcome are.
 var players = map[string]func(*Play, context.Context, *pb.ActivatedJob) error{
 	history.SubmitClaim: (*Play).insurer,
 	history.NotifyTeam:  (*Play).notifier,

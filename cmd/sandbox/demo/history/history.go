@@ -32,6 +32,8 @@ type Claim struct {
 	At Place `json:"-"`
 
 	started time.Time
+	// outcome is what the next RecordOutcome job says.
+	outcome Recorded
 }
 
 // Try is one submission and what followed until the next.
@@ -48,6 +50,9 @@ type Try struct {
 	Notified []string `json:"notified,omitempty"`
 	// Reviews are what a team decided; more than one where a decision was incomplete.
 	Reviews []Review `json:"reviews,omitempty"`
+	// Recorded are the outcomes of the claim that the worker was told after this submission: one where it was taken,
+	// given up or sent again by hand, none where it was retried.
+	Recorded []Recorded `json:"recorded,omitempty"`
 }
 
 // Outcomes are what became of the submission so far, in order.

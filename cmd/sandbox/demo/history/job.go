@@ -24,10 +24,11 @@ func (c *Claim) job(r devbroker.Record, v value) error {
 
 // done takes over the ends of the jobs that the models make.
 var done = map[string]func(*Claim, devbroker.Record, value) error{
-	SubmitClaim:  (*Claim).submitted,
-	AnalyzeRetry: (*Claim).analyzed,
-	NotifyTeam:   (*Claim).notified,
-	UserTask:     (*Claim).reviewed,
+	SubmitClaim:   (*Claim).submitted,
+	AnalyzeRetry:  (*Claim).analyzed,
+	NotifyTeam:    (*Claim).notified,
+	UserTask:      (*Claim).reviewed,
+	RecordOutcome: (*Claim).recorded,
 }
 
 func (c *Claim) submitted(r devbroker.Record, v value) error {
@@ -79,5 +80,11 @@ func (c *Claim) reviewed(r devbroker.Record, v value) error {
 	t.Reviews = append(t.Reviews, Review{
 		At: c.since(r), Team: Team(v.CustomHeaders), Decision: with.ManualDecision, Justification: with.Justification,
 	})
+	return nil
+}
+
+func (c *Claim) recorded(devbroker.Record, value) error {
+	t := c.last()
+	t.Recorded = append(t.Recorded, c.outcome)
 	return nil
 }

@@ -18,11 +18,19 @@ const (
 	SubmitClaim  = "submit-claim"
 	AnalyzeRetry = "analyze-retry"
 	NotifyTeam   = "notify-team"
+	// RecordOutcome is the type of the jobs by which the models tell the worker how a claim ended.
+	RecordOutcome = "record-retry-outcome"
 	// UserTask is the type of the jobs that are people's tasks.
 	UserTask = "io.camunda.zeebe:userTask"
 
 	endSubmitted   = "EndEvent_ClaimSubmitted"
 	endsOfAbandons = "EndEvent_AbandonedBy"
+
+	// waitBackoff is where a claim waits for its next submission. Other timers bound how long a job may take.
+	waitBackoff = "Event_WaitBackoff"
+
+	// outcome is the variable of a RecordOutcome job.
+	outcome = "outcome"
 
 	candidateGroups = "io.camunda.zeebe:candidateGroups"
 )
@@ -78,8 +86,9 @@ type value struct {
 	ErrorCode     string
 	ErrorMessage  string
 
-	JobKey  int64
-	DueDate int64
+	JobKey          int64
+	DueDate         int64
+	TargetElementID string
 
 	Name  string
 	Value string
@@ -126,7 +135,7 @@ func (l *Ledger) add(r devbroker.Record, v value) error {
 	case "INCIDENT":
 		c.incident(r, v)
 	case "VARIABLE":
-		c.variable(v)
+		return c.variable(v)
 	}
 	return nil
 }
@@ -176,6 +185,9 @@ func (c *Claim) element(r devbroker.Record, v value) {
 }
 
 func (c *Claim) timer(r devbroker.Record, v value) {
+	if v.TargetElementID != waitBackoff {
+		return
+	}
 	c.At.Due = time.Time{}
 	if r.Intent == "CREATED" {
 		c.At.Due = time.UnixMilli(v.DueDate)
@@ -197,12 +209,17 @@ func (c *Claim) incident(r devbroker.Record, v value) {
 	}
 }
 
-// variable notes what is set while an incident is open. Nothing else moves then, so it is the operator's doing.
-func (c *Claim) variable(v value) {
+// variable notes what is set while an incident is open: nothing else moves then, so it is the operator's doing. And it
+// notes what the next RecordOutcome job has to say.
+func (c *Claim) variable(v value) error {
 	t := c.last()
 	if n := len(t.Incidents); n > 0 && c.At.Incident != nil {
 		t.Incidents[n-1].Corrections = append(t.Incidents[n-1].Corrections, Correction{v.Name, v.Value})
 	}
+	if v.Name == outcome {
+		return json.Unmarshal([]byte(v.Value), &c.outcome)
+	}
+	return nil
 }
 
 // Team names the team that may do a user task, by the task's headers.

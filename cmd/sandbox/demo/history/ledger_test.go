@@ -99,7 +99,7 @@ func TestADecisionAndAReviewAreReadFromTheJobsThatBroughtThem(t *testing.T) {
 		{
 			Error: "Erro inesperado",
 			Decision: &history.Decision{
-				Outcome: history.Unknown, Class: "UNKNOWN", RetryCount: 1, MaxRetries: 5, BackoffMinutes: 5,
+				Outcome: history.Unknown, Class: "UNKNOWN", RetryCount: 1, MaxRetries: 5, BackoffMinutes: 6,
 			},
 		},
 		{
@@ -109,14 +109,15 @@ func TestADecisionAndAReviewAreReadFromTheJobsThatBroughtThem(t *testing.T) {
 			},
 			Notified: []string{"registration"},
 			Reviews:  []history.Review{{Team: "registration", Decision: "RESUBMIT", Justification: "Carteira corrigida"}},
+			Recorded: []history.Recorded{history.RecordedResubmitted},
 		},
-		{Accepted: true},
+		{Accepted: true, Recorded: []history.Recorded{history.RecordedSubmitted}},
 	}
 	if diff := cmp.Diff(want, tries, cmpopts.IgnoreTypes(history.Since(0))); diff != "" {
 		t.Errorf("tries (-want +got):\n%s", diff)
 	}
-	if at := tries[1].At.String(); at != "0:05" {
-		t.Errorf("the second try was at %s on the broker's clock, want 0:05, after the wait", at)
+	if at := tries[1].At.String(); at != "0:06" {
+		t.Errorf("the second try was at %s on the broker's clock, want 0:06, after the wait", at)
 	}
 }
 
@@ -184,9 +185,15 @@ func TestTheNextTimerIsTheEarliestOfThoseThatRun(t *testing.T) {
 		if r.ValueType != "TIMER" {
 			continue
 		}
-		var timer struct{ DueDate int64 }
+		var timer struct {
+			DueDate         int64
+			TargetElementID string
+		}
 		if err := json.Unmarshal(r.Value, &timer); err != nil {
 			t.Fatal(err)
+		}
+		if timer.TargetElementID != "Event_WaitBackoff" {
+			continue
 		}
 		running[r.Key] = timer.DueDate
 		if r.Intent != "CREATED" {
@@ -203,12 +210,27 @@ func TestTheNextTimerIsTheEarliestOfThoseThatRun(t *testing.T) {
 	}
 }
 
+// The clock must not jump over the hour that a resubmission has for its record.
+func TestATimerThatBoundsAJobIsNoWait(t *testing.T) {
+	for i, records := 0, recorded(t); i < len(records); i++ {
+		r := records[i]
+		if r.ValueType != "TIMER" || r.Intent != "CREATED" || !strings.Contains(string(r.Value), "ResubmitUnrecorded") {
+			continue
+		}
+		if c := replay(t, records[:i+1]...).Claims()[0]; !c.At.Due.IsZero() {
+			t.Errorf("the claim waits until %v", c.At.Due)
+		}
+		return
+	}
+	t.Fatal("no timer bounds the record of a resubmission")
+}
+
 func TestTimePassesOnTheBrokersClock(t *testing.T) {
 	if passed := history.NewLedger().Passed(); passed != 0 {
 		t.Errorf("%v passed before anything happened", passed)
 	}
-	if passed := replay(t, recorded(t)...).Passed().Truncate(time.Minute); passed != 2*time.Hour+49*time.Minute {
-		t.Errorf("%v passed, want 2h49m", passed)
+	if passed := replay(t, recorded(t)...).Passed().Truncate(time.Minute); passed != 2*time.Hour+43*time.Minute {
+		t.Errorf("%v passed, want 2h43m", passed)
 	}
 }
 

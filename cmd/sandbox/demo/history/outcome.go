@@ -37,3 +37,13 @@ const (
 
 // Ends lists all ends.
 func Ends() []End { return []End{Submitted, Abandoned, LeftAsIncident} }
+
+// Recorded is what the worker is told of a claim's end.
+type Recorded string
+
+// What the models have recorded.
+const (
+	RecordedSubmitted   Recorded = "SUBMITTED"
+	RecordedResubmitted Recorded = "RESUBMITTED"
+	RecordedAbandoned   Recorded = "ABANDONED"
+)

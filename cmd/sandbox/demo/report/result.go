@@ -63,3 +63,18 @@ func (r Run) ended(end history.End) int {
 	}
 	return n
 }
+
+// recorded is how often the worker was told of this outcome.
+func (r Run) recorded(outcome history.Recorded) int {
+	n := 0
+	for _, result := range r.Results {
+		for _, try := range result.History.Tries {
+			for _, told := range try.Recorded {
+				if told == outcome {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -22,6 +22,8 @@ func (r Run) Summary() string {
 		fmt.Fprintf(&b, "All %d claims went as %s says:\n%d submitted, %d abandoned, %d left as an incident.\n",
 			len(r.Results), r.File, r.ended(history.Submitted), r.ended(history.Abandoned), r.ended(history.LeftAsIncident))
 	}
+	fmt.Fprintf(&b, "The worker recorded %d as submitted, %d as resubmitted by hand, %d as abandoned.\n",
+		r.recorded(history.RecordedSubmitted), r.recorded(history.RecordedResubmitted), r.recorded(history.RecordedAbandoned))
 	fmt.Fprintf(&b, "%d submissions in %s on the broker's clock, %d s on yours.\n"+
 		"All that the table says was read from the broker's records.\n",
 		r.submissions(), Long(r.Simulated), r.Elapsed.Round(time.Second)/time.Second)
