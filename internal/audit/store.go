@@ -49,8 +49,8 @@ type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
 	// store is lost. It returns ErrNotLeading where another process leads.
 	Lead(ctx context.Context) (release func(), err error)
-	// Unpublished returns the first records that wait to be published, at most limit.
-	Unpublished(ctx context.Context, limit int) ([]Record, error)
+	// Unpublished returns the first records that wait to be published and whose ID is greater than after, at most limit.
+	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
 	// Published removes records from the outbox.
 	Published(ctx context.Context, ids []int64) error
 	// Backlog is how many records wait to be published, and when the oldest of them was decided; the zero time where
