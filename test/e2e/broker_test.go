@@ -50,7 +50,7 @@ func (b *broker) connect(ctx context.Context) (err error) {
 	if out, err := workerCommand(ctx, b.Address(), "deploy").CombinedOutput(); err != nil {
 		return fmt.Errorf("worker deploy: %w\n%s", err, out)
 	}
-	return b.deploy(ctx, "testdata/one-task.bpmn", "testdata/witness.bpmn")
+	return b.deploy(ctx, "testdata/one-task.bpmn", "testdata/one-outcome.bpmn", "testdata/witness.bpmn")
 }
 
 // deploy puts the models of these files on the broker.

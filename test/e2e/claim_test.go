@@ -196,7 +196,7 @@ type pause struct {
 // waits returns the timer that the claim waits for. It must be for whole minutes in the given band.
 func (c *claim) waits(shortest, longest int) pause {
 	c.Helper()
-	timer := c.next("the claim's wait", "TIMER", "CREATED", func(event) bool { return true })
+	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
 	wait := time.Duration(timer.DueDate-timer.Timestamp) * time.Millisecond
 	p := pause{c, timer, int(wait.Round(time.Minute) / time.Minute)}
 	// The broker reads its clock twice, for the due date and for the record, and may pause in between.

@@ -35,6 +35,7 @@ func TestAClaimThatBillingResubmitsCountsFromTheStartAndCanBeAbandoned(t *testin
 	claim.notifies("billing").holds(vars{"retryCount": 5, "originalError": "RATE_LIMIT"})
 	claim.asks("Task_ReviewClaim").holds(vars{"manualDecision": nil, "justification": nil}).complete(vars{"manualDecision": "ABANDON"})
 	claim.endsAt("EndEvent_AbandonedByBilling")
+	claim.recorded("RESUBMITTED", "ABANDONED")
 }
 
 func TestAClaimThatIsResubmittedByHandCanGoThrough(t *testing.T) {
@@ -45,6 +46,7 @@ func TestAClaimThatIsResubmittedByHandCanGoThrough(t *testing.T) {
 	claim.isResubmittedAt("Task_CorrectData", nil)
 	claim.submission().complete(vars{"protocol": "P-11"})
 	claim.endsAt("EndEvent_ClaimSubmitted")
+	claim.recorded("RESUBMITTED", "SUBMITTED")
 	claim.variables().hold(t, vars{"protocol": "P-11"})
 }
 

@@ -83,6 +83,8 @@ type fields struct {
 	BpmnProcessID            string
 	BpmnElementType          string
 	ElementID                string
+	ElementInstanceKey       int64
+	TargetElementID          string
 	ScopeKey                 int64
 	Name                     string
 	VariableValue            string `json:"value"`

@@ -13,6 +13,9 @@ const (
 	userTask    = "io.camunda.zeebe:userTask"
 )
 
+// recordOutcome is the job by which a model tells the worker how a claim ended.
+const recordOutcome = "record-retry-outcome"
+
 // task is a job that the test does in the place of another worker or of a person.
 type task struct {
 	scene     *scene
