@@ -45,8 +45,11 @@ func (c *Chain) Seq() int64 { return c.seq }
 // Last is the hash of the last record.
 func (c *Chain) Last() Hash { return c.last }
 
-// Link gives the record its chain, its place and its hash, and makes it the last one.
+// Link gives the record its chain, its place and its hash, and makes it the last one. It also cuts the record's times
+// to what is stored and hashed, so that what is returned is what will be read.
 func (c *Chain) Link(r *Record) {
+	r.At = r.At.UTC().Truncate(time.Microsecond)
+	r.NextRetryTime = NextRetryTime(NextRetrySeconds(r.NextRetryTime))
 	c.seq++
 	r.Chain, r.Seq = c.number, c.seq
 	c.last = c.digest(r)

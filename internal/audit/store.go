@@ -39,8 +39,8 @@ type Appended struct {
 	Record Record
 	// Repeated says that it is the earlier one.
 	Repeated bool
-	// JobKeyReused says that this job key is stored with another process instance: the broker's data was wiped, or two
-	// clusters have the same name.
+	// JobKeyReused says that this job key is stored with another process instance of the same cluster name: the broker's
+	// data was wiped, or two clusters have the same name. It is false for a repeated record, which was warned about before.
 	JobKeyReused bool
 }
 
@@ -53,7 +53,7 @@ type Outbox interface {
 	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
 	// Published removes records from the outbox.
 	Published(ctx context.Context, ids []int64) error
-	// Backlog is how many records wait to be published, and when the oldest of them was decided; the zero time where
+	// Backlog is how many records wait to be published, and when the first of them was decided; the zero time where
 	// none waits.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
 }
@@ -65,10 +65,12 @@ var ErrNotLeading = errors.New("another process publishes the events of this sto
 type History interface {
 	// Claim returns all records of a claim.
 	Claim(ctx context.Context, claimID string) ([]Record, error)
-	// Between calls visit with each record decided in from <= At < to, in the order of At. It stops at visit's error.
+	// Between calls visit with each record decided in from <= At < to, in the order of At and then of ID. It stops at
+	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
 	// Pending returns the retries whose claim has not been heard of since, decided in from <= At and due before the time
-	// due, ordered by when they are due.
+	// due, ordered by when they are due and then by ID. A later decision, rejection or outcome of the claim is to hear of
+	// it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
 	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
 	// Round tells how the present round of submissions of a claim went: since the claim's last outcome, if there is one.
 	Round(ctx context.Context, claimID string) (Round, error)
@@ -79,7 +81,8 @@ type History interface {
 
 // Round is what is known of one round of submissions of a claim.
 type Round struct {
-	// Failures is how many submissions are known to have failed, Retries how many retries were scheduled.
+	// Failures is how many submissions are known to have failed: the jobs with a decision, each counted once however
+	// often its inputs were corrected. Retries is how many of them had a retry scheduled.
 	Failures, Retries int
 	// FirstFailure is when the first failure was decided about; zero where there was none.
 	FirstFailure time.Time
@@ -94,11 +97,13 @@ type Keeper interface {
 	// Walk calls visit with the records of a chain after a place, in the chain's order. The record is only valid during
 	// the call. It stops at visit's error.
 	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
-	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were decided before a
-	// time, ends before the first one that is unpublished or unanswered, and is not signed yet. Where publish is false,
-	// nothing is ever published, and unpublished records do not hold it up.
+	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
+	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
+	// At. Where publish is false, nothing is ever published, and unpublished records do not hold it up.
 	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Stub, error)
-	// Purge stores a signed stub and removes what it stands for, in one transaction.
+	// Purge stores a signed stub and removes what it stands for, outbox rows included, in one transaction. It refuses a
+	// stub that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
+	// hash of its last one, or covers an unanswered one.
 	Purge(ctx context.Context, stub Stub) error
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
@@ -107,9 +112,10 @@ type Keeper interface {
 
 // Deaths counts how often a process died over a job.
 type Deaths interface {
-	// Deaths returns for each job how many handlings of it were begun and never ended.
+	// Deaths returns for each job how many handlings of it were begun since the last one that ended.
 	Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]int, error)
-	// Begin notes that the jobs are about to be handled, End that the handling is over and nobody died.
+	// Begin notes that the jobs are about to be handled, End that the handling is over and nobody died: from then on a
+	// job counts from 0 again, so that those who merely were beside a poisonous one are cleared.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
 	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
