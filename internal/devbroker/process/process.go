@@ -28,9 +28,14 @@ type Process struct {
 }
 
 // Start runs cmd as the leader of a new process group. It dies with this process where the system can see to that
-// (Linux; not its children), unless detach is set: then it gets a session of its own and outlives us.
+// (Linux; not its children), unless detach is set: then it gets a session of its own and outlives us. Of the command's
+// own system attributes only the user (Credential) counts.
 func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
-	cmd.SysProcAttr = attributes(detach)
+	attr := attributes(detach)
+	if cmd.SysProcAttr != nil {
+		attr.Credential = cmd.SysProcAttr.Credential
+	}
+	cmd.SysProcAttr = attr
 	p := &Process{done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {

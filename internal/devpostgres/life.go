@@ -1,0 +1,196 @@
+package devpostgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+// launch starts the server on its data and returns once it answers a query.
+func (s *Server) launch(ctx context.Context) error {
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(s.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close() // the server has its own handle on it
+	// The server outlives ctx, which is only about its start.
+	cmd := s.command(context.WithoutCancel(ctx), "postgres", "-D", s.data(),
+		"-c", "listen_addresses=127.0.0.1", "-c", "port="+port,
+		"-c", "unix_socket_directories=", // the shared /tmp would be the place
+		"-c", "fsync=on", "-c", "synchronous_commit=on",
+		"-c", "shared_buffers=64MB", "-c", "max_connections=100",
+		// In the data directory, so that a killed server leaves nothing in /dev/shm.
+		"-c", "dynamic_shared_memory_type=mmap",
+		"-c", "log_line_prefix=%m [%p] %u@%d ")
+	cmd.Stdout, cmd.Stderr = log, log
+	started, err := process.Start(cmd, false)
+	if err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	s.process = started
+	if err := s.awaitAnswer(ctx); err != nil {
+		return errors.Join(err, s.Kill())
+	}
+	return nil
+}
+
+// awaitAnswer returns when the server answers a query, or with the reason why it does not.
+func (s *Server) awaitAnswer(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// An attempt may hang, where a stranger has the port and our server has ended because of that.
+	go func() {
+		if s.process.Wait(ctx) == nil {
+			cancel(errors.New("it has ended"))
+		}
+	}()
+	err := poll(ctx, func() (bool, error) {
+		conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
+		if err != nil {
+			return false, nil //nolint:nilerr // it is still starting, or recovering after a kill
+		}
+		return true, conn.Close(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("PostgreSQL does not answer on %s: %w\n%s", s.address, err, s.logTail())
+	}
+	return nil
+}
+
+// logTail is the end of the server's log, which says why it does not start.
+func (s *Server) logTail() string {
+	const most = 2000
+	raw, err := os.ReadFile(s.LogFile())
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw[max(0, len(raw)-most):])
+}
+
+// Stop ends the server in order (a fast shutdown: transactions are rolled back, clients are sent away, a checkpoint is
+// written), or kills it where that takes too long. The data stay for Restart. A stopped server is not an error.
+func (s *Server) Stop() error {
+	// SIGTERM would wait for all clients to leave.
+	if err := s.process.Signal(syscall.SIGINT); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	if s.process.Wait(ctx) == nil {
+		return nil
+	}
+	return s.Kill()
+}
+
+// Kill ends all processes of the server at once, as kill -9 does, and returns when they are gone. The data stay for
+// Restart, which recovers them. Outside Linux only the postmaster is killed; the others end when they notice.
+func (s *Server) Kill() error {
+	// The postmaster stands still meanwhile, or it would have new children while we count them.
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	children := childrenOf(s.process.PID())
+	if !s.process.Alive() {
+		children = nil // the numbers may belong to somebody else by now
+	}
+	for _, pid := range children {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("kill server process %d: %w", pid, err)
+		}
+	}
+	if err := s.process.Kill(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	// A new server refuses the data directory while one of the old processes holds its shared memory.
+	return poll(ctx, func() (bool, error) {
+		for _, pid := range children {
+			if state, _ := status(pid); state != "" && state != "Z" {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// Restart starts the server again on the same data and address, after stopping it where it still runs, and returns once
+// it answers.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.Stop(); err != nil {
+		return err
+	}
+	return s.launch(ctx)
+}
+
+// Close stops the server and removes its directory where that is a temporary one.
+func (s *Server) Close() error {
+	return errors.Join(s.Stop(), s.removeDir())
+}
+
+// childrenOf returns the processes whose parent is pid. None where there is no /proc.
+func childrenOf(pid int) []int {
+	entries, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	var children []int
+	for _, entry := range entries {
+		child, err := strconv.Atoi(filepath.Base(entry))
+		if err != nil {
+			continue
+		}
+		if _, parent := status(child); parent == pid {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// status returns a process's state (Z: dead, but not yet collected by its parent) and its parent; "" where it is gone.
+func status(pid int) (state string, parent int) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", 0
+	}
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	if len(fields) < 2 {
+		return "", 0
+	}
+	if parent, err = strconv.Atoi(fields[1]); err != nil {
+		return "", 0
+	}
+	return fields[0], parent
+}
+
+// poll asks done again and again until it says so, fails, or ctx ends.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
