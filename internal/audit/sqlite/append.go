@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Append stores the records in one synced transaction; see [audit.Log].
+func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+	if len(records) == 0 && len(answered) == 0 {
+		return nil, nil
+	}
+	b := &batch{records: records, results: make([]audit.Appended, len(records))}
+	err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		if len(records) > 0 {
+			if err := b.append(ctx, w); err != nil {
+				return err
+			}
+		}
+		return w.execIDs(ctx, clearAnswered, answered)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.results, nil
+}
+
+// batch is the records of one transaction.
+type batch struct {
+	records []audit.Record
+	results []audit.Appended
+
+	stored map[int64][]storedKey // by job key
+	fresh  []int                 // which of the records are new
+}
+
+// storedKey is the key of a record that is stored, or of one earlier in the batch.
+type storedKey struct {
+	audit.Key
+	id    int64
+	index int // in the batch, -1 for one that was stored before
+}
+
+func (b *batch) append(ctx context.Context, w *writer) error {
+	if err := b.look(ctx, w); err != nil {
+		return err
+	}
+	chain := audit.ChainAt(chainNumber, w.seq, w.last)
+	for i := range b.records {
+		b.place(i, chain)
+	}
+	if err := b.repeat(ctx, w); err != nil {
+		return err
+	}
+	if len(b.fresh) == 0 {
+		return nil
+	}
+	if err := b.insert(ctx, w); err != nil {
+		return err
+	}
+	for _, table := range [...]string{"outbox", "unanswered"} {
+		if err := w.exec(ctx, "INSERT INTO "+table+" SELECT seq FROM records WHERE seq > ?", w.seq); err != nil {
+			return err
+		}
+	}
+	head := w.secret.Head(chain, time.Now())
+	err := w.exec(ctx, "INSERT OR REPLACE INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?)",
+		head.Chain, head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
+	w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
+	return err
+}
+
+// look reads the keys that are stored for the batch's jobs.
+func (b *batch) look(ctx context.Context, w *writer) error {
+	b.stored = make(map[int64][]storedKey, len(b.records))
+	for rest := b.records; len(rest) > 0; {
+		n := chunk(len(rest))
+		args := w.args[:0]
+		for i := range rest[:n] {
+			args = append(args, rest[i].JobKey)
+		}
+		w.args = args
+		rest = rest[n:]
+		if err := b.lookChunk(ctx, w, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) lookChunk(ctx context.Context, w *writer, n int) error {
+	stmt, err := w.stmt(ctx, selectKeys[n])
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, w.args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		k, inputs := storedKey{index: -1}, []byte(nil)
+		if err := rows.Scan(&k.id, &k.Cluster, &k.JobKey, &k.ProcessInstanceKey, &inputs); err != nil {
+			return err
+		}
+		copy(k.Inputs[:], inputs)
+		b.stored[k.JobKey] = append(b.stored[k.JobKey], k)
+	}
+	return rows.Err()
+}
+
+// place decides what becomes of a record, and links it into the chain if it is new.
+func (b *batch) place(i int, chain *audit.Chain) {
+	r, result := &b.records[i], &b.results[i]
+	for _, k := range b.stored[r.JobKey] {
+		if k.Key == r.Key {
+			*result = audit.Appended{Repeated: true}
+			result.Record.ID = k.id
+			if k.index >= 0 {
+				result.Record = b.results[k.index].Record
+			}
+			return
+		}
+		if k.Cluster == r.Cluster && k.ProcessInstanceKey != r.ProcessInstanceKey {
+			result.JobKeyReused = true
+		}
+	}
+	result.Record = *r
+	chain.Link(&result.Record)
+	result.Record.ID = result.Record.Seq
+	b.fresh = append(b.fresh, i)
+	b.stored[r.JobKey] = append(b.stored[r.JobKey], storedKey{r.Key, result.Record.ID, i})
+}
+
+// repeat reads the records that were stored before. They are few.
+func (b *batch) repeat(ctx context.Context, w *writer) error {
+	for i := range b.results {
+		r := &b.results[i]
+		if !r.Repeated || r.Record.Seq != 0 {
+			continue
+		}
+		id := r.Record.ID
+		err := scan(ctx, w.conn, func(stored *audit.Record) error { r.Record = *stored; return nil },
+			"SELECT "+columns+" FROM records WHERE seq = ?", id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) insert(ctx context.Context, w *writer) error {
+	for rest := b.fresh; len(rest) > 0; {
+		n := chunk(len(rest))
+		args := w.args[:0]
+		for _, i := range rest[:n] {
+			r := &b.results[i].Record
+			args = append(args, r.Seq, r.At.UnixMicro(), int64(r.Kind), r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs[:],
+				r.ClaimID, int64(r.RetryCount), audit.NextRetrySeconds(r.NextRetryTime), r.Message, r.Variables, r.Detail, r.Hash[:])
+		}
+		w.args = args
+		rest = rest[n:]
+		if err := w.exec(ctx, insertRecords[n], args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

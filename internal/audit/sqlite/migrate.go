@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+//go:embed migrations/*.sql
+var embedded embed.FS
+
+// schemaVersion is the newest that this worker knows: the number of the last file in migrations.
+const schemaVersion = 1
+
+// migrate brings the schema to this worker's version, each step in a transaction. The journal's mode is set here once:
+// it stays with the file.
+func migrate(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var mode string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system does not allow SQLite's write-ahead log (journal mode %q): use a local disk", mode)
+	}
+	files, err := fs.Sub(embedded, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	has, knows, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if has > knows {
+		return &audit.NewerSchemaError{Has: has, Knows: knows}
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// checkVersion tells whether the store has this worker's schema, changing nothing.
+func checkVersion(ctx context.Context, db *sql.DB) error {
+	var has int64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&has)
+	switch {
+	case err != nil:
+		return fmt.Errorf("not an audit store, or one that is not complete: %w", err)
+	case has > schemaVersion:
+		return &audit.NewerSchemaError{Has: has, Knows: schemaVersion}
+	case has < schemaVersion:
+		return errors.New("its schema is older than this worker's: start the worker once to migrate it")
+	}
+	return nil
+}

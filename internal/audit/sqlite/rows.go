@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// columns are those of a record, in the order in which they are written and read.
+const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash"
+
+const columnCount = 14
+
+// scan calls visit with each record of a query that selects columns. It asks the driver itself: the conversions of
+// database/sql cost as much as the reading, and a check reads millions of records. The record is valid during the call.
+func scan(ctx context.Context, conn *sql.Conn, visit func(*audit.Record) error, query string, args ...any) error {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return conn.Raw(func(c any) error {
+		rows, err := c.(driver.QueryerContext).QueryContext(ctx, query, named)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var record audit.Record
+		values := make([]driver.Value, columnCount)
+		for n := 0; ; n++ {
+			switch err := rows.Next(values); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			if n%1000 == 999 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := read(values, &record); err != nil {
+				return err
+			}
+			if err := visit(&record); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// read turns a row into a record. The table is strict: a value of another type is damage.
+func read(values []driver.Value, r *audit.Record) (err error) {
+	v := reader{values: values}
+	*r = audit.Record{Chain: chainNumber, Seq: v.int(0), Kind: audit.Kind(v.int(2)), ClaimID: v.text(7)} //nolint:gosec // a wrong kind fails the chain
+	r.ID, r.At = r.Seq, time.UnixMicro(v.int(1)).UTC()
+	r.Cluster, r.JobKey, r.ProcessInstanceKey = v.text(3), v.int(4), v.int(5)
+	v.bytes(6, r.Inputs[:])
+	r.RetryCount, r.NextRetryTime = int(v.int(8)), audit.NextRetryTime(v.int(9))
+	r.Message, r.Variables, r.Detail = v.text(10), v.text(11), v.text(12)
+	v.bytes(13, r.Hash[:])
+	return v.err
+}
+
+type reader struct {
+	values []driver.Value
+	err    error
+}
+
+func (v *reader) int(i int) int64 {
+	n, ok := v.values[i].(int64)
+	v.check(i, ok)
+	return n
+}
+
+func (v *reader) text(i int) string {
+	s, ok := v.values[i].(string)
+	v.check(i, ok)
+	return s
+}
+
+func (v *reader) bytes(i int, to []byte) {
+	b, ok := v.values[i].([]byte)
+	v.check(i, ok && len(b) == len(to))
+	copy(to, b)
+}
+
+func (v *reader) check(i int, ok bool) {
+	if !ok && v.err == nil {
+		v.err = fmt.Errorf("record %v: column %d holds %T", v.values[0], i+1, v.values[i])
+	}
+}
+
+// query is scan on one of the reading connections.
+func (s *Store) query(ctx context.Context, visit func(*audit.Record) error, query string, args ...any) error {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return s.failed(err)
+	}
+	defer conn.Close()
+	var own error // visit's error is not the store's
+	err = scan(ctx, conn, func(r *audit.Record) error { own = visit(r); return own }, query, args...)
+	if err != nil && own == nil {
+		return s.failed(err)
+	}
+	return own
+}
+
+// list is query with all records at once.
+func (s *Store) list(ctx context.Context, query string, args ...any) (records []audit.Record, err error) {
+	err = s.query(ctx, func(r *audit.Record) error { records = append(records, *r); return nil }, query, args...)
+	return records, err
+}
+
+// each calls visit for every row of a query that yields one number.
+func (s *Store) ask(ctx context.Context, query string, args []any, to ...any) error {
+	err := s.read.QueryRowContext(ctx, query, args...).Scan(to...)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return s.failed(err)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// chainNumber is that of the only chain.
+const chainNumber = 1
+
+// writer is the connection that writes, its prepared statements and the end of the chain.
+type writer struct {
+	secret *audit.Secret
+	db     *sql.DB
+	conn   *sql.Conn
+	stmts  map[string]*sql.Stmt
+
+	seq  int64
+	last audit.Hash
+	args []any // reused
+}
+
+func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "wal_autocheckpoint(2000)"))
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
+	if w.conn, err = db.Conn(ctx); err == nil {
+		err = w.load(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, stmt := range w.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	return errors.Join(append(errs, w.db.Close())...)
+}
+
+// load reads where the chain ends. Signing a new head over an end that the last one does not name would hide that
+// records were cut off or added.
+func (w *writer) load(ctx context.Context) error {
+	if err := w.checkKey(ctx); err != nil {
+		return err
+	}
+	var hash []byte
+	err := w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM stubs ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		w.last = audit.NewChain(chainNumber).Last()
+	} else if err != nil {
+		return err
+	} else {
+		copy(w.last[:], hash)
+	}
+	heads, err := heads(ctx, w.conn)
+	if err != nil {
+		return err
+	}
+	if len(heads) == 0 {
+		return nil
+	}
+	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, ID: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
+	}
+	return nil
+}
+
+// checkKey notes which key a new store is made with, and compares that of an old one.
+func (w *writer) checkKey(ctx context.Context) error {
+	given, store := w.secret.Public().ID(), ""
+	err := w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&store)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = w.conn.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('key', ?)", given)
+		return err
+	case err != nil:
+		return err
+	case store != given:
+		return &audit.WrongKeyError{Store: store, Given: given}
+	}
+	return nil
+}
+
+func (w *writer) transact(ctx context.Context, do func(context.Context, *writer) error) error {
+	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err := do(ctx, w); err != nil {
+		return errors.Join(err, w.exec(ctx, "ROLLBACK"))
+	}
+	return w.exec(ctx, "COMMIT")
+}
+
+// exec runs a statement that is prepared when it is first used.
+func (w *writer) exec(ctx context.Context, query string, args ...any) error {
+	stmt, err := w.stmt(ctx, query)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.ExecContext(ctx, args...)
+	return err
+}
+
+func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	stmt := w.stmts[query]
+	if stmt == nil {
+		var err error
+		if stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
+			return nil, fmt.Errorf("%.40s: %w", query, err)
+		}
+		w.stmts[query] = stmt
+	}
+	return stmt, nil
+}
+
+// maxChunk is the most rows that one statement handles. Statements are prepared for its powers of two only.
+const maxChunk = 64
+
+// chunks are the sizes in which n rows are handled.
+func chunk(n int) int {
+	size := maxChunk
+	for size > n {
+		size /= 2
+	}
+	return size
+}
+
+// repeated is the statement for so many rows: head, and row n times with commas between, and tail.
+type repeated struct{ head, row, tail string }
+
+// of returns the statement's texts by size; they are built once, as keys of the prepared ones.
+func (r repeated) build() (texts map[int]string) {
+	texts = map[int]string{}
+	for n := 1; n <= maxChunk; n *= 2 {
+		texts[n] = r.head + strings.Repeat(","+r.row, n)[1:] + r.tail
+	}
+	return texts
+}
+
+var (
+	insertRecords  = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
+	selectKeys     = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
+	clearAnswered  = repeated{"DELETE FROM unanswered WHERE seq IN (", "?", ")"}.build()
+	clearPublished = repeated{"DELETE FROM outbox WHERE seq IN (", "?", ")"}.build()
+	askUnanswered  = repeated{"SELECT seq FROM unanswered WHERE seq IN (", "?", ")"}.build()
+	addDeath       = "INSERT INTO deaths (cluster, job_key, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
+)
+
+// execIDs runs a statement on all IDs, in chunks.
+func (w *writer) execIDs(ctx context.Context, texts map[int]string, ids []int64) error {
+	for len(ids) > 0 {
+		n := chunk(len(ids))
+		args := w.args[:0]
+		for _, id := range ids[:n] {
+			args = append(args, id)
+		}
+		w.args = args
+		if err := w.exec(ctx, texts[n], args...); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
