@@ -3,7 +3,10 @@
 // rule's handler can be tested without a broker.
 package job
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Job is one activated job, as far as a handler needs it.
 type Job struct {
@@ -17,6 +20,8 @@ type Job struct {
 	Retries int32
 	// Variables is the JSON object of the fetched variables, as the gateway sent it.
 	Variables string
+	// Received is when the job was received.
+	Received time.Time
 }
 
 // Handler turns a batch of jobs into as many answers, in the same order.
@@ -63,6 +68,48 @@ type Answer struct {
 	code      string
 	message   string
 	variables string
+	settled   func(Fate)
+}
+
+// Fate is what became of an answer, as far as it is known.
+type Fate uint8
+
+// The fates of an answer. The zero value is none of them.
+const (
+	// Taken: the broker has the answer.
+	Taken Fate = iota + 1
+	// Gone: the broker did not know the job any more when the answer was sent for the first time. Another worker has
+	// answered it, or its process instance was cancelled.
+	Gone
+	// Unknown: the job may come again, and be answered then.
+	Unknown
+)
+
+// String returns the fate's name as it stands in logs and metric labels.
+func (f Fate) String() string {
+	switch f {
+	case Taken:
+		return "taken"
+	case Gone:
+		return "gone"
+	case Unknown:
+		return "unknown"
+	default:
+		return "none"
+	}
+}
+
+// Then has a function called once with the answer's fate. It must not block.
+func (a Answer) Then(settled func(Fate)) Answer {
+	a.settled = settled
+	return a
+}
+
+// Settle tells the answer's fate to the function that wants to know it, if there is one.
+func (a Answer) Settle(f Fate) {
+	if a.settled != nil {
+		a.settled(f)
+	}
 }
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.

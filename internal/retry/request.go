@@ -67,7 +67,7 @@ const (
 // Faults returns what is wrong with the request's values, nil where nothing is.
 func (r Request) Faults() []Fault {
 	var faults []Fault
-	if !validClaimID(r.ClaimID) {
+	if !ValidClaimID(r.ClaimID) {
 		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), RuleClaimID})
 	}
 	if strings.TrimSpace(r.SubmissionError) == "" {
@@ -79,10 +79,10 @@ func (r Request) Faults() []Fault {
 	return faults
 }
 
-// validClaimID is ^CLM-.*-\d+$ on the whole string, without the cost of a regular expression, and refuses what no
-// claim number contains but would do harm in a log or a report: control characters, invisible direction marks, bytes
-// that are not UTF-8.
-func validClaimID(id string) bool {
+// ValidClaimID tells whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
+// expression, but for what no claim number contains and would do harm in a log or a report: control characters,
+// invisible direction marks, bytes that are not UTF-8, more than [MaxClaimIDBytes].
+func ValidClaimID(id string) bool {
 	head := strings.TrimRight(id, "0123456789")
 	if len(head) == len(id) || len(id) > MaxClaimIDBytes {
 		return false

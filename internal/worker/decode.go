@@ -12,17 +12,44 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// decode reads the job's variables. Its error is an [*retry.InvalidInputError] that names all faults at once: wrong
-// types found here together with wrong values found by the rule.
-func decode(j *job.Job, zone *time.Location) (retry.Request, error) {
-	// A map rather than a struct: encoding/json matches struct fields regardless of case, process variables are not.
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(j.Variables), &raw); err != nil || raw == nil {
-		return retry.Request{}, &retry.InvalidInputError{Faults: []retry.Fault{{
-			Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
-		}}}
+// variables are the process variables of a job, not yet read; nil where they are no JSON object.
+//
+// A map rather than a struct: encoding/json matches struct fields regardless of case, process variables are not.
+type variables map[string]json.RawMessage
+
+func parse(j *job.Job) variables {
+	var v variables
+	if json.Unmarshal([]byte(j.Variables), &v) != nil {
+		return nil
 	}
-	d := decoder{raw: raw, zone: zone}
+	return v
+}
+
+// inputs are what the decision about a job depends on, for its key: the named variables as they came, or all of it
+// where that is no JSON object. Which other variables a gateway sends along, and in which order, makes no difference.
+func (v variables) inputs(j *job.Job, names []string) []string {
+	if v == nil {
+		return []string{j.Variables}
+	}
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = string(v[name])
+	}
+	return parts
+}
+
+// noObject is the fault of variables that are no JSON object.
+var noObject = &retry.InvalidInputError{Faults: []retry.Fault{{
+	Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
+}}}
+
+// decode reads the variables of a job. Its error is an [*retry.InvalidInputError] that names all faults at once: wrong
+// types found here together with wrong values found by the rule. The request then holds what could be read.
+func decode(v variables, j *job.Job, zone *time.Location) (retry.Request, error) {
+	if v == nil {
+		return retry.Request{}, noObject
+	}
+	d := decoder{raw: v, zone: zone}
 	request := retry.Request{
 		ClaimID:            d.text("claimId", retry.RuleClaimID),
 		SubmissionError:    d.text("submissionError", retry.RuleSubmissionError),
@@ -36,25 +63,32 @@ func decode(j *job.Job, zone *time.Location) (retry.Request, error) {
 			d.faults = append(d.faults, f)
 		}
 	}
-	if d.faults != nil {
-		inOrder := FetchVariables()
-		slices.SortStableFunc(d.faults, func(a, b retry.Fault) int {
-			return slices.Index(inOrder, a.Variable) - slices.Index(inOrder, b.Variable)
-		})
-		return retry.Request{}, &retry.InvalidInputError{Faults: d.faults}
+	if d.reported("claimId") {
+		request.ClaimID = "" // it may be anything
 	}
-	return request, nil
+	return request, d.err(FetchVariables())
 }
 
 // decoder reads variable after variable and collects what is wrong with them.
 type decoder struct {
-	raw    map[string]json.RawMessage
+	raw    variables
 	zone   *time.Location
 	faults []retry.Fault
 }
 
 func (d *decoder) fault(variable, value, rule string) {
 	d.faults = append(d.faults, retry.Fault{Variable: variable, Value: value, Rule: rule})
+}
+
+// err is the error of all faults, in the order of the variables; nil where there is none.
+func (d *decoder) err(inOrder []string) error {
+	if d.faults == nil {
+		return nil
+	}
+	slices.SortStableFunc(d.faults, func(a, b retry.Fault) int {
+		return slices.Index(inOrder, a.Variable) - slices.Index(inOrder, b.Variable)
+	})
+	return &retry.InvalidInputError{Faults: d.faults}
 }
 
 func (d *decoder) reported(variable string) bool {

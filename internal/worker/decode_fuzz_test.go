@@ -3,13 +3,10 @@ package worker_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/oddinputs"
 )
 
@@ -21,12 +18,8 @@ func FuzzDecode(f *testing.F) {
 			f.Add(in.Variables)
 		}
 	}
-	h, err := worker.NewHandler(retry.TISS(), func() time.Time { return now }, &counts{}, zap.NewNop())
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Fuzz(func(t *testing.T, variables string) {
-		got := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+		got := newHandler(t, zap.NewNop(), &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})[0]
 		switch got.Kind() {
 		case job.KindFail:
 			if got.Retries() != 0 || got.Message() == "" {

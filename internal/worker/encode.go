@@ -2,6 +2,7 @@ package worker
 
 import (
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -12,12 +13,13 @@ import (
 // event of the instance; a megabyte of HTML from a proxy does not belong there.
 const maxOriginalError = 8 << 10
 
-// encode words a decision as process variables: the eight agreed names of RN-BIL-005 section 3.2, and everything else
-// in the one object `retryDecision`, so that the agreed names stay as they are.
+// encode words a decision as process variables: the agreed names of RN-BIL-005 section 3.2, and everything else in the
+// one object `retryDecision`, so that the agreed names stay as they are. The eighth name, originalError, is not among
+// them: these are the bytes that are stored, and the insurer's text is not (see [withOriginalError]).
 //
 // It is written out by hand because it runs for every job, and because names and order are the contract.
-func encode(d retry.Decision, r retry.Request) string {
-	b := make([]byte, 0, 512+min(len(r.SubmissionError), maxOriginalError))
+func encode(d *retry.Decision) string {
+	b := make([]byte, 0, 512)
 	b = append(b, `{"shouldRetry":`...)
 	b = strconv.AppendBool(b, d.Outcome == retry.OutcomeRetry)
 	b = append(b, `,"retryCount":`...)
@@ -38,14 +40,24 @@ func encode(d retry.Decision, r retry.Request) string {
 	b = appendString(b, d.Reason())
 	b = append(b, `,"errorClassification":`...)
 	b = appendString(b, string(d.Rule.Class))
-	b = append(b, `,"originalError":`...)
-	b = appendString(b, cut(r.SubmissionError))
 	b = append(b, `,"retryDecision":`...)
 	b = appendExplanation(b, d)
 	return string(append(b, '}'))
 }
 
-func appendExplanation(b []byte, d retry.Decision) []byte {
+// withOriginalError puts the error text, as the job brought it, behind the stored variables: it echoes what the process
+// holds already (RN-BIL-005 section 3.2).
+func withOriginalError(stored, submissionError string) string {
+	const name = `,"originalError":`
+	text := cut(submissionError)
+	b := make([]byte, 0, len(stored)+len(name)+len(text)+len(text)/8+2)
+	b = append(b, strings.TrimSuffix(stored, "}")...)
+	b = append(b, name...)
+	b = appendString(b, text)
+	return string(append(b, '}'))
+}
+
+func appendExplanation(b []byte, d *retry.Decision) []byte {
 	b = append(b, `{"policy":`...)
 	b = appendString(b, d.Policy)
 	b = append(b, `,"policyVersion":`...)
@@ -74,16 +86,23 @@ func appendMinutes(b []byte, d time.Duration) []byte {
 	return append(b, `M"`...)
 }
 
-// cut shortens a text to maxOriginalError bytes, never inside a character, and says so.
+// cut shortens an error text that is echoed, and says so.
 func cut(text string) string {
 	if len(text) <= maxOriginalError {
 		return text
 	}
-	end := maxOriginalError
+	return cutTo(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
+}
+
+// cutTo shortens a text to so many bytes, never inside a character.
+func cutTo(text string, end int) string {
+	if len(text) <= end {
+		return text
+	}
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
+	return text[:end]
 }
 
 // appendString writes a JSON string. The text is valid UTF-8, because it came out of a JSON decoder.

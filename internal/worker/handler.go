@@ -1,15 +1,16 @@
-// Package worker turns batches of `analyze-retry` jobs into answers: it reads the process variables, asks the rule,
-// and words the outcome for the process model. It knows jobs and the rule, but no broker.
+// Package worker turns batches of jobs into answers: it reads the process variables, asks the rule, has the decisions
+// recorded, and words the stored outcome for the process model. It knows jobs, the rule and the audit trail, but neither
+// broker nor database.
 package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -23,99 +24,141 @@ func FetchVariables() []string {
 	return []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}
 }
 
+// Recorder keeps what is decided; see [audit.Recorder].
+type Recorder interface {
+	// Record stores the records and returns what became of each. An error means that nobody knows.
+	Record(ctx context.Context, records []audit.Record) ([]audit.Appended, error)
+	// Answered notes that the answer of a record has reached the broker, Gone that it found no job.
+	Answered(id int64)
+	Gone(record audit.Record)
+}
+
+// Rounds tells how the present round of submissions of a claim went; see [audit.History].
+type Rounds interface {
+	Round(ctx context.Context, claimID string) (audit.Round, error)
+}
+
 // Observer is told of every job's outcome and how long it took to find.
 type Observer interface {
-	// Decided is called for every decision.
+	// Decided is called for every new decision, Rejected for every new job whose input was invalid.
 	Decided(d retry.Decision, elapsed time.Duration)
-	// Rejected is called for every job whose input was invalid.
 	Rejected(elapsed time.Duration)
+	// Repeated is called for every job that was given its stored answer again.
+	Repeated()
+	// JobKeyReused is called where a job key is known from another process instance.
+	JobKeyReused()
+}
+
+// Trail is where decisions are kept and by what they are known again.
+type Trail struct {
+	// Recorder and Rounds write and read. Required.
+	Recorder Recorder
+	Rounds   Rounds
+	// Secret keys the hash of a job's inputs. Required.
+	Secret *audit.Secret
+	// Cluster is the name of the Zeebe cluster whose jobs are decided.
+	Cluster string
 }
 
 // Handler answers `analyze-retry` jobs by a policy.
 type Handler struct {
 	policy   *retry.Policy
 	zone     *time.Location
+	fetch    []string
+	trail    Trail
 	now      func() time.Time
 	observer Observer
 	log      *zap.Logger
 }
 
 // NewHandler makes a handler. It fails where the policy names a time zone that does not exist.
-func NewHandler(policy *retry.Policy, now func() time.Time, observer Observer, log *zap.Logger) (*Handler, error) {
+func NewHandler(policy *retry.Policy, trail Trail, now func() time.Time, observer Observer, log *zap.Logger) (*Handler, error) {
 	zone, err := time.LoadLocation(policy.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", policy.Name, err)
 	}
-	return &Handler{policy: policy, zone: zone, now: now, observer: observer, log: log}, nil
+	return &Handler{policy: policy, zone: zone, fetch: FetchVariables(), trail: trail, now: now, observer: observer, log: log}, nil
 }
 
-// Handle answers each job of the batch. It does not block, so the context is not asked.
-func (h *Handler) Handle(_ context.Context, jobs []job.Job) []job.Answer {
+// ruling is what was found about one job, before it is stored.
+type ruling struct {
+	inputs   [16]byte
+	request  retry.Request
+	decision retry.Decision
+	// invalid is what is wrong with the input, nil where a decision was taken.
+	invalid error
+	// at is when the rule was asked, elapsed how long it took from there.
+	at      time.Time
+	elapsed time.Duration
+	// firstFailure is when the claim was first decided about in this round; known where retries are used up.
+	firstFailure time.Time
+}
+
+// Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new decision, or
+// the one that this job got before.
+func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	rulings := make([]ruling, len(jobs))
+	records := make([]audit.Record, len(jobs))
+	for i := range jobs {
+		rulings[i] = h.rule(&jobs[i])
+		if err := h.addHistory(ctx, &rulings[i]); err != nil {
+			return h.trail.unavailable(jobs)
+		}
+		records[i] = h.trail.record(&jobs[i], &rulings[i])
+	}
+	stored, err := h.trail.Recorder.Record(ctx, records)
+	if err != nil {
+		return h.trail.unavailable(jobs)
+	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
-		answers[i] = h.answer(&jobs[i])
+		h.tell(&jobs[i], &rulings[i], &stored[i])
+		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, &rulings[i])
 	}
 	return answers
 }
 
-func (h *Handler) answer(j *job.Job) job.Answer {
-	started := h.now()
-	request, err := decode(j, h.zone)
-	if err != nil {
-		return h.reject(j, err, started)
+// rule reads the job and asks the rule.
+func (h *Handler) rule(j *job.Job) (r ruling) {
+	r.at = h.now()
+	v := parse(j)
+	r.inputs = h.trail.Secret.Inputs(v.inputs(j, h.fetch)...)
+	r.request, r.invalid = decode(v, j, h.zone)
+	if r.invalid == nil {
+		r.decision, r.invalid = h.policy.Decide(r.request, r.at)
 	}
-	decision, err := h.policy.Decide(request, started)
-	if err != nil {
-		return h.reject(j, err, started)
-	}
-	elapsed := h.now().Sub(started)
-	h.observer.Decided(decision, elapsed)
-	h.logDecision(j, request.ClaimID, decision, elapsed)
-
-	variables := encode(decision, request)
-	if code := decision.ErrorCode(); code != "" {
-		return job.ThrowError(code, stopMessage(request.ClaimID, decision), variables)
-	}
-	return job.Complete(variables)
+	r.elapsed = h.now().Sub(r.at)
+	return r
 }
 
-// reject turns invalid input into an incident: an operator sees it, corrects the variables and resolves it. The job is
-// never completed and no BPMN error is thrown, because the model has no answer to a wiring mistake.
-func (h *Handler) reject(j *job.Job, err error, started time.Time) job.Answer {
-	elapsed := h.now().Sub(started)
-	h.observer.Rejected(elapsed)
-	if invalid := (*retry.InvalidInputError)(nil); !errors.As(err, &invalid) {
-		// Cannot happen: decoding and deciding have no other error. A text that is not made for it must not leave
-		// the process, it could repeat personal data.
-		err = errors.New("invalid input")
+// tell counts and logs what is new.
+func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
+	if stored.JobKeyReused {
+		h.observer.JobKeyReused()
+		h.log.Warn("job_key_reused", append(jobFields(j), zap.String("detail",
+			"this job key is known from another process instance; after a broker's data was wiped, give RETRY_CLUSTER_NAME a new name"))...)
 	}
-	h.log.Warn("input_rejected",
-		zap.Int64("jobKey", j.Key),
-		zap.Int64("processInstanceKey", j.ProcessInstanceKey),
-		zap.String("elementId", j.ElementID),
-		zap.String("error", err.Error()))
-	return job.Incident(err.Error())
+	switch {
+	case stored.Repeated:
+		h.observer.Repeated()
+		h.log.Info("decision_repeated", jobFields(j)...)
+	case r.invalid != nil:
+		h.observer.Rejected(r.elapsed)
+		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
+	default:
+		h.observer.Decided(r.decision, r.elapsed)
+		h.logDecision(j, r)
+	}
 }
 
-// stopMessage is what a BPMN error says to the person who finds it, uncaught, in an incident. It names the rule's code
-// rather than the insurer's text, which may carry personal data.
-func stopMessage(claimID string, d retry.Decision) string {
-	if d.Outcome == retry.OutcomePermanent {
-		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Rule.Code)
-	}
-	return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, lastError(d.Rule))
-}
-
-func lastError(r retry.Rule) string {
-	if r.Code == "" {
-		return string(r.Class)
-	}
-	return r.Code + " (" + string(r.Class) + ")"
+func jobFields(j *job.Job) []zap.Field {
+	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
 }
 
 // logDecision writes the one line of a decision, with the field names of RN-BIL-005 section 13.4. `submissionError` is
 // the code that matched: the insurer's text itself may carry personal data and is never logged.
-func (h *Handler) logDecision(j *job.Job, claimID string, d retry.Decision, elapsed time.Duration) {
+func (h *Handler) logDecision(j *job.Job, r *ruling) {
+	d := &r.decision
 	level, event := zap.InfoLevel, "retry_scheduled"
 	switch {
 	case d.Outcome == retry.OutcomeExhausted:
@@ -134,15 +177,17 @@ func (h *Handler) logDecision(j *job.Job, claimID string, d retry.Decision, elap
 		nextRetryTime = zap.String("nextRetryTime", d.NextRetryTime.Format(time.RFC3339))
 	}
 	line.Write(
-		zap.String("claimId", claimID),
+		zap.String("claimId", r.request.ClaimID),
 		zap.String("submissionError", d.Rule.Code),
 		zap.String("errorClassification", string(d.Rule.Class)),
 		zap.Int("retryCount", d.RetryCount),
 		zap.Int("maxRetries", d.MaxRetries),
 		zap.Int64("backoffMinutes", int64(d.Backoff/time.Minute)),
 		nextRetryTime,
-		zap.Float64("executionTimeMs", float64(elapsed.Microseconds())/1000),
+		zap.Float64("executionTimeMs", milliseconds(r.elapsed)),
 		zap.Int64("jobKey", j.Key),
 		zap.Int64("processInstanceKey", j.ProcessInstanceKey),
 	)
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -36,7 +36,9 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 // answerJobs sends answers until there are no more to come.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
-		if w.deliver(r) {
+		if fate, settled := w.deliver(r); settled {
+			w.opt.Observer.Answered(r.answer.Kind(), fate)
+			r.answer.Settle(fate)
 			w.slots.give()
 		}
 	}
@@ -47,37 +49,41 @@ func (w *Worker) answerJobs() {
 //
 // Where an answer may have been lost on its way or on its way back, the same bytes are sent again and nothing else:
 // another answer could undo what the broker has taken already.
-func (w *Worker) deliver(r reply) (settled bool) {
+func (w *Worker) deliver(r reply) (fate job.Fate, settled bool) {
 	pause := backoff{least: answerPauseMin, most: answerPauseMax}
 	code := codes.DeadlineExceeded // of the last try
+	taken := job.Taken
 	for first := true; ; first = false {
 		left := time.Until(r.answerBy)
 		if left <= 0 {
 			// The broker gives the job out again.
 			w.log.Warn("answer_given_up", r.fields(code)...)
-			return true
+			return job.Unknown, true
 		}
 		switch code = w.send(r, min(left, answerTimeout)); code {
 		case codes.OK:
-			return true
+			return taken, true
 		case codes.NotFound:
-			// An earlier try came through, another worker was first, or the process instance was cancelled.
 			w.log.Debug("job_gone", r.fields(code)...)
-			return true
+			if first {
+				return job.Gone, true
+			}
+			return job.Taken, true // an earlier try came through, as far as can be known
 		case codes.FailedPrecondition:
 			// The job failed meanwhile. It comes again when that is mended.
 			w.log.Info("answer_not_taken", r.fields(code)...)
-			return true
+			return job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
 			if !first || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
-				return true
+				return job.Unknown, true
 			}
 			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
+			taken = job.Unknown // what is taken now is not the answer that was asked for
 			continue
 		}
 		if w.answering.Err() != nil {
-			return false
+			return job.Unknown, false
 		}
 		sleep(w.answering, min(pause.next(), left))
 	}

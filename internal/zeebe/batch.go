@@ -58,6 +58,9 @@ func (w *Worker) work(b batch) {
 				w.log.Error("handler_gave_no_answer", jobFields(j)...)
 				a = job.Fail(j.Retries-1, "the worker's handler gave no answer for this job")
 			}
+			if a.Kind() == job.KindRelease {
+				w.declined.Store(true)
+			}
 			w.reply(b, j, a)
 		}
 	case w.handling.Err() != nil:

@@ -44,10 +44,16 @@ type poll struct {
 // wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
 	w.link.good = time.Now()
+	declined := backoff{least: pollPauseMin, most: pollPauseMax}
 	for patience := atOnce; ; {
 		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive/3))
-		if err != nil {
+		if err != nil || w.opt.Hold(ctx) != nil {
 			return
+		}
+		if w.declined.Swap(false) {
+			sleep(ctx, declined.next()) // the same jobs would come back at once, without end
+		} else {
+			declined.reset()
 		}
 		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience, w.opt.JobTimeout}, w.accept)
 		switch {
@@ -77,7 +83,9 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 		return received, nil
 	case ctx.Err() != nil:
 		return received, err
-	case status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx):
+	}
+	w.opt.Observer.PollFailed()
+	if status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
 	sleep(ctx, w.link.failed(err))
@@ -129,6 +137,7 @@ func (w *Worker) gatewayAnswers(ctx context.Context) bool {
 
 func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	jobs := make([]job.Job, len(activated))
+	now := time.Now()
 	for i, a := range activated {
 		jobs[i] = job.Job{
 			Key:                a.Key,
@@ -137,6 +146,7 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 			ElementID:          a.ElementId,
 			Retries:            a.Retries,
 			Variables:          a.Variables,
+			Received:           now,
 		}
 	}
 	return jobs

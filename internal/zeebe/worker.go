@@ -33,9 +33,28 @@ type Options struct {
 	RequestTimeout time.Duration
 	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 8 seconds.
 	ShutdownTimeout time.Duration
+	// Hold is waited for before each poll: it returns when jobs may be taken, and at the latest when its context ends.
+	// Defaults to taking jobs at any time.
+	Hold func(context.Context) error
+	// Observer defaults to none.
+	Observer Observer
 	// Logger defaults to none. What it is told holds neither variables nor the gateway's own texts about answers.
 	Logger *zap.Logger
 }
+
+// Observer is told how the worker and the broker get along. Its methods must not block.
+type Observer interface {
+	// PollFailed is called for every poll that failed.
+	PollFailed()
+	// Answered is called once for every answer, with its fate.
+	Answered(kind job.Kind, fate job.Fate)
+}
+
+// nobody is the observer of those who have none.
+type nobody struct{}
+
+func (nobody) PollFailed()                 {}
+func (nobody) Answered(job.Kind, job.Fate) {}
 
 // withDefaults fills in what is not given.
 func (o Options) withDefaults() Options {
@@ -52,6 +71,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxJobsActive <= 0 {
 		o.MaxJobsActive = 50
+	}
+	if o.Hold == nil {
+		o.Hold = func(ctx context.Context) error { return ctx.Err() }
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
@@ -90,6 +115,7 @@ type Worker struct {
 	keepers   sync.WaitGroup // one goroutine for each batch
 	replies   chan reply     // has room for every job in hand
 	abandoned atomic.Int64   // handler calls that did not come back in time
+	declined  atomic.Bool    // the handler has handed jobs back since it was last asked whether it did
 }
 
 // NewWorker makes a worker. It panics where a required option is missing.

@@ -1,0 +1,169 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// graves counts deaths as a store does, and outlives the process that dies.
+type graves struct {
+	begun map[int64]int
+	down  error
+}
+
+func (g *graves) Deaths(_ context.Context, _ string, keys []int64) ([]int, error) {
+	counts := make([]int, len(keys))
+	for i, key := range keys {
+		counts[i] = g.begun[key]
+	}
+	return counts, g.down
+}
+
+func (g *graves) Begin(_ context.Context, _ string, keys []int64) error {
+	for _, key := range keys {
+		g.begun[key]++
+	}
+	return g.down
+}
+
+func (g *graves) End(_ context.Context, _ string, keys []int64) error {
+	for _, key := range keys {
+		delete(g.begun, key)
+	}
+	return nil
+}
+
+// killer is a handler that ends the process at one job: it panics past End, as a process that is gone would.
+type killer struct {
+	deadly  int64
+	batches [][]int64
+	graves  *graves
+}
+
+type death struct{ begun map[int64]int }
+
+func (k *killer) Handle(_ context.Context, jobs []job.Job) []job.Answer {
+	var keys []int64
+	answers := make([]job.Answer, len(jobs))
+	for i, j := range jobs {
+		keys = append(keys, j.Key)
+		answers[i] = job.Complete("{}")
+	}
+	k.batches = append(k.batches, keys)
+	if slices.Contains(keys, k.deadly) {
+		panic(death{cloned(k.graves.begun)})
+	}
+	return answers
+}
+
+func cloned(m map[int64]int) map[int64]int {
+	c := map[int64]int{}
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+// live lets one process handle the jobs until it dies or is done; what it noted stays as it was at its death.
+func live(t *testing.T, k *killer, jobs []job.Job) (answers []job.Answer, died bool) {
+	t.Helper()
+	defer func() {
+		if d, ok := recover().(death); ok {
+			k.graves.begun, died = d.begun, true
+		}
+	}()
+	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	return d.Handle(t.Context(), jobs), false
+}
+
+func keyed(keys ...int64) []job.Job {
+	jobs := make([]job.Job, len(keys))
+	for i, key := range keys {
+		jobs[i] = newJob(timeout)
+		jobs[i].Key = key
+	}
+	return jobs
+}
+
+func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
+	t.Parallel()
+	k := &killer{deadly: 2, graves: &graves{begun: map[int64]int{}}}
+	for n := range 3 {
+		if _, died := live(t, k, keyed(1, 2, 3)); !died {
+			t.Fatalf("process %d lives", n)
+		}
+	}
+	answers, died := live(t, k, keyed(1, 2, 3))
+	if died {
+		t.Fatal("a fourth process died")
+	}
+	if answers[1].Kind() != job.KindFail || answers[1].Retries() != 0 {
+		t.Errorf("the deadly job was answered %s, want an incident", answers[1].Kind())
+	}
+	for _, i := range []int{0, 2} {
+		if answers[i].Kind() != job.KindComplete {
+			t.Errorf("job %d was answered %s, want complete", i+1, answers[i].Kind())
+		}
+	}
+}
+
+func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
+	t.Parallel()
+	k := &killer{deadly: 2, graves: &graves{begun: map[int64]int{}}}
+	live(t, k, keyed(1, 2, 3))
+	live(t, k, keyed(1, 2, 3, 4))
+	want := [][]int64{{1, 2, 3}, {4}, {1}, {2}}
+	if diff := cmp.Diff(want, k.batches); diff != "" {
+		t.Errorf("handled (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[int64]int{2: 2, 3: 1}, k.graves.begun); diff != "" {
+		t.Errorf("blamed (-want +got):\n%s", diff)
+	}
+}
+
+func TestAfterAWhileNothingIsNoted(t *testing.T) {
+	t.Parallel()
+	k := &killer{graves: &graves{begun: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
+	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), now.Add(-time.Second), func() time.Time { return now }, zap.NewNop())
+	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
+		t.Errorf("answered %s, want complete", a.Kind())
+	}
+}
+
+func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
+	t.Parallel()
+	k := &killer{graves: &graves{begun: map[int64]int{}, down: errors.New("down")}}
+	answers, _ := live(t, k, keyed(1, 2))
+	for _, a := range answers {
+		if a.Kind() != job.KindRelease {
+			t.Errorf("answered %s, want release", a.Kind())
+		}
+	}
+	if k.batches != nil {
+		t.Errorf("handled %v", k.batches)
+	}
+}
+
+func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	g := &graves{begun: map[int64]int{7: 3}}
+	d := worker.NewDeadly(&killer{graves: g}, g, trailOn(m), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	a := d.Handle(t.Context(), keyed(7))[0]
+	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
+		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)
+	}
+	if len(g.begun) != 0 {
+		t.Errorf("the deaths %v are not forgotten: a corrected job would be an incident at once", g.begun)
+	}
+}

@@ -1,0 +1,179 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// unavailable hands all jobs back with their retries unchanged: nothing is answered that is not stored.
+func (t *Trail) unavailable(jobs []job.Job) []job.Answer {
+	answers := make([]job.Answer, len(jobs))
+	for i := range answers {
+		answers[i] = job.Release("released: the audit store is not available")
+	}
+	return answers
+}
+
+// addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
+func (h *Handler) addHistory(ctx context.Context, r *ruling) error {
+	if r.invalid != nil || r.decision.Outcome != retry.OutcomeExhausted {
+		return nil
+	}
+	round, err := h.trail.Rounds.Round(ctx, r.request.ClaimID)
+	r.firstFailure = round.FirstFailure
+	return err
+}
+
+// record is what is to be stored of a job: its input without personal data, what was decided, and the answer.
+func (t *Trail) record(j *job.Job, r *ruling) audit.Record {
+	record := audit.Record{
+		Kind:       audit.KindRejected,
+		At:         r.at.UTC().Truncate(time.Microsecond),
+		Key:        t.key(j, r.inputs),
+		ClaimID:    r.request.ClaimID,
+		RetryCount: r.request.RetryCount,
+	}
+	detail := audit.Detail{
+		ProcessID: j.ProcessID, ElementID: j.ElementID,
+		SubmissionError: storedError(r.request.SubmissionError),
+		Steps:           r.steps(j),
+		ExecutionTimeMs: milliseconds(r.elapsed),
+	}
+	if r.invalid != nil {
+		record.Message = rejection(r.invalid)
+		detail.Steps = nil
+	} else {
+		d := &r.decision
+		record.Kind, record.NextRetryTime = kinds[d.Outcome], d.NextRetryTime
+		record.Variables = encode(d)
+		if d.Outcome != retry.OutcomeRetry {
+			record.Message = stopMessage(r.request.ClaimID, d)
+		}
+		if d.Outcome == retry.OutcomeExhausted {
+			detail.Attempts = r.request.RetryCount + 1
+			if !r.firstFailure.IsZero() {
+				detail.FirstFailureTime = &r.firstFailure
+			}
+		}
+	}
+	record.Detail = marshal(detail)
+	return record
+}
+
+var kinds = map[retry.Outcome]audit.Kind{
+	retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent,
+}
+
+// key is by what a job is known again: the same job with the same inputs, and nothing else.
+func (t *Trail) key(j *job.Job, inputs [16]byte) audit.Key {
+	return audit.Key{Cluster: t.Cluster, JobKey: j.Key, ProcessInstanceKey: j.ProcessInstanceKey, Inputs: inputs}
+}
+
+// steps are the times of the six steps of a decision (RN-BIL-005 section VII).
+func (r *ruling) steps(j *job.Job) *audit.Steps {
+	received := j.Received
+	if received.IsZero() || received.After(r.at) {
+		received = r.at
+	}
+	decided, scheduled := r.at.Sub(received).Microseconds(), (r.at.Sub(received) + r.elapsed).Microseconds()
+	return &audit.Steps{
+		ErrorReceived: received.UTC().Truncate(time.Microsecond),
+		AfterMicros:   [6]int64{0, decided, decided, decided, decided, scheduled},
+	}
+}
+
+// maxStoredError is how much of the error text is kept for audit; reach is how much further personal data is looked
+// for, so that none is cut in two and kept in part.
+const (
+	maxStoredError = 8 << 10
+	reach          = 512
+)
+
+// storedError is the insurer's text as it may be kept: without personal data, at most maxStoredError bytes.
+func storedError(text string) string {
+	if len(text) > maxStoredError+reach {
+		text = text[:maxStoredError+reach]
+	}
+	return cutTo(redact.Text(strings.ToValidUTF8(text, "")), maxStoredError)
+}
+
+// rejection is the text of the incident for an invalid input. It holds shapes of values, never values.
+func rejection(err error) string {
+	if invalid := (*retry.InvalidInputError)(nil); errors.As(err, &invalid) {
+		return invalid.Error()
+	}
+	// Cannot happen: decoding and deciding have no other error. A text that is not made for it must not leave the
+	// process, it could repeat personal data.
+	return "invalid input"
+}
+
+// stopMessage is what a BPMN error says to the person who finds it, uncaught, in an incident. It names the rule's code
+// rather than the insurer's text, which may carry personal data.
+func stopMessage(claimID string, d *retry.Decision) string {
+	if d.Outcome == retry.OutcomePermanent {
+		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Rule.Code)
+	}
+	return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, lastError(d.Rule))
+}
+
+func lastError(r retry.Rule) string {
+	if r.Code == "" {
+		return string(r.Class)
+	}
+	return r.Code + " (" + string(r.Class) + ")"
+}
+
+// answer words a stored record for the broker. It is the same whoever sends it, and however often: only the error text
+// is not stored, and that comes from the job itself.
+func (t *Trail) answer(j *job.Job, stored *audit.Record, r *ruling) job.Answer {
+	if stored.ID == 0 {
+		return job.Fail(j.Retries-1, "the worker's audit store refused this decision although it takes others; its log says why")
+	}
+	var a job.Answer
+	switch stored.Kind {
+	case audit.KindRetry:
+		a = job.Complete(withOriginalError(stored.Variables, r.request.SubmissionError))
+	case audit.KindExhausted:
+		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
+	case audit.KindPermanent:
+		a = job.ThrowError(retry.CodePermanentError, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+		a = job.Complete(stored.Variables)
+	case audit.KindRejected, audit.KindUndelivered:
+		// An incident: an operator sees it, corrects the variables and resolves it. The job is never completed and no
+		// BPMN error is thrown, because the model has no answer to a wiring mistake.
+		a = job.Incident(stored.Message)
+	}
+	return t.settled(a, stored)
+}
+
+// settled notes in the trail what becomes of the answer.
+func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
+	return a.Then(func(f job.Fate) {
+		switch f {
+		case job.Taken:
+			t.Recorder.Answered(stored.ID)
+		case job.Gone:
+			t.Recorder.Gone(*stored)
+		case job.Unknown: // it comes again
+		}
+	})
+}
+
+// marshal writes a detail. It holds texts, numbers and times only, which always can be written.
+func marshal(d audit.Detail) string {
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(fmt.Sprintf("worker: a detail cannot be written: %v", err))
+	}
+	return string(b)
+}

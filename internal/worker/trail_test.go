@@ -1,0 +1,280 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// memory keeps records as a store does, without a disk. The stores themselves are shown by their conformance suite.
+type memory struct {
+	byKey    map[audit.Key]audit.Record
+	round    audit.Round
+	down     error
+	refuses  int64 // a job key whose record cannot be stored
+	answered []int64
+	gone     []audit.Record
+}
+
+func newMemory() *memory { return &memory{byKey: map[audit.Key]audit.Record{}} }
+
+func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appended, error) {
+	if m.down != nil {
+		return nil, m.down
+	}
+	results := make([]audit.Appended, len(records))
+	for i, r := range records {
+		if r.JobKey == m.refuses {
+			continue
+		}
+		for key := range m.byKey {
+			results[i].JobKeyReused = results[i].JobKeyReused || key.JobKey == r.JobKey && key.ProcessInstanceKey != r.ProcessInstanceKey
+		}
+		earlier, known := m.byKey[r.Key]
+		if !known {
+			r.ID = int64(len(m.byKey) + 1)
+			m.byKey[r.Key], earlier = r, r
+		}
+		results[i].Record, results[i].Repeated = earlier, known
+	}
+	return results, nil
+}
+
+func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
+func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
+func (m *memory) Round(context.Context, string) (audit.Round, error) {
+	return m.round, m.down
+}
+
+// only is the one record that there is.
+func (m *memory) only(t *testing.T) audit.Record {
+	t.Helper()
+	if len(m.byKey) != 1 {
+		t.Fatalf("%d records, want 1", len(m.byKey))
+	}
+	for _, r := range m.byKey {
+		return r
+	}
+	panic("unreachable")
+}
+
+var secret = func() *audit.Secret {
+	s, err := audit.NewSecret()
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()
+
+func trailOn(m *memory) worker.Trail {
+	return worker.Trail{Recorder: m, Rounds: m, Secret: secret, Cluster: "test"}
+}
+
+// handlerOn is a handler with a clock of its own.
+func handlerOn(t *testing.T, m *memory, c *counts, clock func() time.Time) *worker.Handler {
+	t.Helper()
+	h, err := worker.NewHandler(retry.TISS(), trailOn(m), clock, c, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`
+
+// said is what an answer tells the broker.
+func said(a job.Answer) []any {
+	return []any{a.Kind(), a.Retries(), a.Code(), a.Message(), a.Variables()}
+}
+
+func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
+	t.Parallel()
+	clock := now
+	c, m := &counts{}, newMemory()
+	h := handlerOn(t, m, c, func() time.Time { return clock })
+	for _, variables := range []string{
+		timeout,
+		`{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryCount":5}`,
+		`{"claimId":"CLM-001-3","submissionError":"INSURANCE_EXPIRED"}`,
+		`{"claimId":"x"}`,
+	} {
+		first := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+		clock = clock.Add(3 * time.Hour)
+		second := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+		if diff := cmp.Diff(said(first), said(second)); diff != "" {
+			t.Errorf("the second answer differs (-first +second):\n%s", diff)
+		}
+	}
+	if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
+		t.Errorf("counted %d decisions, %d rejections and %d repeats, want 3, 1 and 4", c.decided, c.rejected, c.repeated)
+	}
+}
+
+func TestOtherVariablesThanThoseReadMakeNoOtherDecision(t *testing.T) {
+	t.Parallel()
+	c, m := &counts{}, newMemory()
+	h := handlerOn(t, m, c, func() time.Time { return now })
+	h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","foreign":1}`)})
+	h.Handle(t.Context(), []job.Job{newJob(`{"submissionError":"TIMEOUT", "claimId":"CLM-001-1","foreign":2}`)})
+	if c.repeated != 1 {
+		t.Errorf("%d repeats, want 1", c.repeated)
+	}
+}
+
+func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
+	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":" "}`)})[0]; a.Kind() != job.KindFail {
+		t.Fatalf("answered %s, want an incident", a.Kind())
+	}
+	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)})[0]; a.Kind() != job.KindComplete {
+		t.Errorf("answered %s %q after the correction, want complete", a.Kind(), a.Message())
+	}
+}
+
+func TestAJobKeyOfAnotherProcessInstanceIsDecidedAnewAndCounted(t *testing.T) {
+	t.Parallel()
+	c, m := &counts{}, newMemory()
+	h := handlerOn(t, m, c, func() time.Time { return now })
+	h.Handle(t.Context(), []job.Job{newJob(timeout)})
+	other := newJob(timeout)
+	other.ProcessInstanceKey++
+	h.Handle(t.Context(), []job.Job{other})
+	if c.reused != 1 || c.decided != 2 || c.repeated != 0 {
+		t.Errorf("counted %d reused keys, %d decisions, %d repeats, want 1, 2 and 0", c.reused, c.decided, c.repeated)
+	}
+}
+
+func TestAStoreThatIsDownHandsAllJobsBackWithoutADecision(t *testing.T) {
+	t.Parallel()
+	c, m := &counts{}, newMemory()
+	m.down = errors.New("down")
+	h := handlerOn(t, m, c, func() time.Time { return now })
+	for _, a := range h.Handle(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
+		if a.Kind() != job.KindRelease {
+			t.Errorf("answered %s, want release", a.Kind())
+		}
+	}
+	if c.decided+c.rejected != 0 {
+		t.Errorf("counted %d decisions and %d rejections that nobody stored", c.decided, c.rejected)
+	}
+}
+
+func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.refuses = 4711
+	other := newJob(timeout)
+	other.Key = 4712
+	answers := handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(timeout), other})
+	if answers[0].Kind() != job.KindFail || answers[0].Retries() != 2 {
+		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind(), answers[0].Retries())
+	}
+	if answers[1].Kind() != job.KindComplete {
+		t.Errorf("the other job was answered %s, want complete", answers[1].Kind())
+	}
+}
+
+func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
+	a := h.Handle(t.Context(), []job.Job{newJob(timeout)})[0]
+	id := m.only(t).ID
+	a.Settle(job.Unknown)
+	if len(m.answered)+len(m.gone) != 0 {
+		t.Error("an answer that may come again was noted as settled")
+	}
+	a.Settle(job.Taken)
+	a.Settle(job.Gone)
+	if !slices.Equal(m.answered, []int64{id}) || len(m.gone) != 1 || m.gone[0].ID != id {
+		t.Errorf("noted %v as answered and %v as gone, want record %d each", m.answered, m.gone, id)
+	}
+}
+
+func TestARecordHoldsEverythingOfTheRuleAndNoPersonalData(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	ticks := 0
+	clock := func() time.Time { ticks++; return now.Add(time.Duration(ticks) * time.Millisecond) }
+	j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT paciente: Maria da Silva, CPF 123.456.789-09, maria@example.com","retryCount":1}`)
+	j.Received, j.ProcessID = now, "SubmissionRetryProcess"
+	a := handlerOn(t, m, &counts{}, clock).Handle(t.Context(), []job.Job{j})[0]
+	record := m.only(t)
+	facts, err := record.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := now.Add(time.Millisecond)
+	want := audit.Record{
+		ID: 1, Kind: audit.KindRetry, At: decided, Key: record.Key, ClaimID: "CLM-001-1", RetryCount: 1,
+		NextRetryTime: now.Add(12 * time.Minute), Variables: record.Variables, Detail: record.Detail,
+	}
+	if diff := cmp.Diff(want, record); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	wantKey := audit.Key{Cluster: "test", JobKey: 4711, ProcessInstanceKey: 2251799813685249, Inputs: record.Inputs}
+	if record.Key != wantKey || record.Inputs == [16]byte{} {
+		t.Errorf("key %+v, want %+v with a hash of the inputs", record.Key, wantKey)
+	}
+	if facts.SubmissionError != "TIMEOUT paciente: [NAME], CPF [CPF], [EMAIL]" {
+		t.Errorf("submission error %q", facts.SubmissionError)
+	}
+	if facts.MaxRetries != 5 || facts.BackoffMinutes != 12 || !facts.ShouldRetry || facts.RetryReason != "Transient error, retry 2 of 5" ||
+		facts.ErrorClassification != "TRANSIENT" || facts.ExecutionTimeMs != 1 || facts.RetryDecision.Policy != "tiss" ||
+		facts.RetryDecision.PolicyVersion == "" || facts.ElementID != "Task_AnalyzeRetry" || facts.ProcessID != "SubmissionRetryProcess" {
+		t.Errorf("facts %+v", facts)
+	}
+	if diff := cmp.Diff([6]time.Time{now, decided, decided, decided, decided, now.Add(2 * time.Millisecond)}, facts.Steps.Times()); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(a.Variables(), "Maria da Silva, CPF 123.456.789-09") {
+		t.Errorf("the process does not get its own text back: %s", a.Variables())
+	}
+}
+
+func TestPersonalDataAtTheCutIsNotKeptInPart(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	text := strings.Repeat("x", 8<<10-8) + " 123.456.789-09 " + strings.Repeat("y", 2000)
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":` + string(quoted) + `}`)})
+	facts, err := new(m.only(t)).Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(facts.SubmissionError, "123") || len(facts.SubmissionError) > 8<<10 {
+		t.Errorf("%d bytes are kept that end in %q", len(facts.SubmissionError), facts.SubmissionError[8170:])
+	}
+}
+
+func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.round = audit.Round{Failures: 5, Retries: 5, FirstFailure: now.Add(-3 * time.Hour)}
+	handlerOn(t, m, &counts{}, func() time.Time { return now }).
+		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
+	facts, err := new(m.only(t)).Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(m.round.FirstFailure) {
+		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, m.round.FirstFailure)
+	}
+}
