@@ -1,0 +1,190 @@
+package events
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+const (
+	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type.
+	dataVersion = 1
+	// critical is the severity of what a person must look at.
+	critical = "CRITICAL"
+)
+
+// about is what every event tells: whose it is, and where its record stands in the audit trail.
+type about struct {
+	Version int    `json:"version"`
+	ClaimID string `json:"claimId,omitempty"`
+	// The keys are texts: they are larger than what JavaScript and its like read exactly as a number.
+	JobKey             string   `json:"jobKey"`
+	ProcessInstanceKey string   `json:"processInstanceKey"`
+	ProcessID          string   `json:"processId,omitempty"`
+	ElementID          string   `json:"elementId,omitempty"`
+	Audit              position `json:"audit"`
+}
+
+type position struct {
+	Chain int    `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+// decision is what every event of a decision tells beside that (RN-BIL-005 section VII).
+type decision struct {
+	RetryCount                 int                  `json:"retryCount"`
+	MaxRetries                 int                  `json:"maxRetries"`
+	RetryReason                string               `json:"retryReason"`
+	ErrorClassification        string               `json:"errorClassification"`
+	Policy                     string               `json:"policy"`
+	PolicyVersion              string               `json:"policyVersion"`
+	RuleID                     string               `json:"ruleId"`
+	MatchedCode                string               `json:"matchedCode,omitempty"`
+	SecondsSinceLastSubmission int64                `json:"secondsSinceLastSubmission,omitempty"`
+	ExecutionTimeMs            float64              `json:"executionTimeMs"`
+	Steps                      map[string]time.Time `json:"steps,omitempty"`
+}
+
+type scheduled struct {
+	about
+	decision
+	SubmissionError   string    `json:"submissionError"`
+	BackoffMinutes    int       `json:"backoffMinutes"`
+	BackoffDuration   string    `json:"backoffDuration"`
+	DelayBeforeJitter string    `json:"delayBeforeJitter"`
+	RetriesLeft       int       `json:"retriesLeft"`
+	NextRetryTime     time.Time `json:"nextRetryTime"`
+	ScheduledAt       time.Time `json:"scheduledAt"`
+}
+
+type maxRetriesExceeded struct {
+	about
+	decision
+	FinalError    string    `json:"finalError"`
+	TotalAttempts int       `json:"totalAttempts"`
+	TotalDuration string    `json:"totalDuration,omitempty"`
+	ExceededAt    time.Time `json:"exceededAt"`
+	Severity      string    `json:"severity"`
+}
+
+type permanentError struct {
+	about
+	decision
+	ErrorType    string    `json:"errorType"`
+	ErrorMessage string    `json:"errorMessage"`
+	DetectedAt   time.Time `json:"detectedAt"`
+	Severity     string    `json:"severity"`
+}
+
+type inputRejected struct {
+	about
+	Message         string               `json:"message"`
+	ExecutionTimeMs float64              `json:"executionTimeMs"`
+	Steps           map[string]time.Time `json:"steps,omitempty"`
+	RejectedAt      time.Time            `json:"rejectedAt"`
+}
+
+type outcomeRecorded struct {
+	about
+	Outcome          string     `json:"outcome"`
+	Attempts         int        `json:"attempts"`
+	RetryCount       int        `json:"retryCount"`
+	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
+	TotalDuration    string     `json:"totalDuration,omitempty"`
+	RecordedAt       time.Time  `json:"recordedAt"`
+}
+
+type answerNotDelivered struct {
+	about
+	// UndeliveredHash and UndeliveredEventID name the record whose answer did not arrive, and its event.
+	UndeliveredHash    string    `json:"undeliveredHash"`
+	UndeliveredEventID string    `json:"undeliveredEventId"`
+	NotedAt            time.Time `json:"notedAt"`
+}
+
+// dataOf returns the type of the record's event and its data. The type is empty where the kind has no event.
+func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
+	a := about{
+		Version: dataVersion, ClaimID: r.ClaimID,
+		JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+		ProcessID: f.ProcessID, ElementID: f.ElementID,
+		Audit: position{Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String()},
+	}
+	switch r.Kind {
+	case audit.KindRetry:
+		return TypeScheduled, scheduled{
+			about: a, decision: decisionOf(f), SubmissionError: f.SubmissionError,
+			BackoffMinutes: f.BackoffMinutes, BackoffDuration: f.RetryDecision.BackoffDuration,
+			DelayBeforeJitter: f.RetryDecision.DelayBeforeJitter, RetriesLeft: f.RetryDecision.RetriesLeft,
+			NextRetryTime: r.NextRetryTime, ScheduledAt: r.At,
+		}
+	case audit.KindExhausted:
+		return TypeMaxRetriesExceeded, maxRetriesExceeded{
+			about: a, decision: decisionOf(f), FinalError: f.SubmissionError,
+			TotalAttempts: attempts(f), TotalDuration: since(f.FirstFailureTime, r.At),
+			ExceededAt: r.At, Severity: critical,
+		}
+	case audit.KindPermanent:
+		return TypePermanentError, permanentError{
+			about: a, decision: decisionOf(f), ErrorType: f.RetryDecision.MatchedCode, ErrorMessage: f.SubmissionError,
+			DetectedAt: r.At, Severity: critical,
+		}
+	case audit.KindRejected:
+		return TypeInputRejected, inputRejected{
+			about: a, Message: r.Message, ExecutionTimeMs: f.ExecutionTimeMs, Steps: steps(f.Steps), RejectedAt: r.At,
+		}
+	case audit.KindUndelivered:
+		return TypeAnswerNotDelivered, answerNotDelivered{
+			about: a, UndeliveredHash: f.Undelivered, UndeliveredEventID: id(f.Undelivered), NotedAt: r.At,
+		}
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+		return TypeOutcomeRecorded, outcomeRecorded{
+			about: a, Outcome: r.Kind.String(), Attempts: f.Attempts, RetryCount: r.RetryCount,
+			FirstFailureTime: f.FirstFailureTime, TotalDuration: since(f.FirstFailureTime, r.At), RecordedAt: r.At,
+		}
+	default:
+		return "", nil
+	}
+}
+
+func decisionOf(f *audit.Facts) decision {
+	return decision{
+		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, RetryReason: f.RetryReason,
+		ErrorClassification: f.ErrorClassification,
+		Policy:              f.RetryDecision.Policy, PolicyVersion: f.RetryDecision.PolicyVersion,
+		RuleID: f.RetryDecision.RuleID, MatchedCode: f.RetryDecision.MatchedCode,
+		SecondsSinceLastSubmission: f.RetryDecision.SecondsSinceLastSubmission,
+		ExecutionTimeMs:            f.ExecutionTimeMs, Steps: steps(f.Steps),
+	}
+}
+
+// attempts is how often the claim was submitted: as counted, or else once more than it was retried.
+func attempts(f *audit.Facts) int {
+	if f.Attempts > 0 {
+		return f.Attempts
+	}
+	return f.RetryCount + 1
+}
+
+// since is the time from the first failure on as an ISO 8601 duration in whole seconds, empty where that is not known.
+// Two replicas' clocks may differ, so that it can come out negative; then it is none.
+func since(first *time.Time, at time.Time) string {
+	if first == nil {
+		return ""
+	}
+	return "PT" + strings.ToUpper(max(at.Sub(*first), 0).Truncate(time.Second).String())
+}
+
+func steps(s *audit.Steps) map[string]time.Time {
+	if s == nil {
+		return nil
+	}
+	times, named := s.Times(), map[string]time.Time{}
+	for i, name := range audit.StepNames() {
+		named[name] = times[i]
+	}
+	return named
+}

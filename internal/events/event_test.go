@@ -1,0 +1,259 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2/event"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+)
+
+const schemas = "../../docs/events"
+
+// schema is the published schema of a type, and its example.
+func schema(t *testing.T, kind string) (*jsonschema.Schema, any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	name := "urn:analyze-retry:schema:" + kind
+	if err := compiler.AddResource(name, document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, _ := document.(map[string]any)["examples"].([]any)
+	if len(examples) != 1 {
+		t.Fatalf("the schema of %s has %d examples, want one", kind, len(examples))
+	}
+	return compiled, examples[0]
+}
+
+func fromRecord(t *testing.T, r *audit.Record) events.Event {
+	t.Helper()
+	event, err := events.FromRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+func parse(t interface{ Fatal(...any) }, text []byte) any {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// One sample of each type, the first of its kind, is the example in its schema: a change of the layout shows here.
+func TestTheExampleOfEverySchemaIsWhatIsSent(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range eventstest.Samples() {
+		event := fromRecord(t, &r)
+		schema, example := schema(t, event.Type)
+		if err := schema.Validate(parse(t, event.JSON)); err != nil {
+			t.Errorf("%s: %v", r.Kind, err)
+		}
+		if seen[event.Type] {
+			continue
+		}
+		seen[event.Type] = true
+		if err := schema.Validate(example); err != nil {
+			t.Errorf("the example of %s: %v", event.Type, err)
+		}
+		if diff := cmp.Diff(example, parse(t, event.JSON)); diff != "" {
+			t.Errorf("%s (-example +sent):\n%s\nsent: %s", event.Type, diff, event.JSON)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(schemas, "*.schema.json"))
+	if err != nil || len(files) != len(seen) {
+		t.Errorf("%d schemas for %d types (%v)", len(files), len(seen), err)
+	}
+}
+
+func TestEveryEventOfADecisionOrAnOutcomeFitsItsSchema(t *testing.T) {
+	compiled := map[string]*jsonschema.Schema{}
+	for _, r := range eventstest.Samples() {
+		kind := fromRecord(t, &r).Type
+		compiled[kind], _ = schema(t, kind)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := record(rt)
+		event, err := events.FromRecord(&r)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if err := compiled[event.Type].Validate(parse(rt, event.JSON)); err != nil {
+			rt.Fatalf("%v\n%s", err, event.JSON)
+		}
+		var back cloudevents.Event // as a consumer reads it
+		if err := json.Unmarshal(event.JSON, &back); err != nil || back.ID() != event.ID {
+			rt.Fatalf("read back %q: %v", back.ID(), err)
+		}
+		if again, _ := events.FromRecord(&r); !bytes.Equal(again.JSON, event.JSON) {
+			rt.Fatal("the same record made two events")
+		}
+	})
+}
+
+// record is any record that the worker may write.
+func record(t *rapid.T) audit.Record {
+	r := rapid.SampledFrom(eventstest.Samples()).Draw(t, "sample")
+	micros := rapid.Int64Range(0, 4102444800_000000)
+	facts := map[string]any{}
+	_ = json.Unmarshal([]byte(r.Variables), &facts)
+	detail := map[string]any{}
+	_ = json.Unmarshal([]byte(r.Detail), &detail)
+	if r.ClaimID != "" {
+		r.ClaimID = "CLM-" + rapid.StringMatching(`[^\pC\pZ]{0,20}`).Draw(t, "claim") + "-" + rapid.StringMatching(`[0-9]{1,12}`).Draw(t, "number")
+	} else if rapid.Bool().Draw(t, "claim known") {
+		r.ClaimID = "CLM-1-1"
+	}
+	r.Cluster = rapid.String().Draw(t, "cluster")
+	r.JobKey, r.ProcessInstanceKey = rapid.Int64().Draw(t, "job"), rapid.Int64().Draw(t, "instance")
+	r.At = time.UnixMicro(micros.Draw(t, "at"))
+	if r.Kind == audit.KindRetry {
+		r.NextRetryTime = time.UnixMicro(micros.Draw(t, "next"))
+		facts["backoffMinutes"] = rapid.IntRange(0, 1440).Draw(t, "minutes")
+		facts["errorClassification"] = rapid.SampledFrom([]string{"TRANSIENT", "UNKNOWN"}).Draw(t, "class")
+		if rapid.Bool().Draw(t, "no code") {
+			facts["retryDecision"].(map[string]any)["matchedCode"] = ""
+		}
+	}
+	if r.Kind.IsDecision() {
+		detail["submissionError"] = rapid.String().Draw(t, "text")
+		facts["retryCount"] = rapid.IntRange(0, 1<<31-1).Draw(t, "count")
+	}
+	if rapid.Bool().Draw(t, "first failure known") && (r.Kind.IsOutcome() || r.Kind == audit.KindExhausted) {
+		detail["firstFailureTime"] = time.UnixMicro(micros.Draw(t, "first")).UTC()
+	} else {
+		delete(detail, "firstFailureTime")
+	}
+	for _, name := range []string{"processId", "elementId", "steps"} {
+		if rapid.Bool().Draw(t, "without "+name) {
+			delete(detail, name)
+		}
+	}
+	if len(facts) > 0 {
+		r.Variables = text(facts)
+	}
+	r.Detail = text(detail)
+	audit.NewChain(rapid.IntRange(0, 1000).Draw(t, "chain")).Link(&r)
+	return r
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
+	for _, r := range eventstest.Samples() {
+		event := fromRecord(t, &r)
+		schema, _ := schema(t, event.Type)
+		for what, change := range map[string]func(event, data map[string]any){
+			"another name in the data":  func(_, data map[string]any) { data["patientName"] = "x" },
+			"no claim or key":           func(_, data map[string]any) { delete(data, "jobKey") },
+			"a key as a number":         func(_, data map[string]any) { data["jobKey"] = 2251799813685300 },
+			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
+			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v2" },
+			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
+			"another version of layout": func(_, data map[string]any) { data["version"] = 2 },
+		} {
+			changed := parse(t, event.JSON).(map[string]any)
+			change(changed, changed["data"].(map[string]any))
+			if schema.Validate(changed) == nil {
+				t.Errorf("%s passes with %s", event.Type, what)
+			}
+		}
+	}
+}
+
+func TestAnEventNamesItsPlaceInTheAuditTrailAndTheEventItIsAbout(t *testing.T) {
+	records := eventstest.Samples()
+	first, last := fromRecord(t, &records[0]), records[len(records)-1]
+	var got struct {
+		Data struct {
+			Audit struct {
+				Chain, Seq int64
+				Hash       string
+			}
+			UndeliveredHash, UndeliveredEventID string
+		}
+	}
+	if err := json.Unmarshal(fromRecord(t, &last).JSON, &got); err != nil {
+		t.Fatal(err)
+	}
+	if a := got.Data.Audit; a.Chain != 1 || a.Seq != last.Seq || a.Hash != last.Hash.String() {
+		t.Errorf("audit %+v, want chain 1, seq %d, hash %s", a, last.Seq, last.Hash)
+	}
+	if got.Data.UndeliveredEventID != first.ID || got.Data.UndeliveredHash != records[0].Hash.String() {
+		t.Errorf("undelivered %s %s, want the first event %s", got.Data.UndeliveredEventID, got.Data.UndeliveredHash, first.ID)
+	}
+}
+
+func TestTheDurationOfARoundIsLeftOutWhereItsFirstFailureIsNotKnown(t *testing.T) {
+	r := eventstest.Samples()[1]
+	at := func(first string) string {
+		r.Detail = `{"submissionError":"503"` + first + `}`
+		var got struct{ Data struct{ TotalDuration *string } }
+		if err := json.Unmarshal(fromRecord(t, &r).JSON, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Data.TotalDuration == nil {
+			return "none"
+		}
+		return *got.Data.TotalDuration
+	}
+	known := func(first time.Time) string { return fmt.Sprintf(`,"firstFailureTime":%q`, first.Format(time.RFC3339Nano)) }
+	for _, c := range []struct{ first, want string }{
+		{"", "none"},
+		{known(r.At.Add(-3*time.Hour - 6*time.Minute - 12345*time.Millisecond)), "PT3H6M12S"},
+		{known(r.At.Add(-40 * time.Second)), "PT40S"},
+		{known(r.At.Add(time.Minute)), "PT0S"}, // two replicas, two clocks
+	} {
+		if got := at(c.first); got != c.want {
+			t.Errorf("totalDuration %s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestARecordThatIsNoneOfOursIsNoEvent(t *testing.T) {
+	good := eventstest.Samples()[0]
+	for what, change := range map[string]func(*audit.Record){
+		"an unknown kind":     func(r *audit.Record) { r.Kind = 99 },
+		"variables cut short": func(r *audit.Record) { r.Variables = r.Variables[:40] },
+		"no kind":             func(r *audit.Record) { r.Kind = 0 },
+	} {
+		r := good
+		change(&r)
+		if _, err := events.FromRecord(&r); err == nil || !strings.Contains(err.Error(), "audit record 1") {
+			t.Errorf("%s: error %v, want one that names the record", what, err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package eventstest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Outbox is an [audit.Outbox] in memory. The zero value is empty; several relays may share it.
+type Outbox struct {
+	mu      sync.Mutex
+	last    audit.Record
+	waiting []audit.Record
+	led     bool
+	err     error
+	reads   int
+}
+
+// Append adds records as they are decided, n for each claim in turn, and returns them.
+func (o *Outbox) Append(records ...audit.Record) []audit.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range records {
+		r := &records[i]
+		r.ID = o.last.ID + 1
+		chain := audit.NewChain(1)
+		if o.last.ID > 0 {
+			chain = audit.ChainAt(1, o.last.ID, o.last.Hash)
+		}
+		chain.Link(r)
+		o.last = *r
+		o.waiting = append(o.waiting, *r)
+	}
+	return records
+}
+
+// Fill appends n records of different claims, rounds times over, so that the records of a claim are n apart.
+func (o *Outbox) Fill(prefix string, n, rounds int) []audit.Record {
+	var records []audit.Record
+	for round := range rounds {
+		for i := range n {
+			records = append(records, Scheduled(fmt.Sprintf("CLM-%s-%d", prefix, i), Began.Add(time.Duration(round)*time.Hour)))
+		}
+	}
+	return o.Append(records...)
+}
+
+// Fail makes every question fail with err from now on, until it is called with nil.
+func (o *Outbox) Fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+}
+
+// Waiting is how many records wait.
+func (o *Outbox) Waiting() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting)
+}
+
+// Reads is how often Unpublished was called.
+func (o *Outbox) Reads() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reads
+}
+
+// Lead implements [audit.Outbox].
+func (o *Outbox) Lead(context.Context) (func(), error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.err != nil:
+		return nil, o.err
+	case o.led:
+		return nil, audit.ErrNotLeading
+	}
+	o.led = true
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.led = false
+	}, nil
+}
+
+// Unpublished implements [audit.Outbox].
+func (o *Outbox) Unpublished(_ context.Context, after int64, limit int) ([]audit.Record, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reads++
+	from, _ := slices.BinarySearchFunc(o.waiting, after+1, func(r audit.Record, id int64) int { return int(r.ID - id) })
+	return slices.Clone(o.waiting[from:min(from+limit, len(o.waiting))]), o.err
+}
+
+// Published implements [audit.Outbox].
+func (o *Outbox) Published(_ context.Context, ids []int64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	gone := map[int64]bool{}
+	for _, id := range ids {
+		gone[id] = true
+	}
+	o.waiting = slices.DeleteFunc(o.waiting, func(r audit.Record) bool { return gone[r.ID] })
+	return nil
+}
+
+// Backlog implements [audit.Outbox].
+func (o *Outbox) Backlog(context.Context) (int64, time.Time, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.waiting) == 0 {
+		return 0, time.Time{}, o.err
+	}
+	return int64(len(o.waiting)), o.waiting[0].At, o.err
+}

@@ -1,0 +1,93 @@
+// Package eventstest helps to test what publishes events: records of every kind, an outbox in memory, and one suite that
+// every queue is held to.
+package eventstest
+
+import (
+	"fmt"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Began is when the first record of [Chain] was decided.
+var Began = time.Date(2026, 3, 2, 14, 30, 0, 123456000, time.UTC)
+
+const stepsOf = `"steps":{"errorReceived":%q,"afterMicros":[0,40,40,40,40,41]},"executionTimeMs":0.041`
+
+// Samples returns one record of each kind, linked, all of one claim but the rejected one, which names none.
+func Samples() []audit.Record {
+	detail := func(at time.Time, more string) string {
+		return fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry",`+more+stepsOf+`}`, at.Format(time.RFC3339Nano))
+	}
+	first := Began.Add(-6 * time.Minute)
+	records := []audit.Record{
+		Scheduled("CLM-001-1234567890", Began),
+		{
+			Kind: audit.KindExhausted, RetryCount: 5,
+			Message:   "claim CLM-001-1234567890: all 5 retries used, last error 503 (TRANSIENT); review the claim, then resubmit or abandon it",
+			Variables: `{"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Transient error, all 5 retries used","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.503","matchedCode":"503","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":0}}`,
+		},
+		{
+			Kind: audit.KindPermanent, RetryCount: 1,
+			Message:   "claim CLM-001-1234567890: INVALID_PATIENT_DATA does not pass by itself; correct the data, then resubmit or abandon the claim",
+			Variables: `{"shouldRetry":false,"retryCount":1,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Permanent error INVALID_PATIENT_DATA, no retry","errorClassification":"PERMANENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"permanent.INVALID_PATIENT_DATA","matchedCode":"INVALID_PATIENT_DATA","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":4}}`,
+		},
+		{
+			Kind:    audit.KindRejected,
+			Message: `invalid input: claimId is missing; retryCount is 9.9, must be a whole number`,
+		},
+		{Kind: audit.KindSubmitted, RetryCount: 2},
+		{Kind: audit.KindResubmitted, RetryCount: 5},
+		{Kind: audit.KindAbandoned},
+		{Kind: audit.KindUndelivered},
+	}
+	for i := range records {
+		r := &records[i]
+		r.At = Began.Add(time.Duration(i) * time.Hour)
+		r.Key = audit.Key{Cluster: "production", JobKey: 2251799813685300 + int64(i), ProcessInstanceKey: 2251799813685249}
+		if r.Kind != audit.KindRejected {
+			r.ClaimID = "CLM-001-1234567890"
+		}
+		switch r.Kind {
+		case audit.KindRetry:
+		case audit.KindExhausted:
+			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [name]","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
+		case audit.KindPermanent:
+			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [cpf]",`)
+		case audit.KindRejected:
+			r.Detail = detail(r.At, "")
+		case audit.KindUndelivered:
+			r.Detail = `{"undelivered":"` + records[0].Hash.String() + `"}`
+		default:
+			r.Detail = `{"processId":"Sub06","elementId":"RecordOutcome","attempts":` + fmt.Sprint(r.RetryCount+1)
+			if r.RetryCount > 0 {
+				r.Detail += `,"firstFailureTime":"` + first.Format(time.RFC3339Nano) + `"`
+			}
+			r.Detail += "}"
+		}
+		link(records[:i+1])
+	}
+	return records
+}
+
+// Scheduled is a record of a retry, not linked yet.
+func Scheduled(claimID string, at time.Time) audit.Record {
+	return audit.Record{
+		Kind: audit.KindRetry, At: at, ClaimID: claimID, RetryCount: 1,
+		Key:           audit.Key{Cluster: "production", JobKey: 2251799813685300, ProcessInstanceKey: 2251799813685249},
+		NextRetryTime: at.Truncate(time.Second).Add(12 * time.Minute),
+		Variables:     `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T14:42:00Z","retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","delayBeforeJitter":"PT10M","backoffDuration":"PT12M","retriesLeft":3,"secondsSinceLastSubmission":31}}`,
+		Detail:        fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry","submissionError":"TIMEOUT ao conectar",`+stepsOf+`}`, at.Format(time.RFC3339Nano)),
+	}
+}
+
+// link gives the last record its ID and its place in the chain of the others.
+func link(records []audit.Record) {
+	chain := audit.NewChain(1)
+	if n := len(records); n > 1 {
+		chain = audit.ChainAt(1, int64(n-1), records[n-2].Hash)
+	}
+	last := &records[len(records)-1]
+	last.ID = int64(len(records))
+	chain.Link(last)
+}
