@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// unansweredFor is how long a record keeps the mark "unanswered" at most: a broker that has not given the job out again
+// by then never will.
+const unansweredFor = 30 * 24 * time.Hour
+
+// Cutoff is the time before which records are removed: the first day of the month, in UTC, that lies so many months
+// before now. Records are kept for at least those months, and removed by whole months.
+func Cutoff(now time.Time, months int) time.Time {
+	now = now.UTC()
+	return time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Retain removes the records that were decided before the cutoff, up to the first of each chain that is unpublished or
+// unanswered, and returns the signed stubs that stand for them. Where publish is false, nothing is ever published, and
+// unpublished records are removed too. An error may come with stubs: those removals are done.
+func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time, publish bool) ([]Stub, error) {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if err := store.ForgetUnanswered(ctx, now.Add(-unansweredFor)); err != nil {
+		return nil, err
+	}
+	stubs, err := store.Purgeable(ctx, cutoff, publish)
+	if err != nil {
+		return nil, err
+	}
+	for i := range stubs {
+		stubs[i].At = now
+		stubs[i] = secret.SignStub(stubs[i])
+		if err := store.Purge(ctx, stubs[i]); err != nil {
+			return stubs[:i], err
+		}
+	}
+	return stubs, nil
+}
+
+// Held is the first record of a chain that is old enough to be removed and is not: it, and what comes after it, stays
+// until its event is published and its answer has reached the broker.
+type Held struct {
+	Record Record
+	// Unpublished and Unanswered say what holds it. Neither is true where it became free in this moment.
+	Unpublished, Unanswered bool
+}
+
+// HeldBack tells what holds back the records that are older than the cutoff and not among those that go: the ones of
+// the stubs, as [Keeper.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
+func HeldBack(ctx context.Context, store Store, stubs []Stub, cutoff time.Time, publish bool) (all []Held, err error) {
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	through := map[int]int64{}
+	for _, s := range stubs {
+		through[s.Chain] = s.Through
+	}
+	for _, head := range heads {
+		first, err := firstAfter(ctx, store, head.Chain, through[head.Chain])
+		if err != nil {
+			return nil, err
+		}
+		if first == nil || !first.At.Before(cutoff) {
+			continue
+		}
+		h := Held{Record: *first}
+		unanswered, err := store.Unanswered(ctx, []int64{first.ID})
+		if err != nil {
+			return nil, err
+		}
+		h.Unanswered = len(unanswered) > 0
+		if publish {
+			unpublished, err := store.Unpublished(ctx, first.ID-1, 1)
+			if err != nil {
+				return nil, err
+			}
+			h.Unpublished = len(unpublished) > 0 && unpublished[0].ID == first.ID
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// firstAfter returns the first record of a chain after a place, nil where there is none.
+func firstAfter(ctx context.Context, store Keeper, chain int, after int64) (first *Record, err error) {
+	found := errors.New("found")
+	err = store.Walk(ctx, chain, after, func(r *Record) error {
+		one := *r
+		first = &one
+		return found
+	})
+	if err != nil && !errors.Is(err, found) {
+		return nil, err
+	}
+	return first, nil
+}
