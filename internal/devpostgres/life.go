@@ -51,35 +51,14 @@ func (s *Server) launch(ctx context.Context) error {
 
 // awaitAnswer returns when the server answers a query, or with the reason why it does not.
 func (s *Server) awaitAnswer(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	// An attempt may hang, where a stranger has the port and our server has ended because of that.
-	go func() {
-		if s.process.Wait(ctx) == nil {
-			cancel(errors.New("it has ended"))
-		}
-	}()
-	err := poll(ctx, func() (bool, error) {
+	err := s.process.Await(ctx, func(ctx context.Context) bool {
 		conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
-		if err != nil {
-			return false, nil //nolint:nilerr // it is still starting, or recovering after a kill
-		}
-		return true, conn.Close(ctx)
+		return err == nil && conn.Close(ctx) == nil
 	})
 	if err != nil {
-		return fmt.Errorf("PostgreSQL does not answer on %s: %w\n%s", s.address, err, s.logTail())
+		return fmt.Errorf("PostgreSQL does not answer on %s: %w\n%s", s.address, err, process.LogTail(s.LogFile()))
 	}
 	return nil
-}
-
-// logTail is the end of the server's log, which says why it does not start.
-func (s *Server) logTail() string {
-	const most = 2000
-	raw, err := os.ReadFile(s.LogFile())
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw[max(0, len(raw)-most):])
 }
 
 // Stop ends the server in order (a fast shutdown: transactions are rolled back, clients are sent away, a checkpoint is
@@ -119,14 +98,7 @@ func (s *Server) Kill() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
 	// A new server refuses the data directory while one of the old processes holds its shared memory.
-	return poll(ctx, func() (bool, error) {
-		for _, pid := range children {
-			if state, _ := status(pid); state != "" && state != "Z" {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
+	return awaitGone(ctx, children)
 }
 
 // Restart starts the server again on the same data and address, after stopping it where it still runs, and returns once
@@ -179,18 +151,23 @@ func status(pid int) (state string, parent int) {
 	return fields[0], parent
 }
 
-// poll asks done again and again until it says so, fails, or ctx ends.
-func poll(ctx context.Context, done func() (bool, error)) error {
+// awaitGone returns when none of the processes, which need not be our children, runs any more.
+func awaitGone(ctx context.Context, pids []int) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	for {
-		if ok, err := done(); ok || err != nil {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	for _, pid := range pids {
+		for running(pid) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return fmt.Errorf("server process %d still runs: %w", pid, ctx.Err())
+			}
 		}
 	}
+	return nil
+}
+
+func running(pid int) bool {
+	state, _ := status(pid)
+	return state != "" && state != "Z"
 }

@@ -55,15 +55,7 @@ func TestTheServerDiesWithATestProcessThatIsKilled(t *testing.T) {
 	_ = parent.Wait()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	err = poll(ctx, func() (bool, error) {
-		for _, pid := range processes {
-			if state, _ := status(pid); state != "" && state != "Z" {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
-		t.Errorf("a process of the server still runs: %v", err)
+	if err := awaitGone(ctx, processes); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,197 @@
+package devqueue
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	natsclient "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"go.uber.org/goleak"
+)
+
+const parentVariable = "DEVQUEUE_TEST_PARENT"
+
+var starters = map[string]func(context.Context) (*Server, error){"NATS": StartNATS, "RabbitMQ": StartRabbitMQ}
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(parentVariable); kind != "" {
+		beParent(kind)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func start(t *testing.T, kind string) *Server {
+	t.Helper()
+	s, err := starters[kind](t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+			t.Errorf("the server's directory is left behind: %v", err)
+		}
+	})
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// natsStream connects and returns JetStream with a stream "claims".
+func natsStream(t *testing.T, url string) (jetstream.JetStream, jetstream.Stream) {
+	t.Helper()
+	conn, err := natsclient.Connect(url)
+	must(t, err)
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	must(t, err)
+	stream, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "claims", Subjects: []string{"claims"}})
+	must(t, err)
+	return js, stream
+}
+
+func TestAnAcknowledgedNATSMessageOutlivesAKill(t *testing.T) {
+	s := start(t, "NATS")
+	js, _ := natsStream(t, s.URL())
+	_, err := js.Publish(t.Context(), "claims", []byte("kept"))
+	must(t, err)
+	must(t, s.Kill())
+	must(t, s.Restart(t.Context()))
+	_, stream := natsStream(t, s.URL())
+	message, err := stream.GetMsg(t.Context(), 1)
+	must(t, err)
+	if string(message.Data) != "kept" {
+		t.Errorf("the stream holds %q", message.Data)
+	}
+}
+
+// rabbitQueue connects and returns a channel with confirms and a durable queue "claims".
+func rabbitQueue(t *testing.T, url string) *amqp.Channel {
+	t.Helper()
+	conn, err := amqp.Dial(url)
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	channel, err := conn.Channel()
+	must(t, err)
+	must(t, channel.Confirm(false))
+	_, err = channel.QueueDeclare("claims", true, false, false, false, nil)
+	must(t, err)
+	return channel
+}
+
+func TestAConfirmedRabbitMQMessageOutlivesAKill(t *testing.T) {
+	s := start(t, "RabbitMQ")
+	confirmation, err := rabbitQueue(t, s.URL()).PublishWithDeferredConfirmWithContext(t.Context(), "", "claims", true, false,
+		amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("kept")})
+	must(t, err)
+	if ok, err := confirmation.WaitContext(t.Context()); err != nil || !ok {
+		t.Fatalf("confirmed: %v, %v", ok, err)
+	}
+	must(t, s.Kill())
+	must(t, s.Restart(t.Context()))
+	message, ok, err := rabbitQueue(t, s.URL()).Get("claims", true)
+	if err != nil || !ok || string(message.Body) != "kept" {
+		t.Errorf("the queue holds %q (%v, %v)", message.Body, ok, err)
+	}
+}
+
+func TestAServer(t *testing.T) {
+	for kind := range starters {
+		s := start(t, kind)
+		t.Run(kind+" lets no stranger in", func(t *testing.T) {
+			if s.answers(t.Context(), strings.Replace(s.URL(), s.password, "wrong", 1)) {
+				t.Error("without the password it answers")
+			}
+		})
+		t.Run(kind+" is stopped in order and started again", func(t *testing.T) {
+			before := time.Now()
+			must(t, s.Stop())
+			if time.Since(before) >= stopGrace {
+				t.Error("it had to be killed")
+			}
+			must(t, s.Stop())
+			must(t, s.Restart(t.Context()))
+			if !s.answers(t.Context(), s.URL()) {
+				t.Error("it does not answer")
+			}
+		})
+	}
+}
+
+func TestAMissingRabbitMQIsReportedWithThePackageToInstall(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := findRabbitMQ(t.TempDir()); !errors.Is(err, ErrNoRabbitMQ) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// beParent is what the test binary does when the test below runs it: it starts a server and waits to be killed.
+func beParent(kind string) {
+	s, err := starters[kind](context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stdout, err)
+		os.Exit(1)
+	}
+	companion := 0
+	if s.companion != nil {
+		companion = s.companion.PID()
+	}
+	fmt.Fprintln(os.Stdout, s.dir, s.PID(), companion)
+	select {}
+}
+
+func TestAServerDiesWithATestProcessThatIsKilled(t *testing.T) {
+	for kind := range starters {
+		t.Run(kind, func(t *testing.T) {
+			parent := exec.Command(os.Args[0])
+			parent.Env = append(os.Environ(), parentVariable+"="+kind)
+			out, err := parent.StdoutPipe()
+			must(t, err)
+			must(t, parent.Start())
+			var dir string
+			var server, companion int
+			if _, err := fmt.Fscanln(bufio.NewReader(out), &dir, &server, &companion); err != nil {
+				t.Fatalf("the server did not start: %v", err)
+			}
+			defer os.RemoveAll(dir)
+			must(t, parent.Process.Kill())
+			_ = parent.Wait()
+			awaitGone(t, server)
+			if companion != 0 {
+				awaitGone(t, companion)
+			}
+		})
+	}
+}
+
+// awaitGone waits until a process that is not our child runs no more. A dead one has no command line.
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	deadline, tick := time.After(20*time.Second), time.NewTicker(10*time.Millisecond)
+	defer tick.Stop()
+	for {
+		if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || len(raw) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("process %d still runs", pid)
+		}
+	}
+}
