@@ -19,6 +19,7 @@ import (
 // could not be read is not looked at again (its field is empty), because add keeps the first fault of a name.
 func (c *Config) check(f *faults) {
 	c.checkWorker(f)
+	c.checkStore(f)
 	c.checkConnection(f)
 	c.checkOAuth(f)
 }
@@ -44,6 +45,32 @@ func (c *Config) checkWorker(f *faults) {
 	}
 	if !slices.Contains([]string{"json", "console"}, c.LogFormat) {
 		f.addValue("RETRY_LOG_FORMAT", c.LogFormat)
+	}
+}
+
+func (c *Config) checkStore(f *faults) {
+	if n := utf8.RuneCountInString(c.ClusterName); n < 1 || n > 100 || !printable(c.ClusterName) {
+		f.addValue("RETRY_CLUSTER_NAME", c.ClusterName)
+	}
+	parsed, err := url.Parse(string(c.DatabaseURL))
+	switch c.DatabaseURL.Scheme() {
+	case "sqlite":
+		if c.SQLitePath() == "" || strings.ContainsAny(c.SQLitePath(), "?#") {
+			f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+		}
+	case "postgres", "postgresql":
+		if err != nil || parsed.Path == "" || parsed.Path == "/" {
+			f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+		}
+		if c.AuditKeyFile == "" {
+			f.add("RETRY_AUDIT_KEY_FILE", "is missing; with postgres:// all replicas need the same key, made once with: "+
+				"openssl genpkey -algorithm ed25519 -out audit.key")
+		}
+	default:
+		f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+	}
+	if c.EventsURL != "" && !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka"}, c.EventsURL.Scheme()) {
+		f.addValue("RETRY_EVENTS_URL", c.EventsURL.String())
 	}
 }
 

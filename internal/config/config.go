@@ -4,7 +4,10 @@
 // else (loading, the fault messages, the help text, docs/configuration.md) is made from them.
 package config
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Config is every setting of the worker. A Config that [Load] returned without an error is complete and consistent.
 //
@@ -18,6 +21,12 @@ type Config struct {
 	HTTPAddress     string        `envconfig:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. In a container, :8080."`
 	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
 	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
+
+	DatabaseURL    URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" allowed:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where every decision is kept. sqlite:// is a file of this one worker (sqlite:///var/lib/retry.db is absolute); postgres:// is for several replicas."`
+	ClusterName    string `envconfig:"RETRY_CLUSTER_NAME" default:"zeebe" allowed:"1 to 100 printable characters" desc:"Name of the Zeebe cluster, part of what a decision is known by. Give a cluster whose data was wiped a new name: its keys start again."`
+	AuditKeyFile   string `envconfig:"RETRY_AUDIT_KEY_FILE" allowed:"the path of a PEM file with a private Ed25519 key" desc:"The key that signs the audit trail; with postgres:// required and the same for all replicas (openssl genpkey -algorithm ed25519). With sqlite:// it defaults to PATH.key, which is made at the first start. Without it the trail can neither be checked nor continued: back it up, apart from the store."`
+	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m" desc:"How long audit records are kept. Older ones are removed by whole months, once they are published and answered."`
+	EventsURL      URL    `envconfig:"RETRY_EVENTS_URL" allowed:"nats://, tls://, amqp://, amqps:// or kafka://, see docs/events" desc:"The queue that domain events are published to. Without one they stay in the store: worker events tail."`
 
 	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
 	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true speaks plaintext to the gateway; false uses TLS."`
@@ -35,4 +44,21 @@ type Config struct {
 
 	// fromEnv holds the names of the variables whose values come from the environment.
 	fromEnv map[string]bool
+}
+
+// SQLitePath is the file of a sqlite:// store, empty for another store.
+func (c *Config) SQLitePath() string {
+	path, is := strings.CutPrefix(string(c.DatabaseURL), "sqlite://")
+	if !is {
+		return ""
+	}
+	return path
+}
+
+// AuditKey is the file of the audit trail's key.
+func (c *Config) AuditKey() string {
+	if c.AuditKeyFile == "" && c.SQLitePath() != "" {
+		return c.SQLitePath() + ".key"
+	}
+	return c.AuditKeyFile
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Secret is a text that no formatting, logging or encoding shows. Convert it with string() to use it.
@@ -67,4 +69,85 @@ func (p GCPercent) String() string {
 		return "off"
 	}
 	return strconv.Itoa(int(p))
+}
+
+// URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
+type URL string
+
+// String returns the URL with *** in place of a password, and only *** where it cannot be told where the password is.
+func (u URL) String() string {
+	if !strings.Contains(string(u), "@") && !strings.Contains(string(u), "password") {
+		return string(u)
+	}
+	parsed, err := url.Parse(string(u))
+	if err != nil {
+		return mask
+	}
+	if _, has := parsed.User.Password(); has {
+		parsed.User = url.UserPassword(parsed.User.Username(), mask)
+	}
+	query := parsed.Query()
+	for name := range query {
+		if strings.Contains(name, "password") {
+			query.Set(name, mask)
+			parsed.RawQuery = query.Encode()
+		}
+	}
+	return strings.ReplaceAll(parsed.String(), url.QueryEscape(mask), mask)
+}
+
+// GoString is String, for %#v.
+func (u URL) GoString() string { return strconv.Quote(u.String()) }
+
+// Format answers every verb, so that none (%x, %q, %d) gets past String.
+func (u URL) Format(f fmt.State, verb rune) {
+	text := u.String()
+	if verb == 'q' || f.Flag('#') {
+		text = strconv.Quote(text)
+	}
+	// A fmt.State's Write does not fail; Fprint's own writer reports later.
+	_, _ = io.WriteString(f, text)
+}
+
+// MarshalText is String, for JSON, YAML and zap.
+func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// Scheme is the URL's scheme, empty where it has none.
+func (u URL) Scheme() string {
+	scheme, _, found := strings.Cut(string(u), "://")
+	if !found {
+		return ""
+	}
+	return scheme
+}
+
+// Months is a span of calendar months, written as years (5y) or months (18m).
+type Months int
+
+// Set reads the notation; envconfig calls it.
+func (m *Months) Set(value string) error {
+	unit := 1
+	digits, years := strings.CutSuffix(value, "y")
+	if years {
+		unit = 12
+	} else if digits, _ = strings.CutSuffix(value, "m"); digits == value {
+		return errors.New("no unit")
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil {
+		return err
+	}
+	if n < 1 || int(n)*unit > 50*12 {
+		return errors.New("out of range")
+	}
+	*m = Months(int(n) * unit)
+	return nil
+}
+
+// String writes whole years as years.
+func (m Months) String() string {
+	if m%12 == 0 {
+		return strconv.Itoa(int(m/12)) + "y"
+	}
+	return strconv.Itoa(int(m)) + "m"
 }

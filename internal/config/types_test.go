@@ -63,3 +63,33 @@ func TestTheCollectorTargetIsPrintedInItsOwnNotation(t *testing.T) {
 		}
 	}
 }
+
+func TestAPasswordInAURLIsNeverPrinted(t *testing.T) {
+	const canary = "c4n4ry"
+	for _, u := range []config.URL{
+		"postgres://user:" + canary + "@host/db?sslmode=require",
+		"amqp://user:" + canary + "@host/%2f",
+		"postgres://host/db?user=u&password=" + canary,
+		"postgres://user:" + canary + "%@host/db", // no URL
+		"postgres://user:p@" + canary + "@host/db",
+		"kafka://user:" + canary + "@a:1,b:2/topic",
+	} {
+		var shown []string
+		for verb := range strings.FieldsSeq("%v %+v %#v %s %q %x %X %d %t %10s") {
+			shown = append(shown, fmt.Sprintf(verb, u))
+		}
+		encoded, err := json.Marshal(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, string(encoded), u.String(), u.GoString())
+		for _, s := range shown {
+			if strings.Contains(s, canary) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", canary)) {
+				t.Errorf("the password shows in %s", s)
+			}
+		}
+	}
+	if got, want := config.URL("postgres://user:"+canary+"@host/db").String(), "postgres://user:***@host/db"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

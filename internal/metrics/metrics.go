@@ -4,7 +4,6 @@
 package metrics
 
 import (
-	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +20,15 @@ type Metrics struct {
 	unknown     prometheus.Counter
 	maxExceeded prometheus.Counter
 	permanent   *prometheus.CounterVec
+
+	repeated      prometheus.Counter
+	jobKeyReused  prometheus.Counter
+	outcomes      *prometheus.CounterVec
+	answers       *prometheus.CounterVec
+	pollErrors    prometheus.Counter
+	storeErrors   prometheus.Counter
+	published     prometheus.Counter
+	publishErrors prometheus.Counter
 }
 
 // NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
@@ -71,13 +79,9 @@ func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
 			m.permanent.WithLabelValues(rule.Code)
 		}
 	}
-	successRate := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "retry_success_rate",
-		Help: "Share of the retried claims that were accepted in the end, 0 to 1; NaN while no outcomes are known.",
-	})
-	// Nothing tells the worker yet how a claim ended. 0 would be a wrong answer, and would raise an alarm; NaN does not.
-	successRate.Set(math.NaN())
-	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled, successRate)
+	m.addTraffic()
+	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled,
+		m.repeated, m.jobKeyReused, m.outcomes, m.answers, m.pollErrors, m.storeErrors, m.published, m.publishErrors)
 	return m
 }
 

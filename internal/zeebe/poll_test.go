@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -84,8 +85,8 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 		)
 		r.run(Options{Handler: handler})
 		want := []job.Job{
-			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Variables: `{"a":1}`},
-			{Key: keys[1], Retries: 3, Variables: `{"a":2}`},
+			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Variables: `{"a":1}`, Received: time.Now()},
+			{Key: keys[1], Retries: 3, Variables: `{"a":2}`, Received: time.Now()},
 		}
 		if d := cmp.Diff(want, <-handler.batches); d != "" {
 			r.Error(d)
@@ -153,6 +154,51 @@ func wantPauses(t *testing.T, calls []gatewaytest.Call) {
 		}
 		bound = min(2*bound, 5*time.Second)
 	}
+}
+
+func TestNoJobIsAskedForWhileJobsAreHeld(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		open := make(chan struct{})
+		r.add(3)
+		r.run(Options{Hold: func(ctx context.Context) error {
+			select {
+			case <-open:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}})
+		r.advance(time.Hour)
+		if n := len(r.polls()); n != 0 {
+			r.Errorf("%d polls while jobs are held", n)
+		}
+		close(open)
+		r.advance(time.Second)
+		r.wantCounts(gatewaytest.Counts{Completed: 3})
+	})
+}
+
+func TestAWorkerThatHoldsJobsStops(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{Hold: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
+		if took, err := r.end(); err != nil || took > 0 {
+			r.Errorf("stopped after %v with %v", took, err)
+		}
+	})
+}
+
+func TestAHandlerThatHandsJobsBackIsGivenThemMoreAndMoreSlowly(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.add(1)
+		r.run(Options{Handler: each(func(job.Job) job.Answer { return job.Release("not now") })})
+		r.advance(time.Minute)
+		released := answers(r.gateway)
+		if len(released) < 10 || len(released) > 40 {
+			r.Errorf("handed back %d times in a minute, want 10 to 40", len(released))
+		}
+		if last := released[len(released)-1].At.Sub(released[len(released)-2].At); last < pollPauseMax/2 {
+			r.Errorf("the last pause is %v, want at least %v", last, pollPauseMax/2)
+		}
+	})
 }
 
 func TestPausesDifferFromWorkerToWorker(t *testing.T) {
