@@ -1,0 +1,259 @@
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// conflictTries is how often a transaction is done again that lost against another replica's. Each time the winner's
+// records are there to be found, so that it ends soon; the bound is for what nobody has thought of.
+const conflictTries = 10
+
+const (
+	// takeChain takes the lowest chain that no other transaction has. There are as many chains as transactions ever ran
+	// at once, and the taking ends with the transaction, even where the connection is cut.
+	takeChain = `SELECT chain, seq, hash, at, signature FROM heads WHERE chain <> ALL ($1::integer[])
+		ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED`
+
+	findJobs = `SELECT ` + columns + ` FROM records WHERE job_key = ANY ($1::bigint[])`
+
+	insertRecords = `WITH added AS (
+		INSERT INTO records (chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
+			retry_count, next_retry, message, variables, detail, hash)
+		SELECT $1, n.* FROM unnest($2::bigint[], $3::smallint[], $4::timestamptz[], $5::text[], $6::bigint[], $7::bigint[],
+			$8::bytea[], $9::text[], $10::integer[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::bytea[])
+			AS n (seq) ORDER BY n.seq
+		RETURNING id, seq
+	), published AS (INSERT INTO outbox (id) SELECT id FROM added),
+	answered AS (INSERT INTO unanswered (id) SELECT id FROM added)
+	SELECT id, seq FROM added`
+
+	setHead = `INSERT INTO heads (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`
+
+	deleteAnswered = `DELETE FROM unanswered WHERE id = ANY ($1::bigint[])`
+)
+
+// Append implements [audit.Log] in two round trips: one takes a chain and looks for what is stored already, the other
+// writes and commits. Where another replica stores one of the keys in between, the transaction is rolled back and done
+// again, and then finds it.
+//
+// IDs are given before the commit, so that a record may become visible after one with a greater ID. Of one claim that
+// cannot be: its next decision is asked for only after this one was answered, and this one is answered only after its
+// commit.
+func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+	if s.secret == nil {
+		return nil, s.wrap("append", errReadOnly)
+	}
+	for tries := 1; ; tries++ {
+		results, err := s.append(ctx, records, answered)
+		if err == nil {
+			return results, nil
+		}
+		if code := sqlstate(err); tries == conflictTries || code != uniqueViolation && code != deadlockDetected && code != serializationFailure {
+			return nil, s.wrap("append", err)
+		}
+	}
+}
+
+var errReadOnly = errors.New("it was opened for reading only")
+
+func (s *Store) append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// One that is still in a transaction is closed by its release.
+	defer conn.Release()
+	a := appending{store: s, conn: conn, stored: map[jobOf][]*audit.Record{}}
+	if err = a.begin(ctx, records); err == nil {
+		if err = a.link(ctx, records); err == nil {
+			err = a.commit(ctx, answered)
+		}
+	}
+	if err != nil {
+		if sqlstate(err) != "" { // the server speaks to us, so the connection is worth keeping
+			_, rollbackErr := conn.Exec(ctx, "ROLLBACK")
+			err = errors.Join(err, rollbackErr)
+		}
+		return nil, err
+	}
+	for i := range a.results {
+		a.results[i].Record = *a.found[i]
+	}
+	return a.results, nil
+}
+
+// appending is one transaction of Append.
+type appending struct {
+	store  *Store
+	conn   *pgxpool.Conn
+	chain  *audit.Chain // nil while none was taken
+	stored map[jobOf][]*audit.Record
+
+	results []audit.Appended
+	found   []*audit.Record // for each result, the record that is stored
+	added   []*audit.Record // those of them that are new, in the chain's order
+}
+
+// jobOf is what records have in common that answer one job, or two jobs with one name.
+type jobOf struct {
+	cluster string
+	key     int64
+}
+
+// begin is the first round trip.
+func (a *appending) begin(ctx context.Context, records []audit.Record) error {
+	var b pgx.Batch
+	b.Queue("BEGIN")
+	if len(records) > 0 {
+		keys := make([]int64, len(records))
+		for i := range records {
+			keys[i] = records[i].JobKey
+		}
+		b.Queue(takeChain, a.store.badChains()).Query(a.readHead)
+		b.Queue(findJobs, keys).Query(a.readStored)
+	}
+	return a.conn.SendBatch(ctx, &b).Close()
+}
+
+func (a *appending) readHead(rows pgx.Rows) error {
+	heads, err := pgx.CollectRows(rows, scanHead)
+	if err == nil && len(heads) == 1 && a.store.trusts(heads[0]) {
+		a.chain = audit.ChainAt(heads[0].Chain, heads[0].Seq, heads[0].Hash)
+	}
+	return err
+}
+
+func (a *appending) readStored(rows pgx.Rows) error {
+	return each(rows, func(r *audit.Record) error {
+		job, stored := jobOf{r.Cluster, r.JobKey}, *r
+		a.stored[job] = append(a.stored[job], &stored)
+		return nil
+	})
+}
+
+// link finds what is stored already, and links the rest. It goes by job, or two replicas that append the same jobs in
+// different orders would wait for one another. The records of one job keep their order, and a later job of a claim has
+// the greater key.
+func (a *appending) link(ctx context.Context, records []audit.Record) error {
+	a.results, a.found = make([]audit.Appended, len(records)), make([]*audit.Record, len(records))
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(records[i].JobKey, records[j].JobKey) })
+	for _, i := range order {
+		r := records[i]
+		clean(&r)
+		job := jobOf{r.Cluster, r.JobKey}
+		for _, stored := range a.stored[job] {
+			if stored.Key == r.Key {
+				a.found[i], a.results[i] = stored, audit.Appended{Repeated: true}
+				break
+			}
+			if stored.ProcessInstanceKey != r.ProcessInstanceKey {
+				a.results[i].JobKeyReused = true
+			}
+		}
+		if a.found[i] != nil {
+			continue
+		}
+		if err := a.needChain(ctx); err != nil {
+			return err
+		}
+		a.chain.Link(&r)
+		a.found[i], a.added = &r, append(a.added, &r)
+		a.stored[job] = append(a.stored[job], &r)
+	}
+	return nil
+}
+
+// needChain begins a chain where all others are in use.
+func (a *appending) needChain(ctx context.Context) error {
+	if a.chain != nil {
+		return nil
+	}
+	var number int
+	if err := a.conn.QueryRow(ctx, "SELECT nextval('chains')").Scan(&number); err != nil {
+		return err
+	}
+	a.chain = audit.NewChain(number)
+	return nil
+}
+
+// commit is the second round trip.
+func (a *appending) commit(ctx context.Context, answered []int64) error {
+	var b pgx.Batch
+	var head audit.Head
+	if len(a.added) > 0 {
+		head = a.store.secret.Head(a.chain, time.Now())
+		b.Queue(insertRecords, arguments(a.chain.Number(), a.added)...).Query(a.readIDs)
+		b.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
+	}
+	if len(answered) > 0 {
+		b.Queue(deleteAnswered, answered)
+	}
+	b.Queue("COMMIT")
+	err := a.conn.SendBatch(ctx, &b).Close()
+	if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
+		// Somebody put the head back behind its records: `worker audit verify` shows it, and we go on elsewhere.
+		a.store.avoid(a.chain.Number())
+	}
+	if err == nil && len(a.added) > 0 {
+		a.store.remember(head)
+	}
+	return err
+}
+
+func (a *appending) readIDs(rows pgx.Rows) error {
+	first := a.added[0].Seq
+	var id, seq int64
+	_, err := pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
+		a.added[seq-first].ID = id
+		return nil
+	})
+	return err
+}
+
+// trusts tells whether a head may be gone on with. To sign what follows a head that somebody else wrote would make it
+// look like ours; such a chain is left as it is, for `worker audit verify` to name.
+func (s *Store) trusts(h audit.Head) bool {
+	s.mu.Lock()
+	last := s.heads[h.Chain]
+	s.mu.Unlock()
+	ours := last.Seq == h.Seq && last.Hash == h.Hash && last.At.Equal(h.At) && bytes.Equal(last.Signature, h.Signature)
+	if ours || s.secret.Public().CheckHead(h) {
+		return true
+	}
+	s.avoid(h.Chain)
+	return false
+}
+
+func (s *Store) remember(h audit.Head) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heads[h.Chain] = h
+}
+
+func (s *Store) avoid(chain int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bad = append(s.bad, int32(chain)) //nolint:gosec // it comes from an integer column
+}
+
+func (s *Store) badChains() []int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]int32{}, s.bad...)
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// maxConns is enough for the group commit, the relay, an outcome and a question at the same time.
+	maxConns = 4
+	// connectTimeout bounds one try to connect where the URL names no connect_timeout.
+	connectTimeout = 5 * time.Second
+)
+
+// session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The timeouts are
+// for a server that waits for a client which is gone or stuck; a lock is given up before the 1.5 s that saving may take.
+// Every query of ours has its index: a plan that was made when a table was empty must not read all of it when it is full.
+const session = `SELECT
+	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
+	set_config('search_path', 'analyze_retry, pg_temp', false),
+	set_config('TimeZone', 'UTC', false),
+	set_config('default_transaction_isolation', 'read committed', false),
+	set_config('enable_seqscan', 'off', false),
+	set_config('tcp_keepalives_idle', '10', false),
+	set_config('tcp_keepalives_interval', '5', false),
+	set_config('tcp_keepalives_count', '3', false),
+	set_config('idle_in_transaction_session_timeout', '5s', false),
+	set_config('lock_timeout', $1, false),
+	set_config('statement_timeout', $2, false),
+	set_config('default_transaction_read_only', $3, false)`
+
+// parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the syntax, parts
+// of it stand anywhere in what the parser says.
+func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
+	config, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(url, "pool_max_conns=") {
+		config.MaxConns = maxConns
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = strings.TrimSpace("analyze-retry " + o.Worker)
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if readOnly {
+			// A person waits for the answer, and can end the wait.
+			return set(ctx, conn, "0", "0", "on")
+		}
+		if err := check(ctx, conn); err != nil {
+			return err
+		}
+		return set(ctx, conn, "1s", "30s", "off")
+	}
+	return config, nil
+}
+
+func parseURL(url string) (*pgxpool.Config, error) {
+	const expected = "the audit store's address is not of the form postgres://user:password@host:port/database (in a password, characters such as / @ : # ? % are written as %2F %40 %3A %23 %3F %25)"
+	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
+		return nil, errors.New(expected)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New(expected) //nolint:nilerr // its text can hold the password
+	}
+	if strings.Contains(url, "sslmode=") || onThisMachine(config) {
+		return config, nil
+	}
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	if config, err = pgxpool.ParseConfig(url + separator + "sslmode=verify-full"); err != nil {
+		return nil, errors.New(expected) //nolint:nilerr // as above
+	}
+	return config, nil
+}
+
+// onThisMachine tells whether no password and no record leaves the machine.
+func onThisMachine(config *pgxpool.Config) bool {
+	hosts := []string{config.ConnConfig.Host}
+	for _, f := range config.ConnConfig.Fallbacks {
+		hosts = append(hosts, f.Host)
+	}
+	for _, host := range hosts {
+		ip := net.ParseIP(host)
+		if host != "localhost" && !strings.HasPrefix(host, "/") && (ip == nil || !ip.IsLoopback()) {
+			return false
+		}
+	}
+	return true
+}
+
+func set(ctx context.Context, conn *pgx.Conn, lockTimeout, statementTimeout, readOnly string) error {
+	_, err := conn.Exec(ctx, session, lockTimeout, statementTimeout, readOnly)
+	return err
+}
+
+// check refuses a server on which a synced record can be lost or not be written at all.
+func check(ctx context.Context, conn *pgx.Conn) error {
+	var fsync string
+	var standby bool
+	if err := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()").Scan(&fsync, &standby); err != nil {
+		return err
+	}
+	if fsync != "on" {
+		return errors.New("this PostgreSQL runs with fsync=off, so that decisions which were answered can be lost: set fsync=on in its postgresql.conf and restart it")
+	}
+	if standby {
+		return errors.New("this PostgreSQL is a standby and takes no writes: name the primary in the address, or name all and add target_session_attrs=read-write")
+	}
+	return nil
+}

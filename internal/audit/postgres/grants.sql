@@ -1,0 +1,17 @@
+-- What the application role may do: add records and read them, and keep the books beside them. It runs after the
+-- migrations, as the owner, where the role exists; deploy/postgres/roles.sql makes it.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'analyze_retry_app') THEN
+        RETURN;
+    END IF;
+    GRANT USAGE ON SCHEMA analyze_retry TO analyze_retry_app;
+    GRANT SELECT ON goose_db_version, stubs TO analyze_retry_app;
+    GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
+    GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
+    GRANT USAGE ON SEQUENCE chains TO analyze_retry_app;
+    GRANT SELECT, INSERT, DELETE ON outbox, unanswered, probe TO analyze_retry_app;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON deaths TO analyze_retry_app;
+    GRANT EXECUTE ON FUNCTION purge_records TO analyze_retry_app;
+END
+$$;

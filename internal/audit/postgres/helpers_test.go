@@ -1,0 +1,107 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)
+
+// decision is a record as the worker makes it, told from others by its job key.
+func decision(job int64) audit.Record {
+	return audit.Record{
+		Kind: audit.KindRetry, At: noon.Add(time.Duration(job) * time.Microsecond),
+		Key:     audit.Key{Cluster: "zeebe", JobKey: job, ProcessInstanceKey: job + 1_000_000_000, Inputs: [16]byte{1}},
+		ClaimID: fmt.Sprintf("CLM-2026-%06d", job), NextRetryTime: noon.Add(12 * time.Minute).Truncate(time.Second),
+		Variables: `{"shouldRetry":true,"retryCount":1,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T12:12:00Z","retryReason":"Transient error, retry 1 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","delayBeforeJitter":"10m0s","backoffDuration":"PT12M","retriesLeft":4}}`,
+		Detail:    `{"processId":"SubmissionRetryProcess","elementId":"analyze","submissionError":"TIMEOUT ao conectar com a operadora apos 30 s","steps":{"errorReceived":"2026-03-02T12:00:00.123456Z","afterMicros":[0,3,3,3,3,4]},"executionTimeMs":0.004}`,
+	}
+}
+
+func decisions(from, to int64) (records []audit.Record) {
+	for job := from; job < to; job++ {
+		records = append(records, decision(job))
+	}
+	return records
+}
+
+func secret(tb testing.TB) *audit.Secret {
+	tb.Helper()
+	s, err := audit.NewSecret()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
+	tb.Helper()
+	s, err := postgres.Open(tb.Context(), url, key, postgres.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+func mustAppend(tb testing.TB, s audit.Log, records ...audit.Record) []audit.Appended {
+	tb.Helper()
+	got, err := s.Append(tb.Context(), records, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return got
+}
+
+func mustVerify(tb testing.TB, s audit.Keeper, key *audit.Secret, want int64) {
+	tb.Helper()
+	v, err := audit.Verify(tb.Context(), s, key.Public(), nil, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if v.Records != want {
+		tb.Errorf("%d records verified, want %d", v.Records, want)
+	}
+}
+
+// sql runs statements as the role of the URL.
+func sql(tb testing.TB, url string, statements ...string) error {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(tb.Context(), statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mustSQL(tb testing.TB, url string, statements ...string) {
+	tb.Helper()
+	if err := sql(tb, url, statements...); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// as is the same database for another role; its password is that of the URL.
+func as(tb testing.TB, url, role string) string {
+	tb.Helper()
+	return strings.Replace(url, "//"+devpostgres.Superuser+":", "//"+role+":", 1)
+}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// pageRows is how many records are read at a time where there may be any number of them, so that no transaction stays
+// open for long and none of the service's timeouts is about them.
+const pageRows = 5000
+
+// Claim implements [audit.History].
+func (s *Store) Claim(ctx context.Context, claimID string) ([]audit.Record, error) {
+	return s.records(ctx, "SELECT "+columns+" FROM records WHERE claim_id = $1 ORDER BY id", claimID)
+}
+
+// Between implements [audit.History].
+func (s *Store) Between(ctx context.Context, from, to time.Time, visit func(*audit.Record) error) error {
+	at, id := from, int64(0)
+	return s.pages(ctx, "SELECT "+columns+" FROM records WHERE (at, id) > ($1, $2) AND at < $3 ORDER BY at, id LIMIT $4",
+		func() []any { return []any{at, id, to, pageRows} },
+		func(r *audit.Record) error {
+			at, id = r.At, r.ID
+			return visit(r)
+		})
+}
+
+// Pending implements [audit.History].
+func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
+	return s.records(ctx, "SELECT "+columns+` FROM records AS r
+		WHERE kind = $1 AND at >= $2 AND next_retry < $3 AND NOT EXISTS
+			(SELECT FROM records AS later WHERE later.claim_id = r.claim_id AND later.id > r.id AND later.kind <> $4)
+		ORDER BY next_retry, id`, audit.KindRetry, from, due, audit.KindUndelivered)
+}
+
+// Round implements [audit.History].
+func (s *Store) Round(ctx context.Context, claimID string) (audit.Round, error) {
+	var round audit.Round
+	var first *time.Time
+	err := s.pool.QueryRow(ctx, `SELECT count(DISTINCT (cluster, job_key, process_instance_key)),
+			count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = $2), min(at)
+		FROM records WHERE claim_id = $1 AND kind BETWEEN $2 AND $3
+			AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = $1 AND kind >= $4)`,
+		claimID, audit.KindRetry, audit.KindPermanent, audit.FirstOutcome).Scan(&round.Failures, &round.Retries, &first)
+	if first != nil {
+		round.FirstFailure = first.UTC()
+	}
+	return round, s.wrap("read a claim", err)
+}
+
+// Success implements [audit.History]. Its FirstOutcome stands in the query, so that the index of the outcomes fits it.
+func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE kind = $2), count(*)
+		FROM records WHERE kind >= 16 AND at >= $1 AND retry_count > 0`, from, audit.KindSubmitted).Scan(&accepted, &retried)
+	return accepted, retried, s.wrap("count outcomes", err)
+}
+
+func (s *Store) records(ctx context.Context, query string, arguments ...any) ([]audit.Record, error) {
+	rows, err := s.pool.Query(ctx, query, arguments...)
+	if err != nil {
+		return nil, s.wrap("read records", err)
+	}
+	records, err := collect(rows)
+	return records, s.wrap("read records", err)
+}
+
+// pages calls visit with the records of one page after the other, until one is not full. Where a page begins is said by
+// its arguments. An error of visit's is returned as it is.
+func (s *Store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error) error {
+	for {
+		rows, err := s.pool.Query(ctx, query, arguments()...)
+		if err != nil {
+			return s.wrap("read records", err)
+		}
+		n := 0
+		var stop error
+		err = each(rows, func(r *audit.Record) error {
+			n++
+			stop = visit(r)
+			return stop
+		})
+		switch {
+		case stop != nil:
+			return stop
+		case err != nil:
+			return s.wrap("read records", err)
+		case n < pageRows:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Heads implements [audit.Keeper]. The chains that have records are found by steps from one to the next, not by reading
+// all records.
+func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
+	rows, err := s.pool.Query(ctx, `WITH RECURSIVE chained (chain) AS (
+			(SELECT chain FROM records ORDER BY chain LIMIT 1)
+			UNION ALL
+			SELECT (SELECT r.chain FROM records AS r WHERE r.chain > chained.chain ORDER BY r.chain LIMIT 1)
+				FROM chained WHERE chained.chain IS NOT NULL
+		)
+		SELECT chain, seq, hash, at, signature FROM heads
+		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM chained WHERE chain NOT IN (SELECT chain FROM heads)
+		ORDER BY chain`)
+	if err != nil {
+		return nil, s.wrap("read the heads", err)
+	}
+	heads, err := pgx.CollectRows(rows, scanHead)
+	return heads, s.wrap("read the heads", err)
+}
+
+// Stubs implements [audit.Keeper].
+func (s *Store) Stubs(ctx context.Context) ([]audit.Stub, error) {
+	rows, err := s.pool.Query(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM stubs ORDER BY chain, first")
+	if err != nil {
+		return nil, s.wrap("read the stubs", err)
+	}
+	stubs, err := pgx.CollectRows(rows, scanStub)
+	return stubs, s.wrap("read the stubs", err)
+}
+
+// Walk implements [audit.Keeper].
+func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
+	return s.pages(ctx, "SELECT "+columns+" FROM records WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+		func() []any { return []any{chain, after, pageRows} },
+		func(r *audit.Record) error {
+			after = r.Seq
+			return visit(r)
+		})
+}
+
+// purgeable finds, for each chain, its oldest record, and the first one from there that is to stay.
+const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.oldest, span.newest
+	FROM heads AS h
+	CROSS JOIN LATERAL (SELECT seq FROM records WHERE chain = h.chain ORDER BY seq LIMIT 1) AS oldest
+	CROSS JOIN LATERAL (SELECT least(
+		(SELECT seq FROM records WHERE chain = h.chain AND at >= $1 ORDER BY seq LIMIT 1),
+		(SELECT min(seq) FROM unanswered JOIN records USING (id) WHERE chain = h.chain),
+		CASE WHEN $2 THEN (SELECT min(seq) FROM outbox JOIN records USING (id) WHERE chain = h.chain) END,
+		(SELECT max(seq) + 1 FROM records WHERE chain = h.chain)) AS seq) AS stay
+	CROSS JOIN LATERAL (SELECT hash FROM records WHERE chain = h.chain AND seq = stay.seq - 1) AS last
+	CROSS JOIN LATERAL (SELECT min(at) AS oldest, max(at) AS newest FROM records
+		WHERE chain = h.chain AND seq >= oldest.seq AND seq < stay.seq) AS span
+	WHERE stay.seq > oldest.seq ORDER BY h.chain`
+
+// Purgeable implements [audit.Keeper].
+func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Stub, error) {
+	var stubs []audit.Stub
+	err := s.patiently(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, purgeable, before, publish)
+		if err != nil {
+			return err
+		}
+		stubs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Stub, err error) {
+			var hash []byte
+			err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest)
+			copy(t.Hash[:], hash)
+			t.Oldest, t.Newest = t.Oldest.UTC(), t.Newest.UTC()
+			return t, err
+		})
+		return err
+	})
+	return stubs, s.wrap("look for what can be purged", err)
+}
+
+// Purge implements [audit.Keeper] by a function of the database that runs with its owner's rights, because the
+// application role may delete nothing. That one refuses also what is younger than the database's own floor.
+func (s *Store) Purge(ctx context.Context, t audit.Stub) error {
+	if s.secret == nil {
+		return s.wrap("purge", errReadOnly)
+	}
+	if !s.secret.Public().CheckStub(t) {
+		return s.wrap("purge", errors.New("the stub was not signed with the store's key"))
+	}
+	err := s.patiently(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SELECT purge_records($1, $2, $3, $4, $5, $6, $7, $8)",
+			t.Chain, t.From, t.Through, t.Hash[:], t.Oldest, t.Newest, t.At, t.Signature)
+		return err
+	})
+	if sqlstate(err) == tooYoung {
+		err = fmt.Errorf("%w: set the retention to at least that; or, where the law lets you, lower the floor as the owner of the tables: UPDATE analyze_retry.retention SET least = '...'", err)
+	}
+	return s.wrap("purge", err)
+}
+
+// ForgetUnanswered implements [audit.Keeper].
+func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
+	_, err := s.pool.Exec(ctx, "DELETE FROM unanswered USING records WHERE unanswered.id = records.id AND at < $1", before)
+	return s.wrap("forget what is unanswered", err)
+}
+
+// patiently runs do in a transaction that may take as long as ctx lets it.
+func (s *Store) patiently(ctx context.Context, do func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}

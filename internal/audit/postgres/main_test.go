@@ -1,0 +1,11 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }

@@ -1,0 +1,145 @@
+-- The store of the audit records. Everything is in the schema analyze_retry, which the search_path names.
+-- What the application role may do with it is in grants.sql, which runs after the migrations.
+
+-- +goose Up
+
+-- What belongs to the store as a whole: the ID of its key.
+CREATE TABLE meta (
+    name  text PRIMARY KEY,
+    value text NOT NULL
+);
+
+-- One row for each decision and each outcome; see audit.Record. Never changed, and removed by purge_records only.
+CREATE TABLE records (
+    -- Without a cache: of two records of one claim the later one has the greater ID, whoever wrote them.
+    id                   bigint GENERATED ALWAYS AS IDENTITY (CACHE 1) PRIMARY KEY,
+    seq                  bigint      NOT NULL,
+    job_key              bigint      NOT NULL,
+    process_instance_key bigint      NOT NULL,
+    at                   timestamptz NOT NULL,
+    next_retry           timestamptz,
+    chain                integer     NOT NULL,
+    retry_count          integer     NOT NULL,
+    kind                 smallint    NOT NULL,
+    input_hash           bytea       NOT NULL,
+    hash                 bytea       NOT NULL,
+    cluster              text        NOT NULL,
+    claim_id             text        NOT NULL,
+    message              text        NOT NULL,
+    variables            text        NOT NULL,
+    detail               text        NOT NULL,
+    CONSTRAINT records_place UNIQUE (chain, seq),
+    CONSTRAINT records_key UNIQUE (job_key, input_hash, process_instance_key, cluster)
+);
+CREATE INDEX records_claim ON records (claim_id, id);
+-- A B-tree and no BRIN: what is read in the order of time is read in exactly that order.
+CREATE INDEX records_at ON records (at, id);
+CREATE INDEX records_outcome ON records (at) INCLUDE (kind, retry_count) WHERE kind >= 16;
+
+-- The records whose event is not published, and those whose answer has not reached the broker. Both come and go with
+-- every decision, so they are swept early.
+CREATE TABLE outbox (id bigint PRIMARY KEY)
+    WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+CREATE TABLE unanswered (id bigint PRIMARY KEY)
+    WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+
+-- The signed end of each chain. A transaction that appends holds the row of its chain; the space is for its updates.
+CREATE SEQUENCE chains AS integer;
+CREATE TABLE heads (
+    chain     integer PRIMARY KEY,
+    seq       bigint      NOT NULL,
+    hash      bytea       NOT NULL,
+    at        timestamptz NOT NULL,
+    signature bytea       NOT NULL
+) WITH (fillfactor = 50);
+
+-- What stands for removed records.
+CREATE TABLE stubs (
+    chain     integer     NOT NULL,
+    first     bigint      NOT NULL,
+    through   bigint      NOT NULL,
+    hash      bytea       NOT NULL,
+    oldest    timestamptz NOT NULL,
+    newest    timestamptz NOT NULL,
+    at        timestamptz NOT NULL,
+    signature bytea       NOT NULL,
+    PRIMARY KEY (chain, first)
+);
+
+-- How often a handling of a job was begun and not ended. Unlogged, so that it costs no sync: where PostgreSQL itself
+-- crashes the count begins anew, and a job that kills its worker is tried that much longer.
+CREATE UNLOGGED TABLE deaths (
+    cluster text    NOT NULL,
+    job_key bigint  NOT NULL,
+    begun   integer NOT NULL,
+    PRIMARY KEY (cluster, job_key)
+);
+
+-- A row comes and goes here to see whether the store takes writes.
+CREATE TABLE probe (at timestamptz NOT NULL);
+
+-- Records younger than this are never removed, whatever a worker is set to. Only the owner can change it.
+CREATE TABLE retention (
+    one   boolean  PRIMARY KEY DEFAULT true CHECK (one),
+    least interval NOT NULL
+);
+INSERT INTO retention (least) VALUES ('5 years');
+
+-- +goose StatementBegin
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND current_setting('analyze_retry.purging', true) = 'yes' THEN
+        RETURN NULL;
+    END IF;
+    RAISE EXCEPTION 'the audit records are append-only: % is refused', TG_OP
+        USING ERRCODE = 'insufficient_privilege', HINT = 'Old records are removed by: worker audit purge';
+END
+$$;
+-- +goose StatementEnd
+
+-- For each statement: so a change is refused before a row is looked at, and TRUNCATE has no other kind.
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON stubs
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- purge_records runs with the owner's rights, so that the application role, which may delete nothing, can remove what
+-- is old enough and has a stub in its place. It cannot check the stub's signature; `worker audit verify` does.
+-- Errors: AR001 too young, AR002 the stub does not fit.
+-- +goose StatementBegin
+CREATE FUNCTION purge_records(of_chain integer, from_seq bigint, through_seq bigint, last_hash bytea,
+    oldest_at timestamptz, newest_at timestamptz, removed_at timestamptz, signed bytea)
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = analyze_retry, pg_temp AS $$
+DECLARE
+    keep   interval := (SELECT least FROM retention);
+    found  record;
+    before bigint;
+BEGIN
+    SELECT count(*) AS n, min(at) AS oldest, max(at) AS newest INTO found
+        FROM records WHERE chain = of_chain AND seq BETWEEN from_seq AND through_seq;
+    SELECT coalesce(max(through), 0) INTO before FROM stubs WHERE chain = of_chain;
+    IF found.n = 0 OR found.n <> through_seq - from_seq + 1 OR from_seq <> before + 1
+        OR found.oldest <> oldest_at OR found.newest <> newest_at
+        OR NOT EXISTS (SELECT FROM records WHERE chain = of_chain AND seq = through_seq AND hash = last_hash)
+    THEN
+        RAISE EXCEPTION 'the stub is not about the oldest records of chain %', of_chain USING ERRCODE = 'AR002';
+    END IF;
+    IF EXISTS (SELECT FROM unanswered JOIN records USING (id)
+        WHERE chain = of_chain AND seq BETWEEN from_seq AND through_seq)
+    THEN
+        RAISE EXCEPTION 'the stub is about records whose answer has not reached the broker' USING ERRCODE = 'AR002';
+    END IF;
+    IF found.newest > now() - keep THEN
+        RAISE EXCEPTION 'the database keeps records for at least %, the newest of these is from %', keep, found.newest
+            USING ERRCODE = 'AR001';
+    END IF;
+    INSERT INTO stubs VALUES (of_chain, from_seq, through_seq, last_hash, oldest_at, newest_at, removed_at, signed);
+    PERFORM set_config('analyze_retry.purging', 'yes', true);
+    DELETE FROM outbox USING records
+        WHERE outbox.id = records.id AND chain = of_chain AND seq BETWEEN from_seq AND through_seq;
+    DELETE FROM records WHERE chain = of_chain AND seq BETWEEN from_seq AND through_seq;
+    PERFORM set_config('analyze_retry.purging', '', true);
+END
+$$;
+-- +goose StatementEnd
+REVOKE ALL ON FUNCTION purge_records FROM PUBLIC;

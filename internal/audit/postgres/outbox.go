@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// leadLock is the advisory lock of the process that publishes.
+const leadLock = 4097083628
+
+// Lead implements [audit.Outbox] by a session advisory lock. It is held by a connection of its own, and ends with it:
+// when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
+func (s *Store) Lead(ctx context.Context) (release func(), err error) {
+	if s.secret == nil {
+		return nil, s.wrap("lead", errReadOnly)
+	}
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, s.wrap("lead", err)
+	}
+	conn := pooled.Hijack()
+	var leads bool
+	if err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", leadLock).Scan(&leads); err != nil || !leads {
+		closeConn(conn)
+		if err != nil {
+			return nil, s.wrap("lead", err)
+		}
+		return nil, audit.ErrNotLeading
+	}
+	s.mu.Lock()
+	s.leader = &leader{conn: conn}
+	l := s.leader
+	s.mu.Unlock()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		s.leader = nil
+		s.mu.Unlock()
+		l.Lock()
+		defer l.Unlock()
+		closeConn(conn)
+	}), nil
+}
+
+// leader is the connection that holds the lock, while we lead.
+type leader struct {
+	sync.Mutex
+	conn *pgx.Conn
+}
+
+func closeConn(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx) // it is gone in any case
+}
+
+// outbox gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
+// process that has lost it without noticing.
+func (s *Store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
+	s.mu.Lock()
+	l := s.leader
+	s.mu.Unlock()
+	if l == nil {
+		conn, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return do(conn.Conn())
+	}
+	l.Lock()
+	defer l.Unlock()
+	if l.conn.IsClosed() {
+		return errors.New("the connection that held the lead is lost")
+	}
+	return do(l.conn)
+}
+
+// Unpublished implements [audit.Outbox].
+func (s *Store) Unpublished(ctx context.Context, after int64, limit int) (records []audit.Record, err error) {
+	err = s.outbox(ctx, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (id) WHERE outbox.id > $1 ORDER BY outbox.id LIMIT $2", after, limit)
+		if err != nil {
+			return err
+		}
+		records, err = collect(rows)
+		return err
+	})
+	return records, s.wrap("read the outbox", err)
+}
+
+// Published implements [audit.Outbox].
+func (s *Store) Published(ctx context.Context, ids []int64) error {
+	return s.wrap("clear the outbox", s.outbox(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "DELETE FROM outbox WHERE id = ANY ($1::bigint[])", ids)
+		return err
+	}))
+}
+
+// Backlog implements [audit.Outbox].
+func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+	var at *time.Time
+	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
+		(SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox))`).Scan(&waiting, &at)
+	if at != nil {
+		oldest = at.UTC()
+	}
+	return waiting, oldest, s.wrap("read the outbox", err)
+}
+
+// Unanswered implements [audit.Log].
+func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
+	rows, err := s.pool.Query(ctx, "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
+	if err != nil {
+		return nil, s.wrap("read what is unanswered", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	return found, s.wrap("read what is unanswered", err)
+}
+
+// collect returns all records of an answer.
+func collect(rows pgx.Rows) (records []audit.Record, err error) {
+	err = each(rows, func(r *audit.Record) error {
+		records = append(records, *r)
+		return nil
+	})
+	return records, err
+}

@@ -1,0 +1,173 @@
+// Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or newer.
+//
+// Everything it has is in the schema analyze_retry. The worker needs no more than the role that deploy/postgres makes:
+// that one can add records and read them, and can neither change nor remove any, but for what [Store.Purge] removes.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Store is an [audit.Store] on PostgreSQL. It is made by [Open] or [OpenReadOnly] and safe for use by several
+// goroutines. It outlives its connections: after a restart of the server it goes on by itself.
+type Store struct {
+	pool   *pgxpool.Pool
+	secret *audit.Secret // nil where the store is read-only
+	name   string        // the server and the database, for errors
+
+	mu     sync.Mutex
+	heads  map[int]audit.Head // the heads that this store wrote last, by chain
+	bad    []int32            // chains that cannot be gone on with, because somebody meddled with them
+	leader *leader            // nil while we do not lead
+}
+
+var _ audit.Store = (*Store)(nil)
+
+// Options are what a store may be given beside its address. The zero value is of use.
+type Options struct {
+	// Worker is the name under which the server's views and logs show us, behind "analyze-retry".
+	Worker string
+}
+
+// Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
+// database gets its tables, and older tables are brought up to date, if the role may do that. Without sslmode in the URL
+// a server on another machine must prove itself by TLS.
+//
+// It returns an [*audit.NewerSchemaError] where a newer worker wrote the store and an [*audit.WrongKeyError] where
+// another key did. No error of this package holds a password.
+func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*Store, error) {
+	s, err := connect(ctx, url, o, false)
+	if err != nil {
+		return nil, err
+	}
+	s.secret = secret
+	if err := s.prepare(ctx, url); err != nil {
+		s.pool.Close()
+		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
+// may only read is enough.
+func OpenReadOnly(ctx context.Context, url string) (*Store, error) {
+	s, err := connect(ctx, url, Options{}, true)
+	if err != nil {
+		return nil, err
+	}
+	version, _, err := schema(ctx, s.pool)
+	if err == nil {
+		err = checkVersion(version)
+	}
+	if err != nil {
+		s.pool.Close()
+		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
+	}
+	return s, nil
+}
+
+func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store, error) {
+	config, err := parse(url, o, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("audit store: %w", err)
+	}
+	conn := config.ConnConfig
+	return &Store{
+		pool: pool, heads: map[int]audit.Head{},
+		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
+	}, nil
+}
+
+// prepare brings the tables up to date and holds the key against the store's.
+func (s *Store) prepare(ctx context.Context, url string) error {
+	version, mayCreate, err := schema(ctx, s.pool)
+	if err != nil {
+		return err
+	}
+	if version < schemaVersion && mayCreate {
+		if err := Migrate(ctx, url); err != nil {
+			return err
+		}
+	} else if err := checkVersion(version); err != nil {
+		return err
+	}
+	given, stored := s.secret.Public().ID(), ""
+	if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given); err != nil {
+		return err
+	}
+	if err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&stored); err != nil {
+		return err
+	}
+	if stored != given {
+		return &audit.WrongKeyError{Store: stored, Given: given}
+	}
+	return nil
+}
+
+// Close ends all connections. It waits for those in use.
+func (s *Store) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody.
+func (s *Store) Probe(ctx context.Context) error {
+	var b pgx.Batch
+	b.Queue("INSERT INTO probe (at) VALUES (now())")
+	b.Queue("DELETE FROM probe")
+	return s.wrap("probe", s.run(ctx, &b))
+}
+
+// run sends the statements in one round trip; they are one transaction. Each that fails makes all fail.
+func (s *Store) run(ctx context.Context, b *pgx.Batch) error {
+	return s.pool.SendBatch(ctx, b).Close()
+}
+
+// wrap says which store an error is about and what was being done, and sees to it that the other connections of a
+// server that has gone are not tried one by one.
+func (s *Store) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || answer.Code == adminShutdown || answer.Code == crashShutdown || answer.Code == readOnlyTransaction {
+		s.pool.Reset()
+	}
+	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
+}
+
+// The SQLSTATEs that mean something to us.
+const (
+	uniqueViolation      = "23505"
+	readOnlyTransaction  = "25006" // after a failover, on what is a standby now
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	noPrivilege          = "42501"
+	adminShutdown        = "57P01"
+	crashShutdown        = "57P02"
+	tooYoung             = "AR001" // raised by purge_records
+	stubDoesNotFit       = "AR002"
+)
+
+// sqlstate is the code with which the server refused, "" where it was not the server.
+func sqlstate(err error) string {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return answer.Code
+	}
+	return ""
+}
