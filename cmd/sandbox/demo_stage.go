@@ -96,7 +96,7 @@ func (s *demoStage) startWorker(ctx context.Context) (err error) {
 	if s.state.HTTPAddress, err = devbroker.FreeAddress(); err != nil {
 		return err
 	}
-	if s.worker, err = runWorker(ctx, s.state, s.broker.Address(), s.logPath, s.keep); err != nil {
+	if s.worker, err = runWorker(ctx, s.state, s.broker, s.logPath, s.keep); err != nil {
 		return err
 	}
 	s.state.PID = s.worker.PID()

@@ -31,8 +31,8 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Start a broker and the worker and leave them running",
 		Long: `Starts a Zeebe broker, puts the bundled models on it, starts the worker, and leaves
-both running. What already runs is left alone. The broker's data stays from one
-time to the next.`,
+both running. What already runs is left alone. The broker's data and the worker's
+decisions stay from one time to the next.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.say = sayTo(command)
@@ -45,7 +45,7 @@ time to the next.`,
 	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
 	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
 	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/sandbox-worker")
-	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time")
+	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time, the worker's decisions too")
 	return command
 }
 
@@ -87,7 +87,7 @@ func up(ctx context.Context, o upOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	running, err := runWorker(ctx, s.Worker, broker.Address(), filepath.Join(dir, "worker.log"), true)
+	running, err := runWorker(ctx, s.Worker, broker, filepath.Join(dir, "worker.log"), true)
 	if err != nil {
 		return brokerStays(err)
 	}

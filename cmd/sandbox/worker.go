@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/devbroker"
 	"hospital.example/analyze-retry/internal/devbroker/process"
 )
 
@@ -62,15 +63,17 @@ func deployModels(ctx context.Context, binary, gateway string) error {
 }
 
 // runWorker starts a worker that outlives us if it is detached, and returns when it is ready. Its log is appended to
-// the file.
-func runWorker(ctx context.Context, w workerState, gateway, logPath string, detach bool) (*process.Process, error) {
+// the file. What it has decided lies with the broker's data, and goes with it, unless the caller's settings name
+// another store: what it is known by are the broker's keys, which start again on an empty broker.
+func runWorker(ctx context.Context, w workerState, broker *devbroker.Broker, logPath string, detach bool) (*process.Process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the worker's log: %w", err)
 	}
 	defer log.Close()
-	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, gateway, "run")
-	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
+	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, broker.Address(), "run")
+	store := "RETRY_DATABASE_URL=sqlite://" + filepath.Join(broker.State().Dir, "analyze-retry.db")
+	cmd.Env = append(append([]string{store}, cmd.Env...), "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
 	cmd.Stdout, cmd.Stderr = log, log
 	running, err := process.Start(cmd, detach)
 	if err != nil {

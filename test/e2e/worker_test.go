@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,12 +50,21 @@ func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
 	defer log.Close()
 	w := &worker{scene: s, http: freeAddress(s.T), log: log.Name()}
 	cmd := workerCommand(context.Background(), gateway, "run")
-	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.http), settings...)
+	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.http, "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
 	w.Process, err = process.Start(cmd, false)
 	s.must(err)
 	s.Cleanup(w.end)
 	return w
+}
+
+// store is the file in which the workers of the scene's broker keep what they decided, one worker after the other. It
+// goes with the broker's data, whose keys are in it.
+func (s *scene) store() string {
+	if s.broker == nil { // it is yet to come
+		return filepath.Join(s.TempDir(), "analyze-retry.db")
+	}
+	return filepath.Join(s.broker.State().Dir, "analyze-retry.db")
 }
 
 // end stops the worker when its test is over.
