@@ -1,0 +1,206 @@
+package audittest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+var appendFacts = []fact{
+	{"records come back as they were appended, in order", func(t *testing.T, s *subject) {
+		odd := Record(1)
+		odd.Message = "a\u202eb\u200b \x01\x1f \\ ' \" ; -- DROP TABLE records; 😀 \ufffd \r\n\t"
+		odd.Variables, odd.Detail = strings.Repeat("ção ", 50_000), ""
+		bare := audit.Record{Kind: audit.KindRejected, At: Start.Add(2 * time.Minute), Key: audit.Key{JobKey: FirstJobKey + 2}}
+		rough := Record(3)
+		rough.At = rough.At.Add(1234567 * time.Nanosecond).In(time.FixedZone("BRT", -3*60*60))
+		rough.NextRetryTime = rough.NextRetryTime.Add(time.Millisecond).Local()
+		extreme := Record(4)
+		extreme.JobKey, extreme.ProcessInstanceKey = 1<<63-1, -1<<63
+		extreme.Kind, extreme.RetryCount = audit.KindAbandoned, 1<<31-1
+
+		want := []audit.Record{Record(0), odd, bare, rough, extreme}
+		results := s.append(t, want...)
+		want[3].At, want[3].NextRetryTime = Record(3).At.Add(1234*time.Microsecond), Record(3).NextRetryTime
+		for i, r := range results {
+			if r.Repeated || r.JobKeyReused || r.Record.ID == 0 || r.Record.Seq == 0 || r.Record.Hash == (audit.Hash{}) {
+				t.Errorf("record %d: %+v", i, r)
+			}
+			want[i].ID, want[i].Chain, want[i].Seq, want[i].Hash = r.Record.ID, r.Record.Chain, r.Record.Seq, r.Record.Hash
+		}
+		same(t, "returned", stored(results), want)
+		same(t, "read", s.all(t), want)
+		s.reopen(t)
+		same(t, "read after a restart", s.all(t), want)
+		s.mustVerify(t, 5)
+	}},
+	{"texts that are no texts are stored all the same, and read as they were returned", func(t *testing.T, s *subject) {
+		r := Record(0)
+		r.Message, r.Detail, r.ClaimID = "a\x00b\xff\xfec", "\xed\xa0\x80", "CLM-\x00-1"
+		results := s.append(t, r, Record(1))
+		same(t, "read", s.all(t), stored(results))
+		if again := s.append(t, r); !again[0].Repeated {
+			t.Error("its key was not found again")
+		}
+		s.mustVerify(t, 2)
+	}},
+	{"a key is stored once and answered with what is stored", func(t *testing.T, s *subject) {
+		first := s.append(t, Record(0), Record(1))
+		other := Record(1)
+		other.At, other.Variables, other.Kind = other.At.Add(time.Hour), "{}", audit.KindExhausted
+		check := func(when string) {
+			t.Helper()
+			again := s.append(t, other, Record(2), Record(0))
+			if !again[0].Repeated || !again[2].Repeated {
+				t.Errorf("%s: not told to be repeated", when)
+			}
+			same(t, when, again[0].Record, first[1].Record)
+			same(t, when, again[2].Record, first[0].Record)
+		}
+		check("at once")
+		s.reopen(t)
+		check("after a restart")
+		s.mustVerify(t, 3)
+	}},
+	{"a key that stands twice in a batch is stored once", func(t *testing.T, s *subject) {
+		other := Record(0)
+		other.Variables = "{}"
+		results := s.append(t, Record(0), Record(1), other)
+		if results[0].Repeated || results[1].Repeated || !results[2].Repeated {
+			t.Errorf("repeated: %t %t %t", results[0].Repeated, results[1].Repeated, results[2].Repeated)
+		}
+		same(t, "the second", results[2].Record, results[0].Record)
+		s.mustVerify(t, 2)
+	}},
+	{"other inputs are a new decision", func(t *testing.T, s *subject) {
+		corrected := Record(0)
+		corrected.Inputs[0]++
+		for _, r := range append(s.append(t, Record(0)), s.append(t, corrected)...) {
+			if r.Repeated || r.JobKeyReused {
+				t.Errorf("%+v", r)
+			}
+		}
+		s.mustVerify(t, 2)
+	}},
+	{"a job key under another process instance is a new decision with a warning", func(t *testing.T, s *subject) {
+		s.append(t, Record(0))
+		wiped, twice, elsewhere := Record(0), Record(0), Record(0)
+		wiped.ProcessInstanceKey++
+		twice.ProcessInstanceKey += 2
+		elsewhere.ProcessInstanceKey, elsewhere.Cluster = 5, "test"
+		results := s.append(t, wiped, twice, elsewhere, wiped)
+		var got []string
+		for _, r := range results {
+			got = append(got, fmt.Sprintf("repeated %t, reused %t", r.Repeated, r.JobKeyReused))
+		}
+		same(t, "results", got, []string{
+			"repeated false, reused true", "repeated false, reused true", "repeated false, reused false", "repeated true, reused false",
+		})
+		s.mustVerify(t, 4)
+	}},
+	{"large and small batches keep the order of the results", func(t *testing.T, s *subject) {
+		n := 0
+		for _, size := range []int{1, 2, 3, 63, 64, 65, 200, 1} {
+			results := s.append(t, Records(n, n+size)...)
+			for i, r := range results {
+				if want := Record(n + i); r.Record.Key != want.Key || r.Record.Variables != want.Variables {
+					t.Fatalf("result %d of %d is that of job %d", i, size, r.Record.JobKey)
+				}
+			}
+			n += size
+		}
+		s.mustVerify(t, int64(n))
+	}},
+	{"nothing to append is nothing", func(t *testing.T, s *subject) {
+		s.append(t)
+		if heads, err := s.Heads(t.Context()); err != nil || len(heads) != 0 && heads[0].Seq != 0 {
+			t.Errorf("heads %v, %v", heads, err)
+		}
+	}},
+	{"a batch is stored as a whole or not at all", func(t *testing.T, s *subject) {
+		s.append(t, Record(0))
+		// The table is taken away that is written last.
+		s.database.Tamper(t, "ALTER TABLE unanswered RENAME TO away")
+		if _, err := s.Append(t.Context(), Records(1, 30), nil); err == nil {
+			t.Error("appended without a table")
+		}
+		s.database.Tamper(t, "ALTER TABLE away RENAME TO unanswered")
+		if n := len(s.all(t)); n != 1 {
+			t.Errorf("%d records are stored, want the 1 from before", n)
+		}
+		s.append(t, Records(1, 30)...)
+		s.mustVerify(t, 30)
+	}},
+	{"a cancelled append leaves a store that goes on", func(t *testing.T, s *subject) {
+		for n := range 40 {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() {
+				_, err := s.Append(ctx, Records(n*100, n*100+100), nil)
+				done <- err
+			}()
+			for range n * 500 { // at another place each time
+				_ = ctx.Err()
+			}
+			cancel()
+			<-done
+		}
+		s.append(t, Records(0, 4000)...)
+		s.mustVerify(t, 4000)
+	}},
+	{"of many who append at once none loses a record or stores it twice", func(t *testing.T, s *subject) {
+		const writers, each = 8, 150
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				for n := 0; n < each; n += 10 {
+					// Half of each batch is what the neighbour appends as well.
+					if _, err := s.Append(t.Context(), Records(w*each/2+n, w*each/2+n+10), nil); err != nil {
+						t.Errorf("append: %v", err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		want := (writers + 1) * each / 2
+		s.mustVerify(t, int64(want))
+		for i, r := range s.all(t) {
+			if r.JobKey != FirstJobKey+int64(i) {
+				t.Fatalf("record %d is that of job %d", i, r.JobKey)
+			}
+		}
+	}},
+	{"what is answered loses its mark", func(t *testing.T, s *subject) {
+		given := ids(s.append(t, Records(0, 70)...))
+		if _, err := s.Append(t.Context(), Records(70, 71), given[:66]); err != nil {
+			t.Fatal(err)
+		}
+		s.reopen(t)
+		still, err := s.Unanswered(t.Context(), append(given, 1<<40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "unanswered", still, given[66:])
+		if _, err := s.Append(t.Context(), nil, given); err != nil {
+			t.Fatal(err)
+		}
+		if still, err = s.Unanswered(t.Context(), given); err != nil || len(still) != 0 {
+			t.Errorf("unanswered: %v, %v", still, err)
+		}
+	}},
+	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
+		for range 3 {
+			if err := s.Probe(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(s.all(t)); n != 0 {
+			t.Errorf("%d records", n)
+		}
+	}},
+}

@@ -1,0 +1,157 @@
+package audittest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// story makes records of claims from kinds, a minute apart, each of a job of its own. A claim is named by a letter.
+func story(kinds ...step) []audit.Record {
+	records := Records(0, len(kinds))
+	for i, k := range kinds {
+		r := &records[i]
+		r.ClaimID, r.Kind, r.RetryCount = "CLM-"+k.claim+"-1", k.kind, k.retries
+		if k.kind != audit.KindRetry {
+			r.NextRetryTime = time.Time{}
+		}
+	}
+	return records
+}
+
+type step struct {
+	claim   string
+	kind    audit.Kind
+	retries int
+}
+
+// minute is n minutes after the first record.
+func minute(n int) time.Time { return Start.Add(time.Duration(n) * time.Minute) }
+
+func names(records []audit.Record) []string {
+	list := []string{}
+	for i := range records {
+		list = append(list, records[i].ClaimID)
+	}
+	return list
+}
+
+var historyFacts = []fact{
+	{"a claim has its own records, in order", func(t *testing.T, s *subject) {
+		results := s.append(t, story(step{"a", audit.KindRetry, 0}, step{"b", audit.KindRetry, 0}, step{"a", audit.KindRetry, 1}, step{"A", audit.KindRetry, 1})...)
+		more := Record(9)
+		more.ClaimID, more.At = "CLM-a-1", Start.Add(-time.Hour) // a clock that went back: the order is that of the appends
+		results = append(results, s.append(t, more)...)
+		got, err := s.Claim(t.Context(), "CLM-a-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "records", got, []audit.Record{results[0].Record, results[2].Record, results[4].Record})
+		if got, err = s.Claim(t.Context(), "CLM-%"); err != nil || len(got) != 0 {
+			t.Errorf("a claim that never was: %v, %v", got, err)
+		}
+	}},
+	{"a span of time has its first instant but not its last, in the order of time", func(t *testing.T, s *subject) {
+		late := Records(0, 10)
+		late[3].At, late[7].At = late[7].At, late[3].At
+		results := stored(s.append(t, late...))
+		var got []audit.Record
+		err := s.Between(t.Context(), minute(2), minute(8), func(r *audit.Record) error { got = append(got, *r); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "records", got, []audit.Record{results[2], results[7], results[4], results[5], results[6], results[3]})
+	}},
+	{"who visits can stop, and gets the error back", func(t *testing.T, s *subject) {
+		first := s.append(t, Records(0, 10)...)[0].Record
+		enough, n := errors.New("enough"), 0
+		visit := func(*audit.Record) error { n++; return enough }
+		if err := s.Between(t.Context(), minute(0), minute(10), visit); !errors.Is(err, enough) {
+			t.Errorf("between: %v", err)
+		}
+		if err := s.Walk(t.Context(), first.Chain, 0, visit); !errors.Is(err, enough) {
+			t.Errorf("walk: %v", err)
+		}
+		if n != 2 {
+			t.Errorf("visited %d records, want 1 each", n)
+		}
+	}},
+	{"reading goes on while records are appended", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 50)...)
+		err := s.Between(t.Context(), minute(0), minute(50), func(r *audit.Record) error {
+			next := Record(int(r.JobKey-FirstJobKey) + 1000)
+			_, err := s.Append(t.Context(), []audit.Record{next}, nil)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.mustVerify(t, 100)
+	}},
+	{"a question ends with its context", func(t *testing.T, s *subject) {
+		s.append(t, Record(0))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Claim(ctx, "CLM-a-1"); !errors.Is(err, context.Canceled) {
+			t.Errorf("claim: %v", err)
+		}
+		s.append(t, Record(1))
+	}},
+	{"a retry is pending until its claim is heard of", func(t *testing.T, s *subject) {
+		s.append(t, story(
+			step{"silent", audit.KindRetry, 0}, step{"again", audit.KindRetry, 0}, step{"done", audit.KindRetry, 0},
+			step{"invalid", audit.KindRetry, 0}, step{"gone", audit.KindRetry, 0}, step{"exhausted", audit.KindExhausted, 5},
+			step{"again", audit.KindRetry, 1}, step{"done", audit.KindSubmitted, 1}, step{"invalid", audit.KindRejected, 0},
+			step{"gone", audit.KindUndelivered, 0},
+		)...)
+		pending := func(from, due time.Time) []string {
+			t.Helper()
+			records, err := s.Pending(t.Context(), from, due)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return names(records)
+		}
+		// Each is due ten minutes after its decision.
+		same(t, "all", pending(minute(0), minute(1000)), []string{"CLM-silent-1", "CLM-gone-1", "CLM-again-1"})
+		same(t, "overdue after 16 minutes", pending(minute(0), minute(16)), []string{"CLM-silent-1", "CLM-gone-1"})
+		same(t, "overdue a moment later", pending(minute(0), minute(16).Add(time.Microsecond)), []string{"CLM-silent-1", "CLM-gone-1", "CLM-again-1"})
+		same(t, "of late", pending(minute(4), minute(1000)), []string{"CLM-gone-1", "CLM-again-1"})
+	}},
+	{"a round begins behind the claim's last outcome and counts jobs", func(t *testing.T, s *subject) {
+		records := story(
+			step{"a", audit.KindRetry, 0}, step{"a", audit.KindExhausted, 5}, step{"a", audit.KindAbandoned, 1},
+			step{"b", audit.KindRetry, 0},
+			step{"a", audit.KindRejected, 0}, step{"a", audit.KindRetry, 0}, step{"a", audit.KindRetry, 1}, step{"a", audit.KindUndelivered, 1},
+			step{"a", audit.KindPermanent, 2},
+		)
+		corrected := records[6]
+		corrected.At, corrected.Inputs[0] = minute(7), corrected.Inputs[0]+1
+		s.append(t, append(records, corrected)...)
+		round := func(claim string) audit.Round {
+			t.Helper()
+			r, err := s.Round(t.Context(), claim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		same(t, "round of a", round("CLM-a-1"), audit.Round{Failures: 3, Retries: 2, FirstFailure: minute(5)})
+		same(t, "round of b", round("CLM-b-1"), audit.Round{Failures: 1, Retries: 1, FirstFailure: minute(3)})
+		same(t, "round of a claim that never failed", round("CLM-c-1"), audit.Round{})
+	}},
+	{"success counts the rounds that were retried and how many of them were accepted", func(t *testing.T, s *subject) {
+		s.append(t, story(
+			step{"old", audit.KindSubmitted, 1},
+			step{"b", audit.KindSubmitted, 2}, step{"c", audit.KindSubmitted, 0}, step{"d", audit.KindAbandoned, 5},
+			step{"e", audit.KindResubmitted, 3}, step{"f", audit.KindRetry, 3}, step{"g", audit.KindSubmitted, 1},
+		)...)
+		accepted, retried, err := s.Success(t.Context(), minute(1))
+		if err != nil || accepted != 2 || retried != 4 {
+			t.Errorf("%d of %d, %v; want 2 of 4", accepted, retried, err)
+		}
+	}},
+}

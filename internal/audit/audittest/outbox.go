@@ -1,0 +1,140 @@
+package audittest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// unpublished returns what waits behind an ID.
+func (s *subject) unpublished(t *testing.T, after int64, limit int) []audit.Record {
+	t.Helper()
+	records, err := s.Unpublished(t.Context(), after, limit)
+	if err != nil {
+		t.Fatalf("unpublished: %v", err)
+	}
+	return records
+}
+
+var outboxFacts = []fact{
+	{"records wait in their order until they are published, also over a restart", func(t *testing.T, s *subject) {
+		results := s.append(t, Records(0, 150)...)
+		s.append(t, Record(3)) // repeated: it does not wait twice
+		s.reopen(t)
+		same(t, "the first ones", s.unpublished(t, 0, 20), stored(results)[:20])
+		same(t, "those behind one", s.unpublished(t, results[19].Record.ID, 20), stored(results)[20:40])
+		if err := s.Published(t.Context(), append(ids(results)[:70], results[80].Record.ID, 1<<40)); err != nil {
+			t.Fatal(err)
+		}
+		s.reopen(t)
+		want := append(stored(results)[70:80:80], stored(results)[81:]...)
+		same(t, "the rest", s.unpublished(t, 0, 1000), want)
+		if err := s.Published(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.all(t)); n != 150 {
+			t.Errorf("%d records are left", n)
+		}
+	}},
+	{"the backlog counts what waits and knows how long", func(t *testing.T, s *subject) {
+		backlog := func(want int64, wantOldest time.Time) {
+			t.Helper()
+			waiting, oldest, err := s.Backlog(t.Context())
+			if err != nil || waiting != want || oldest != wantOldest { //nolint:staticcheck // in UTC as well
+				t.Errorf("%d wait since %v, %v; want %d since %v", waiting, oldest, err, want, wantOldest)
+			}
+		}
+		backlog(0, time.Time{})
+		results := s.append(t, Records(0, 5)...)
+		backlog(5, Record(0).At)
+		if err := s.Published(t.Context(), ids(results)[:2]); err != nil {
+			t.Fatal(err)
+		}
+		backlog(3, Record(2).At)
+	}},
+	{"one leads at a time", func(t *testing.T, s *subject) {
+		release, err := s.Lead(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
+			t.Errorf("a second one: %v", err)
+		}
+		release()
+		again, err := s.Lead(t.Context())
+		if err != nil {
+			t.Fatalf("after the release: %v", err)
+		}
+		release() // of the first, once more: it takes nothing from the second
+		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
+			t.Errorf("after a release too many: %v", err)
+		}
+		again()
+	}},
+}
+
+var deathFacts = []fact{
+	{"handlings that were begun and not ended are counted, over restarts", func(t *testing.T, s *subject) {
+		deaths := func(want ...int) {
+			t.Helper()
+			got, err := s.Deaths(t.Context(), "a", []int64{1, 2, 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "deaths of the jobs 1, 2 and 3", got, want)
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		deaths(0, 0, 0)
+		must(s.Begin(t.Context(), "a", []int64{1, 2}))
+		must(s.Begin(t.Context(), "b", []int64{1, 2, 3}))
+		s.reopen(t)
+		deaths(1, 1, 0)
+		must(s.Begin(t.Context(), "a", []int64{2, 3}))
+		deaths(1, 2, 1)
+		must(s.End(t.Context(), "a", []int64{2, 3}))
+		deaths(1, 0, 0)
+		must(s.Begin(t.Context(), "a", nil))
+		must(s.End(t.Context(), "a", nil))
+		deaths(1, 0, 0)
+	}},
+}
+
+var openFacts = []fact{
+	{"a store of another key is refused", func(t *testing.T, s *subject) {
+		s.append(t, Record(0))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		other, err := audit.NewSecret()
+		if err != nil {
+			t.Fatal(err)
+		}
+		store, err := s.database.Open(t, other)
+		if wrong, ok := errors.AsType[*audit.WrongKeyError](err); !ok {
+			t.Errorf("opened %v with %v", store, err)
+		} else {
+			same(t, "refusal", *wrong, audit.WrongKeyError{Store: s.secret.Public().ID(), Given: other.Public().ID()})
+		}
+		s.open(t)
+		s.mustVerify(t, 1)
+	}},
+	{"a store of a newer worker is refused", func(t *testing.T, s *subject) {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.database.Tamper(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+		store, err := s.database.Open(t, s.secret)
+		if newer, ok := errors.AsType[*audit.NewerSchemaError](err); !ok || newer.Has != 99 || newer.Knows >= 99 {
+			t.Errorf("opened %v with %v", store, err)
+		}
+		s.database.Tamper(t, "DELETE FROM goose_db_version WHERE version_id = 99")
+		s.open(t)
+	}},
+}

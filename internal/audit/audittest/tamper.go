@@ -1,0 +1,207 @@
+package audittest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// finds fails unless a check finds that the record at this place, or the chain as a whole for 0, is not in order.
+func (s *subject) finds(t *testing.T, seq int64, known ...audit.Head) {
+	t.Helper()
+	v, err := s.verify(t, known...)
+	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok {
+		t.Errorf("not found: %+v, %v", v, err)
+	} else if broken.Seq != seq {
+		t.Errorf("found at %d, want %d: %v", broken.Seq, seq, err)
+	}
+}
+
+func (s *subject) tamper(t *testing.T, format string, args ...any) {
+	t.Helper()
+	s.database.Tamper(t, fmt.Sprintf(format, args...))
+}
+
+// head returns the only head.
+func (s *subject) head(t *testing.T) audit.Head {
+	t.Helper()
+	heads, err := s.Heads(t.Context())
+	if err != nil || len(heads) != 1 {
+		t.Fatalf("heads: %v, %v", heads, err)
+	}
+	return heads[0]
+}
+
+// changes are statements that change each column of a record.
+func changes(d Database) map[string]string {
+	text := func(column string) string { return column + " || 'x'" }
+	number := func(column string) string { return column + " + 1" }
+	of := func(column string) string { return "(SELECT " + column + " FROM records WHERE seq = 3)" }
+	return map[string]string{
+		"at": d.Later("at"), "next_retry": d.Later("next_retry"),
+		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
+		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
+		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
+		"input_hash": of("input_hash"), "hash": of("hash"),
+	}
+}
+
+var tamperFacts = []fact{
+	{"a changed column is found, whichever it is", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		for column, change := range changes(s.database) {
+			t.Run(column, func(t *testing.T) {
+				s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM records WHERE seq = 5")
+				s.tamper(t, "UPDATE records SET %s = %s WHERE seq = 5", column, change)
+				s.finds(t, 5)
+				s.tamper(t, "UPDATE records SET %[1]s = (SELECT %[1]s FROM untouched) WHERE seq = 5", column)
+				s.tamper(t, "DROP TABLE untouched")
+				s.mustVerify(t, 10)
+			})
+		}
+	}},
+	{"text moved from one column to the next is found", func(t *testing.T, s *subject) {
+		r := Record(0)
+		r.Message, r.Variables = "ab", "c"
+		s.append(t, r)
+		s.tamper(t, "UPDATE records SET message = 'a', variables = 'bc'")
+		s.finds(t, 1)
+	}},
+	{"a removed record is found: the first, one between, the last", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "DELETE FROM records WHERE seq = 10")
+		s.finds(t, 10)
+		s.tamper(t, "DELETE FROM records WHERE seq = 5")
+		s.finds(t, 5)
+		s.tamper(t, "DELETE FROM records WHERE seq = 1")
+		s.finds(t, 1)
+	}},
+	{"a removed record is found when the others close up", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "DELETE FROM records WHERE seq = 5")
+		for seq := 6; seq <= 10; seq++ {
+			s.tamper(t, "UPDATE records SET seq = %d WHERE seq = %d", seq-1, seq)
+		}
+		s.finds(t, 5)
+	}},
+	{"swapped records are found", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "UPDATE records SET seq = -1 WHERE seq = 4")
+		s.tamper(t, "UPDATE records SET seq = 4 WHERE seq = 7")
+		s.tamper(t, "UPDATE records SET seq = 7 WHERE seq = -1")
+		s.finds(t, 4)
+	}},
+	{"a tail that was cut off is found", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "DELETE FROM records WHERE seq > 6")
+		s.finds(t, 7)
+	}},
+	{"a tail cut off with its head put back is found by a head that is known", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 6)...)
+		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
+		s.append(t, Records(6, 10)...)
+		known := s.head(t)
+		s.tamper(t, "DELETE FROM records WHERE seq > 6")
+		s.tamper(t, "DELETE FROM heads")
+		s.tamper(t, "INSERT INTO heads SELECT * FROM earlier")
+		s.tamper(t, "DROP TABLE earlier")
+		s.mustVerify(t, 6) // by itself it is in order
+		s.finds(t, 7, known)
+	}},
+	{"a chain that went on another way is found by a head that is known", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 6)...)
+		known := s.head(t)
+		s.append(t, Records(6, 10)...)
+		if _, err := s.verify(t, known); err != nil {
+			t.Errorf("a known head of the past: %v", err)
+		}
+		known.Hash[0]++
+		known = s.secret.Head(audit.ChainAt(known.Chain, known.Seq, known.Hash), known.At)
+		s.finds(t, 6, known)
+	}},
+	{"a chain made anew without the key is found", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		head := s.head(t)
+		chain := audit.NewChain(head.Chain)
+		var forged []audit.Record
+		if err := s.Walk(t.Context(), head.Chain, 0, func(r *audit.Record) error { forged = append(forged, *r); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		forged[4].ClaimID = "CLM-forged-1"
+		s.tamper(t, "UPDATE records SET claim_id = 'CLM-forged-1' WHERE seq = 5")
+		for i := range forged {
+			chain.Link(&forged[i])
+			s.tamper(t, "UPDATE records SET hash = %s WHERE seq = %d", s.database.Bytes(forged[i].Hash[:]), forged[i].Seq)
+		}
+		s.finds(t, 10) // the old head
+		last := chain.Last()
+		s.tamper(t, "UPDATE heads SET hash = %s", s.database.Bytes(last[:]))
+		s.finds(t, 0)
+		other, err := audit.NewSecret()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.tamper(t, "UPDATE heads SET signature = %s", s.database.Bytes(other.Head(chain, head.At).Signature))
+		s.finds(t, 0)
+	}},
+	{"a record added behind the head is found, however well it is linked", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
+		s.append(t, Record(10))
+		s.tamper(t, "DELETE FROM heads")
+		s.tamper(t, "INSERT INTO heads SELECT * FROM earlier")
+		s.tamper(t, "DROP TABLE earlier")
+		s.finds(t, 11)
+	}},
+	{"a head that is gone or changed is found", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "UPDATE heads SET at = %s", s.database.Later("at"))
+		s.finds(t, 0)
+		s.tamper(t, "DELETE FROM heads")
+		s.finds(t, 0)
+	}},
+	{"a chain that is gone, head and all, is found by a head that is known", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		known := s.head(t)
+		s.tamper(t, "DELETE FROM records")
+		s.finds(t, 1)
+		s.tamper(t, "DELETE FROM heads")
+		s.finds(t, 0, known)
+	}},
+	{"a stub that was forged, changed or removed is found", func(t *testing.T, s *subject) {
+		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.purge(t, minute(3), true)
+		s.mustVerify(t, 7)
+		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM stubs")
+		for column, change := range map[string]string{
+			"through": "through + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(make([]byte, 64)),
+			"oldest": s.database.Later("oldest"), "newest": s.database.Later("newest"), "at": s.database.Later("at"),
+		} {
+			s.tamper(t, "UPDATE stubs SET %s = %s", column, change)
+			s.finds(t, 1)
+			s.tamper(t, "UPDATE stubs SET %[1]s = (SELECT %[1]s FROM untouched)", column)
+			s.mustVerify(t, 7)
+		}
+		s.tamper(t, "DROP TABLE untouched")
+		s.tamper(t, "DELETE FROM records WHERE seq <= 5")
+		s.tamper(t, "UPDATE stubs SET through = 5")
+		s.finds(t, 1)
+		s.tamper(t, "DELETE FROM stubs")
+		s.finds(t, 1)
+	}},
+	{"records removed with a stub of another key are found", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		r := s.all(t)[4]
+		other, err := audit.NewSecret()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stub := other.SignStub(audit.Stub{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
+		s.tamper(t, "INSERT INTO stubs (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
+			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(stub.Signature))
+		s.tamper(t, "DELETE FROM records WHERE seq <= 5")
+		s.finds(t, 1)
+	}},
+}
