@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/faults"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -112,6 +113,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
+		faults.At(faults.Stored, stored[i].Record.ClaimID)
 		h.tell(&jobs[i], &rulings[i], &stored[i])
 		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, &rulings[i])
 	}
@@ -124,9 +126,11 @@ func (h *Handler) rule(j *job.Job) (r ruling) {
 	v := parse(j)
 	r.inputs = h.trail.Secret.Inputs(v.inputs(j, h.fetch)...)
 	r.request, r.invalid = decode(v, j, h.zone)
+	faults.At(faults.Validated, r.request.ClaimID)
 	if r.invalid == nil {
 		r.decision, r.invalid = h.policy.Decide(r.request, r.at)
 	}
+	faults.At(faults.Decided, r.request.ClaimID)
 	r.elapsed = h.now().Sub(r.at)
 	return r
 }

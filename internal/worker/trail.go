@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/faults"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
@@ -161,6 +162,7 @@ func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
 	return a.Then(func(f job.Fate) {
 		switch f {
 		case job.Taken:
+			faults.At(faults.Answered, stored.ClaimID)
 			t.Recorder.Answered(stored.ID)
 		case job.Gone:
 			t.Recorder.Gone(*stored)
