@@ -1,0 +1,226 @@
+package redacttest
+
+import (
+	"encoding/base64"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Finder finds secrets in blobs, however they are spelled there: with or without separators, escaped for URLs, HTML or
+// JSON, in base64, in full-width digits, with or without accents, in capitals or not.
+type Finder struct {
+	numbers   map[string]Secret
+	words     map[string]Secret // of names
+	addresses map[string]Secret
+}
+
+// NewFinder returns a finder of all secrets in the canaries.
+func NewFinder(canaries ...Canary) *Finder {
+	f := &Finder{numbers: map[string]Secret{}, words: map[string]Secret{}, addresses: map[string]Secret{}}
+	for _, c := range canaries {
+		for _, s := range c.Secrets {
+			f.add(s)
+		}
+	}
+	return f
+}
+
+func (f *Finder) add(s Secret) {
+	switch s.Kind {
+	case Name:
+		for w := range strings.FieldsSeq(s.Value) {
+			if len(w) > 3 { // not its particles
+				f.words[w] = s
+			}
+		}
+	case Email:
+		f.addresses[s.Value] = s
+	case Phone:
+		for _, spelled := range []string{s.Value, "55" + s.Value, "0" + s.Value, s.Value[2:]} {
+			f.numbers[spelled] = s
+		}
+	case Birth:
+		y, m, d := s.Value[:4], s.Value[4:6], s.Value[6:]
+		f.numbers[s.Value], f.numbers[d+m+y] = s, s
+	case CPF, CNS, CNPJ, Card:
+		f.numbers[s.Value] = s
+	}
+}
+
+// Find returns the secrets that occur in the blob, each once; none is what a test wants. A name counts as found when
+// one of its longer words is. Names are made of given names too, so a blob should hold no other text with those.
+func (f *Finder) Find(blob []byte) []Secret {
+	found := map[Secret]bool{}
+	var list []Secret
+	for _, text := range readings(string(blob)) {
+		f.scan(text, func(s Secret) {
+			if !found[s] {
+				found[s] = true
+				list = append(list, s)
+			}
+		})
+	}
+	return list
+}
+
+var (
+	wordRun    = regexp.MustCompile(`[a-z]+`)
+	addressRun = regexp.MustCompile(`[a-z0-9._%+'~-]+@[a-z0-9.-]+[a-z0-9]`)
+	digitRun   = regexp.MustCompile(`[0-9]+`)
+	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}`)
+	escaped    = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\+[nrt"'/]`)
+)
+
+// readings returns the blob as it stands and as it reads when what is in base64 in it is decoded, both folded.
+func readings(blob string) []string {
+	texts := []string{Fold(blob)}
+	var inside strings.Builder
+	for _, run := range base64Run.FindAllString(blob, -1) {
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			if plain, err := encoding.DecodeString(run); err == nil {
+				inside.Write(plain)
+				inside.WriteByte('\n')
+				break
+			}
+		}
+	}
+	if inside.Len() > 0 {
+		texts = append(texts, Fold(inside.String()))
+	}
+	return texts
+}
+
+func (f *Finder) scan(text string, found func(Secret)) {
+	if len(f.words) > 0 {
+		for _, at := range wordRun.FindAllStringIndex(text, -1) {
+			if s, ok := f.words[text[at[0]:at[1]]]; ok {
+				found(s)
+			}
+		}
+	}
+	if len(f.addresses) > 0 {
+		for _, a := range addressRun.FindAllString(text, -1) {
+			for { // in a URL "+" may be a blank before the address, or belong to it
+				if s, ok := f.addresses[a]; ok {
+					found(s)
+				}
+				i := strings.IndexAny(a, "+%'~")
+				if i < 0 {
+					break
+				}
+				a = a[i+1:]
+			}
+		}
+	}
+	runs := digitRun.FindAllStringIndex(text, -1)
+	for i := range runs {
+		f.from(text, runs[i:], found)
+	}
+}
+
+// from looks at the number that begins with the first of the runs of digits: at that run alone and joined with those
+// that follow after a separator or two.
+func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
+	digits := ""
+	for i, run := range runs {
+		if i > 0 {
+			between := text[runs[i-1][1]:run[0]]
+			if month := monthIn(between); month > 0 && i == 1 {
+				digits = pad(digits, 2) + pad(strconv.Itoa(month), 2)
+			} else if len(between) > 3 || strings.Trim(between, " +.-/()_\n") != "" {
+				return
+			}
+		}
+		group := text[run[0]:run[1]]
+		if i < 2 && len(group) == 1 { // 1/2/1980
+			if s, ok := f.date(text, runs[:min(len(runs), 3)]); ok {
+				found(s)
+			}
+		}
+		digits += group
+		if len(digits) > 19 {
+			return
+		}
+		if s, ok := f.numbers[digits]; ok {
+			found(s)
+		}
+	}
+}
+
+func (f *Finder) date(text string, runs [][]int) (Secret, bool) {
+	var digits strings.Builder
+	for i, run := range runs {
+		if i > 0 && run[0]-runs[i-1][1] > 1 {
+			return Secret{}, false
+		}
+		digits.WriteString(pad(text[run[0]:run[1]], 2))
+	}
+	s, ok := f.numbers[digits.String()]
+	return s, ok && s.Kind == Birth
+}
+
+func monthIn(between string) int {
+	w := strings.TrimSpace(strings.ReplaceAll(strings.NewReplacer("+", " ", ".", " ", "/", " ", "-", " ").Replace(" "+between+" "), " de ", " "))
+	for i, name := range months {
+		if w == Fold(name) || w == Fold(name)[:3] {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func pad(s string, n int) string { return strings.Repeat("0", max(0, n-len(s))) + s }
+
+// Fold undoes escapes, drops what cannot be seen, and writes everything in small letters without accents.
+func Fold(s string) string {
+	for range 12 {
+		if !strings.ContainsAny(s, `%&\`) {
+			break
+		}
+		plain := html.UnescapeString(escaped.ReplaceAllStringFunc(s, unescape))
+		if plain == s {
+			break
+		}
+		s = plain
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case '！' <= r && r <= '～':
+			r = r - '！' + '!'
+		case r == 0 || r == 0xad || r == 0xfeff || 0x200b <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x2060 <= r && r <= 0x2064 || 0x300 <= r && r <= 0x36f:
+			continue
+		case 0x2010 <= r && r <= 0x2015:
+			r = '-'
+		case r == 0xa0:
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return unaccent.Replace(strings.ToLower(b.String()))
+}
+
+var unaccent = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")
+
+func unescape(escape string) string {
+	switch escape[0] {
+	case '%':
+		v, err := strconv.ParseUint(escape[1:], 16, 8)
+		if err != nil {
+			return escape
+		}
+		return string([]byte{byte(v)})
+	default:
+		rest := strings.TrimLeft(escape, `\`)
+		if rest[0] == 'u' || rest[0] == 'x' {
+			v, err := strconv.ParseInt(rest[1:], 16, 32)
+			if err != nil {
+				return escape
+			}
+			return string(rune(v))
+		}
+		return strings.NewReplacer("n", "\n", "r", "\n", "t", " ").Replace(rest)
+	}
+}
