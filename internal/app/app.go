@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/retry"
@@ -21,13 +25,21 @@ import (
 // httpGrace is how long a request to the HTTP server may take to finish when the worker stops: longer than a probe.
 const httpGrace = time.Second
 
+// deathWatch is how much longer than two locks a process that has just started looks out for jobs that killed one.
+const deathWatch = 10 * time.Second
+
 // App is a worker that is put together: New, then Run once.
 type App struct {
 	cfg    config.Config
 	log    *zap.Logger
 	http   *ops.Server
 	client *zeebe.Client
-	loop   *zeebe.Worker
+
+	store    audit.Store
+	secret   *audit.Secret
+	recorder *audit.Recorder
+	// loop works the analyze-retry jobs, outcomes the record-retry-outcome jobs.
+	loop, outcomes *zeebe.Worker
 
 	// stopping ends when the worker is to stop.
 	stopping context.Context
@@ -41,9 +53,10 @@ type cleanup struct {
 	do   func() error
 }
 
-// New puts the worker together. Nothing runs yet, but the HTTP address is bound. A broker that is not there is no
-// error: the worker waits for it. The error is a [config.FaultsError] where the configuration is at fault.
-func New(cfg config.Config, log *zap.Logger) (_ *App, err error) {
+// New puts the worker together. Nothing runs yet, but the HTTP address is bound and the store is open. A broker that is
+// not there is no error: the worker waits for it; a store must be there. The error is a [config.FaultsError] where the
+// configuration is at fault.
+func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err error) {
 	a := &App{cfg: cfg, log: log}
 	a.stopping, a.stop = context.WithCancel(context.Background())
 	defer func() {
@@ -54,12 +67,15 @@ func New(cfg config.Config, log *zap.Logger) (_ *App, err error) {
 	// This process allocates much and keeps little, so a later collection costs 4 MB and saves a fifth of the CPU.
 	debug.SetGCPercent(int(cfg.GCPercent))
 
-	policy := retry.TISS()
-	registry := metrics.NewRegistry()
-	handler, err := worker.NewHandler(policy, time.Now, metrics.New(registry, policy), log)
-	if err != nil {
+	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
+	a.later("close the audit store", a.store.Close)
+	policy := retry.TISS()
+	registry := metrics.NewRegistry()
+	numbers := metrics.New(registry, policy)
+	metrics.RegisterState(registry, a.state())
+	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: numbers.StoreFailed})
 	if a.http, err = ops.New(cfg.HTTPAddress, registry, a.ready); err != nil {
 		return nil, err
 	}
@@ -72,25 +88,42 @@ func New(cfg config.Config, log *zap.Logger) (_ *App, err error) {
 		return nil, err
 	}
 	a.later("close the connection to the gateway", a.client.Close)
-	a.loop = zeebe.NewWorker(a.client, zeebe.Options{
-		JobType:         worker.JobType,
-		FetchVariables:  worker.FetchVariables(),
-		Handler:         handler,
-		Name:            cfg.WorkerName,
-		MaxJobsActive:   cfg.MaxJobsActive,
-		JobTimeout:      cfg.JobTimeout,
-		ShutdownTimeout: cfg.ShutdownTimeout,
-		Logger:          log,
-	})
+
+	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
+	handler, err := worker.NewHandler(policy, trail, time.Now, numbers, log)
+	if err != nil {
+		return nil, err
+	}
+	a.loop = a.workerFor(worker.JobType, worker.FetchVariables(), handler, trail, numbers)
+	a.outcomes = a.workerFor(worker.OutcomeJobType, worker.OutcomeVariables(),
+		worker.NewOutcomeHandler(trail, time.Now, numbers, log), trail, numbers)
 	return a, nil
+}
+
+// workerFor makes the worker of one job type.
+func (a *App) workerFor(jobType string, variables []string, handler job.Handler, trail worker.Trail, numbers *metrics.Metrics) *zeebe.Worker {
+	// A job that killed a process is given out again when its lock is over.
+	careful := time.Now().Add(2*a.cfg.JobTimeout + deathWatch)
+	return zeebe.NewWorker(a.client, zeebe.Options{
+		JobType:         jobType,
+		FetchVariables:  variables,
+		Handler:         worker.NewDeadly(handler, a.store, trail, careful, time.Now, a.log),
+		Name:            a.cfg.WorkerName,
+		MaxJobsActive:   a.cfg.MaxJobsActive,
+		JobTimeout:      a.cfg.JobTimeout,
+		ShutdownTimeout: a.cfg.ShutdownTimeout,
+		Hold:            a.recorder.Wait,
+		Observer:        numbers,
+		Logger:          a.log,
+	})
 }
 
 // Addr is the address of the HTTP server, host:port.
 func (a *App) Addr() string { return a.http.Addr() }
 
 // Run works jobs until ctx ends. Then it stops in this order: the worker is not ready any more, takes no more jobs and
-// finishes or hands back those in hand; the connection to the gateway is closed; the HTTP server is closed last, so
-// that the stop can be watched. The error joins all that went wrong. Should the HTTP server break, the worker stops,
+// finishes or hands back those in hand; what is left to record is recorded; the connection to the gateway is closed; the
+// HTTP server is closed late, so that the stop can be watched, and the store last. The error joins all that went wrong. Should the HTTP server break, the worker stops,
 // for nobody could see how it fares.
 func (a *App) Run(ctx context.Context) error {
 	unlink := context.AfterFunc(ctx, func() {
@@ -103,15 +136,31 @@ func (a *App) Run(ctx context.Context) error {
 		served <- a.http.Serve()
 		a.stop()
 	}()
-	err := a.loop.Run(a.stopping)
+	// What looks after the store goes on until the last answer is sent.
+	background, finish := context.WithCancel(context.WithoutCancel(ctx))
+	defer finish()
+	var tending sync.WaitGroup
+	for _, run := range []func(context.Context){a.recorder.Run, a.keep} {
+		tending.Go(func() { run(background) })
+	}
+	var loops errgroup.Group
+	for _, loop := range []*zeebe.Worker{a.loop, a.outcomes} {
+		loops.Go(func() error { return loop.Run(a.stopping) })
+	}
+	err := loops.Wait()
+	finish()
+	tending.Wait()
 	return errors.Join(err, a.close(), <-served)
 }
 
-// ready says why the worker is not ready, nil where it is: polls come through, and the gateway sees a leader for every
-// partition.
+// ready says why the worker is not ready, nil where it is: the store takes writes, polls come through, and the gateway
+// sees a leader for every partition.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Err() != nil {
 		return errors.New("the worker is stopping")
+	}
+	if err := a.recorder.Err(); err != nil {
+		return fmt.Errorf("audit store %s takes no writes: %w", a.cfg.DatabaseURL, err)
 	}
 	topology, err := a.client.Topology(ctx)
 	switch {

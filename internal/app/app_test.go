@@ -25,7 +25,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	g.Add(jobs(3, "TIMEOUT")...)
 	g.Add(jobs(2, "INSURANCE_EXPIRED")...)
 	g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 && c.Thrown == 2 && c.Incident == 1 })
 	if body := r.awaitReadiness(200, "ready"); body != "ready\n" {
 		t.Errorf("readyz says %q", body)
@@ -47,7 +47,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	address := freeAddress(t)
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	if body := r.awaitReadiness(503, "refused"); !strings.HasPrefix(body, "not ready: gateway "+address) {
 		t.Errorf("readyz says %q", body)
 	}
@@ -73,7 +73,7 @@ func TestAStopFinishesTheJobsInHandAndCanBeWatched(t *testing.T) {
 			return next(ctx, request)
 		}))
 	g.Add(jobs(8, "TIMEOUT")...)
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	free := sync.OnceFunc(func() { close(release) })
 	t.Cleanup(free) // or the gateway could not be closed
 	<-arrived
@@ -100,7 +100,7 @@ func TestAStopFinishesTheJobsInHandAndCanBeWatched(t *testing.T) {
 
 func TestAnHTTPClientThatDoesNotEndItsRequestIsNoErrorOfAStop(t *testing.T) {
 	_, address := gateway(t)
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	slow, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestAnHTTPClientThatDoesNotEndItsRequestIsNoErrorOfAStop(t *testing.T) {
 
 func TestTheGatewayCanBeLostWhileTheWorkerRuns(t *testing.T) {
 	g, address := gateway(t)
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	r.awaitReadiness(200, "ready")
 	g.Close()
 	r.awaitReadiness(503, "gateway "+address)
@@ -131,7 +131,7 @@ func TestTheGatewayCanBeLostWhileTheWorkerRuns(t *testing.T) {
 func TestAWorkerWhosePollsAreRefusedIsNotReady(t *testing.T) {
 	g, address := gateway(t)
 	g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	r.awaitReadiness(503, "no poll for jobs has come through")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
@@ -147,17 +147,17 @@ func TestAClusterWithoutALeaderIsNotReady(t *testing.T) {
 			}
 			return response, err
 		}))
-	r := start(t, settings(address))
+	r := start(t, settings(t, address))
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
 	r.awaitReadiness(200, "ready")
 }
 
 func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
-	cfg := settings("127.0.0.1:1")
+	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = freeAddress(t)
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
-	_, err := app.New(cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop())
 	if faults, ok := errors.AsType[config.FaultsError](err); !ok || !strings.Contains(faults.Error(), "ZEEBE_CA_CERTIFICATE_PATH") {
 		t.Errorf("New = %v, want a fault of the configuration", err)
 	}
@@ -171,10 +171,10 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 }
 
 func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {
-	cfg := settings("127.0.0.1:1")
+	cfg := settings(t, "127.0.0.1:1")
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
 	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
-	_, err := app.New(cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop())
 	faults, _ := errors.AsType[config.FaultsError](err)
 	if len(faults) != 2 || !strings.HasPrefix(faults[0], "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1], "ZEEBE_CLIENT_CERTIFICATE_PATH") {
 		t.Errorf("faults are %q, want the authorities and the certificate", faults)
@@ -183,9 +183,9 @@ func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {
 
 func TestATakenHTTPAddressIsAnError(t *testing.T) {
 	_, taken := gateway(t)
-	cfg := settings("127.0.0.1:1")
+	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = taken
-	if _, err := app.New(cfg, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
+	if _, err := app.New(t.Context(), cfg, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
 		t.Errorf("New = %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +70,10 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func settings(zeebeAddress string) config.Config {
+func settings(t *testing.T, zeebeAddress string) config.Config {
+	t.Helper()
 	return config.Config{
+		DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetention: 60,
 		WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second,
 		HTTPAddress: "127.0.0.1:0", LogLevel: "debug", LogFormat: "json",
 		ZeebeAddress: zeebeAddress, ZeebeInsecure: true, GCPercent: 200,
@@ -89,7 +92,7 @@ type running struct {
 func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	a, err := app.New(cfg, zap.New(core))
+	a, err := app.New(t.Context(), cfg, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				return err
 			}
 			defer restore()
-			a, err := app.New(cfg, log)
+			a, err := app.New(command.Context(), cfg, log)
 			if err != nil {
 				return err
 			}
@@ -47,6 +47,8 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				zap.String("httpAddress", a.Addr()),
 				zap.Int("maxJobsActive", cfg.MaxJobsActive),
 				zap.Duration("jobTimeout", cfg.JobTimeout),
+				zap.Stringer("store", cfg.DatabaseURL),
+				zap.String("cluster", cfg.ClusterName),
 				zap.String("policy", policy.Name),
 				zap.String("policyVersion", policy.Version()))
 			if err := a.Run(command.Context()); err != nil {

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/metrics"
+)
+
+// openStore opens the store that the configuration names, for writing, and the key of its audit trail.
+func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.Store, *audit.Secret, error) {
+	if path := cfg.SQLitePath(); path != "" {
+		secret, made, err := secretFor(cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if made {
+			log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
+				zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
+		}
+		store, err := sqlite.Open(ctx, path, secret, sqlite.Options{Worker: cfg.WorkerName})
+		if err != nil {
+			return nil, nil, fmt.Errorf("audit store %s: %w", cfg.DatabaseURL, err)
+		}
+		return store, secret, nil
+	}
+	secret, err := audit.LoadSecret(cfg.AuditKey())
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName})
+	if err != nil {
+		return nil, nil, fmt.Errorf("audit store %s: %w", cfg.DatabaseURL, err)
+	}
+	return store, secret, nil
+}
+
+// secretFor reads the key of a SQLite store. Only the one that nobody named is made where it is missing.
+func secretFor(cfg config.Config) (secret *audit.Secret, made bool, err error) {
+	if cfg.AuditKeyFile != "" {
+		secret, err = audit.LoadSecret(cfg.AuditKeyFile)
+		return secret, false, err
+	}
+	return audit.LoadOrMakeSecret(cfg.AuditKey())
+}
+
+const (
+	// askTimeout bounds what a scrape asks of the store.
+	askTimeout = time.Second
+	// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
+	successWindow = 24 * time.Hour
+)
+
+// state is what /metrics asks at every scrape.
+func (a *App) state() metrics.State {
+	flag := func(up bool) float64 {
+		if up {
+			return 1
+		}
+		return 0
+	}
+	backlog := func() (waiting int64, oldest time.Time, err error) {
+		ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
+		defer cancel()
+		return a.store.Backlog(ctx)
+	}
+	return metrics.State{
+		GatewayUp: func() float64 { return flag(a.loop.Connected()) },
+		StoreUp:   func() float64 { return flag(a.recorder.Err() == nil) },
+		OutboxPending: func() float64 {
+			waiting, _, err := backlog()
+			if err != nil {
+				return metrics.Unknown()
+			}
+			return float64(waiting)
+		},
+		OutboxOldestSeconds: func() float64 {
+			_, oldest, err := backlog()
+			switch {
+			case err != nil:
+				return metrics.Unknown()
+			case oldest.IsZero():
+				return 0
+			default:
+				return time.Since(oldest).Seconds()
+			}
+		},
+		SuccessRate: func() float64 {
+			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
+			defer cancel()
+			accepted, retried, err := a.store.Success(ctx, time.Now().Add(-successWindow))
+			if err != nil || retried == 0 {
+				return metrics.Unknown()
+			}
+			return float64(accepted) / float64(retried)
+		},
+	}
+}
+
+const (
+	// headEvery is how often the signed heads of the audit trail go into the log, which is what shows a trail that was
+	// put back to an earlier state.
+	headEvery = time.Hour
+	// retainEvery is how often records whose retention is over are removed.
+	retainEvery = 24 * time.Hour
+)
+
+// keep looks after the audit trail until ctx ends.
+func (a *App) keep(ctx context.Context) {
+	heads, retention := time.NewTicker(headEvery), time.NewTicker(retainEvery)
+	defer heads.Stop()
+	defer retention.Stop()
+	a.logHeads(ctx)
+	a.retain(ctx)
+	for {
+		select {
+		case <-heads.C:
+			a.logHeads(ctx)
+		case <-retention.C:
+			a.retain(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+			defer cancel()
+			a.logHeads(last)
+			return
+		}
+	}
+}
+
+func (a *App) logHeads(ctx context.Context) {
+	heads, err := a.store.Heads(ctx)
+	if err != nil {
+		a.log.Warn("audit_heads_unknown", zap.Error(err))
+		return
+	}
+	for _, h := range heads {
+		a.log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
+			zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
+	}
+}
+
+func (a *App) retain(ctx context.Context) {
+	cutoff := audit.Cutoff(time.Now(), int(a.cfg.AuditRetention))
+	stubs, err := audit.Retain(ctx, a.store, a.secret, cutoff, a.cfg.EventsURL != "")
+	if err != nil {
+		a.log.Error("audit_retention_failed", zap.Error(err))
+	}
+	for _, s := range stubs {
+		a.log.Info("audit_records_removed", zap.Int("chain", s.Chain), zap.Int64("from", s.From), zap.Int64("through", s.Through),
+			zap.Time("newest", s.Newest))
+	}
+}
