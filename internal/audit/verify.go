@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -38,7 +39,7 @@ type Verified struct {
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain. progress may be nil; it is called now and then with the number of
-// records checked so far.
+// records checked so far. What a worker adds meanwhile is left to the next check.
 func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
 	heads, err := store.Heads(ctx)
 	if err != nil {
@@ -52,10 +53,10 @@ func Verify(ctx context.Context, store Keeper, public Public, known []Head, prog
 	byChain := map[int]bool{}
 	for _, head := range heads {
 		byChain[head.Chain] = true
-		c := check{public: public, head: head, known: map[int64]Head{}, total: &v, progress: progress}
+		c := check{public: public, head: head, known: map[int64][]Head{}, total: &v, progress: progress}
 		for _, k := range known {
 			if k.Chain == head.Chain {
-				c.known[k.Seq] = k
+				c.known[k.Seq] = append(c.known[k.Seq], k)
 			}
 		}
 		for _, s := range stubs {
@@ -80,7 +81,7 @@ type check struct {
 	public   Public
 	head     Head
 	stubs    []Stub
-	known    map[int64]Head
+	known    map[int64][]Head // by place; a trail that was put back and went on has two of one
 	total    *Verified
 	progress func(int64)
 
@@ -91,15 +92,21 @@ func (c *check) run(ctx context.Context, store Keeper) error {
 	if !c.public.CheckHead(c.head) {
 		return c.broken(0, 0, "its head was not signed with this key: the chain was made anew, or the key is another one")
 	}
-	for _, k := range c.known {
-		if !c.public.CheckHead(k) {
-			return c.broken(k.Seq, 0, "the known head of this place was not signed with this key")
+	for seq, all := range c.known {
+		for _, k := range all {
+			if !c.public.CheckHead(k) {
+				return c.broken(seq, 0, "the known head of this place was not signed with this key")
+			}
 		}
 	}
 	if err := c.begin(); err != nil {
 		return err
 	}
-	if err := store.Walk(ctx, c.head.Chain, c.chain.Seq(), c.visit); err != nil {
+	err := store.Walk(ctx, c.head.Chain, c.chain.Seq(), c.visit)
+	if errors.Is(err, errBeyond) {
+		err = c.grown(ctx, store)
+	}
+	if err != nil {
 		return err
 	}
 	last := c.chain.Seq()
@@ -109,12 +116,30 @@ func (c *check) run(ctx context.Context, store Keeper) error {
 	case c.chain.Last() != c.head.Hash:
 		return c.broken(last, 0, "its hash is not that of the signed head")
 	}
-	for seq, k := range c.known {
+	for seq, all := range c.known {
 		if seq > last {
-			return c.broken(last+1, 0, fmt.Sprintf("removed: the chain had %d records at %s", seq, k.At.Format(time.RFC3339)))
+			return c.broken(last+1, 0, fmt.Sprintf("removed: the chain had %d records at %s", seq, all[0].At.Format(time.RFC3339)))
 		}
 	}
 	return nil
+}
+
+// errBeyond ends a walk at a record behind the head.
+var errBeyond = errors.New("a record behind the head")
+
+// grown tells whether there is a record behind the head because a worker has added it since the head was read: it has
+// then signed a new head.
+func (c *check) grown(ctx context.Context, store Keeper) error {
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		if h.Chain == c.head.Chain && h.Seq > c.head.Seq && c.public.CheckHead(h) {
+			return nil
+		}
+	}
+	return c.broken(c.head.Seq+1, 0, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
 }
 
 // begin sets the chain to where the checking starts: at its beginning, or behind the stubs.
@@ -139,8 +164,8 @@ func (c *check) begin() error {
 func (c *check) visit(r *Record) error {
 	want := c.chain.Seq() + 1
 	switch {
-	case r.Seq > c.head.Seq:
-		return c.broken(r.Seq, r.ID, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
+	case r.Seq > c.head.Seq && want > c.head.Seq:
+		return errBeyond
 	case r.Seq != want:
 		return c.broken(want, 0, "removed")
 	case !c.chain.Follows(r):
@@ -154,8 +179,10 @@ func (c *check) visit(r *Record) error {
 
 // compare holds the place that the chain has reached against a known head of that place.
 func (c *check) compare(id int64) error {
-	if k, ok := c.known[c.chain.Seq()]; ok && k.Hash != c.chain.Last() {
-		return c.broken(c.chain.Seq(), id, fmt.Sprintf("its hash is not that of the head known from %s", k.At.Format(time.RFC3339)))
+	for _, k := range c.known[c.chain.Seq()] {
+		if k.Hash != c.chain.Last() {
+			return c.broken(c.chain.Seq(), id, fmt.Sprintf("its hash is not that of the head known from %s", k.At.Format(time.RFC3339)))
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,15 @@ func (e usageError) Unwrap() error { return e.error }
 // Run runs the command line (without the program's name) until it is done or the context ends, and returns the exit
 // code. Results and the log go to stdout, complaints to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot()
+	return runAt(ctx, time.Now, args, stdout, stderr)
+}
+
+// clock tells the time. It is passed down to the commands that look back from now, so that tests can give a time of
+// their own.
+type clock func() time.Time
+
+func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(now)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -55,7 +64,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailure
 }
 
-func newRoot() *cobra.Command {
+func newRoot(now clock) *cobra.Command {
 	run := newRun()
 	root := &cobra.Command{
 		Use:   "worker",
@@ -66,7 +75,8 @@ try again in so many minutes, or stop with a BPMN error for a person to look at.
 Without a subcommand it runs, like "worker run". It is configured by environment
 variables: worker config --help.`,
 		Example: `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker
-  worker explain --error "TIMEOUT after 30 s" --retry-count 1`,
+  worker explain --error "TIMEOUT after 30 s" --retry-count 1
+  worker history CLM-ENC-001-1234567890`,
 		Args:          noArgs,
 		RunE:          run.RunE,
 		Version:       buildVersion().String(),
@@ -77,23 +87,24 @@ variables: worker config --help.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(run, newDeploy(), newExplain(), newConfig(), newVersion())
+	root.AddCommand(run, newDeploy(), newExplain(), newConfig(), newVersion(), newMigrate(),
+		newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now))
 	return root
 }
 
 const exitCodes = `
 Exit codes:
   0   done, or stopped as asked
-  1   failed: the broker is unreachable, the HTTP address is taken, ...
+  1   failed: broker unreachable, claim unknown, audit trail broken, ...
   2   wrong arguments or configuration
 `
 
-// noArgs refuses arguments; on the root command they are misspelt subcommands.
+// noArgs refuses arguments; on a command that holds others they are misspelt subcommands.
 func noArgs(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if command.HasParent() {
+	if !command.HasSubCommands() {
 		return usageError{fmt.Errorf("%s takes no arguments, but got %q", command.Name(), args[0])}
 	}
 	command.SuggestionsMinimumDistance = 2
@@ -101,7 +112,8 @@ func noArgs(command *cobra.Command, args []string) error {
 	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
 		hint = fmt.Sprintf("; did you mean %s?", strings.Join(similar, " or "))
 	}
-	return usageError{fmt.Errorf("there is no command %q%s", args[0], hint)}
+	_, above, _ := strings.Cut(command.CommandPath()+" ", " ")
+	return usageError{fmt.Errorf("there is no command %q%s", above+args[0], hint)}
 }
 
 // count words a number of things.

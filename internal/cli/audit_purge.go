@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func newAuditPurge(now clock) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "purge",
+		Short: "Remove records whose retention is over, as the worker does daily",
+		Long: `Removes the records that are older than RETRY_AUDIT_RETENTION, by whole months. A
+record goes when its event is published and its answer has reached the broker;
+one that waits for that holds back those that came after it. A signed stub
+stands for what was removed, so that the trail can still be checked.
+
+A running worker does this once a day, so that there is seldom a need to do it by
+hand. On SQLite the worker must be stopped for it. --dry-run changes nothing and
+works beside a running worker.`,
+		Example: `  worker audit purge --dry-run
+  RETRY_AUDIT_RETENTION=18m worker audit purge --dry-run --json`,
+		Args: noArgs,
+	}
+	flags := command.Flags()
+	dryRun := flags.Bool("dry-run", false, "only say what would be removed, and what holds back the rest")
+	asJSON := flags.Bool("json", false, "print one JSON object")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		report := func(p purged) error {
+			if *asJSON {
+				return printJSON(command, p)
+			}
+			_, err := fmt.Fprint(command.OutOrStdout(), p.text())
+			return err
+		}
+		if *dryRun {
+			return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+				cutoff := audit.Cutoff(now(), int(cfg.AuditRetention))
+				stubs, err := store.Purgeable(ctx, cutoff, publishes(cfg))
+				if err != nil {
+					return err
+				}
+				held, err := audit.HeldBack(ctx, store, stubs, cutoff, publishes(cfg))
+				if err != nil {
+					return err
+				}
+				return report(purgedOf(cfg, cutoff, true, stubs, held))
+			})
+		}
+		cfg, err := config.Load()
+		if err != nil {
+			return err
+		}
+		p, err := purge(command.Context(), cfg, audit.Cutoff(now(), int(cfg.AuditRetention)))
+		if err == nil || len(p.Runs) > 0 { // what was removed is told, whatever came then
+			err = errors.Join(report(p), err)
+		}
+		return err
+	}
+	return command
+}
+
+// publishes tells whether events are published at all.
+func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
+
+func purge(ctx context.Context, cfg config.Config, cutoff time.Time) (p purged, err error) {
+	store, secret, err := app.OpenStore(ctx, cfg)
+	if err != nil {
+		return purged{}, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	stubs, err := audit.Retain(ctx, store, secret, cutoff, publishes(cfg))
+	var held []audit.Held
+	if err == nil {
+		held, err = audit.HeldBack(ctx, store, nil, cutoff, publishes(cfg))
+	}
+	return purgedOf(cfg, cutoff, false, stubs, held), err
+}
+
+// purged is what purge answers. Its JSON form is stable.
+type purged struct {
+	Retention string    `json:"retention"`
+	Cutoff    time.Time `json:"cutoff"`
+	DryRun    bool      `json:"dryRun"`
+	// Runs are what goes or went, at most one of each chain; Held are the records that are old enough and hold back
+	// what comes after them.
+	Runs []run  `json:"removed"`
+	Held []held `json:"heldBack"`
+}
+
+type run struct {
+	Chain   int       `json:"chain"`
+	From    int64     `json:"from"`
+	Through int64     `json:"through"`
+	Records int64     `json:"records"`
+	Oldest  time.Time `json:"oldest"`
+	Newest  time.Time `json:"newest"`
+	Hash    string    `json:"hash"`
+}
+
+type held struct {
+	Chain       int       `json:"chain"`
+	Seq         int64     `json:"seq"`
+	ID          int64     `json:"id"`
+	At          time.Time `json:"at"`
+	ClaimID     string    `json:"claimId,omitempty"`
+	Unpublished bool      `json:"unpublished"`
+	Unanswered  bool      `json:"unanswered"`
+}
+
+func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.Stub, holding []audit.Held) purged {
+	p := purged{Retention: cfg.AuditRetention.String(), Cutoff: cutoff, DryRun: dryRun, Runs: []run{}, Held: []held{}}
+	for _, s := range stubs {
+		p.Runs = append(p.Runs, run{s.Chain, s.From, s.Through, s.Through - s.From + 1, s.Oldest, s.Newest, s.Hash.String()})
+	}
+	for _, h := range holding {
+		r := h.Record
+		p.Held = append(p.Held, held{r.Chain, r.Seq, r.ID, r.At, r.ClaimID, h.Unpublished, h.Unanswered})
+	}
+	return p
+}
+
+func (p purged) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Retention %s: what was decided before %s may go.\n", p.Retention, utc(p.Cutoff))
+	did := "Removed"
+	if p.DryRun {
+		did = "Would remove"
+	}
+	if len(p.Runs) == 0 {
+		fmt.Fprintf(&b, "%s nothing.\n", did)
+	}
+	for _, r := range p.Runs {
+		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
+			did, count(int(r.Records), "record"), r.Chain, r.From, r.Through, utcMillis(r.Oldest), utcMillis(r.Newest))
+	}
+	for _, h := range p.Held {
+		claim := "of no known claim"
+		if h.ClaimID != "" {
+			claim = "of claim " + plain(h.ClaimID)
+		}
+		b.WriteString(hanging("Held back: ", fmt.Sprintf("chain %d from place %d on, decided %s, %s: %s.", h.Chain, h.Seq, utc(h.At), claim, h.why())))
+	}
+	return b.String()
+}
+
+func (h held) why() string {
+	switch {
+	case h.Unpublished && h.Unanswered:
+		return "its event is not published and its answer has not reached the broker"
+	case h.Unpublished:
+		return "its event is not published"
+	case h.Unanswered:
+		return "its answer has not reached the broker; after 30 days it no longer holds"
+	default:
+		return "it has become free in this moment; run this again"
+	}
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func newHistory(now clock) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "history CLAIM",
+		Short: "Tell the story of a claim: every decision with its six steps",
+		Long: `Tells what happened to a claim, from the audit store: every decision with its
+six steps (error received, error classified, counter checked, backoff computed,
+decision taken, next try scheduled) and what each found, rejected inputs,
+answers that did not reach the process, and how each round of submissions ended.
+
+Times are UTC. The insurer's texts are shown as they are kept: without personal
+data. It changes nothing and works beside a running worker.`,
+		Example: `  worker history CLM-ENC-001-1234567890
+  worker history CLM-ENC-001-1234567890 --json | jq '.records[].kind'`,
+		Args: oneClaim,
+	}
+	asJSON := command.Flags().Bool("json", false, "print one JSON object")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+			records, err := recordsOf(ctx, cfg, store, args[0])
+			if err != nil {
+				return err
+			}
+			h, err := historyOf(records, now())
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(command, h)
+			}
+			_, err = fmt.Fprint(command.OutOrStdout(), h.text())
+			return err
+		})
+	}
+	return command
+}
+
+// history is what is known of a claim. Its JSON form is stable: names are added, never changed. Names that the process
+// variables have too mean the same.
+type history struct {
+	ClaimID string `json:"claimId"`
+	// Status is how the claim stands, Standing the same in words.
+	Status   string `json:"status"`
+	Standing string `json:"-"`
+	Records  []told `json:"records"`
+	byHash   map[string]int
+}
+
+// told is one record of the story. What its kind does not know is left out.
+type told struct {
+	ID    int64     `json:"id"`
+	Chain int       `json:"chain"`
+	Seq   int64     `json:"seq"`
+	Hash  string    `json:"hash"`
+	Kind  string    `json:"kind"`
+	At    time.Time `json:"at"`
+	// The keys are texts, as in the events: they are larger than what JavaScript and its like read exactly as a number.
+	Cluster            string `json:"cluster"`
+	JobKey             string `json:"jobKey"`
+	ProcessInstanceKey string `json:"processInstanceKey"`
+	ProcessID          string `json:"processId,omitempty"`
+	ElementID          string `json:"elementId,omitempty"`
+	// RetriesUsed is the count that the job brought; for an outcome, how many retries the round had.
+	RetriesUsed int `json:"retriesUsed"`
+	// NextRetryTime is absent where the claim is not submitted again.
+	NextRetryTime *time.Time `json:"nextRetryTime,omitempty"`
+	// Message is the text of the BPMN error or the incident.
+	Message string `json:"message,omitempty"`
+	// Answer is the variables that the job was answered with; originalError is not kept.
+	Answer          json.RawMessage `json:"answer,omitempty"`
+	SubmissionError string          `json:"submissionError,omitempty"`
+	ExecutionTimeMs float64         `json:"executionTimeMs,omitempty"`
+	Steps           []toldStep      `json:"steps,omitempty"`
+	// Attempts and FirstFailureTime are of an outcome, and of retries that were used up.
+	Attempts         int        `json:"attempts,omitempty"`
+	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
+	// Undelivered is the hash of the record whose answer did not reach the process.
+	Undelivered string `json:"undelivered,omitempty"`
+
+	kind  audit.Kind
+	facts audit.Facts
+}
+
+// toldStep is one of the six steps of a decision.
+type toldStep struct {
+	Step  string    `json:"step"`
+	At    time.Time `json:"at"`
+	Found string    `json:"found"`
+}
+
+// historyOf makes the story of a claim's records, of which there is at least one.
+func historyOf(records []audit.Record, now time.Time) (history, error) {
+	h := history{ClaimID: records[0].ClaimID, byHash: map[string]int{}}
+	for i := range records {
+		one, err := tell(&records[i])
+		if err != nil {
+			return history{}, err
+		}
+		h.Records = append(h.Records, one)
+		h.byHash[one.Hash] = i
+	}
+	h.Status, h.Standing = standing(&h.Records[len(records)-1], now)
+	return h, nil
+}
+
+func tell(r *audit.Record) (told, error) {
+	facts, err := r.Facts()
+	if err != nil {
+		return told{}, err
+	}
+	t := told{
+		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
+		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
+		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
+		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
+		kind: r.Kind, facts: facts,
+	}
+	if !r.NextRetryTime.IsZero() {
+		t.NextRetryTime = &r.NextRetryTime
+	}
+	if r.Kind.IsDecision() {
+		t.Answer = json.RawMessage(r.Variables)
+	}
+	if facts.Steps != nil {
+		found, times := findings(r, &facts), facts.Steps.Times()
+		for i, name := range audit.StepNames() {
+			t.Steps = append(t.Steps, toldStep{name, times[i], found[i]})
+		}
+	}
+	return t, nil
+}
+
+// findings says for each of the six steps of a decision what it found.
+func findings(r *audit.Record, f *audit.Facts) [6]string {
+	class := fmt.Sprintf("%s: it contains %s (rule %s)", f.ErrorClassification, f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)
+	if f.RetryDecision.MatchedCode == "" {
+		class = f.ErrorClassification + ": it contains no code of the policy"
+	}
+	counter := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+	if r.RetryCount >= f.MaxRetries {
+		counter += ": none is left"
+	}
+	if r.Kind != audit.KindRetry {
+		return [6]string{f.SubmissionError, class, counter, "none", "stop: BPMN error " + r.Kind.String(), "none"}
+	}
+	return [6]string{
+		f.SubmissionError, class, counter,
+		fmt.Sprintf("%s, with jitter %d min", isoMinutes(f.RetryDecision.DelayBeforeJitter), f.BackoffMinutes),
+		fmt.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries),
+		"for " + utc(r.NextRetryTime),
+	}
+}
+
+// isoMinutes words an ISO 8601 duration as the worker writes them, PT43M.
+func isoMinutes(iso string) string {
+	var n int
+	if _, err := fmt.Sscanf(iso, "PT%dM", &n); err != nil {
+		return iso
+	}
+	return fmt.Sprintf("%d min", n)
+}
+
+// standing tells from the last record of a claim how it stands: a stable name and words.
+func standing(last *told, now time.Time) (status, words string) {
+	switch last.kind {
+	case audit.KindRetry:
+		retries, due := fmt.Sprintf("retry %d of %d", last.facts.RetryCount, last.facts.MaxRetries), *last.NextRetryTime
+		if due.After(now) {
+			return "waiting", fmt.Sprintf("waits for %s, due %s (in %s)", retries, utc(due), lapse(due.Sub(now)))
+		}
+		return "overdue", fmt.Sprintf("%s was due %s, and nothing was heard since (for %s)", retries, utc(due), lapse(now.Sub(due)))
+	case audit.KindExhausted:
+		return "exhausted", "all retries are used up; the billing team reviews the claim"
+	case audit.KindPermanent:
+		return "permanent", "a retry cannot help; the registration team corrects the data"
+	case audit.KindRejected:
+		return "rejected", "an incident waits for an operator to correct the input"
+	case audit.KindUndelivered:
+		return "undelivered", "the last answer did not reach the process; an operator has to look at it"
+	case audit.KindSubmitted:
+		return "submitted", "the insurer has accepted it"
+	case audit.KindResubmitted:
+		return "resubmitted", "a person has submitted it again"
+	case audit.KindAbandoned:
+		return "abandoned", "a person has given it up"
+	default:
+		return "unknown", "its last record is of a " + last.Kind + " that this worker does not know"
+	}
+}

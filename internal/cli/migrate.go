@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func newMigrate() *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the tables of the audit store up to date",
+		Long: `Makes the tables of the audit store at RETRY_DATABASE_URL, or brings them up to
+date. On PostgreSQL the URL must name the role that owns the tables; the workers
+themselves run as a role that may only add and read (deploy/postgres). It may be
+run at any time and any number of times, also while workers run.
+
+A SQLite store needs no such step: the worker that opens it does it.`,
+		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker migrate`,
+		Args:    noArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			cfg, err := config.Load()
+			if err != nil {
+				return err
+			}
+			if cfg.SQLitePath() != "" {
+				fmt.Fprintf(command.OutOrStdout(), "Nothing to do: %s is a file that the worker itself keeps up to date.\n", cfg.DatabaseURL)
+				return nil
+			}
+			if err := app.Migrate(command.Context(), cfg); err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "The tables at %s are up to date.\n", cfg.DatabaseURL)
+			return nil
+		},
+	}
+}
