@@ -1,6 +1,9 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // maxDigits is one more than the longest number that is looked for, a card's 19 digits, so that a longer one shows.
 const maxDigits = 20
@@ -114,11 +117,11 @@ func number(s string, i int, prev rune) (int, string) {
 		each := n > 1 && breaks == eachAlone(n)
 		mark := ""
 		switch {
-		case n == 11 && (breaks&^cpfBreaks == 0 || each) && (d.unmistakableCPF(breaks) || validCPF(value)):
+		case n == 11 && (breaks&^cpfBreaks == 0 && breaks != at(3) && breaks != at(6) || each) && (d.unmistakableCPF(breaks) || validCPF(value)):
 			mark = markCPF
 		case n == 14 && (breaks&^cnpjBreaks == 0 || each) && (d.unmistakableCNPJ(breaks) || validCNPJ(value)):
 			mark = markCNPJ
-		case n == 15 && (fits(breaks, cnsBreaks[:]) || each) && validCNS(value):
+		case n == 15 && (breaks == 0 || slices.Contains(cnsBreaks[:], breaks) || each) && validCNS(value):
 			mark = markCNS
 		case n >= 13 && (breaks&^cardBreaks == 0 || breaks&^amexBreaks == 0 || each) && validCard(value):
 			if groups > 1 || !looksLikeKey(value) {
@@ -136,15 +139,6 @@ func number(s string, i int, prev rune) (int, string) {
 		return stop, markCNPJ
 	}
 	return 0, ""
-}
-
-func fits(breaks uint32, patterns []uint32) bool {
-	for _, p := range patterns {
-		if breaks&^p == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // unmistakableCPF: in 999.999.999-99 the form says enough, and a typing error in it is still a person's. Where all

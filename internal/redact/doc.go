@@ -31,7 +31,8 @@
 // # What is not found
 //
 //   - A name without a field's name before it ("Maria ligou"), or in a language other than Portuguese beyond the few
-//     words that programs use (patient, mother); a second name in a list.
+//     words that programs use (patient, mother); the given names in "SILVA, MARIA" without quotes; the second of several
+//     names, but in a list of quoted ones.
 //   - Addresses, RG, health plan card numbers, diagnoses: they have no form by which they could be told apart.
 //   - 11 digits with wrong check digits, and 10 or 11 digits that are a phone, without a field's name: claims, guides
 //     and protocol numbers look the same.

@@ -129,6 +129,39 @@ func fieldValue(s string, i int, f field, in tag) (int, int, string) {
 	return 0, 0, ""
 }
 
+// listed looks for the next value of a list of quoted ones, after the one that ends at i, and returns what fieldValue
+// does.
+func listed(s string, i int, f field) (int, int, string) {
+	quote, i := next(s, i)
+	if quote != '"' && quote != '\'' {
+		return 0, 0, ""
+	}
+	comma := false
+	for range 4 {
+		r, after := next(s, i)
+		i = after
+		switch {
+		case r == ',' && !comma:
+			comma = true
+		case r == quote && comma:
+			stop := closed(s, i, quote)
+			if stop == 0 || markAt(s[i:]) > 0 {
+				return 0, 0, ""
+			}
+			if _, behind := next(s, stop); isKey(s, behind) {
+				return 0, 0, ""
+			}
+			if f&fieldNumbers != 0 {
+				return numberValue(s, i, f)
+			}
+			return i, stop, markName
+		case r != ' ':
+			return 0, 0, ""
+		}
+	}
+	return 0, 0, ""
+}
+
 // tag says whether a word is the name of an XML tag, with or without a prefix (ans:nomeBeneficiario).
 type tag int
 

@@ -17,6 +17,9 @@ func nameValue(s string, i int, f field) (int, int) {
 			return 0, 0
 		}
 		kind := w.fields()
+		if r, _ := next(s, wordEnd); r == '\'' && w.n == 1 {
+			kind = 0 // O'Brien
+		}
 		if kind&(fieldPerson|fieldLink) == 0 || sep.bracket != 0 && kind&fieldLink == 0 && !namesField(s, wordEnd) {
 			if kind&fieldNumbers != 0 || w.ordinary() || !announced && f&fieldWeakName != 0 {
 				return 0, 0
@@ -67,12 +70,12 @@ func readSeparator(s string, i int, f field) (separator, int) {
 	for range 12 {
 		r, after := next(s, i)
 		switch {
-		case r == ' ' || r == ')' || r == '-' || r == '+' || r == '/' || r == '_':
+		case r == ' ' || r == '(' || r == ')' || r == '-' || r == '+' || r == '/' || r == '_':
 			if r != ' ' {
 				sep.bracket = 0
 			}
 		case r == '.' && f&fieldTitle != 0:
-		case r == ':' || r == '=' || r == '|' || r == '(' || r == '#' || r == '[' && markAt(s[i:]) == 0:
+		case r == ':' || r == '=' || r == '|' || r == '#' || r == '[' && markAt(s[i:]) == 0:
 			sep.strong, sep.bracket = true, 0
 		case r == '>':
 			sep.strong, sep.bracket = true, '<'

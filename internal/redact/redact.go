@@ -104,7 +104,16 @@ func searchFields(s string) string {
 		case isLetter(r):
 			var w word
 			w, after = readWord(s, i)
-			if start, stop, mark = fieldValue(s, after, w.fields(), in); mark == "" {
+			f := w.fields()
+			start, stop, mark = fieldValue(s, after, f, in)
+			for more := mark != ""; more; { // "nomes": ["Maria", "João"]
+				at, last, another := listed(s, stop, f)
+				if more = another != ""; more {
+					out.mark(s, start, stop, mark)
+					start, stop, mark = at, last, another
+				}
+			}
+			if mark == "" {
 				if stop = wordCNPJ(s, i, after, prev); stop > 0 {
 					start, mark = i, markCNPJ
 				}

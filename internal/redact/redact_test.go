@@ -88,6 +88,10 @@ func TestPersonalDataBecomesAMark(t *testing.T) {
 		{"name that ends in small letters", "nome: Maria silva", "nome: [NAME]"},
 		{"name in Latin-1", "benefici\xe1rio: CONCEI\xc7\xc3O S\xc1", "benefici\ufffdrio: [NAME]"},
 		{"name with combining accents", "paciente Joa\u0303o Sa\u0301", "paciente [NAME]"},
+		{"names in a list", `"pacientes":["Maria","José Sá"],"x":"y"`, `"pacientes":["[NAME]","[NAME]"],"x":"y"`},
+		{"phones in a list", `"telefones": ["11987654321", "2133334444"]`, `"telefones": ["[PHONE]", "[PHONE]"]`},
+		{"name with an apostrophe", "nome: O'Brien Souza", "nome: [NAME]"},
+		{"name in a database's message", "Key (nome)=(Maria Silva) already exists", "Key (nome)=([NAME]) already exists"},
 		{"everything at once", "Paciente MARIA SA CPF 12345678909 tel 11987654321", "Paciente [NAME] CPF [CPF] tel [PHONE]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,6 +125,8 @@ func TestOtherDataStays(t *testing.T) {
 		{"a field's name at the end", "Campo obrigatório: nome do paciente"},
 		{"the end of a tag", "<nome></nome> ausente"},
 		{"a key in JSON", `"paciente":{"id":7}`},
+		{"a column", "Incorrect string value for column 'nome_paciente' at row 1"},
+		{"a claim with an 11-digit number in it", "CLM-123-45678909"},
 		{"a null", `"nome":null`},
 		{"marks", "CPF [CPF], tel [PHONE] 12345678, [NAME]: Foo"},
 	} {

@@ -62,7 +62,9 @@ var compounds = [...]struct {
 }
 
 // exactly knows the words of classify that stand alone.
-func exactly(low []byte) field { //nolint:misspell // the words are Portuguese
+//
+//nolint:misspell // the words are Portuguese
+func exactly(low []byte) field {
 	switch string(low) {
 	case "nome", "nomes", "paciente", "pacientes", "beneficiario", "beneficiaria", "beneficiarios", "beneficiarias", "benefici?rio",
 		"benefici?ria", "mae", "m?e", "titular", "titulares", "segurado", "segurada", "segurados", "responsavel", "respons?vel", "responsaveis",
@@ -115,7 +117,9 @@ func (w *word) particle() bool {
 
 // ordinary says whether the word begins no name and is in none: what TISS messages say about patients, what programs
 // say about values. A name that is missing here is safe; an ordinary word that is missing costs a reader that word.
-func (w *word) ordinary() bool { //nolint:misspell // the words are Portuguese
+//
+//nolint:misspell // the words are Portuguese
+func (w *word) ordinary() bool {
 	if w.n > maxWord {
 		return false
 	}
@@ -138,7 +142,7 @@ func (w *word) ordinary() bool { //nolint:misspell // the words are Portuguese
 		"timeout", "http", "https", "json", "xml", "internado", "internada", "transferido", "transferida", "estrangeiro", "idoso", "gestante",
 		"deferido", "indeferido", "nascimento", "possuem", "estao", "sao", "foram", "quando", "apos", "antes", "entre", "tambem", "favor",
 		"verifique", "verificar", "corrigir", "corrija", "tente", "tentar", "aguarde", "informe", "informar", "conforme", "referente", "retry",
-		"tiss", "ans", "motivo", "mensagem", "message", "code", "versao", "linha", "coluna", "pos", "node", "element", "elemento", "tag", "length":
+		"tiss", "ans", "motivo", "mensagem", "message", "code", "versao", "linha", "coluna", "pos", "node", "at", "row", "column", "relation", "violates", "constraint", "tentativa", "element", "elemento", "tag", "length":
 		return true
 	}
 	for _, stem := range [...]string{

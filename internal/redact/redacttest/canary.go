@@ -43,7 +43,8 @@ type Canary struct {
 func Canaries(seed uint64) iter.Seq[Canary] {
 	return func(yield func(Canary) bool) {
 		m := maker{rand.New(rand.NewPCG(seed, 1))}
-		for yield(m.canary()) {
+		for more := true; more; {
+			more = yield(m.canary())
 		}
 	}
 }

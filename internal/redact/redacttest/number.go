@@ -76,7 +76,8 @@ func Numbers(kind Kind, seed uint64) iter.Seq[string] {
 	m := maker{rand.New(rand.NewPCG(seed, 3))}
 	next := map[Kind]func() string{CPF: m.validCPF, CNS: m.validCNS, CNPJ: m.validCNPJ, Card: m.validCard}[kind]
 	return func(yield func(string) bool) {
-		for next != nil && yield(next()) {
+		for more := next != nil; more; {
+			more = yield(next())
 		}
 	}
 }

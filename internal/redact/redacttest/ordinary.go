@@ -13,7 +13,8 @@ import (
 func Ordinary(seed uint64) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		m := maker{rand.New(rand.NewPCG(seed, 2))}
-		for yield(m.ordinary()) {
+		for more := true; more; {
+			more = yield(m.ordinary())
 		}
 	}
 }
@@ -63,7 +64,9 @@ func (m maker) jobKey() string {
 
 // messages are error texts as insurers and programs send them, with words that also announce personal data, but with
 // none of it.
-var messages = []string{ //nolint:misspell // Portuguese
+//
+//nolint:misspell // Portuguese
+var messages = []string{
 	"TIMEOUT - Connection timeout after 30s",
 	"INVALID_PATIENT_DATA - CPF inválido",
 	"INVALID_PATIENT_DATA: glosa 1011, identificação do beneficiário não consistente",
