@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New(expected) //nolint:nilerr // its text can hold the password
+		return nil, errors.New(expected) // its own text can hold the password
 	}
 	if strings.Contains(url, "sslmode=") || onThisMachine(config) {
 		return config, nil
@@ -79,7 +80,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 		separator = "&"
 	}
 	if config, err = pgxpool.ParseConfig(url + separator + "sslmode=verify-full"); err != nil {
-		return nil, errors.New(expected) //nolint:nilerr // as above
+		return nil, errors.New(expected) // as above
 	}
 	return config, nil
 }
@@ -111,11 +112,15 @@ func check(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()").Scan(&fsync, &standby); err != nil {
 		return err
 	}
-	if fsync != "on" {
-		return errors.New("this PostgreSQL runs with fsync=off, so that decisions which were answered can be lost: set fsync=on in its postgresql.conf and restart it")
-	}
-	if standby {
-		return errors.New("this PostgreSQL is a standby and takes no writes: name the primary in the address, or name all and add target_session_attrs=read-write")
+	return unfit(fsync, standby)
+}
+
+func unfit(fsync string, standby bool) error {
+	switch {
+	case fsync != "on":
+		return fmt.Errorf("this PostgreSQL runs with fsync=%s, so that decisions which were answered can be lost: set fsync=on in its postgresql.conf and reload it", fsync)
+	case standby:
+		return errors.New("this PostgreSQL is a standby and takes no writes: name the primary in the address, or name all servers and add target_session_attrs=read-write")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 -- migrations, as the owner, where the role exists; deploy/postgres/roles.sql makes it.
 DO $$
 BEGIN
+    PERFORM pg_advisory_xact_lock(4097083627); -- two workers cannot grant the same at once
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'analyze_retry_app') THEN
         RETURN;
     END IF;

@@ -21,7 +21,8 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 				FROM chained WHERE chained.chain IS NOT NULL
 		)
 		SELECT chain, seq, hash, at, signature FROM heads
-		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM chained WHERE chain NOT IN (SELECT chain FROM heads)
+		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM chained
+			WHERE chain IS NOT NULL AND chain NOT IN (SELECT chain FROM heads)
 		ORDER BY chain`)
 	if err != nil {
 		return nil, s.wrap("read the heads", err)

@@ -1,0 +1,68 @@
+package postgres_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+func TestTheStoreKeepsItsPromisesAsTheApplicationRole(t *testing.T) {
+	audittest.Exercise(t, func(t *testing.T) audittest.Database { return newDatabase(t) })
+}
+
+// database has its tables, made by the owner, and is used by the application role.
+type database struct{ super, owner, app string }
+
+const (
+	ownerRole = "analyze_retry_owner"
+	appRole   = "analyze_retry_app"
+)
+
+// newDatabase does what deploy/postgres tells an operator to do.
+func newDatabase(tb testing.TB) database {
+	tb.Helper()
+	d := newRoles(tb)
+	if err := postgres.Migrate(tb.Context(), d.owner); err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+// newRoles is an empty database with the two roles.
+func newRoles(tb testing.TB) database {
+	tb.Helper()
+	super := devpostgres.Database(tb)
+	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
+	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	mustSQL(tb, super, string(roles))
+	for _, role := range []string{ownerRole, appRole} {
+		mustSQL(tb, super, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, devpostgres.Shared(tb).Password()))
+	}
+	return d
+}
+
+func (d database) Open(t *testing.T, key *audit.Secret) (audit.Store, error) {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), d.app, key, postgres.Options{Worker: "conformance"})
+	if err != nil {
+		return nil, err // not a nil *Store in an interface
+	}
+	return s, nil
+}
+
+func (d database) Tamper(t *testing.T, statement string) {
+	t.Helper()
+	mustSQL(t, d.super, "SET search_path = analyze_retry", "SET session_replication_role = replica", statement)
+}
+
+func (d database) Later(column string) string { return column + " + interval '7 seconds'" }
+
+func (d database) Bytes(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) }

@@ -1,0 +1,50 @@
+package postgres
+
+import "testing"
+
+// SchemaVersion is the newest schema that is known.
+const SchemaVersion = schemaVersion
+
+// Unfit is the judgment of a server.
+var Unfit = unfit
+
+// TLS tells how a connection to the URL would be secured: "none", "unverified" or "verified".
+func TLS(tb testing.TB, url string) string {
+	tb.Helper()
+	config, err := parseURL(url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	conn := config.ConnConfig
+	switch {
+	case conn.TLSConfig == nil:
+		return "none"
+	case conn.TLSConfig.InsecureSkipVerify:
+		return "unverified"
+	}
+	for _, f := range conn.Fallbacks {
+		if f.TLSConfig == nil || f.TLSConfig.InsecureSkipVerify {
+			return "unverified"
+		}
+	}
+	return "verified"
+}
+
+// Setting returns a setting of the store's session.
+func Setting(tb testing.TB, s *Store, name string) (value string) {
+	tb.Helper()
+	if err := s.pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
+		tb.Fatal(err)
+	}
+	return value
+}
+
+// Exec runs a statement over the store's own connections.
+func Exec(tb testing.TB, s *Store, statement string) error {
+	tb.Helper()
+	_, err := s.pool.Exec(tb.Context(), statement)
+	return err
+}
+
+// Reconnect makes the store's next use open a new connection.
+func Reconnect(s *Store) { s.pool.Reset() }

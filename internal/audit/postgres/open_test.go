@@ -1,0 +1,150 @@
+package postgres_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+func TestAPasswordIsInNoError(t *testing.T) {
+	const canary = "s3cr3t/Canary"
+	address := devpostgres.Shared(t).Address()
+	escaped := url.QueryEscape(canary)
+	for name, dsn := range map[string]string{
+		"wrong password":      "postgres://postgres:" + escaped + "@" + address + "/postgres?sslmode=disable",
+		"no such user":        "postgres://nobody:" + escaped + "@" + address + "/postgres?sslmode=disable",
+		"nobody listens":      "postgres://postgres:" + escaped + "@127.0.0.1:1/postgres",
+		"no such host":        "postgres://postgres:" + escaped + "@no.such.host.invalid/postgres",
+		"no TLS over there":   "postgres://postgres:" + escaped + "@" + address + "/postgres?sslmode=verify-full",
+		"not escaped":         "postgres://postgres:" + canary + "@" + address + "/postgres",
+		"a percent in it":     "postgres://postgres:" + canary + "%zz@" + address + "/postgres",
+		"two at signs":        "postgres://postgres:" + canary + "@@" + address + "/postgres",
+		"as a parameter":      "postgres://postgres@127.0.0.1:1/postgres?password=" + escaped + "&pool_max_conns=x",
+		"a bad port":          "postgres://postgres:" + escaped + "@127.0.0.1:port" + canary + "/postgres",
+		"words and no URL":    "host=127.0.0.1 password=" + canary,
+		"another scheme":      "mysql://postgres:" + escaped + "@" + address,
+		"an unknown sslmode":  "postgres://postgres:" + escaped + "@" + address + "/postgres?sslmode=" + canary,
+		"a password as a key": "postgres://postgres:" + escaped + "@" + address + "/postgres?sslkey=" + canary + "&sslcert=" + canary,
+	} {
+		for what, try := range map[string]func() error{
+			"open":      func() error { _, err := postgres.Open(t.Context(), dsn, secret(t), postgres.Options{}); return err },
+			"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), dsn); return err },
+			"migrate":   func() error { return postgres.Migrate(t.Context(), dsn) },
+		} {
+			err := try()
+			if err == nil {
+				t.Errorf("%s, %s: no error", name, what)
+			} else if text := err.Error(); strings.Contains(text, "s3cr3t") || strings.Contains(text, "Canary") {
+				t.Errorf("%s, %s: %s", name, what, text)
+			}
+		}
+	}
+}
+
+func TestAServerOnAnotherMachineMustProveItself(t *testing.T) {
+	if got := postgres.TLS(t, "postgres://worker@192.0.2.1/audit"); got != "verified" {
+		t.Errorf("another machine: %s", got)
+	}
+	if got := postgres.TLS(t, "postgres://worker@10.0.0.1/audit?connect_timeout=1"); got != "verified" {
+		t.Errorf("another machine, with a parameter: %s", got)
+	}
+	if got := postgres.TLS(t, "postgres://worker@127.0.0.1,192.0.2.1/audit"); got != "verified" {
+		t.Errorf("a second host on another machine: %s", got)
+	}
+	if got := postgres.TLS(t, "postgres://worker@192.0.2.1/audit?sslmode=disable"); got != "none" {
+		t.Errorf("asked for none: %s", got)
+	}
+}
+
+func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := postgres.Open(t.Context(), address, key, postgres.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	mustAppend(t, open(t, address, key), decision(1))
+}
+
+func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("migrations"), "*.sql")
+	if err != nil || len(files) != postgres.SchemaVersion {
+		t.Errorf("%d migrations, and version %d is known: %v", len(files), postgres.SchemaVersion, err)
+	}
+}
+
+// The server of the tests cannot be talked out of syncing, so this is about what it would answer.
+func TestAServerThatDoesNotSyncIsRefused(t *testing.T) {
+	if err := postgres.Unfit("off", false); err == nil || !strings.Contains(err.Error(), "set fsync=on") {
+		t.Errorf("%v", err)
+	}
+	if err := postgres.Unfit("on", true); err == nil || !strings.Contains(err.Error(), "standby") {
+		t.Errorf("%v", err)
+	}
+	if err := postgres.Unfit("on", false); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestASessionThatIsSetToSyncNothingSyncsAllTheSame(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	name := address[strings.LastIndex(address, "/")+1 : strings.Index(address, "?")]
+	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
+	s := open(t, address, key)
+	for setting, want := range map[string]string{
+		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "application_name": "analyze-retry",
+	} {
+		if got := postgres.Setting(t, s, setting); got != want {
+			t.Errorf("%s is %s, want %s", setting, got, want)
+		}
+	}
+	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = remote_apply")
+	if got := postgres.Setting(t, open(t, address, key), "synchronous_commit"); got != "remote_apply" {
+		t.Errorf("synchronous_commit is %s although more was asked for", got)
+	}
+}
+
+func TestReadingOnlyWritesNothing(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	appended := mustAppend(t, open(t, address, key), decisions(0, 3)...)
+	s, err := postgres.OpenReadOnly(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	mustVerify(t, s, key, 3)
+	ids := []int64{appended[0].Record.ID}
+	for name, write := range map[string]func() error{
+		"append":    func() error { _, err := s.Append(t.Context(), decisions(3, 4), nil); return err },
+		"publish":   func() error { return s.Published(t.Context(), ids) },
+		"probe":     func() error { return s.Probe(t.Context()) },
+		"purge":     func() error { return s.Purge(t.Context(), audit.Stub{}) },
+		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
+		"begin":     func() error { return s.Begin(t.Context(), "zeebe", []int64{1}) },
+		"end":       func() error { return s.End(t.Context(), "zeebe", []int64{1}) },
+		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
+		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
+	} {
+		if write() == nil {
+			t.Errorf("%s: went through", name)
+		}
+	}
+	mustVerify(t, s, key, 3)
+}

@@ -1,0 +1,149 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+)
+
+// Row 28 of the test matrix. Its guard is grants.sql: with DELETE or UPDATE granted the trigger still refuses, with the
+// tables owned by the role the rest goes through.
+func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
+	d := newDatabase(t)
+	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	for _, statement := range []string{
+		"UPDATE analyze_retry.records SET claim_id = 'x'",
+		"UPDATE analyze_retry.records SET claim_id = 'x' WHERE false",
+		"INSERT INTO analyze_retry.records OVERRIDING SYSTEM VALUE SELECT * FROM analyze_retry.records ON CONFLICT (id) DO UPDATE SET claim_id = 'x'",
+		"DELETE FROM analyze_retry.records",
+		"TRUNCATE analyze_retry.records",
+		"DROP TABLE analyze_retry.records",
+		"ALTER TABLE analyze_retry.records ADD x int",
+		"ALTER TABLE analyze_retry.records DISABLE TRIGGER ALL",
+		"ALTER TABLE analyze_retry.records OWNER TO analyze_retry_app",
+		"DROP TRIGGER append_only ON analyze_retry.records",
+		"DROP FUNCTION analyze_retry.refuse_change",
+		"CREATE OR REPLACE FUNCTION analyze_retry.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+		"CREATE RULE r AS ON INSERT TO analyze_retry.records DO INSTEAD NOTHING",
+		"SET session_replication_role = replica",
+		"SET ROLE analyze_retry_owner",
+		"CREATE TABLE analyze_retry.mine (x int)",
+		"CREATE TABLE public.mine (x int)",
+		"DELETE FROM analyze_retry.heads",
+		"UPDATE analyze_retry.meta SET value = 'x'",
+		"INSERT INTO analyze_retry.stubs SELECT 1, 1, 1, '', now(), now(), now(), ''",
+		"UPDATE analyze_retry.stubs SET through = 2",
+		"DELETE FROM analyze_retry.stubs",
+		"UPDATE analyze_retry.retention SET least = '0'",
+		"UPDATE analyze_retry.goose_db_version SET version_id = 0",
+	} {
+		err := sql(t, d.app, statement)
+		if refusal, ok := errors.AsType[*pgconn.PgError](err); !ok || refusal.Code != "42501" {
+			t.Errorf("%s: %v, want it refused for lack of privilege", statement, err)
+		}
+	}
+}
+
+func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
+	d := newDatabase(t)
+	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	for _, statement := range []string{
+		"UPDATE analyze_retry.records SET claim_id = 'x'",
+		"DELETE FROM analyze_retry.records",
+		"TRUNCATE analyze_retry.records",
+		"TRUNCATE analyze_retry.stubs",
+	} {
+		if err := sql(t, d.owner, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}
+
+func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
+	d, key := newDatabase(t), secret(t)
+	s := open(t, d.app, key)
+	now := time.Now().UTC()
+	old, young := audittest.Record(0), audittest.Record(1)
+	old.At, young.At = now.AddDate(-5, 0, -1), now.AddDate(-5, 0, 1)
+	for _, a := range mustAppend(t, s, old, young) {
+		if _, err := s.Append(t.Context(), nil, []int64{a.Record.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stubs, err := audit.Retain(t.Context(), s, key, now.AddDate(-1, 0, 0), false)
+	if len(stubs) != 0 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
+		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", stubs, err)
+	}
+	mustVerify(t, s, key, 2)
+	// What is old enough goes, by itself.
+	if stubs, err = audit.Retain(t.Context(), s, key, now.AddDate(-5, 0, 0), false); err != nil || len(stubs) != 1 {
+		t.Fatalf("%v, %v", stubs, err)
+	}
+	mustVerify(t, s, key, 1)
+	// The owner may decide otherwise.
+	mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '1 year'")
+	if stubs, err = audit.Retain(t.Context(), s, key, now.AddDate(-1, 0, 0), false); err != nil || len(stubs) != 1 {
+		t.Fatalf("%v, %v", stubs, err)
+	}
+	mustVerify(t, s, key, 0)
+}
+
+func TestAPurgeWithoutTheKeyIsFound(t *testing.T) {
+	d, key := newDatabase(t), secret(t)
+	s := open(t, d.app, key)
+	var given []int64
+	for _, a := range mustAppend(t, s, audittest.Records(0, 3)...) {
+		given = append(given, a.Record.ID)
+	}
+	if _, err := s.Append(t.Context(), nil, given); err != nil {
+		t.Fatal(err)
+	}
+	// With the worker's password, past the worker: the function takes it, because it cannot know the key.
+	mustSQL(t, d.app, `SELECT analyze_retry.purge_records(1, 1, 2, (SELECT hash FROM analyze_retry.records WHERE seq = 2),
+		(SELECT at FROM analyze_retry.records WHERE seq = 1), (SELECT at FROM analyze_retry.records WHERE seq = 2), now(), 'forged')`)
+	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+	if _, ok := errors.AsType[*audit.BrokenError](err); !ok {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
+	d := newRoles(t)
+	for name, openIt := range map[string]func() error{
+		"for writing": func() error {
+			_, err := postgres.Open(t.Context(), d.app, secret(t), postgres.Options{})
+			return err
+		},
+		"for reading": func() error {
+			_, err := postgres.OpenReadOnly(t.Context(), d.app)
+			return err
+		},
+	} {
+		if err := openIt(); err == nil || !strings.Contains(err.Error(), "run `worker migrate` as the owner") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := postgres.Migrate(t.Context(), d.owner); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+}
+
+func TestMigratingGivesTheRightsToARoleThatWasMadeLater(t *testing.T) {
+	d := newDatabase(t)
+	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
+	if _, err := postgres.Open(t.Context(), d.app, secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
+		t.Errorf("opened without rights: %v", err)
+	}
+	if err := postgres.Migrate(t.Context(), d.owner); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+}
