@@ -21,12 +21,12 @@ var ErrNoRabbitMQ = errors.New("no RabbitMQ found in /usr/lib/rabbitmq/bin and P
 // our directory.
 const debianRabbitMQ = "/usr/lib/rabbitmq/bin"
 
-// startupComplete is what the server logs when it has started. It takes clients a moment earlier, and forgets a durable
-// queue that was declared in between when it is killed right after.
-const startupComplete = "Server startup complete"
-
 // StartRabbitMQ starts a RabbitMQ node of its own, beside the system's service where there is one, and returns once it
 // answers.
+//
+// RabbitMQ 3.10 flushes a confirmed message, but not always the declaration of its durable queue: killed moments after
+// that, it has been seen to forget the queue with all its messages. A test that kills it declares its queues first and
+// then calls [Server.Restart] once.
 func StartRabbitMQ(ctx context.Context) (*Server, error) {
 	program, err := findRabbitMQ(debianRabbitMQ)
 	if err != nil {
@@ -41,7 +41,7 @@ func StartRabbitMQ(ctx context.Context) (*Server, error) {
 	}
 	s.answers = func(_ context.Context, url string) bool {
 		conn, err := amqp.Dial(url)
-		return err == nil && conn.Close() == nil && s.logged(startupComplete)
+		return err == nil && conn.Close() == nil
 	}
 	return s.start(ctx)
 }

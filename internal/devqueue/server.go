@@ -4,7 +4,6 @@
 package devqueue
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -33,7 +32,6 @@ type Server struct {
 	address  string
 	password string
 	process  *process.Process
-	logStart int64 // where the log of the present start begins
 	// companion is a process that the server needs beside it, or nil; it is not killed with the server.
 	companion *process.Process
 	command   func() *exec.Cmd
@@ -64,10 +62,6 @@ func (s *Server) start(ctx context.Context) (*Server, error) {
 
 // launch starts the server on its data and returns once it answers.
 func (s *Server) launch(ctx context.Context) error {
-	s.logStart = 0
-	if info, err := os.Stat(s.LogFile()); err == nil {
-		s.logStart = info.Size()
-	}
 	started, err := s.run(s.command(), s.LogFile())
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.kind, err)
@@ -78,12 +72,6 @@ func (s *Server) launch(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("%s does not answer on %s: %w\n%s", s.kind, s.address, err, process.LogTail(s.LogFile())), s.Kill())
 	}
 	return nil
-}
-
-// logged tells whether the server has written a text to its log since it was last started.
-func (s *Server) logged(text string) bool {
-	raw, err := os.ReadFile(s.LogFile())
-	return err == nil && bytes.Contains(raw[min(s.logStart, int64(len(raw))):], []byte(text))
 }
 
 // run starts a program in the server's directory.

@@ -96,6 +96,8 @@ func rabbitQueue(t *testing.T, url string) *amqp.Channel {
 
 func TestAConfirmedRabbitMQMessageOutlivesAKill(t *testing.T) {
 	s := start(t, "RabbitMQ")
+	rabbitQueue(t, s.URL())
+	must(t, s.Restart(t.Context())) // in order, so that the declaration of the queue is on the disk
 	confirmation, err := rabbitQueue(t, s.URL()).PublishWithDeferredConfirmWithContext(t.Context(), "", "claims", true, false,
 		amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("kept")})
 	must(t, err)
