@@ -35,17 +35,27 @@ type position struct {
 
 // decision is what every event of a decision tells beside that (RN-BIL-005 section VII).
 type decision struct {
-	RetryCount                 int                  `json:"retryCount"`
-	MaxRetries                 int                  `json:"maxRetries"`
-	RetryReason                string               `json:"retryReason"`
-	ErrorClassification        string               `json:"errorClassification"`
-	Policy                     string               `json:"policy"`
-	PolicyVersion              string               `json:"policyVersion"`
-	RuleID                     string               `json:"ruleId"`
-	MatchedCode                string               `json:"matchedCode,omitempty"`
-	SecondsSinceLastSubmission int64                `json:"secondsSinceLastSubmission,omitempty"`
-	ExecutionTimeMs            float64              `json:"executionTimeMs"`
-	Steps                      map[string]time.Time `json:"steps,omitempty"`
+	RetryCount                 int        `json:"retryCount"`
+	MaxRetries                 int        `json:"maxRetries"`
+	RetryReason                string     `json:"retryReason"`
+	ErrorClassification        string     `json:"errorClassification"`
+	Policy                     string     `json:"policy"`
+	PolicyVersion              string     `json:"policyVersion"`
+	RuleID                     string     `json:"ruleId"`
+	MatchedCode                string     `json:"matchedCode,omitempty"`
+	SecondsSinceLastSubmission int64      `json:"secondsSinceLastSubmission,omitempty"`
+	ExecutionTimeMs            float64    `json:"executionTimeMs"`
+	Steps                      *stepTimes `json:"steps,omitempty"`
+}
+
+// stepTimes are when each of [audit.StepNames] was done.
+type stepTimes struct {
+	ErrorReceived    time.Time `json:"errorReceived"`
+	ErrorClassified  time.Time `json:"errorClassified"`
+	CounterChecked   time.Time `json:"counterChecked"`
+	BackoffComputed  time.Time `json:"backoffComputed"`
+	DecisionTaken    time.Time `json:"decisionTaken"`
+	NextTryScheduled time.Time `json:"nextTryScheduled"`
 }
 
 type scheduled struct {
@@ -81,10 +91,10 @@ type permanentError struct {
 
 type inputRejected struct {
 	about
-	Message         string               `json:"message"`
-	ExecutionTimeMs float64              `json:"executionTimeMs"`
-	Steps           map[string]time.Time `json:"steps,omitempty"`
-	RejectedAt      time.Time            `json:"rejectedAt"`
+	Message         string     `json:"message"`
+	ExecutionTimeMs float64    `json:"executionTimeMs"`
+	Steps           *stepTimes `json:"steps,omitempty"`
+	RejectedAt      time.Time  `json:"rejectedAt"`
 }
 
 type outcomeRecorded struct {
@@ -178,13 +188,10 @@ func since(first *time.Time, at time.Time) string {
 	return "PT" + strings.ToUpper(max(at.Sub(*first), 0).Truncate(time.Second).String())
 }
 
-func steps(s *audit.Steps) map[string]time.Time {
+func steps(s *audit.Steps) *stepTimes {
 	if s == nil {
 		return nil
 	}
-	times, named := s.Times(), map[string]time.Time{}
-	for i, name := range audit.StepNames() {
-		named[name] = times[i]
-	}
-	return named
+	t := s.Times()
+	return &stepTimes{t[0], t[1], t[2], t[3], t[4], t[5]}
 }

@@ -34,9 +34,10 @@ const (
 	schemaPrefix = "urn:analyze-retry:schema:"
 	// partitionKey is the CloudEvents extension that Kafka and its like spread events by.
 	partitionKey = "partitionkey"
-	// namespace is this project's, for UUIDs of version 5. It never changes.
-	namespace = "ad24a3ce-1a16-5a5c-8a23-8ac4fba3f0bb"
 )
+
+// namespace is this project's, for UUIDs of version 5. It never changes.
+var namespace = uuid.MustParse("ad24a3ce-1a16-5a5c-8a23-8ac4fba3f0bb")
 
 // ContentType is the media type of [Event.JSON].
 const ContentType = cloudevents.ApplicationCloudEventsJSON
@@ -114,5 +115,5 @@ func FromRecord(r *audit.Record) (Event, error) {
 // id is the ID of the event of the record with this hash: a UUID of version 5. The hash covers the record, its place in
 // the chain and all records before it, so that no two records share it.
 func id(hash string) string {
-	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(hash)).String()
+	return uuid.NewSHA1(namespace, []byte(hash)).String()
 }

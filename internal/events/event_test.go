@@ -221,7 +221,9 @@ func TestTheDurationOfARoundIsLeftOutWhereItsFirstFailureIsNotKnown(t *testing.T
 	r := eventstest.Samples()[1]
 	at := func(first string) string {
 		r.Detail = `{"submissionError":"503"` + first + `}`
-		var got struct{ Data struct{ TotalDuration *string } }
+		var got struct {
+			Data struct{ TotalDuration *string }
+		}
 		if err := json.Unmarshal(fromRecord(t, &r).JSON, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +232,9 @@ func TestTheDurationOfARoundIsLeftOutWhereItsFirstFailureIsNotKnown(t *testing.T
 		}
 		return *got.Data.TotalDuration
 	}
-	known := func(first time.Time) string { return fmt.Sprintf(`,"firstFailureTime":%q`, first.Format(time.RFC3339Nano)) }
+	known := func(first time.Time) string {
+		return fmt.Sprintf(`,"firstFailureTime":%q`, first.Format(time.RFC3339Nano))
+	}
 	for _, c := range []struct{ first, want string }{
 		{"", "none"},
 		{known(r.At.Add(-3*time.Hour - 6*time.Minute - 12345*time.Millisecond)), "PT3H6M12S"},

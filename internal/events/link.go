@@ -19,16 +19,18 @@ type link struct {
 
 // failed returns how long to pause before the next try.
 func (l *link) failed(err error) time.Duration {
-	if l.since.IsZero() {
+	if !l.isLost() {
 		l.since = time.Now()
 		l.log.Warn(l.lost, zap.Error(err), zap.String("detail", "events wait in the outbox and are sent when it is back"))
 	}
 	return l.pause.NextBackOff()
 }
 
+func (l *link) isLost() bool { return !l.since.IsZero() }
+
 // succeeded tells whether it was lost before.
 func (l *link) succeeded() bool {
-	if l.since.IsZero() {
+	if !l.isLost() {
 		return false
 	}
 	l.log.Info(l.back, zap.Duration("awayFor", time.Since(l.since)))

@@ -83,7 +83,7 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 		store:   link{log: o.Logger, lost: "outbox_lost", back: "outbox_back", pause: pause(100*time.Millisecond, 5*time.Second)},
 		queue:   link{log: o.Logger, lost: "queue_lost", back: "queue_back", pause: pause(100*time.Millisecond, 10*time.Second)},
 		held:    map[string]int64{},
-		recheck: pause(time.Second, 5*time.Minute),
+		recheck: pause(time.Second, 2*time.Minute),
 	}
 }
 
@@ -155,9 +155,12 @@ func (r *Relay) begin() {
 
 // endPass settles when what is held is tried again. Until then passes go on behind it: they begin where this one ended.
 func (r *Relay) endPass() {
-	if len(r.held) == 0 {
+	switch {
+	case len(r.held) == 0:
 		r.recheck.Reset()
-	} else if r.fromStart {
+	case r.queue.isLost():
+		r.again = time.Now() // it has been waited for already, page by page
+	case r.fromStart:
 		r.again = time.Now().Add(r.recheck.NextBackOff())
 	}
 	r.fromStart, r.before = false, nil
@@ -252,7 +255,7 @@ func (r *Relay) refused(key string, record int64, kind string, err error) {
 	r.held[key] = record
 	if r.before[key] != record {
 		r.queue.log.Error("event_refused", zap.Int64("record", record), zap.String("type", kind), zap.Error(err),
-			zap.String("detail", "it stays in the outbox and is tried again every few minutes; later events of this claim wait for it, other claims do not"))
+			zap.String("detail", "it stays in the outbox and is tried again every two minutes or so; later events of this claim wait for it, other claims do not"))
 	}
 }
 

@@ -1,0 +1,177 @@
+package eventstest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/events"
+)
+
+// Queue is a real queue under test.
+type Queue interface {
+	// Open makes a publisher to the place of this name in the queue: a stream, an exchange, a topic.
+	Open(t *testing.T, place string) events.Publisher
+	// Received returns what the place holds, in its order. Of an event, the ID and the JSON count.
+	Received(t *testing.T, place string) []events.Event
+	// Kill ends the queue as kill -9 does; Restart starts it again on the same data and address.
+	Kill(t *testing.T)
+	Restart(t *testing.T)
+	// TooLarge is a size in bytes that the queue takes for no event, whatever else it takes.
+	TooLarge() int
+}
+
+// Suite holds what every queue must keep, together with the relay.
+func Suite(t *testing.T, q Queue) {
+	t.Run("EveryEventArrivesAsItIsInTheOrderOfItsClaim", func(t *testing.T) { everyEventArrives(t, q) })
+	t.Run("AnEventThatIsTooLargeIsRefusedAndNoOther", func(t *testing.T) { tooLarge(t, q) })
+	t.Run("AQueueThatIsKilledInTheMiddleLosesNothing", func(t *testing.T) { killedInTheMiddle(t, q) })
+	t.Run("AQueueThatIsNotThereAtTheStartIsWaitedFor", func(t *testing.T) { notThereAtTheStart(t, q) })
+}
+
+// patience bounds every wait: far more than is needed, for slow machines.
+const patience = 2 * time.Minute
+
+// Await waits until a condition holds.
+func Await(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// Relay runs a relay until the test ends or stop is called.
+func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
+	t.Helper()
+	relay = events.NewRelay(outbox, publisher, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); relay.Run(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return relay, stop
+}
+
+// open opens a publisher that is closed with the test.
+func open(t *testing.T, q Queue, place string) events.Publisher {
+	t.Helper()
+	p := q.Open(t, place)
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// Complete fails the test unless each record's event was received as it is, at least once, and the first time in the
+// order of its claim. It returns how many came more than once.
+func Complete(t *testing.T, records []audit.Record, received []events.Event) (repeats int) {
+	t.Helper()
+	want := map[string]events.Event{}
+	for i := range records {
+		e, err := events.FromRecord(&records[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[e.ID] = e
+	}
+	seen, last := map[string]bool{}, map[string]int64{}
+	for _, got := range received {
+		e, known := want[got.ID]
+		if !known || !bytes.Equal(e.JSON, got.JSON) {
+			t.Fatalf("received an event %s that is not one of ours as it is: %s", got.ID, got.JSON)
+		}
+		if seen[e.ID] {
+			repeats++
+			continue
+		}
+		seen[e.ID] = true
+		if e.Record < last[e.Key] {
+			t.Errorf("claim %s: record %d came after %d", e.Key, e.Record, last[e.Key])
+		}
+		last[e.Key] = e.Record
+	}
+	if len(seen) != len(records) {
+		t.Errorf("%d of %d events arrived", len(seen), len(records))
+	}
+	return repeats
+}
+
+func everyEventArrives(t *testing.T, q Queue) {
+	outbox := &Outbox{}
+	records := append(outbox.Fill("A", 300, 4), outbox.Append(Samples()...)...)
+	Relay(t, outbox, open(t, q, "all"), events.Options{})
+	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	if repeats := Complete(t, records, q.Received(t, "all")); repeats > 0 {
+		t.Errorf("%d came twice, although nothing failed", repeats)
+	}
+}
+
+func tooLarge(t *testing.T, q Queue) {
+	var batch []events.Event
+	for i := range 5 {
+		r := Scheduled(fmt.Sprintf("CLM-A-%d", i), Began)
+		r.ID = int64(i + 1)
+		audit.NewChain(i).Link(&r)
+		e, err := events.FromRecord(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, e)
+	}
+	batch[2].JSON = []byte(`"` + strings.Repeat("x", q.TooLarge()) + `"`)
+	p := open(t, q, "large")
+	var errs []error
+	Await(t, "four are acknowledged", func() bool {
+		errs = p.Publish(t.Context(), batch)
+		return errs[0] == nil && errs[1] == nil && errs[3] == nil && errs[4] == nil
+	})
+	if !errors.Is(errs[2], events.ErrRefused) {
+		t.Errorf("of %d bytes: %v, want it refused", q.TooLarge(), errs[2])
+	}
+}
+
+func killedInTheMiddle(t *testing.T, q Queue) {
+	outbox, seen := &Outbox{}, &counts{}
+	relay, _ := Relay(t, outbox, open(t, q, "killed"), events.Options{Observer: seen})
+	records := outbox.Fill("A", 2000, 3)
+	relay.Wake()
+	Await(t, "the first are published", func() bool { published, _ := seen.get(); return published > 0 })
+	q.Kill(t)
+	if outbox.Waiting() == 0 {
+		t.Fatal("all was published before the queue was killed: nothing is tried")
+	}
+	records = append(records, outbox.Fill("B", 10, 1)...)
+	_, before := seen.get()
+	Await(t, "sending fails", func() bool { _, failed := seen.get(); return failed > before })
+	q.Restart(t)
+	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	repeats := Complete(t, records, q.Received(t, "killed"))
+	_, failed := seen.get()
+	t.Logf("%d events, %d sent and not acknowledged, %d received twice", len(records), failed, repeats)
+}
+
+func notThereAtTheStart(t *testing.T, q Queue) {
+	q.Kill(t)
+	outbox, seen := &Outbox{}, &counts{}
+	records := outbox.Fill("A", 20, 2)
+	Relay(t, outbox, open(t, q, "late"), events.Options{Observer: seen})
+	Await(t, "sending fails", func() bool { _, failed := seen.get(); return failed > 0 })
+	q.Restart(t)
+	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	Complete(t, records, q.Received(t, "late"))
+}

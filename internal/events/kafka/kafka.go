@@ -1,0 +1,159 @@
+// Package kafka publishes events to Apache Kafka and what speaks its protocol.
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"hospital.example/analyze-retry/internal/events"
+)
+
+// Config says where events go. Brokers and Topic are required.
+type Config struct {
+	// Brokers are host:port.
+	Brokers []string
+	// User is empty where the brokers ask for none. SASL is then not looked at.
+	User, Password string
+	SASL           Mechanism
+	// TLS is nil for plaintext.
+	TLS *tls.Config
+	// Topic takes all events. The brokers may make it where there is none, unless KeepOut says that topics are others'
+	// business.
+	Topic   string
+	KeepOut bool
+}
+
+// Mechanism is a SASL mechanism, by its name in URLs.
+type Mechanism string
+
+// The mechanisms. PLAIN shows the password to the broker, SCRAM does not.
+const (
+	Plain       Mechanism = "plain"
+	ScramSHA256 Mechanism = "scram-sha-256"
+	ScramSHA512 Mechanism = "scram-sha-512"
+)
+
+// pingWithin bounds the look whether a lost broker is back.
+const pingWithin = 3 * time.Second
+
+// Publisher is an [events.Publisher]. It is made by [Open] and is for one goroutine at a time.
+type Publisher struct {
+	topic  string
+	client *kgo.Client
+	lost   bool // nothing was acknowledged the last time
+}
+
+// Open makes a publisher. It does not wait for the brokers, which may come later.
+func Open(config Config) (*Publisher, error) {
+	options := []kgo.Opt{
+		kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DefaultProduceTopic(config.Topic),
+		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
+		kgo.ProducerLinger(0),              // events come in batches already
+		// The relay sends again what was given up, and a consumer knows a repeat by its ID.
+		kgo.AllowIdempotentProduceCancellation(),
+		kgo.DialTimeout(pingWithin),
+	}
+	if config.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(config.TLS))
+	}
+	if !config.KeepOut {
+		options = append(options, kgo.AllowAutoTopicCreation())
+	}
+	if config.User != "" {
+		options = append(options, kgo.SASL(mechanism(config)))
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("set up Kafka: %w", err)
+	}
+	return &Publisher{topic: config.Topic, client: client}, nil
+}
+
+func mechanism(config Config) sasl.Mechanism {
+	login := scram.Auth{User: config.User, Pass: config.Password}
+	switch config.SASL {
+	case Plain:
+		return plain.Auth{User: config.User, Pass: config.Password}.AsMechanism()
+	case ScramSHA256:
+		return login.AsSha256Mechanism()
+	case ScramSHA512:
+		return login.AsSha512Mechanism()
+	default:
+		return login.AsSha512Mechanism()
+	}
+}
+
+// Publish implements [events.Publisher].
+func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
+	errs := make([]error, len(batch))
+	if p.lost { // a ping says why, and at once
+		pinging, cancel := context.WithTimeout(ctx, pingWithin)
+		defer cancel()
+		if err := p.client.Ping(pinging); err != nil {
+			for i := range errs {
+				errs[i] = fmt.Errorf("connect to Kafka: %w", err)
+			}
+			return errs
+		}
+	}
+	type result struct {
+		event int
+		err   error
+	}
+	results := make(chan result, len(batch)) // a promise may be kept when nobody waits any more
+	for i := range batch {
+		p.client.Produce(ctx, record(&batch[i]), func(_ *kgo.Record, err error) { results <- result{i, err} })
+		errs[i] = errUnanswered
+	}
+	p.lost = true
+	for range batch {
+		select {
+		case r := <-results:
+			errs[r.event] = p.explain(r.err, &batch[r.event])
+			p.lost = p.lost && r.err != nil
+		case <-ctx.Done():
+			return errs
+		}
+	}
+	return errs
+}
+
+var errUnanswered = errors.New("kafka did not acknowledge in time")
+
+func record(e *events.Event) *kgo.Record {
+	return &kgo.Record{
+		Key: []byte(e.Key), Value: e.JSON,
+		Headers: []kgo.RecordHeader{{Key: "content-type", Value: []byte(events.ContentType)}},
+	}
+}
+
+// explain says what an error of producing means.
+func (p *Publisher) explain(err error, e *events.Event) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord):
+		return fmt.Errorf("kafka, %d bytes: %w: %w", len(e.JSON), err, events.ErrRefused)
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return fmt.Errorf("kafka: the topic %s is not there; make it: %w", p.topic, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return errUnanswered
+	default:
+		return fmt.Errorf("kafka: %w", err)
+	}
+}
+
+// Close implements [events.Publisher].
+func (p *Publisher) Close() error {
+	p.client.Close()
+	return nil
+}

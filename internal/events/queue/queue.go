@@ -1,0 +1,263 @@
+// Package queue picks the queue that RETRY_EVENTS_URL names.
+package queue
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/kafka"
+	"hospital.example/analyze-retry/internal/events/natsjs"
+	"hospital.example/analyze-retry/internal/events/rabbitmq"
+)
+
+// The names that are used where a URL has none.
+const (
+	DefaultStream   = "ANALYZE_RETRY"
+	DefaultSubject  = "analyze-retry"
+	DefaultExchange = "analyze-retry.events"
+	DefaultQueue    = "analyze-retry.events"
+	DefaultTopic    = "analyze-retry.events"
+)
+
+// schemes are those that a URL may have, with the port for hosts without one.
+var schemes = map[string]string{
+	"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
+}
+
+const allowed = "nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://"
+
+// Open makes the publisher for a URL. It does not wait for the queue, which may come later; an error is about the URL,
+// names all that is wrong with it, and shows neither user nor password.
+//
+//	nats://user:password@host:4222,host2:4222?stream=ANALYZE_RETRY&subject=analyze-retry    tls://... with TLS
+//	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events    amqps://... with TLS
+//	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512    kafka+tls://... with TLS
+//
+// All take create=false, where the queue is not to be made by the worker, ca=FILE, for certificate authorities instead
+// of the system's, and insecure=true, which lets a password go in plaintext to a host that is not loopback.
+func Open(raw string) (events.Publisher, error) {
+	u, err := parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	user, password := u.user.Username(), ""
+	if u.user != nil {
+		password, _ = u.user.Password()
+	}
+	secure, keepOut, insecure := u.tls(), !u.flag("create", true), u.flag("insecure", false)
+	if user != "" && secure == nil && !insecure && !u.loopback() {
+		u.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
+	}
+	switch u.scheme {
+	case "nats", "tls":
+		config := natsjs.Config{
+			Servers: u.servers(), User: user, Password: password, TLS: secure,
+			Stream: u.name("stream", DefaultStream, streamName), Prefix: u.name("subject", DefaultSubject, subjectName), KeepOut: keepOut,
+		}
+		if u.check("") {
+			return orNil(natsjs.Open(config))
+		}
+	case "amqp", "amqps":
+		if len(u.hosts) > 1 {
+			u.fault("one host only, a load balancer where there are several")
+		}
+		config := rabbitmq.Config{
+			Address: u.hosts[0], User: user, Password: password, VirtualHost: u.virtualHost(), TLS: secure,
+			Exchange: u.name("exchange", DefaultExchange, plainName), Queue: u.name("queue", DefaultQueue, plainName), KeepOut: keepOut,
+		}
+		if user == "" {
+			u.fault("a user and a password are needed")
+		}
+		if u.check(u.path) {
+			return rabbitmq.New(config), nil
+		}
+	default:
+		config := kafka.Config{
+			Brokers: u.hosts, User: user, Password: password, TLS: secure,
+			Topic: u.name("topic", DefaultTopic, topicName), SASL: u.mechanism(), KeepOut: keepOut,
+		}
+		if u.check("") {
+			return orNil(kafka.Open(config))
+		}
+	}
+	return nil, u.err()
+}
+
+// orNil keeps a nil pointer from becoming an interface that is not nil.
+func orNil[P events.Publisher](p P, err error) (events.Publisher, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// What may stand in names. All leave out what has a meaning of its own in the queue.
+var (
+	streamName  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
+	subjectName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	plainName   = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,255}$`)
+	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+)
+
+// address is a URL in its parts. Its methods note what is wrong.
+type address struct {
+	scheme string
+	user   *url.Userinfo
+	hosts  []string // host:port
+	path   string
+	query  url.Values
+	known  []string // names in the query that were asked for
+	faults []error
+}
+
+// parse takes the URL apart. Go's own parser knows no list of hosts, and its errors repeat the password.
+func parse(raw string) (*address, error) {
+	scheme, rest, found := strings.Cut(raw, "://")
+	port, known := schemes[scheme]
+	if !found || !known {
+		return nil, errors.New("must begin with " + allowed)
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority = rest[:i]
+	}
+	userinfo, list := "", authority
+	if i := strings.LastIndex(authority, "@"); i >= 0 {
+		userinfo, list = authority[:i+1], authority[i+1:]
+	}
+	a := &address{scheme: scheme}
+	for host := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse("queue://" + userinfo + host + rest[len(authority):])
+		if err != nil || u.Hostname() == "" || u.Fragment != "" {
+			return nil, errors.New("is not a URL of the form scheme://user:password@host:port?name=value; write special characters of user and password as %XX, such as %2F for /")
+		}
+		hostPort := u.Port()
+		if hostPort == "" {
+			hostPort = port
+		}
+		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), hostPort))
+		a.user, a.path = u.User, u.Path
+		if a.query, err = url.ParseQuery(u.RawQuery); err != nil {
+			return nil, errors.New("has a query that cannot be read; it is name=value&name=value")
+		}
+	}
+	return a, nil
+}
+
+func (a *address) fault(text string) { a.faults = append(a.faults, errors.New(text)) }
+
+func (a *address) get(name string) (value string, given bool) {
+	a.known = append(a.known, name)
+	values := a.query[name]
+	if len(values) > 1 {
+		a.fault(name + " is given more than once")
+	}
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
+}
+
+func (a *address) name(name, otherwise string, form *regexp.Regexp) string {
+	value, given := a.get(name)
+	if !given {
+		return otherwise
+	}
+	if !form.MatchString(value) {
+		a.fault(fmt.Sprintf("%s must match %s", name, form))
+	}
+	return value
+}
+
+func (a *address) flag(name string, otherwise bool) bool {
+	value, given := a.get(name)
+	if given && value != "true" && value != "false" {
+		a.fault(name + " must be true or false")
+	}
+	if !given {
+		return otherwise
+	}
+	return value == "true"
+}
+
+func (a *address) mechanism() kafka.Mechanism {
+	value, given := a.get("sasl")
+	m := kafka.Mechanism(value)
+	if !given {
+		return kafka.ScramSHA512
+	}
+	if !slices.Contains([]kafka.Mechanism{kafka.Plain, kafka.ScramSHA256, kafka.ScramSHA512}, m) {
+		a.fault("sasl must be plain, scram-sha-256 or scram-sha-512")
+	}
+	return m
+}
+
+// tls is nil where the scheme is without.
+func (a *address) tls() *tls.Config {
+	file, given := a.get("ca")
+	if a.scheme == "nats" || a.scheme == "amqp" || a.scheme == "kafka" {
+		if given {
+			a.fault("ca is for TLS only: tls://, amqps:// or kafka+tls://")
+		}
+		return nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if given {
+		text, err := os.ReadFile(file)
+		config.RootCAs = x509.NewCertPool()
+		if err != nil || !config.RootCAs.AppendCertsFromPEM(text) {
+			a.fault("ca must be the path of a readable PEM file with certificates")
+		}
+	}
+	return config
+}
+
+func (a *address) loopback() bool {
+	return !slices.ContainsFunc(a.hosts, func(hostPort string) bool {
+		host, _, _ := net.SplitHostPort(hostPort)
+		ip := net.ParseIP(host)
+		return host != "localhost" && (ip == nil || !ip.IsLoopback())
+	})
+}
+
+func (a *address) servers() []string {
+	servers := make([]string, len(a.hosts))
+	for i, host := range a.hosts {
+		servers[i] = a.scheme + "://" + host
+	}
+	return servers
+}
+
+// virtualHost is the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.
+func (a *address) virtualHost() string {
+	if a.path == "" || a.path == "/" {
+		return "/"
+	}
+	return a.path[1:]
+}
+
+// check tells whether the URL is without fault: nothing but this path and the names that were asked for.
+func (a *address) check(path string) bool {
+	if a.path != path && a.path != "/" {
+		a.fault("a path is for amqp:// only")
+	}
+	slices.Sort(a.known)
+	for name := range a.query {
+		if !slices.Contains(a.known, name) {
+			// The name is not repeated: it may be the end of a password with a ? in it.
+			a.fault("holds a name in its query that is not known; allowed: " + strings.Join(a.known, ", "))
+		}
+	}
+	return a.faults == nil
+}
+
+func (a *address) err() error { return errors.Join(a.faults...) }
