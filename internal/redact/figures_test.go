@@ -34,7 +34,7 @@ func TestNoneOfAHundredThousandCanariesSurvives(t *testing.T) {
 func TestTheFinderSeesEveryCanaryBeforeItIsRedacted(t *testing.T) {
 	t.Parallel()
 	blind := 0
-	for _, c := range redacttest.Take(2, 20_000) {
+	for _, c := range redacttest.Take(2, 5_000) {
 		found := redacttest.NewFinder(c).Find([]byte(c.Text))
 		if len(found) < len(c.Secrets) {
 			if blind++; blind <= 10 {
