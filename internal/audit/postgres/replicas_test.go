@@ -1,0 +1,224 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+// Row 11 of the test matrix at the store. The guard is the unique key with the second look after a violation: without
+// the second look an append fails, without the key there are two decisions.
+func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
+	const jobs, batch, writers = 600, 30, 3
+	address, key := devpostgres.Database(t), secret(t)
+	var mu sync.Mutex
+	answers, repeated := map[audit.Key]audit.Record{}, 0
+	settle := func(a audit.Appended) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first, ok := answers[a.Record.Key]; ok && first != a.Record {
+			t.Errorf("two answers: %+v and %+v", first, a.Record)
+		}
+		answers[a.Record.Key] = a.Record
+		if a.Repeated {
+			repeated++
+		}
+	}
+	var all sync.WaitGroup
+	for replica := range 2 {
+		s := open(t, address, key)
+		for writer := range writers {
+			all.Go(func() {
+				for _, n := range rand.New(rand.NewPCG(7, uint64(writer))).Perm(jobs / batch) {
+					records := decisions(int64(n*batch), int64(n*batch+batch))
+					for i := range records {
+						records[i].Message = fmt.Sprintf("decided by replica %d", replica)
+					}
+					rand.Shuffle(batch, func(i, j int) { records[i], records[j] = records[j], records[i] })
+					appended, err := s.Append(t.Context(), records, nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, a := range appended {
+						settle(a)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	if want := jobs * (2*writers - 1); len(answers) != jobs || repeated != want {
+		t.Errorf("%d jobs have an answer and %d answers were repeated, want %d and %d", len(answers), repeated, jobs, want)
+	}
+	s := open(t, address, key)
+	mustVerify(t, s, key, jobs)
+	heads, err := s.Heads(t.Context())
+	if err != nil || len(heads) > 2*4 {
+		t.Errorf("%d chains, want at most one for each connection: %v", len(heads), err)
+	}
+}
+
+// holding is a transaction of somebody else that has stored the key of a job and neither commits nor ends.
+func holding(tb testing.TB, address string, job int64) (rollback func()) {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := decision(job)
+	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
+		(chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
+		VALUES (77, 1, 1, now(), '%s', %d, %d, '\x%x', '', 0, '', '', '', '')`, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs)} {
+		if _, err := conn.Exec(tb.Context(), statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	end := sync.OnceFunc(func() { _ = conn.Close(context.Background()) })
+	tb.Cleanup(end)
+	return end
+}
+
+func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	s := open(t, address, key)
+	rollback := holding(t, address, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Append(ctx, decisions(0, 3), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%v", err)
+	}
+	// The other one still holds the key; what has nothing to do with it goes on.
+	mustAppend(t, s, decision(5))
+	// Nor does the server let it wait for ever where no context does.
+	if _, err := s.Append(t.Context(), decisions(0, 3), nil); err == nil || !strings.Contains(err.Error(), "lock timeout") {
+		t.Errorf("%v", err)
+	}
+	rollback()
+	mustAppend(t, s, decisions(0, 3)...)
+	mustVerify(t, s, key, 4)
+}
+
+func TestALeadThatIsLostIsNoticedBeforeAnythingIsPublished(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	one, other := open(t, address, key), open(t, address, key)
+	id := mustAppend(t, one, decision(1))[0].Record.ID
+	release, err := one.Lead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
+		t.Fatalf("two lead: %v", err)
+	}
+	mustSQL(t, address, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+	var again func()
+	await(t, "the other one to lead", func() bool {
+		again, err = other.Lead(t.Context())
+		return err == nil
+	})
+	if _, err := one.Unpublished(t.Context(), 0, 10); err == nil {
+		t.Error("it still reads the outbox")
+	}
+	if err := one.Published(t.Context(), []int64{id}); err == nil {
+		t.Error("it still removes from the outbox")
+	}
+	release()
+	again()
+	if release, err = one.Lead(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if records, err := one.Unpublished(t.Context(), 0, 10); err != nil || len(records) != 1 {
+		t.Errorf("%v, %v", records, err)
+	}
+}
+
+// Without the look at the head's signature the worker would sign what follows a forged head, and the chain would be in
+// order again.
+func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
+	for name, meddle := range map[string][]string{
+		"its tail cut off and its head changed to fit": {
+			"DELETE FROM records WHERE seq > 3",
+			"UPDATE heads SET seq = 3, hash = (SELECT hash FROM records WHERE seq = 3)",
+		},
+		"its head put back": {"UPDATE heads SET (seq, hash, at, signature) = (SELECT seq, hash, at, signature FROM earlier)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, key := devpostgres.Database(t), secret(t)
+			s := open(t, address, key)
+			prefix := []string{"SET search_path = analyze_retry", "SET session_replication_role = replica"}
+			mustAppend(t, s, decisions(0, 3)...)
+			mustSQL(t, address, append(prefix, "CREATE TABLE earlier AS SELECT * FROM heads")...)
+			mustAppend(t, s, decisions(3, 6)...)
+			mustSQL(t, address, append(prefix, meddle...)...)
+			// By the one who wrote it and by a new one, twice each: the service goes on.
+			second := open(t, address, key)
+			for i, one := range []audit.Log{s, s, second, second} {
+				if a := mustAppend(t, one, decision(int64(100+i)))[0]; a.Record.Chain == 1 {
+					t.Errorf("the chain was gone on with: %+v", a.Record)
+				}
+			}
+			_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+			if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Chain != 1 {
+				t.Errorf("verify: %v", err)
+			}
+		})
+	}
+}
+
+func TestReadersAndWritersDoNotDisturbOneAnother(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	s := open(t, address, key)
+	first := mustAppend(t, s, decisions(0, 5)...)[0].Record
+	n := int64(0)
+	err := s.Walk(t.Context(), first.Chain, 0, func(r *audit.Record) error {
+		n++
+		if r.Seq > 5 {
+			return nil
+		}
+		appended, err := s.Append(t.Context(), decisions(100+r.Seq, 101+r.Seq), nil)
+		if err == nil && appended[0].Record.Chain != first.Chain {
+			return errors.New("the reader holds the chain")
+		}
+		return err
+	})
+	if err != nil || n < 5 {
+		t.Fatal(n, err)
+	}
+	want := first
+	if err := s.Walk(t.Context(), first.Chain, 0, func(r *audit.Record) error {
+		if diff := cmp.Diff(want, *r); r.Seq == 1 && diff != "" {
+			t.Error(diff)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits for a condition.
+func await(tb testing.TB, what string, condition func() bool) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-ctx.Done():
+			tb.Fatalf("waited in vain for %s", what)
+		case <-tick.C:
+		}
+	}
+}
