@@ -1,0 +1,166 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+var noon = time.Date(2026, 1, 12, 12, 0, 0, 0, time.UTC)
+
+// decisions makes so many decisions of a kind, each about a claim of its own.
+func decisions(n int, kind audit.Kind, prefix string) (records []audit.Record) {
+	for i := range n {
+		records = append(records, audit.Record{Kind: kind, At: noon, ClaimID: fmt.Sprintf("CLM-%s-%d", prefix, i)})
+	}
+	return records
+}
+
+// outcome is the end of a round that began to fail so long ago; a negative time is not known.
+func outcome(kind audit.Kind, retries, attempts int, took time.Duration) audit.Record {
+	d := audit.Detail{Attempts: attempts}
+	if first := noon.Add(-took); took >= 0 {
+		d.FirstFailureTime = &first
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return audit.Record{Kind: kind, At: noon, ClaimID: "CLM-1-1", RetryCount: retries, Variables: "{}", Detail: string(text)}
+}
+
+func tallied(t *testing.T, records ...[]audit.Record) *audit.Tally {
+	t.Helper()
+	var tally audit.Tally
+	for _, some := range records {
+		for i := range some {
+			if err := tally.Add(&some[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return &tally
+}
+
+// expect checks a row of the table: value, what it was measured on, and verdict.
+func expect(t *testing.T, tally *audit.Tally, name, rule string, value float64, of int64, verdict audit.Verdict) {
+	t.Helper()
+	for _, k := range tally.KPIs() {
+		if k.Name == name && k.Rule == rule {
+			if math.Abs(k.Value-value) > 1e-9 || k.Of != of || k.Verdict() != verdict {
+				t.Errorf("%s of %s is %v on %d, %s; want %v on %d, %s", name, rule, k.Value, k.Of, k.Verdict(), value, of, verdict)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no %s of %s", name, rule)
+}
+
+const (
+	rule    = "RN-BIL-005"
+	sibling = "RN-BIL-004"
+)
+
+func TestWithoutDataNoKPIHasAVerdict(t *testing.T) {
+	kpis := new(audit.Tally).KPIs()
+	if len(kpis) != 8 {
+		t.Errorf("%d KPIs, want those of both documents", len(kpis))
+	}
+	for _, k := range kpis {
+		if k.Verdict() != audit.NoData {
+			t.Errorf("%s of %s: %s", k.Name, k.Rule, k.Verdict())
+		}
+	}
+}
+
+func TestSuccessIsCountedAmongTheRoundsThatWereRetriedAndEnded(t *testing.T) {
+	ends := []audit.Record{
+		outcome(audit.KindSubmitted, 0, 1, -1), // never failed, so that no retry helped it
+		outcome(audit.KindResubmitted, 5, 6, time.Hour),
+		outcome(audit.KindAbandoned, 0, 1, time.Hour), // permanent at once: no retry failed it
+	}
+	for range 4 {
+		ends = append(ends, outcome(audit.KindSubmitted, 1, 2, time.Minute))
+	}
+	tally := tallied(t, ends, decisions(9, audit.KindRetry, "open"))
+	expect(t, tally, "successAfterRetry", rule, 0.8, 5, audit.Met)
+	expect(t, tally, "successAfterRetry", sibling, 0.8, 5, audit.Missed)
+
+	tally = tallied(t, ends, []audit.Record{outcome(audit.KindAbandoned, 2, 3, time.Hour)})
+	expect(t, tally, "successAfterRetry", rule, 4.0/6, 6, audit.Missed)
+}
+
+func TestTimeToSuccessIsThatOfRetriedRounds(t *testing.T) {
+	submitted := func(took ...time.Duration) (all []audit.Record) {
+		for _, d := range took {
+			all = append(all, outcome(audit.KindSubmitted, 1, 2, d))
+		}
+		return all
+	}
+	others := []audit.Record{
+		outcome(audit.KindSubmitted, 0, 1, 0), outcome(audit.KindAbandoned, 1, 2, 90*time.Hour),
+		outcome(audit.KindSubmitted, 1, 2, -1), // purged: its first failure is not known any more
+	}
+	tally := tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute), others)
+	expect(t, tally, "meanTimeToSuccess", rule, 7200, 3, audit.Met)
+	expect(t, tally, "medianTimeToSuccess", sibling, 1800, 3, audit.Met)
+
+	tally = tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute, 2*time.Hour+4*time.Second), others)
+	expect(t, tally, "meanTimeToSuccess", rule, 7201, 4, audit.Missed)
+	expect(t, tally, "medianTimeToSuccess", sibling, (1800+7204)/2, 4, audit.Missed)
+}
+
+func TestASuccessIsNeverBeforeTheFailure(t *testing.T) {
+	early := outcome(audit.KindSubmitted, 1, 2, 0)
+	early.At = early.At.Add(-time.Second) // by the clock of another replica
+	expect(t, tallied(t, []audit.Record{early}), "meanTimeToSuccess", rule, 0, 1, audit.Met)
+}
+
+func TestTheMeanOfManyYearsOfWaitingIsNotTooLargeToCount(t *testing.T) {
+	all := make([]audit.Record, 200)
+	for i := range all {
+		all[i] = outcome(audit.KindSubmitted, 1, 2, 5*365*24*time.Hour)
+	}
+	expect(t, tallied(t, all), "meanTimeToSuccess", rule, 5*365*24*3600, 200, audit.Missed)
+}
+
+func TestPermanentErrorsAreAShareOfAllErrors(t *testing.T) {
+	tally := tallied(t, decisions(1, audit.KindPermanent, "p"), decisions(9, audit.KindRetry, "r"), decisions(5, audit.KindRejected, "x"))
+	expect(t, tally, "permanentErrors", rule, 0.1, 10, audit.Missed) // the target is below a tenth
+	tally = tallied(t, decisions(1, audit.KindPermanent, "p"), decisions(10, audit.KindRetry, "r"))
+	expect(t, tally, "permanentErrors", rule, 1.0/11, 11, audit.Met)
+}
+
+func TestUsedUpRetriesAreAShareOfClaimsHoweverManyDecisionsEachHad(t *testing.T) {
+	// One claim has all of its six decisions, nineteen others one each, and one of those is permanent.
+	lost := audit.Record{Kind: audit.KindRetry, At: noon, ClaimID: "CLM-lost-1"}
+	end := audit.Record{Kind: audit.KindExhausted, At: noon, ClaimID: "CLM-lost-1"}
+	tally := tallied(t, []audit.Record{lost, lost, lost, lost, lost, end}, decisions(18, audit.KindRetry, "r"), decisions(1, audit.KindPermanent, "p"))
+	expect(t, tally, "retriesUsedUp", rule, 0.05, 20, audit.Missed) // the target is below a twentieth
+	expect(t, tally, "claimsLost", sibling, 1.0/19, 19, audit.Missed)
+
+	tally = tallied(t, []audit.Record{end}, decisions(40, audit.KindRetry, "r"))
+	expect(t, tally, "retriesUsedUp", rule, 1.0/41, 41, audit.Met)
+	expect(t, tally, "claimsLost", sibling, 1.0/41, 41, audit.Met) // the retries of the lost one were earlier
+}
+
+func TestAttemptsAreCountedOverAllAcceptedRounds(t *testing.T) {
+	ends := []audit.Record{outcome(audit.KindSubmitted, 1, 2, 0), outcome(audit.KindAbandoned, 5, 6, 0)}
+	for range 4 {
+		ends = append(ends, outcome(audit.KindSubmitted, 0, 1, -1))
+	}
+	expect(t, tallied(t, ends), "meanAttemptsToSuccess", sibling, 1.2, 5, audit.Met)
+	expect(t, tallied(t, ends[:5]), "meanAttemptsToSuccess", sibling, 1.25, 4, audit.Missed)
+}
+
+func TestARecordThatCannotBeReadIsNotCountedSilently(t *testing.T) {
+	broken := outcome(audit.KindSubmitted, 1, 2, 0)
+	broken.ID, broken.Detail = 7, `{"attempts":`
+	if err := new(audit.Tally).Add(&broken); err == nil {
+		t.Error("no error")
+	}
+}
