@@ -125,6 +125,8 @@ func TestOtherDataStays(t *testing.T) {
 		{"a field's name at the end", "Campo obrigatório: nome do paciente"},
 		{"the end of a tag", "<nome></nome> ausente"},
 		{"a key in JSON", `"paciente":{"id":7}`},
+		{"groups of a CPF with another separator at the end, wrong check digits", "123 456 789.00"},
+		{"a country code without an area in use", "+55 10 98765 4321"},
 		{"a column", "Incorrect string value for column 'nome_paciente' at row 1"},
 		{"a claim with an 11-digit number in it", "CLM-123-45678909"},
 		{"a null", `"nome":null`},
