@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/faults"
 )
 
 // Observer is told how publishing goes. Its methods must not block.
@@ -225,10 +226,14 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })()
+	for i := range wave {
+		faults.At(faults.Publishing, wave[i].Key)
+	}
 	reachable, reason := false, error(nil)
 	for i, err := range r.publisher.Publish(sending, wave) {
 		switch event := &wave[i]; {
 		case err == nil:
+			faults.At(faults.Published, event.Key)
 			reachable = true
 			done = append(done, event.Record)
 		case errors.Is(err, ErrRefused):
