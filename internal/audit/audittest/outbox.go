@@ -42,7 +42,7 @@ var outboxFacts = []fact{
 		backlog := func(want int64, wantOldest time.Time) {
 			t.Helper()
 			waiting, oldest, err := s.Backlog(t.Context())
-			if err != nil || waiting != want || oldest != wantOldest { //nolint:staticcheck // in UTC as well
+			if err != nil || waiting != want || oldest != wantOldest {
 				t.Errorf("%d wait since %v, %v; want %d since %v", waiting, oldest, err, want, wantOldest)
 			}
 		}

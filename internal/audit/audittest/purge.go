@@ -54,7 +54,7 @@ var purgeFacts = []fact{
 			t.Errorf("before the first record: %+v", stubs)
 		}
 		stubs := s.purgeable(t, minute(30), true)
-		if len(stubs) != 1 || stubs[0].Oldest != minute(0) || stubs[0].Newest != minute(29) { //nolint:staticcheck // in UTC as well
+		if len(stubs) != 1 || stubs[0].Oldest != minute(0) || stubs[0].Newest != minute(29) {
 			t.Fatalf("%+v", stubs)
 		}
 		if n := s.purge(t, minute(30), true); n != 30 {
@@ -125,7 +125,7 @@ var purgeFacts = []fact{
 			t.Errorf("%d were removed where nothing is ever published, want 5", n)
 		}
 		waiting, oldest, err := s.Backlog(t.Context())
-		if err != nil || waiting != 10 || oldest != minute(10) { //nolint:staticcheck // in UTC as well
+		if err != nil || waiting != 10 || oldest != minute(10) {
 			t.Errorf("%d wait since %v, %v", waiting, oldest, err)
 		}
 		s.mustVerify(t, 10)

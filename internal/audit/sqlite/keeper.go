@@ -127,8 +127,8 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
 			return err
 		}
-		for _, table := range [...]string{"outbox", "records"} {
-			if _, err := w.conn.ExecContext(ctx, "DELETE FROM "+table+" WHERE seq <= ?", stub.Through); err != nil {
+		for _, remove := range [...]string{"DELETE FROM outbox WHERE seq <= ?", "DELETE FROM records WHERE seq <= ?"} {
+			if _, err := w.conn.ExecContext(ctx, remove, stub.Through); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheStoreKeepsWhatIsPromised(t *testing.T) {
-	audittest.Exercise(t, func(t *testing.T) audittest.Database { return newFile(t) })
+	audittest.Exercise(t, func(t *testing.T) audittest.Database { t.Helper(); return newFile(t) })
 }
 
 // file is a database for the suite.
@@ -59,24 +59,24 @@ func (f file) Later(column string) string { return column + " + 1000000" }
 
 func (f file) Bytes(b []byte) string { return fmt.Sprintf("x'%x'", b) }
 
-func newSecret(t testing.TB) *audit.Secret {
-	t.Helper()
+func newSecret(tb testing.TB) *audit.Secret {
+	tb.Helper()
 	secret, err := audit.NewSecret()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return secret
 }
 
-func openFile(t testing.TB, path string, secret *audit.Secret) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), path, secret, Options{Worker: "test"})
+func openFile(tb testing.TB, path string, secret *audit.Secret) *Store {
+	tb.Helper()
+	s, err := Open(tb.Context(), path, secret, Options{Worker: "test"})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return s
