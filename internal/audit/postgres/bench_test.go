@@ -2,37 +2,51 @@ package postgres_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
-// BenchmarkAppend tells what a record costs this process and how long it takes, by how many are appended together. The
-// mark of each is cleared by the next append, as in the service.
+// BenchmarkAppend tells what a record costs this process and how long it takes, by how many are appended together and
+// how many are there already. The mark of each is cleared by the next append, as in the service.
+// AUDIT_BENCH_ROWS=1000000 adds a store with so many.
 func BenchmarkAppend(b *testing.B) {
-	for _, size := range []int64{1, 16, 50} {
-		b.Run(fmt.Sprintf("%d at a time", size), func(b *testing.B) {
-			s := open(b, devpostgres.Database(b), secret(b))
-			var answered []int64
-			before, job := cpu(b), int64(0)
-			b.ResetTimer()
-			for range b.N {
-				appended, err := s.Append(b.Context(), decisions(job, job+size), answered)
-				if err != nil {
-					b.Fatal(err)
+	stored := []int{0}
+	if rows, err := strconv.Atoi(os.Getenv("AUDIT_BENCH_ROWS")); err == nil {
+		stored = append(stored, rows)
+	}
+	for _, rows := range stored {
+		s := open(b, devpostgres.Database(b), secret(b))
+		if err := audittest.Fill(b.Context(), s, 0, rows); err != nil {
+			b.Fatal(err)
+		}
+		for _, size := range []int{1, 16, 50} {
+			b.Run(fmt.Sprintf("to %d records, %d at a time", rows, size), func(b *testing.B) {
+				records := audittest.Records(rows, rows+b.N*size)
+				rows += len(records)
+				var answered []int64
+				before := cpu(b)
+				b.ResetTimer()
+				for i := range b.N {
+					appended, err := s.Append(b.Context(), records[i*size:(i+1)*size], answered)
+					if err != nil {
+						b.Fatal(err)
+					}
+					answered = answered[:0]
+					for _, a := range appended {
+						answered = append(answered, a.Record.ID)
+					}
 				}
-				job += size
-				answered = answered[:0]
-				for _, a := range appended {
-					answered = append(answered, a.Record.ID)
-				}
-			}
-			b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(job), "cpu-us/record")
-			b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(job), "us/record")
-		})
+				b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(len(records)), "cpu-us/record")
+				b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(len(records)), "us/record")
+			})
+		}
 	}
 }
 
@@ -41,15 +55,17 @@ func BenchmarkVerify(b *testing.B) {
 	const records = 1_000_000
 	key := secret(b)
 	s := open(b, devpostgres.Database(b), key)
-	for job := int64(0); job < records; job += 5000 {
-		mustAppend(b, s, decisions(job, job+5000)...)
+	if err := audittest.Fill(b.Context(), s, 0, records); err != nil {
+		b.Fatal(err)
 	}
+	before := cpu(b)
 	b.ResetTimer()
 	for range b.N {
 		if v, err := audit.Verify(b.Context(), s, key.Public(), nil, nil); err != nil || v.Records != records {
 			b.Fatal(v.Records, err)
 		}
 	}
+	b.ReportMetric((cpu(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 }
 
 // cpu is the time that this process has spent computing.

@@ -12,7 +12,10 @@ import (
 )
 
 func TestTheStoreKeepsItsPromisesAsTheApplicationRole(t *testing.T) {
-	audittest.Exercise(t, func(t *testing.T) audittest.Database { return newDatabase(t) })
+	audittest.Exercise(t, func(t *testing.T) audittest.Database {
+		t.Helper()
+		return newDatabase(t)
+	})
 }
 
 // database has its tables, made by the owner, and is used by the application role.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 	if !strings.Contains(url, "pool_max_conns=") {
 		config.MaxConns = maxConns
 	}
-	config.ConnConfig.RuntimeParams["application_name"] = strings.TrimSpace("analyze-retry " + o.Worker)
+	config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(o.Worker, "analyze-retry")
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,13 +31,15 @@ type Store struct {
 	heads  map[int]audit.Head // the heads that this store wrote last, by chain
 	bad    []int32            // chains that cannot be gone on with, because somebody meddled with them
 	leader *leader            // nil while we do not lead
+
+	noted atomic.Bool // there may be deaths to be ended by an Append
 }
 
 var _ audit.Store = (*Store)(nil)
 
 // Options are what a store may be given beside its address. The zero value is of use.
 type Options struct {
-	// Worker is the name under which the server's views and logs show us, behind "analyze-retry".
+	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
 	Worker string
 }
 
