@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +136,44 @@ func TestAResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	s.startWorker()
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	claim.recorded("SUBMITTED")
+}
+
+func TestTheSuccessRateCountsTheClaimsThatWereRetried(t *testing.T) {
+	s := atSharedBroker(t)
+	w := s.startWorker("RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "rate.db"))
+	w.answers("/healthz", http.StatusOK)
+	w.shows("retry_success_rate NaN")
+
+	atOnce := s.submits("CLM-E2E-14-6")
+	atOnce.submission().complete(nil)
+	atOnce.endsAt("EndEvent_ClaimSubmitted")
+	w.shows("retry_success_rate NaN")
+
+	retried := s.submits("CLM-E2E-14-7")
+	retried.submissionFails("TIMEOUT")
+	retried.waits(5, 6).passes()
+	retried.submission().complete(nil)
+	retried.endsAt("EndEvent_ClaimSubmitted")
+	w.shows("retry_success_rate 1")
+
+	abandoned := s.submits("CLM-E2E-14-8")
+	abandoned.submissionFails("TIMEOUT")
+	abandoned.waits(5, 6).passes()
+	abandoned.submissionFails("DUPLICATE_CLAIM")
+	abandoned.notifies("registration")
+	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON"})
+	abandoned.endsAt("EndEvent_AbandonedByRegistration")
+	w.shows("retry_success_rate 0.5")
+}
+
+// shows fails the test where this is no line of the worker's metrics.
+func (w *worker) shows(line string) {
+	w.scene.Helper()
+	ctx, cancel := w.scene.within(patience)
+	defer cancel()
+	if _, text := w.get(ctx, "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
+		w.scene.Errorf("the metrics lack the line %q:\n%s", line, text)
+	}
 }
 
 // recorded fails the test where the outcomes that the worker was told, and took without answering any variable, are
