@@ -20,8 +20,11 @@ type BrokenError struct {
 
 // Error names the place and what is wrong with it.
 func (e *BrokenError) Error() string {
-	if e.Seq == 0 {
+	switch {
+	case e.Seq == 0:
 		return fmt.Sprintf("audit chain %d: %s", e.Chain, e.Why)
+	case e.ID == 0:
+		return fmt.Sprintf("audit chain %d, record %d: %s", e.Chain, e.Seq, e.Why)
 	}
 	return fmt.Sprintf("audit chain %d, record %d (id %d): %s", e.Chain, e.Seq, e.ID, e.Why)
 }

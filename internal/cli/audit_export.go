@@ -18,9 +18,9 @@ func newAuditExport() *cobra.Command {
 		Use:   "export CLAIM",
 		Short: "Print everything that is stored about a claim, as JSON lines",
 		Long: `Prints everything that is stored about a claim, one JSON object for each record,
-oldest first: for a data subject who asks what is kept (LGPD, article 18), or for
-an auditor. Each record comes with its place in the audit trail and its hash.
-Nothing is left out: the store holds no more than this.
+oldest first: for a data subject who asks what is kept (LGPD, article 18), or
+for an auditor. Each record comes with its place in the audit trail and its
+hash. Nothing is left out: the store holds no more than this.
 
 It changes nothing and works beside a running worker.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,

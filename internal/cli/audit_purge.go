@@ -18,14 +18,14 @@ func newAuditPurge(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "purge",
 		Short: "Remove records whose retention is over, as the worker does daily",
-		Long: `Removes the records that are older than RETRY_AUDIT_RETENTION, by whole months. A
-record goes when its event is published and its answer has reached the broker;
+		Long: `Removes the records that are older than RETRY_AUDIT_RETENTION, by whole months.
+A record goes when its event is published and its answer has reached the broker;
 one that waits for that holds back those that came after it. A signed stub
 stands for what was removed, so that the trail can still be checked.
 
-A running worker does this once a day, so that there is seldom a need to do it by
-hand. On SQLite the worker must be stopped for it. --dry-run changes nothing and
-works beside a running worker.`,
+A running worker does this once a day, so that there is seldom a need to do it
+by hand. On SQLite the worker must be stopped for it. --dry-run changes nothing
+and works beside a running worker.`,
 		Example: `  worker audit purge --dry-run
   RETRY_AUDIT_RETENTION=18m worker audit purge --dry-run --json`,
 		Args: noArgs,
@@ -159,7 +159,7 @@ func (h held) why() string {
 	case h.Unpublished:
 		return "its event is not published"
 	case h.Unanswered:
-		return "its answer has not reached the broker; after 30 days it no longer holds"
+		return "its answer has not reached the broker (after 30 days a purge no longer waits for that)"
 	default:
 		return "it has become free in this moment; run this again"
 	}

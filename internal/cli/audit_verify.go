@@ -41,8 +41,8 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 		Args: noArgs,
 	}
 	flags := command.Flags()
-	keyFile := flags.String("key", "", "file of the public or private key (default: the worker's own key)")
-	headsFile := flags.String("heads", "", "file of heads that were kept, - for standard input")
+	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")
+	headsFile := flags.String("heads", "", "file of heads that were kept; - is standard input")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {

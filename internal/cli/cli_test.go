@@ -25,15 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // worker runs a command line in an environment without settings but those given, "NAME=value".
 func worker(t *testing.T, args []string, settings ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || name == "GOGC" {
-			t.Setenv(name, "")
-		}
-	}
-	for _, entry := range settings {
-		name, value, _ := strings.Cut(entry, "=")
-		t.Setenv(name, value)
-	}
+	set(t, settings...)
 	var out, complaints bytes.Buffer
 	code = cli.Run(t.Context(), args, &out, &complaints)
 	return code, out.String(), complaints.String()
@@ -63,6 +55,17 @@ var golden = map[string][]string{
 	"deploy_help":            {"deploy", "--help"},
 	"config_help":            {"config", "--help"},
 	"explain_help":           {"explain", "--help"},
+	"history_help":           {"history", "--help"},
+	"pending_help":           {"pending", "--help"},
+	"kpi_help":               {"kpi", "--help"},
+	"migrate_help":           {"migrate", "--help"},
+	"migrate":                {"migrate"},
+	"audit_help":             {"audit"},
+	"audit_verify_help":      {"audit", "verify", "--help"},
+	"audit_export_help":      {"audit", "export", "--help"},
+	"audit_purge_help":       {"audit", "purge", "--help"},
+	"events_help":            {"events"},
+	"events_tail_help":       {"events", "tail", "--help"},
 	"config":                 {"config"},
 	"config_json":            {"config", "--json"},
 	"explain_transient":      {"explain", "--error", "TIMEOUT after 30 s"},
@@ -116,6 +119,15 @@ func TestAMistakeIsOneLineARemedyAndExitCode2(t *testing.T) {
 		{"a number that is none", "explain --error x --retry-count two", []string{"--retry-count"}},
 		{"no error text", "explain", []string{"--error is empty"}},
 		{"all that is wrong at once", "explain --claim x --retry-count -1", []string{"--claim is", "--error is empty", "--retry-count is -1"}},
+		{"a misspelt command of a command", "audit verfy", []string{`there is no command "audit verfy"; did you mean verify?`, "worker audit --help"}},
+		{"no claim", "history", []string{"worker history wants one claim", "worker history --help"}},
+		{"two claims", "audit export CLM-1-1 CLM-1-2", []string{"worker audit export wants one claim, such as CLM-001-7, but got 2 arguments"}},
+		{"a time without a unit", "kpi --since 7", []string{"--since", "7d, 24h or 90m"}},
+		{"a time of nothing", "pending --since 0d", []string{"--since", "7d, 24h or 90m"}},
+		{"a time in weeks", "events tail --since 2w", []string{"--since", "7d, 24h or 90m"}},
+		{"an empty time", "kpi --since=", []string{"--since", "7d, 24h or 90m"}},
+		{"all of the last hour", "events tail --all --since 1h", []string{"--all and --since exclude each other", "worker events tail --help"}},
+		{"to follow what waits", "events tail --unpublished --follow", []string{"--unpublished is what waits now"}},
 		{"an instance of no claim", "explain --error x --process-instance 7", []string{"--process-instance needs --claim"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,7 +153,11 @@ func TestEveryCommandThatReadsTheConfigurationReportsAllItsFaults(t *testing.T) 
   RETRY_HTP_ADDRESS is not a setting; did you mean RETRY_HTTP_ADDRESS?
 Every name, its default and what it may hold: worker config --help
 `
-	for _, args := range [][]string{{}, {"run"}, {"deploy"}, {"config"}, {"config", "--json"}} {
+	for _, args := range [][]string{
+		{}, {"run"}, {"deploy"}, {"config"}, {"config", "--json"},
+		{"history", "CLM-1-1"}, {"pending"}, {"kpi"}, {"migrate"}, {"events", "tail"},
+		{"audit", "verify"}, {"audit", "export", "CLM-1-1"}, {"audit", "purge"}, {"audit", "purge", "--dry-run"},
+	} {
 		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1")
 		if diff := cmp.Diff(want, stderr); code != 2 || stdout != "" || diff != "" {
 			t.Errorf("worker %v: exit code %d, output %q, complaint (-want +got):\n%s", args, code, stdout, diff)

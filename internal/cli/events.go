@@ -29,9 +29,9 @@ func newEventsTail(now clock) *cobra.Command {
 		Use:   "tail",
 		Short: "Print the events as JSON lines, and go on as they come",
 		Long: `Prints the domain events of the last hour as JSON lines, CloudEvents 1.0, in the
-order in which they were decided; with --claim all events of that claim. They are
-the same that the worker publishes to RETRY_EVENTS_URL, and are there without a
-queue too, until the retention of their records is over.
+order in which they were decided; with --claim all events of that claim. They
+are the same that the worker publishes to RETRY_EVENTS_URL, and are there
+without a queue too, until the retention of their records is over.
 
 It changes nothing and works beside a running worker. --follow goes on until it
 is interrupted.`,
@@ -43,7 +43,7 @@ is interrupted.`,
 	since := span(time.Hour)
 	flags := command.Flags()
 	follow := flags.BoolP("follow", "f", false, "go on with the events that come")
-	flags.Var(&since, "since", "how far back to begin, such as 7d, 24h or 90m")
+	flags.Var(&since, "since", "how far back to begin, as 7d, 24h or 90m")
 	all := flags.Bool("all", false, "begin with the oldest one")
 	claimID := flags.String("claim", "", "only the events of this claim")
 	unpublished := flags.Bool("unpublished", false, "only those that wait to be published now")

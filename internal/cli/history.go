@@ -37,7 +37,7 @@ data. It changes nothing and works beside a running worker.`,
 			}
 			h, err := historyOf(records, now())
 			if err != nil {
-				return err
+				return fmt.Errorf("%w; worker audit verify tells whether it was changed, worker audit export shows it as it is", err)
 			}
 			if *asJSON {
 				return printJSON(command, h)
@@ -92,6 +92,7 @@ type told struct {
 	Undelivered string `json:"undelivered,omitempty"`
 
 	kind  audit.Kind
+	next  time.Time // zero where there is no NextRetryTime
 	facts audit.Facts
 }
 
@@ -128,12 +129,12 @@ func tell(r *audit.Record) (told, error) {
 		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
-		kind: r.Kind, facts: facts,
+		kind: r.Kind, next: r.NextRetryTime, facts: facts,
 	}
 	if !r.NextRetryTime.IsZero() {
 		t.NextRetryTime = &r.NextRetryTime
 	}
-	if r.Kind.IsDecision() {
+	if r.Kind.IsDecision() && r.Variables != "" {
 		t.Answer = json.RawMessage(r.Variables)
 	}
 	if facts.Steps != nil {
@@ -179,7 +180,7 @@ func isoMinutes(iso string) string {
 func standing(last *told, now time.Time) (status, words string) {
 	switch last.kind {
 	case audit.KindRetry:
-		retries, due := fmt.Sprintf("retry %d of %d", last.facts.RetryCount, last.facts.MaxRetries), *last.NextRetryTime
+		retries, due := fmt.Sprintf("retry %d of %d", last.facts.RetryCount, last.facts.MaxRetries), last.next
 		if due.After(now) {
 			return "waiting", fmt.Sprintf("waits for %s, due %s (in %s)", retries, utc(due), lapse(due.Sub(now)))
 		}
@@ -191,7 +192,7 @@ func standing(last *told, now time.Time) (status, words string) {
 	case audit.KindRejected:
 		return "rejected", "an incident waits for an operator to correct the input"
 	case audit.KindUndelivered:
-		return "undelivered", "the last answer did not reach the process; an operator has to look at it"
+		return "undelivered", "the last answer did not reach the process: look there whether the claim goes on"
 	case audit.KindSubmitted:
 		return "submitted", "the insurer has accepted it"
 	case audit.KindResubmitted:

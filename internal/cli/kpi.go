@@ -17,8 +17,8 @@ func newKPI(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "kpi",
 		Short: "Measure the KPIs of the rule against their targets",
-		Long: `Measures the KPIs of RN-BIL-005 and of its sibling RN-BIL-004 over the records of
-the last days, each against its target:
+		Long: `Measures the KPIs of RN-BIL-005 and of its sibling RN-BIL-004 over the records
+of the last days, each against its target:
 
   success after retry      accepted, of the rounds that had a retry and ended
   time to success          from the first failure to the acceptance, where there
@@ -37,7 +37,7 @@ the process reports (record-retry-outcome).`,
 	}
 	since := span(7 * day)
 	flags := command.Flags()
-	flags.Var(&since, "since", "how far back to measure, such as 7d, 24h or 90m")
+	flags.Var(&since, "since", "how far back to measure, as 7d, 24h or 90m")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return ask(command, func(ctx context.Context, _ config.Config, store audit.Store) error {

@@ -27,7 +27,7 @@ A SQLite store needs no such step: the worker that opens it does it.`,
 				return err
 			}
 			if cfg.SQLitePath() != "" {
-				fmt.Fprintf(command.OutOrStdout(), "Nothing to do: %s is a file that the worker itself keeps up to date.\n", cfg.DatabaseURL)
+				fmt.Fprintf(command.OutOrStdout(), "Nothing to do for %s:\nthe worker that opens the file brings it up to date.\n", cfg.DatabaseURL)
 				return nil
 			}
 			if err := app.Migrate(command.Context(), cfg); err != nil {

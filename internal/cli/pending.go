@@ -17,22 +17,23 @@ func newPending(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pending",
 		Short: "List the claims that wait for a retry, and those that are overdue",
-		Long: `Lists the retries that nothing was heard of since they were scheduled: those that
-wait, and those that are overdue, because their time has come and neither a new
-decision nor an outcome followed. A claim that is overdue by minutes is being
-submitted; one that is overdue by hours has lost its timer, its process instance
-was cancelled, or its model does not report outcomes (record-retry-outcome).
+		Long: `Lists the retries that nothing was heard of since they were scheduled: those
+that wait, and those that are overdue, because their time has come and neither a
+new decision nor an outcome followed. A claim that is overdue by minutes is
+being submitted; one that is overdue by hours has lost its timer, its process
+instance was cancelled, or its model does not report outcomes
+(record-retry-outcome).
 
 It looks at the decisions of the last 30 days, or as far back as --since says.`,
 		Example: `  worker pending
   worker pending --overdue --since 24h
-  worker pending --json | jq -r '.[] | select(.overdueSeconds > 3600) | .claimId'`,
+  worker pending --json | jq -r '.[] | select(.overdueSeconds > 3600).claimId'`,
 		Args: noArgs,
 	}
 	since := span(30 * day)
 	flags := command.Flags()
 	onlyOverdue := flags.Bool("overdue", false, "only those whose time has come")
-	flags.Var(&since, "since", "how far back to look, such as 7d, 24h or 90m")
+	flags.Var(&since, "since", "how far back to look, as 7d, 24h or 90m")
 	asJSON := flags.Bool("json", false, "print a JSON array")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return ask(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
@@ -106,7 +107,7 @@ func pendingText(all []pending, now time.Time, since span, onlyOverdue bool) str
 			overdue++
 			when = "overdue " + lapse(now.Sub(p.Due))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", utc(p.Due), when, p.RetryCount, p.MaxRetries, utc(p.Since), plain(p.ClaimID))
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", utcMinutes(p.Due), when, p.RetryCount, p.MaxRetries, utcMinutes(p.Since), plain(p.ClaimID))
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	if len(all) > 0 {

@@ -112,9 +112,10 @@ func plain(text string) string {
 	}, text)
 }
 
-// utc and utcMillis write an instant for a person.
-func utc(t time.Time) string       { return t.UTC().Format("2006-01-02T15:04:05Z") }
-func utcMillis(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// utc, utcMillis and utcMinutes write an instant for a person.
+func utc(t time.Time) string        { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func utcMillis(t time.Time) string  { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func utcMinutes(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
 // lapse words how long something took or takes: 12 s, 48 min, 1 h 05, 3 days.
 func lapse(d time.Duration) string {

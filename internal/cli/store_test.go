@@ -1,0 +1,262 @@
+package cli_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/cli"
+)
+
+// today is when the commands of these tests are given.
+var today = moment("2026-01-12T10:00:00Z")
+
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// archive is a real store that a worker has left behind.
+type archive struct {
+	path     string
+	settings []string
+	secret   *audit.Secret
+	ids      []int64 // of the records, in order
+}
+
+// archived stores the records, all answered but the numbers of unanswered.
+func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive {
+	t.Helper()
+	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
+	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
+	var err error
+	if a.secret, _, err = audit.LoadOrMakeSecret(a.path + ".key"); err != nil {
+		t.Fatal(err)
+	}
+	store := a.open(t)
+	a.add(t, store, records...)
+	var answered []int64
+	for i, id := range a.ids {
+		open := false
+		for _, n := range unanswered {
+			open = open || n == i
+		}
+		if !open {
+			answered = append(answered, id)
+		}
+	}
+	if _, err := store.Append(t.Context(), nil, answered); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// open opens the store as a worker does. The caller closes it.
+func (a *archive) open(t *testing.T) audit.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{Worker: "billing-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
+	t.Helper()
+	stored, err := store.Append(t.Context(), records, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stored {
+		a.ids = append(a.ids, s.Record.ID)
+	}
+}
+
+// run runs a command line on the store, today.
+func (a *archive) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	set(t, a.settings...)
+	var out, complaints bytes.Buffer
+	code = cli.RunAt(t.Context(), func() time.Time { return today }, args, &out, &complaints)
+	hide := strings.NewReplacer(a.path, "STORE", a.secret.Public().ID(), "0123456789abcdef")
+	return code, hide.Replace(out.String()), hide.Replace(complaints.String())
+}
+
+// must runs a command line that has to succeed.
+func (a *archive) must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := a.run(t, args...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("worker %s: exit code %d, complaint %s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout
+}
+
+// decided is a decision as the worker records it.
+type decided struct {
+	kind                audit.Kind
+	claim, at           string
+	text, class, code   string
+	used, before, waits int // retries, minutes, minutes
+}
+
+func (d decided) record() audit.Record {
+	at := moment(d.at)
+	r := audit.Record{Kind: d.kind, At: at, ClaimID: d.claim, RetryCount: d.used}
+	count, next, reason, rule := d.used, "null", d.kind.String(), "unknown"
+	if d.code != "" {
+		rule = strings.ToLower(d.class) + "." + d.code
+	}
+	if d.kind == audit.KindRetry {
+		count++
+		r.NextRetryTime = at.Truncate(time.Second).Add(time.Duration(d.waits) * time.Minute)
+		next = `"` + r.NextRetryTime.Format(time.RFC3339) + `"`
+		reason = fmt.Sprintf("Transient error, retry %d of 5", count)
+	} else {
+		r.Message = fmt.Sprintf("claim %s: %s; resubmit or abandon the claim", d.claim, d.code)
+	}
+	r.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":5,"backoffMinutes":%d,"nextRetryTime":%s,"retryReason":%q,`+
+		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":%q,"matchedCode":%q,`+
+		`"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
+		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, rule, d.code, d.before, d.waits, 5-count)
+	r.Detail = detailed(audit.Detail{
+		ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry", SubmissionError: d.text, ExecutionTimeMs: 0.2,
+		Steps: &audit.Steps{ErrorReceived: at.Add(-20 * time.Millisecond), AfterMicros: [6]int64{0, 20000, 20000, 20000, 20000, 21200}},
+	})
+	return r
+}
+
+// ended is the outcome of a round.
+func ended(kind audit.Kind, claim, at string, attempts, retries int, firstFailure string) audit.Record {
+	d := audit.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: attempts}
+	if firstFailure != "" {
+		first := moment(firstFailure)
+		d.FirstFailureTime = &first
+	}
+	return audit.Record{Kind: kind, At: moment(at), ClaimID: claim, RetryCount: retries, Variables: "{}", Detail: detailed(d)}
+}
+
+func rejected(claim, at string) audit.Record {
+	return audit.Record{
+		Kind: audit.KindRejected, At: moment(at), ClaimID: claim, RetryCount: 1,
+		Message: "invalid input: retryCount is 2.5 but must be a whole number, 0 or more",
+		Detail:  detailed(audit.Detail{ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry"}),
+	}
+}
+
+func detailed(d audit.Detail) string {
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// keyed gives each record a job, and each claim a process instance.
+func keyed(records []audit.Record) []audit.Record {
+	instances := map[string]int64{}
+	for i := range records {
+		r := &records[i]
+		if instances[r.ClaimID] == 0 {
+			instances[r.ClaimID] = 2251799813685000 + int64(len(instances))
+		}
+		r.Cluster, r.JobKey, r.ProcessInstanceKey = "zeebe", 2251799813690000+int64(i), instances[r.ClaimID]
+		r.Inputs[0] = byte(i)
+	}
+	return records
+}
+
+const (
+	accepted  = "CLM-ENC-001-7" // after a rejected input, two retries and an answer that did not arrive
+	waiting   = "CLM-ENC-002-8"
+	overdue   = "CLM-ENC-003-9"
+	permanent = "CLM-ENC-004-1"
+	exhausted = "CLM-ENC-005-2"
+	smooth    = "CLM-ENC-006-3" // accepted at once
+	hostile   = "CLM-ENC-007-4" // with an error text that is made for terminals
+)
+
+// week is what happened in the days before today.
+func week() []audit.Record {
+	const transient, unknown = "TRANSIENT", "UNKNOWN"
+	retry := audit.KindRetry
+	all := []audit.Record{
+		decided{retry, accepted, "2026-01-11T09:00:00.123456Z", "TIMEOUT ao conectar ao TISS, beneficiário [CPF]", transient, "TIMEOUT", 0, 5, 6}.record(),
+		rejected(accepted, "2026-01-11T09:06:30Z"),
+		decided{retry, accepted, "2026-01-11T09:08:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
+		{Kind: audit.KindUndelivered, At: moment("2026-01-11T09:08:10Z"), ClaimID: accepted, RetryCount: 1},
+		decided{retry, accepted, "2026-01-11T09:09:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
+		ended(audit.KindSubmitted, accepted, "2026-01-11T10:05:00Z", 3, 2, "2026-01-11T09:00:00.123456Z"),
+		ended(audit.KindSubmitted, smooth, "2026-01-11T10:06:00Z", 1, 0, ""),
+		decided{audit.KindPermanent, permanent, "2026-01-11T11:00:00Z", "INSURANCE_EXPIRED em 2025-12", "PERMANENT", "INSURANCE_EXPIRED", 0, 0, 0}.record(),
+		ended(audit.KindAbandoned, permanent, "2026-01-11T15:00:00Z", 1, 0, "2026-01-11T11:00:00Z"),
+		decided{retry, exhausted, "2026-01-11T16:00:00Z", "504", transient, "504", 4, 80, 88}.record(),
+		decided{audit.KindExhausted, exhausted, "2026-01-11T17:28:05Z", "504", transient, "504", 5, 0, 0}.record(),
+		ended(audit.KindResubmitted, exhausted, "2026-01-11T18:00:00Z", 2, 1, "2026-01-11T16:00:00Z"),
+		rejected("", "2026-01-11T19:00:00Z"),
+		decided{retry, hostile, "2026-01-11T20:00:00Z", "\x1b[2J\u202eerro\r\n" + strings.Repeat("<td>página</td> ", 40), unknown, "", 0, 5, 5}.record(),
+		decided{retry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),
+		decided{retry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(),
+	}
+	keyed(all)
+	// Which record it was whose answer did not arrive is known by its hash, so that one is linked in its place.
+	chain := audit.NewChain(1)
+	for i := range all {
+		if all[i].Kind == audit.KindUndelivered {
+			all[i].Detail = detailed(audit.Detail{Undelivered: all[i-1].Hash.String()})
+		}
+		linked := all[i]
+		chain.Link(&linked)
+		all[i].Hash = linked.Hash
+	}
+	return all
+}
+
+// set makes the environment one without settings but those given, "NAME=value".
+func set(t *testing.T, settings ...string) {
+	t.Helper()
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || name == "GOGC" {
+			t.Setenv(name, "")
+		}
+	}
+	for _, entry := range settings {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// publicPEM is the public half of a key, as openssl pkey -pubout writes it.
+func publicPEM(t *testing.T, privateFile string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(privateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(private.(ed25519.PrivateKey).Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+}
