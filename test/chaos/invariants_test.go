@@ -1,0 +1,260 @@
+package chaos
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/redact/redacttest"
+)
+
+// maxRSS is the most memory that a worker may hold, in bytes (I6).
+const maxRSS = 128 << 20
+
+// invariants waits until all jobs have come to an end, stops the workers, and holds what must be true after any fault:
+//
+//	I1  each started instance came to its end or has an incident, and each job exactly one end, the right one
+//	I2  one decision for each job, and all answers that were sent to it are the same bytes
+//	I3  no job was answered without its record; the chain of records verifies
+//	I4  each record has its event, and one ID
+//	I5  no personal data in the store, the logs, the metrics, the broker's log or its incidents
+//	I6  goroutines and files are back where they were, and the memory is bounded
+//
+// It returns the records by the key of their job.
+func invariants(r *rig) map[int64][]audit.Record {
+	r.Helper()
+	r.untilDone()
+	spent := r.resources()
+	r.stopAll()
+	records := r.records()
+	byJob := map[int64][]audit.Record{}
+	for _, record := range records {
+		byJob[record.JobKey] = append(byJob[record.JobKey], record)
+	}
+	r.look()
+	r.eachJobHasItsEnd(byJob)
+	r.eachClaimIsDecidedOnce(records)
+	r.chainHolds(len(records))
+	r.eventsAreUnique(records)
+	r.backToBaseline(spent) // its worker adds no record
+	r.nothingPersonal(records)
+	return byJob
+}
+
+// decisions are those of the commands that tell the broker what was decided: no job that was handed back, and none that
+// failed because a handler did.
+func decisions(answers []answer) (found []answer) {
+	for _, a := range answers {
+		if a.intent != "FAIL" || a.value.Retries == 0 && !isFault(a.value.ErrorMessage) {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// isFault tells whether a failed job's message speaks of the worker rather than of its input.
+func isFault(message string) bool {
+	return strings.HasPrefix(message, "the worker's ") && !strings.Contains(message, "process died") ||
+		strings.HasPrefix(message, "released: ") || strings.Contains(message, "nested too deep")
+}
+
+// ends are the events in which a job must end, by what was decided.
+var ends = map[audit.Kind]string{
+	audit.KindRetry: "COMPLETED", audit.KindExhausted: "ERROR_THROWN", audit.KindPermanent: "ERROR_THROWN", audit.KindRejected: "INCIDENT",
+}
+
+// eachJobHasItsEnd holds I1, I2 and I3 job by job.
+func (r *rig) eachJobHasItsEnd(records map[int64][]audit.Record) {
+	r.Helper()
+	if len(r.ledger.jobs) != len(r.claims) || int64(len(r.ledger.instances)) != r.started.Load() {
+		r.Errorf("I1: %d claims became %d jobs, %d instances were started and %d are there",
+			len(r.claims), len(r.ledger.jobs), r.started.Load(), len(r.ledger.instances))
+	}
+	for key, instance := range r.ledger.instances {
+		if !instance.ended && instance.incidents != 1 {
+			r.Errorf("I1: instance %d did not end and has %d incidents", key, instance.incidents)
+		}
+	}
+	for key, job := range r.ledger.jobs {
+		var decided []audit.Record
+		for _, record := range records[key] {
+			if record.Kind != audit.KindUndelivered {
+				decided = append(decided, record)
+			}
+		}
+		sent := decisions(job.answers)
+		switch {
+		case len(decided) > 1:
+			r.Errorf("I2: job %d was decided %d times", key, len(decided))
+		case len(decided) == 1:
+			r.sentAsStored(key, job, sent, &decided[0])
+		case len(sent) > 0 || job.fate == "COMPLETED" || job.fate == "ERROR_THROWN":
+			r.Errorf("I3: job %d is %s, %d answers were sent, and no decision is stored", key, job.fate, len(sent))
+		}
+	}
+}
+
+// sentAsStored holds what was sent about a job against its record.
+func (r *rig) sentAsStored(key int64, job *life, sent []answer, stored *audit.Record) {
+	r.Helper()
+	if want := ends[stored.Kind]; job.fate != want && !r.cancelled[job.instance] {
+		r.Errorf("I1: job %d was decided as %s and ended as %q", key, stored.Kind, job.fate)
+	}
+	if job.incidents > 1 {
+		r.Errorf("I1: job %d has %d incidents", key, job.incidents)
+	}
+	for _, a := range sent {
+		if a.intent != sent[0].intent || a.payload != sent[0].payload {
+			r.Errorf("I2: two answers to job %d differ:\n%s %s\n%s %s", key, sent[0].intent, sent[0].payload, a.intent, a.payload)
+		}
+	}
+	if len(sent) == 0 {
+		if !r.cancelled[job.instance] {
+			r.Errorf("I3: job %d is %s, and no answer to it was seen", key, job.fate)
+		}
+		return
+	}
+	if stored.Kind == audit.KindRejected || stored.Kind == audit.KindExhausted || stored.Kind == audit.KindPermanent {
+		if sent[0].value.ErrorMessage != stored.Message {
+			r.Errorf("I2: job %d was told %q, stored is %q", key, sent[0].value.ErrorMessage, stored.Message)
+		}
+	}
+	if stored.Variables != "" && !sameVariables(sent[0].value.Variables, stored.Variables) {
+		r.Errorf("I2: job %d was answered with %s, stored is %s", key, sent[0].value.Variables, stored.Variables)
+	}
+}
+
+// sameVariables compares what was sent with what is stored, which is all but the insurer's own text.
+func sameVariables(sent json.RawMessage, stored string) bool {
+	var a, b map[string]any
+	if json.Unmarshal(sent, &a) != nil || json.Unmarshal([]byte(stored), &b) != nil {
+		return false
+	}
+	delete(a, "originalError")
+	return reflect.DeepEqual(a, b)
+}
+
+// eachClaimIsDecidedOnce finds, by the claims' own IDs, what was lost, decided twice or decided wrongly.
+func (r *rig) eachClaimIsDecidedOnce(records []audit.Record) {
+	r.Helper()
+	times := map[string]int{}
+	for _, record := range records {
+		if record.Kind == audit.KindUndelivered {
+			continue
+		}
+		c, known := r.claims[record.ClaimID]
+		if times[record.ClaimID]++; !known || c.kind != record.Kind {
+			r.Errorf("I1: %s was recorded for claim %q, want %s", record.Kind, record.ClaimID, c.kind)
+		}
+	}
+	for id, c := range r.claims {
+		if times[id] != 1 && c.kind != 0 {
+			r.Errorf("I2: claim %s has %d decisions", id, times[id])
+		}
+	}
+}
+
+func (r *rig) chainHolds(records int) {
+	r.Helper()
+	s := r.store.open(r)
+	defer func() { r.check(s.Close()) }()
+	v, err := audit.Verify(r.Context(), s, r.store.secret.Public(), nil, nil)
+	if err != nil || v.Records != int64(records) {
+		r.Errorf("I3: %d of %d records verified, %v", v.Records, records, err)
+	}
+}
+
+// eventsAreUnique holds I4 as far as the store goes: each record makes one event, and no two share an ID.
+func (r *rig) eventsAreUnique(records []audit.Record) {
+	r.Helper()
+	ids := map[string]int64{}
+	for i := range records {
+		e, err := events.FromRecord(&records[i])
+		if err != nil {
+			r.Errorf("I4: %v", err)
+			continue
+		}
+		if other, taken := ids[e.ID]; taken {
+			r.Errorf("I4: records %d and %d have the same event", other, records[i].ID)
+		}
+		ids[e.ID] = records[i].ID
+	}
+}
+
+// nothingPersonal holds I5. What the process variables hold is the process's own, and is not looked at.
+func (r *rig) nothingPersonal(records []audit.Record) {
+	r.Helper()
+	blobs := map[string][]byte{"texts at the broker": []byte(strings.Join(r.ledger.texts, "\n"))}
+	files := append(r.store.files(), r.broker.LogPath())
+	for _, w := range r.workers {
+		files = append(files, w.log)
+		blobs["metrics of "+w.log] = []byte(w.scraped)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		r.must(err)
+		blobs[file] = text
+	}
+	var stored bytes.Buffer
+	for _, record := range records {
+		stored.WriteString(record.ClaimID + "\n" + record.Message + "\n" + record.Variables + "\n" + record.Detail + "\n")
+	}
+	blobs["records"] = stored.Bytes()
+	finder := redacttest.NewFinder(canaries...)
+	for name, blob := range blobs {
+		if found := finder.Find(blob); len(found) > 0 {
+			r.Errorf("I5: %d pieces of personal data in %s, such as %v", len(found), name, found[0])
+		}
+	}
+}
+
+// usage is what a worker holds of the machine.
+type usage struct{ goroutines, files, memory float64 }
+
+func (w *worker) usage() usage {
+	w.rig.Helper()
+	w.metric("go_goroutines")
+	return usage{sample(w.scraped, "go_goroutines"), sample(w.scraped, "process_open_fds"), sample(w.scraped, "process_resident_memory_bytes")}
+}
+
+// resources is the most that any worker holds now that there is nothing to do. Each is given some seconds to let go.
+func (r *rig) resources() (most usage) {
+	r.Helper()
+	for _, w := range r.workers {
+		if !w.Alive() {
+			continue
+		}
+		least := w.usage()
+		for range 20 {
+			r.pass(100 * time.Millisecond)
+			now := w.usage()
+			least = usage{min(least.goroutines, now.goroutines), min(least.files, now.files), max(least.memory, now.memory)}
+		}
+		most = usage{max(most.goroutines, least.goroutines), max(most.files, least.files), max(most.memory, least.memory)}
+	}
+	return most
+}
+
+// backToBaseline holds I6: what a worker has kept after the fault is not more than a fresh one on the same store has. The
+// fresh one proves, too, that the store can be opened again.
+func (r *rig) backToBaseline(spent usage) {
+	r.Helper()
+	// A pool keeps some connections to the store and to the gateway open.
+	const spareGoroutines, spareFiles = 20, 20
+	fresh := r.start()
+	r.until("the fresh worker polls", func() bool { return fresh.metric("retry_gateway_up") == 1 })
+	baseline := fresh.usage()
+	fresh.stops()
+	if spent.memory > maxRSS {
+		r.Errorf("I6: a worker holds %.0f MiB", spent.memory/(1<<20))
+	}
+	if !r.mayHang && spent.goroutines > baseline.goroutines+spareGoroutines || spent.files > baseline.files+spareFiles {
+		r.Errorf("I6: a worker holds %.0f goroutines and %.0f files, a fresh one %.0f and %.0f",
+			spent.goroutines, spent.files, baseline.goroutines, baseline.files)
+	}
+}

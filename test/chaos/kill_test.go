@@ -1,0 +1,49 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+)
+
+// Row 1. The guard is that a decision is synced to the store before it is answered, and that a job that comes again gets
+// what is stored.
+func TestNothingIsLostOrDecidedTwiceWhereWorkersAreKilledEveryTwoSeconds(t *testing.T) {
+	for _, c := range []struct {
+		store       string
+		jobs, kills int
+	}{
+		{inSQLite, 20_000, 40},
+		{inPostgres, either(5_000, 20_000), either(10, 40)},
+	} {
+		t.Run(c.store, func(t *testing.T) {
+			r := newRig(t, setup{row: 1, what: "kill -9 the worker every 2 s", store: c.store, ownBroker: true})
+			submitted := make(chan error, 1)
+			go func() { submitted <- r.trySubmit(c.jobs) }()
+			kills := 0
+			for ; kills < c.kills; kills++ {
+				w := r.launch("RETRY_JOB_TIMEOUT=5s")
+				r.pass(2 * time.Second)
+				w.kills()
+				if r.allDone() {
+					r.must(<-submitted)
+					go func() { submitted <- r.trySubmit(c.jobs / 10) }()
+				}
+			}
+			r.must(<-submitted)
+			r.start("RETRY_JOB_TIMEOUT=5s")
+			invariants(r)
+			r.happened(kills, "kills")
+			r.happened(r.logged("decision_repeated"), "redelivered")
+			r.happened(len(r.claims), "jobs")
+		})
+	}
+}
+
+// allDone tells whether the broker has all claims so far and every job has ended.
+func (r *rig) allDone() bool {
+	r.Helper()
+	l := r.look()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(l.jobs) == len(r.claims) && l.open() == 0
+}

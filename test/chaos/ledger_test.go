@@ -1,0 +1,211 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+)
+
+const jobType = "analyze-retry"
+
+// ledger is what happened to the jobs of a row, by the broker's own records. It also holds what the broker refused: a
+// second answer to a job that is gone must be the same as the first.
+type ledger struct {
+	broker    *broker
+	since     int64 // the position of the last record from before the row
+	seen      int
+	jobs      map[int64]*life
+	instances map[int64]*instance
+	// texts are all messages that ended up at the broker, for people to see.
+	texts []string
+}
+
+// life is what happened to one job.
+type life struct {
+	instance int64
+	// created, timedOut: on the broker's clock, in milliseconds; how many locks ran out.
+	created  int64
+	timedOut int
+	answers  []answer
+	// fate is the event that ended the job, or INCIDENT; "" while it is open. ended is when, on the broker's clock.
+	fate      string
+	ended     int64
+	incidents int
+	message   string // of the last incident
+}
+
+// answer is one command about a job that the broker was sent, taken or not.
+type answer struct {
+	intent  string // COMPLETE, THROW_ERROR, FAIL
+	payload string // all that the command carried
+	value   jobValue
+}
+
+// instance is what happened to one process instance.
+type instance struct {
+	ended     bool
+	incidents int
+}
+
+// jobValue is the value of a record about a job.
+type jobValue struct {
+	Type               string          `json:"type"`
+	ProcessInstanceKey int64           `json:"processInstanceKey"`
+	Retries            int32           `json:"retries"`
+	ErrorMessage       string          `json:"errorMessage"`
+	ErrorCode          string          `json:"errorCode"`
+	Variables          json.RawMessage `json:"variables"`
+}
+
+func newLedger(ctx context.Context, b *broker) (*ledger, error) {
+	l := &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
+	records, err := b.Records(ctx)
+	if l.seen = len(records); l.seen > 0 {
+		l.since = records[l.seen-1].Position
+	}
+	return l, err
+}
+
+// update reads what the broker has exported since the last time.
+func (l *ledger) update(ctx context.Context) error {
+	records, err := l.broker.Records(ctx)
+	if err != nil {
+		return err
+	}
+	for ; l.seen < len(records); l.seen++ {
+		if err := l.take(&records[l.seen]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *ledger) take(r *devbroker.Record) error {
+	switch r.ValueType {
+	case "JOB":
+		return l.takeJob(r)
+	case "INCIDENT":
+		return l.takeIncident(r)
+	case "PROCESS_INSTANCE":
+		return l.takeInstance(r)
+	}
+	return nil
+}
+
+func (l *ledger) takeJob(r *devbroker.Record) error {
+	var v jobValue
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return err
+	}
+	if r.RecordType == "EVENT" && r.Intent == "CREATED" && v.Type == jobType {
+		l.jobs[r.Key] = &life{instance: v.ProcessInstanceKey, created: r.Timestamp}
+		return nil
+	}
+	j := l.jobs[r.Key]
+	if j == nil {
+		return nil // of another row
+	}
+	switch {
+	case r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR" || r.Intent == "FAIL"):
+		payload, err := json.Marshal(struct {
+			Retries                 int32
+			ErrorMessage, ErrorCode string
+			Variables               json.RawMessage
+		}{v.Retries, v.ErrorMessage, v.ErrorCode, v.Variables})
+		if err != nil {
+			return err
+		}
+		j.answers = append(j.answers, answer{r.Intent, string(payload), v})
+		if v.ErrorMessage != "" {
+			l.texts = append(l.texts, v.ErrorMessage)
+		}
+	case r.RecordType != "EVENT":
+	case r.Intent == "TIMED_OUT":
+		j.timedOut++
+	case r.Intent == "COMPLETED", r.Intent == "ERROR_THROWN", r.Intent == "CANCELED":
+		j.fate, j.ended = r.Intent, r.Timestamp
+	}
+	return nil
+}
+
+func (l *ledger) takeIncident(r *devbroker.Record) error {
+	if r.RecordType != "EVENT" || r.Intent != "CREATED" {
+		return nil
+	}
+	var v struct {
+		JobKey, ProcessInstanceKey int64
+		ErrorMessage               string
+	}
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return err
+	}
+	if i := l.instances[v.ProcessInstanceKey]; i != nil {
+		i.incidents++
+		l.texts = append(l.texts, v.ErrorMessage)
+	}
+	if j := l.jobs[v.JobKey]; j != nil {
+		j.incidents++
+		j.message = v.ErrorMessage
+		if j.fate == "" {
+			j.fate, j.ended = "INCIDENT", r.Timestamp
+		}
+	}
+	return nil
+}
+
+func (l *ledger) takeInstance(r *devbroker.Record) error {
+	if r.RecordType != "EVENT" {
+		return nil
+	}
+	var v struct{ BpmnElementType, BpmnProcessID string }
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return err
+	}
+	if v.BpmnElementType != "PROCESS" {
+		return nil
+	}
+	switch i := l.instances[r.Key]; {
+	case r.Intent == "ELEMENT_ACTIVATED":
+		l.instances[r.Key] = &instance{}
+	case i != nil && (r.Intent == "ELEMENT_COMPLETED" || r.Intent == "ELEMENT_TERMINATED"):
+		i.ended = true
+	}
+	return nil
+}
+
+// open is how many jobs have come to no end yet.
+func (l *ledger) open() (n int) {
+	for _, j := range l.jobs {
+		if j.fate == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// unfinished is how many process instances have neither ended nor an incident.
+func (l *ledger) unfinished() (n int) {
+	for _, i := range l.instances {
+		if !i.ended && i.incidents == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// timedOut is how many locks ran out.
+func (l *ledger) timedOut() (n int) {
+	for _, j := range l.jobs {
+		n += j.timedOut
+	}
+	return n
+}
+
+// again is how many answers were sent a second time or later.
+func (l *ledger) again() (n int) {
+	for _, j := range l.jobs {
+		n += max(0, len(decisions(j.answers))-1)
+	}
+	return n
+}

@@ -1,0 +1,203 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/test/chaos/proxy"
+)
+
+// patience bounds every wait for something that is to happen. Most take seconds; a machine may be busy.
+const patience = 3 * time.Minute
+
+// setup says what a row needs.
+type setup struct {
+	row  int
+	what string
+	// store is sqlite or postgres.
+	store string
+	// ownBroker is for rows that kill the broker, move its clock or flood it.
+	ownBroker bool
+}
+
+// rig is the stage of one row: a broker, a proxy before it, a store, the workers, what was started and what became of it.
+type rig struct {
+	*testing.T
+	setup
+	name    string // of the row and its store, part of the claims' IDs
+	dir     string
+	broker  *broker
+	proxy   *proxy.Proxy // the workers' way to the broker
+	store   store
+	ledger  *ledger
+	workers []*worker
+	started atomic.Int64 // process instances
+
+	mu     sync.Mutex
+	claims map[string]claim
+	// cancelled are the process instances that the row itself has cancelled.
+	cancelled map[int64]bool
+	// faults says what the row did and how often.
+	faults string
+	// mayHang says that handlers hang for ever in this row, so that goroutines are left.
+	mayHang bool
+}
+
+// newRig sets the stage. When the test is over its line goes into the table.
+func newRig(t *testing.T, s setup) *rig {
+	t.Helper()
+	r := &rig{
+		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
+		claims: map[string]claim{}, cancelled: map[int64]bool{},
+	}
+	r.broker = brokerFor(t, s.ownBroker)
+	began := time.Now() // the start of a broker is not the row's
+	t.Cleanup(func() {
+		result := "held"
+		if t.Failed() {
+			result = "FAILED"
+		}
+		table.add(line{s.row, s.what + " (" + s.store + ")", r.faults, result, time.Since(began).Seconds()})
+	})
+	var err error
+	r.proxy, err = proxy.Start(r.broker.Address(), uint64(s.row))
+	r.must(err)
+	t.Cleanup(func() { r.check(r.proxy.Close()) })
+	r.store = newStore(r)
+	r.ledger, err = newLedger(t.Context(), r.broker)
+	r.must(err)
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) check(err error) {
+	r.Helper()
+	if err != nil {
+		r.Error(err)
+	}
+}
+
+// happened notes that a fault has happened so many times. A fault that did not happen proves nothing.
+func (r *rig) happened(n int, what string) {
+	r.Helper()
+	if n <= 0 {
+		r.Errorf("the row proves nothing: %d %s", n, what)
+	}
+	if r.faults != "" {
+		r.faults += ", "
+	}
+	r.faults += fmt.Sprintf("%d %s", n, what)
+}
+
+// until waits for a condition that is to come true within patience.
+func (r *rig) until(what string, done func() bool) {
+	r.Helper()
+	r.within(patience, what, done)
+}
+
+// within waits for a condition that is to come true within a time, and returns how long it took.
+func (r *rig) within(limit time.Duration, what string, done func() bool) time.Duration {
+	r.Helper()
+	began := time.Now()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			r.Fatalf("%s: the test is over", what)
+		}
+		if took := time.Since(began); took > limit {
+			r.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+	return time.Since(began)
+}
+
+// pass lets time go by in which a fault is in place.
+func (r *rig) pass(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-r.Context().Done():
+	}
+}
+
+// look brings the ledger up to date.
+func (r *rig) look() *ledger {
+	r.Helper()
+	r.must(r.ledger.update(r.Context()))
+	return r.ledger
+}
+
+// untilDone waits until every claim has become a job and every job has come to an end.
+func (r *rig) untilDone() {
+	r.Helper()
+	defer func() {
+		if r.Failed() {
+			r.Logf("%d claims, %d jobs, %d open; %d instances started, %d seen, %d unfinished",
+				len(r.claims), len(r.ledger.jobs), r.ledger.open(), r.started.Load(), len(r.ledger.instances), r.ledger.unfinished())
+		}
+	}()
+	r.until("all jobs come to an end", func() bool {
+		l := r.look()
+		return len(l.jobs) >= len(r.claims) && l.open() == 0 && len(l.instances) >= int(r.started.Load()) && l.unfinished() == 0
+	})
+}
+
+// done is how many jobs have come to an end.
+func (r *rig) done() int {
+	r.Helper()
+	l := r.look()
+	return len(l.jobs) - l.open()
+}
+
+// records returns all that is in the store. A worker may be writing to it.
+func (r *rig) records() (all []audit.Record) {
+	r.Helper()
+	s := r.store.open(r)
+	defer func() { r.check(s.Close()) }()
+	r.must(s.Between(r.Context(), time.Unix(0, 0), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), func(record *audit.Record) error {
+		all = append(all, *record)
+		return nil
+	}))
+	return all
+}
+
+// afterTest is the context of what is done when a test is over and its own context has ended.
+func afterTest() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), time.Minute)
+}
+
+// stopAll stops the workers that still run. Each must end by itself, in time and well.
+func (r *rig) stopAll() {
+	r.Helper()
+	for _, w := range r.workers {
+		if w.Alive() {
+			w.stops()
+		}
+	}
+}
+
+// killAll ends what is left of the workers when the test is over.
+func (r *rig) killAll() {
+	var errs []error
+	for _, w := range r.workers {
+		errs = append(errs, w.Kill())
+		if r.Failed() {
+			w.lastWords()
+		}
+	}
+	r.check(errors.Join(errs...))
+}

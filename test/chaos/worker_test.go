@@ -1,0 +1,188 @@
+package chaos
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/devbroker/process"
+)
+
+// stopLimit is how long a worker may take to end after SIGTERM.
+const stopLimit = 10 * time.Second
+
+// worker is one process of the worker under test.
+type worker struct {
+	*process.Process
+	rig  *rig
+	log  string // the file with all it has printed
+	http string // host:port, known once it has started
+	// scraped is what its metrics were when they were read last.
+	scraped string
+}
+
+// launch starts a worker without waiting for it. Settings come last and win.
+func (r *rig) launch(settings ...string) *worker {
+	r.Helper()
+	w := &worker{rig: r, log: filepath.Join(r.dir, fmt.Sprintf("worker-%d.log", len(r.workers)+1))}
+	log, err := os.Create(w.log)
+	r.must(err)
+	defer log.Close()
+	cmd := exec.CommandContext(context.Background(), binary, "run") // it is ended by the rig
+	cmd.Dir = r.dir
+	cmd.Env = append([]string{
+		"ZEEBE_ADDRESS=" + r.proxy.Address(), "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
+		"RETRY_WORKER_NAME=" + fmt.Sprintf("chaos-%d", len(r.workers)+1),
+		"RETRY_DATABASE_URL=" + r.store.url, "RETRY_AUDIT_KEY_FILE=" + r.store.keyFile,
+	}, settings...)
+	cmd.Stdout, cmd.Stderr = log, log
+	w.Process, err = process.Start(cmd, false)
+	r.must(err)
+	if len(r.workers) == 0 {
+		r.Cleanup(r.killAll)
+	}
+	r.workers = append(r.workers, w)
+	return w
+}
+
+// start starts a worker and waits until it has opened its store and serves its metrics.
+func (r *rig) start(settings ...string) *worker {
+	r.Helper()
+	w := r.launch(settings...)
+	r.until("the worker starts", func() bool {
+		if !w.Alive() {
+			r.Fatalf("the worker ended: %v\n%s", w.Err(), process.LogTail(w.log))
+		}
+		for _, line := range w.lines("worker_started") {
+			w.http, _ = line["httpAddress"].(string)
+		}
+		return w.http != ""
+	})
+	return w
+}
+
+// lines returns what the worker has logged of an event.
+func (w *worker) lines(event string) (found []map[string]any) {
+	w.rig.Helper()
+	raw, err := os.ReadFile(w.log)
+	w.rig.must(err)
+	needle := []byte(`"event":"` + event + `"`)
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		if !bytes.Contains(lines.Bytes(), needle) {
+			continue
+		}
+		var line map[string]any
+		if json.Unmarshal(lines.Bytes(), &line) == nil { // a worker that was killed leaves half a line
+			found = append(found, line)
+		}
+	}
+	w.rig.must(lines.Err())
+	return found
+}
+
+// logged is how often the workers of the row have logged an event.
+func (r *rig) logged(event string) (n int) {
+	r.Helper()
+	for _, w := range r.workers {
+		n += len(w.lines(event))
+	}
+	return n
+}
+
+// get asks the worker's HTTP server once; the status is 0 where it does not answer.
+func (w *worker) get(path string) (status int, text string) {
+	w.rig.Helper()
+	ctx, cancel := context.WithTimeout(w.rig.Context(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.http+path, nil)
+	w.rig.must(err)
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(body)
+}
+
+// metric adds up the samples of a metric that carry all the labels, such as `fate="gone"`.
+func (w *worker) metric(name string, labels ...string) (sum float64) {
+	w.rig.Helper()
+	status, text := w.get("/metrics")
+	if status != http.StatusOK {
+		w.rig.Fatalf("/metrics of worker %d: %d %s", w.PID(), status, text)
+	}
+	w.scraped = text
+	return sample(text, name, labels...)
+}
+
+// sample reads a metric out of the text of a scrape.
+func sample(text, name string, labels ...string) (sum float64) {
+lines:
+	for line := range strings.Lines(text) {
+		rest, is := strings.CutPrefix(line, name)
+		if !is || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		for _, label := range labels {
+			if !strings.Contains(rest, label) {
+				continue lines
+			}
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndexByte(rest, ' '):]), 64)
+		if err == nil {
+			sum += value
+		}
+	}
+	return sum
+}
+
+// answersStatus waits until the worker answers a request with this status.
+func (w *worker) answersStatus(path string, want int) {
+	w.rig.Helper()
+	w.rig.until(fmt.Sprintf("%s of worker %d answers %d", path, w.PID(), want), func() bool {
+		got, _ := w.get(path)
+		return got == want
+	})
+}
+
+// stops sends SIGTERM. The worker must end by itself, with exit code 0, within stopLimit.
+func (w *worker) stops() (took time.Duration) {
+	w.rig.Helper()
+	began := time.Now()
+	ctx, cancel := afterTest()
+	defer cancel()
+	byItself, err := w.Stop(ctx, 2*stopLimit)
+	took = time.Since(began)
+	if err != nil || !byItself || w.Err() != nil || took > stopLimit {
+		w.rig.Errorf("worker %d ended %v after SIGTERM, by itself: %v, with %v, %v", w.PID(), took, byItself, w.Err(), err)
+	}
+	return took
+}
+
+// kills ends the worker as kill -9 does.
+func (w *worker) kills() {
+	w.rig.Helper()
+	w.rig.must(w.Kill())
+}
+
+// lastWords puts the end of the log into the test's own.
+func (w *worker) lastWords() {
+	w.rig.Logf("the log of worker %d ends with:\n%s", w.PID(), process.LogTail(w.log))
+}
