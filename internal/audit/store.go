@@ -110,14 +110,12 @@ type Keeper interface {
 	ForgetUnanswered(ctx context.Context, before time.Time) error
 }
 
-// Deaths counts how often a process died over a job.
+// Deaths counts how often a process died over a job: between Begin and the Append of its record.
 type Deaths interface {
-	// Deaths returns for each job how many handlings of it were begun since the last one that ended.
-	Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]int, error)
-	// Begin notes that the jobs are about to be handled, End that the handling is over and nobody died: from then on a
-	// job counts from 0 again, so that those who merely were beside a poisonous one are cleared.
+	// Deaths returns, of each job of the cluster that has any, how many handlings were begun and never ended.
+	Deaths(ctx context.Context, cluster string) (map[int64]int, error)
+	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
-	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
 // HeldError says that another process holds a store that is for one process only.

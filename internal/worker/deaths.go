@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,9 +14,10 @@ import (
 // Deadly keeps a job that kills the process from killing it for ever. The broker gives such a job out again without end,
 // because a lock that runs out uses up no retry.
 //
-// A process that has just started may have died over a job, so for a while it notes which jobs it is about to handle
-// before it does. A job that was noted and never finished is handled alone, so that it takes nobody with it, and at the
-// third death it becomes an incident. After that while nothing is noted, and nothing is paid for it.
+// A process that has just started may be there because a job killed the one before. So for a while it notes which jobs
+// it is about to handle, before it does; their records end that. A job over which an earlier process died is handled
+// alone, so that it takes nobody with it, and after the third death it becomes an incident. After that while nothing is
+// noted, and nothing is paid for it.
 type Deadly struct {
 	next   job.Handler
 	deaths audit.Deaths
@@ -23,6 +25,9 @@ type Deadly struct {
 	until  time.Time
 	now    func() time.Time
 	log    *zap.Logger
+
+	mu     sync.Mutex
+	before map[int64]int // deaths of earlier processes, by job; nil while not known
 }
 
 // maxDeaths is how many processes may die over a job before it becomes an incident.
@@ -38,13 +43,13 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	if d.now().After(d.until) {
 		return d.next.Handle(ctx, jobs)
 	}
-	counts, err := d.deaths.Deaths(ctx, d.trail.Cluster, keys(jobs))
+	deaths, err := d.earlier(ctx, jobs)
 	if err != nil {
 		return d.trail.unavailable(jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	var fresh []int
-	for i, n := range counts {
+	for i, n := range deaths {
 		if n == 0 {
 			fresh = append(fresh, i)
 		}
@@ -52,7 +57,7 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	if fresh != nil {
 		d.noted(ctx, jobs, fresh, answers)
 	}
-	for i, n := range counts {
+	for i, n := range deaths {
 		switch {
 		case n >= maxDeaths:
 			answers[i] = d.bury(ctx, &jobs[i], n)
@@ -64,7 +69,26 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-// noted handles some jobs of the batch and notes before and after that it does.
+// earlier returns how many earlier processes died over each of the jobs. What this process notes itself does not count:
+// it lives.
+func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.before == nil {
+		before, err := d.deaths.Deaths(ctx, d.trail.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		d.before = before
+	}
+	deaths := make([]int, len(jobs))
+	for i := range jobs {
+		deaths[i] = d.before[jobs[i].Key]
+	}
+	return deaths, nil
+}
+
+// noted notes some jobs of the batch and has them handled.
 func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
 	some := make([]job.Job, len(which))
 	for k, i := range which {
@@ -72,8 +96,6 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 	}
 	got := d.trail.unavailable(some)
 	if d.deaths.Begin(ctx, d.trail.Cluster, keys(some)) == nil {
-		// A panic is not a death: the job loop recovers it, and it uses up a retry.
-		defer func() { _ = d.deaths.End(context.WithoutCancel(ctx), d.trail.Cluster, keys(some)) }()
 		got = d.next.Handle(ctx, some)
 	}
 	for k, i := range which {
@@ -90,14 +112,14 @@ func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
 		Detail:  marshal(audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),
 	}
-	stored, err := d.trail.Recorder.Record(ctx, []audit.Record{record})
+	stored, err := d.trail.Recorder.Record(ctx, []audit.Record{record}) // and with it the count ends
 	if err != nil {
 		return d.trail.unavailable([]job.Job{*j})[0]
 	}
 	d.log.Error("job_kills_the_worker", append(jobFields(j), zap.Int("deaths", deaths))...)
-	if err := d.deaths.End(ctx, d.trail.Cluster, []int64{j.Key}); err != nil {
-		d.log.Warn("deaths_not_forgotten", append(jobFields(j), zap.Error(err))...)
-	}
+	d.mu.Lock()
+	delete(d.before, j.Key) // corrected, it comes again under the same key
+	d.mu.Unlock()
 	return d.trail.answer(j, &stored[0].Record, nil)
 }
 

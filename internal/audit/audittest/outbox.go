@@ -77,13 +77,13 @@ var outboxFacts = []fact{
 
 var deathFacts = []fact{
 	{"handlings that were begun and not ended are counted, over restarts", func(t *testing.T, s *subject) {
-		deaths := func(want ...int) {
+		deaths := func(want map[int64]int) {
 			t.Helper()
-			got, err := s.Deaths(t.Context(), "a", []int64{1, 2, 3})
+			got, err := s.Deaths(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "deaths of the jobs 1, 2 and 3", got, want)
+			same(t, "deaths", got, want)
 		}
 		must := func(err error) {
 			t.Helper()
@@ -91,18 +91,42 @@ var deathFacts = []fact{
 				t.Fatal(err)
 			}
 		}
-		deaths(0, 0, 0)
+		deaths(map[int64]int{})
 		must(s.Begin(t.Context(), "a", []int64{1, 2}))
 		must(s.Begin(t.Context(), "b", []int64{1, 2, 3}))
 		s.reopen(t)
-		deaths(1, 1, 0)
+		deaths(map[int64]int{1: 1, 2: 1})
 		must(s.Begin(t.Context(), "a", []int64{2, 3}))
-		deaths(1, 2, 1)
-		must(s.End(t.Context(), "a", []int64{2, 3}))
-		deaths(1, 0, 0)
+		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
 		must(s.Begin(t.Context(), "a", nil))
-		must(s.End(t.Context(), "a", nil))
-		deaths(1, 0, 0)
+		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
+	}},
+	{"the append of a job's record ends its handling, also where it is stored already", func(t *testing.T, s *subject) {
+		mine, others := Record(1), Record(2)
+		mine.Cluster, others.Cluster = "a", "b"
+		for range 2 {
+			for _, cluster := range []string{"a", "b"} {
+				if err := s.Begin(t.Context(), cluster, []int64{mine.JobKey, others.JobKey, 99}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.reopen(t)
+			if _, err := s.Deaths(t.Context(), "a"); err != nil { // as a process does that has just started
+				t.Fatal(err)
+			}
+			if _, err := s.Append(t.Context(), []audit.Record{mine, others}, nil); err != nil {
+				t.Fatal(err)
+			}
+			for cluster, ended := range map[string]int64{"a": mine.JobKey, "b": others.JobKey} {
+				got, err := s.Deaths(t.Context(), cluster)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got) != 2 || got[ended] != 0 || got[99] == 0 {
+					t.Errorf("cluster %s has the deaths %v, want none of job %d", cluster, got, ended)
+				}
+			}
+		}
 	}},
 }
 

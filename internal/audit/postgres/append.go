@@ -204,6 +204,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(answered) > 0 {
 		b.Queue(deleteAnswered, answered)
 	}
+	a.endDeaths(&b)
 	b.Queue("COMMIT")
 	err := a.conn.SendBatch(ctx, &b).Close()
 	if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {

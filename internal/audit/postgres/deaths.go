@@ -6,9 +6,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// deleteDeaths takes rows in the order of their keys, as Begin does, so that two replicas with the same jobs do not wait
+// for one another.
+const deleteDeaths = `DELETE FROM deaths WHERE cluster = $1 AND job_key IN (SELECT job_key FROM deaths
+	WHERE cluster = $1 AND job_key = ANY ($2::bigint[]) ORDER BY job_key FOR UPDATE)`
+
 // Deaths implements [audit.Deaths].
-func (s *Store) Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]int, error) {
-	rows, err := s.pool.Query(ctx, "SELECT job_key, begun FROM deaths WHERE cluster = $1 AND job_key = ANY ($2::bigint[])", cluster, jobKeys)
+func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {
+	rows, err := s.pool.Query(ctx, "SELECT job_key, begun FROM deaths WHERE cluster = $1", cluster)
 	if err != nil {
 		return nil, s.wrap("count deaths", err)
 	}
@@ -21,25 +26,32 @@ func (s *Store) Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]
 	}); err != nil {
 		return nil, s.wrap("count deaths", err)
 	}
-	counts := make([]int, len(jobKeys))
-	for i, key := range jobKeys {
-		counts[i] = begun[key]
+	if len(begun) > 0 {
+		s.noted.Store(true)
 	}
-	return counts, nil
+	return begun, nil
 }
 
-// Begin implements [audit.Deaths]. Rows are taken in the order of their keys, here and in End, so that two replicas with
-// the same jobs do not wait for one another.
+// Begin implements [audit.Deaths].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
+	s.noted.Store(true)
 	_, err := s.pool.Exec(ctx, `INSERT INTO deaths (cluster, job_key, begun)
 		SELECT DISTINCT $1::text, k, 1 FROM unnest($2::bigint[]) AS k ORDER BY k
 		ON CONFLICT (cluster, job_key) DO UPDATE SET begun = deaths.begun + 1`, cluster, jobKeys)
 	return s.wrap("note what is begun", err)
 }
 
-// End implements [audit.Deaths].
-func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM deaths WHERE cluster = $1 AND job_key IN (SELECT job_key FROM deaths
-		WHERE cluster = $1 AND job_key = ANY ($2::bigint[]) ORDER BY job_key FOR UPDATE)`, cluster, jobKeys)
-	return s.wrap("note what is ended", err)
+// endDeaths ends, in the transaction of an Append, the handling of the jobs of its records, if any was noted since the
+// store was opened.
+func (a *appending) endDeaths(b *pgx.Batch) {
+	if !a.store.noted.Load() {
+		return
+	}
+	byCluster := map[string][]int64{}
+	for _, r := range a.found {
+		byCluster[r.Cluster] = append(byCluster[r.Cluster], r.JobKey)
+	}
+	for cluster, keys := range byCluster {
+		b.Queue(deleteDeaths, cluster, keys)
+	}
 }

@@ -138,7 +138,6 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"purge":     func() error { return s.Purge(t.Context(), audit.Stub{}) },
 		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
 		"begin":     func() error { return s.Begin(t.Context(), "zeebe", []int64{1}) },
-		"end":       func() error { return s.End(t.Context(), "zeebe", []int64{1}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

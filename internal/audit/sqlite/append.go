@@ -18,6 +18,9 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 			if err := b.append(ctx, w); err != nil {
 				return err
 			}
+			if err := s.endDeaths(ctx, w, records); err != nil {
+				return err
+			}
 		}
 		return w.execIDs(ctx, clearAnswered, answered)
 	})
@@ -60,8 +63,8 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	if err := b.insert(ctx, w); err != nil {
 		return err
 	}
-	for _, table := range [...]string{"outbox", "unanswered"} {
-		if err := w.exec(ctx, "INSERT INTO "+table+" SELECT seq FROM records WHERE seq > ?", w.seq); err != nil {
+	for _, mark := range [...]string{"INSERT INTO outbox SELECT seq FROM records WHERE seq > ?", "INSERT INTO unanswered SELECT seq FROM records WHERE seq > ?"} {
+		if err := w.exec(ctx, mark, w.seq); err != nil {
 			return err
 		}
 	}
@@ -91,7 +94,7 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 }
 
 func (b *batch) lookChunk(ctx context.Context, w *writer, n int) error {
-	stmt, err := w.stmt(ctx, selectKeys[n])
+	stmt, err := w.stmt(ctx, selectKeys[n]) //nolint:sqlclosecheck // it is kept for the next batch
 	if err != nil {
 		return err
 	}

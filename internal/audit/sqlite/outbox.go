@@ -77,36 +77,49 @@ func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 }
 
 // Deaths counts handlings that never ended; see [audit.Deaths].
-func (s *Store) Deaths(ctx context.Context, cluster string, jobKeys []int64) ([]int, error) {
-	counts := make([]int, len(jobKeys))
-	for i, key := range jobKeys {
-		if err := s.ask(ctx, "SELECT count FROM deaths WHERE cluster = ? AND job_key = ?", []any{cluster, key}, &counts[i]); err != nil {
-			return nil, err
-		}
+func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT job_key, count FROM deaths WHERE cluster = ?", cluster)
+	if err != nil {
+		return nil, s.failed(err)
 	}
-	return counts, nil
+	defer rows.Close()
+	deaths := map[int64]int{}
+	for rows.Next() {
+		var key int64
+		var count int
+		if err := rows.Scan(&key, &count); err != nil {
+			return nil, s.failed(err)
+		}
+		deaths[key] = count
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.failed(err)
+	}
+	if len(deaths) > 0 {
+		s.noted.Store(true)
+	}
+	return deaths, nil
 }
 
 // Begin notes that jobs are about to be handled; see [audit.Deaths].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
-	return s.eachJob(ctx, addDeath, cluster, jobKeys)
+	s.noted.Store(true)
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, addDeaths, cluster, jobKeys) })
 }
 
-// End notes that the handling is over; see [audit.Deaths].
-func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
-	return s.eachJob(ctx, "DELETE FROM deaths WHERE cluster = ? AND job_key = ?", cluster, jobKeys)
-}
-
-func (s *Store) eachJob(ctx context.Context, query, cluster string, jobKeys []int64) error {
-	if len(jobKeys) == 0 {
+// endDeaths ends the handling of the jobs of these records, if any was noted since the store was opened.
+func (s *Store) endDeaths(ctx context.Context, w *writer, records []audit.Record) error {
+	if !s.noted.Load() {
 		return nil
 	}
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		for _, key := range jobKeys {
-			if err := w.exec(ctx, query, cluster, key); err != nil {
-				return err
-			}
+	byCluster := map[string][]int64{}
+	for i := range records {
+		byCluster[records[i].Cluster] = append(byCluster[records[i].Cluster], records[i].JobKey)
+	}
+	for cluster, keys := range byCluster {
+		if err := w.execJobs(ctx, clearDeaths, cluster, keys); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -41,6 +41,7 @@ type Store struct {
 	writer  *writer       // nil until the first write, and after a failed one
 	closed  bool          // both are for whoever has the turn
 	leading atomic.Bool
+	noted   atomic.Bool // there may be deaths to be ended by an Append
 }
 
 var _ audit.Store = (*Store)(nil)

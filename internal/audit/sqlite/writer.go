@@ -107,7 +107,7 @@ func (w *writer) transact(ctx context.Context, do func(context.Context, *writer)
 
 // exec runs a statement that is prepared when it is first used.
 func (w *writer) exec(ctx context.Context, query string, args ...any) error {
-	stmt, err := w.stmt(ctx, query)
+	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // it is kept, and closed with the writer
 	if err != nil {
 		return err
 	}
@@ -157,8 +157,26 @@ var (
 	clearAnswered  = repeated{"DELETE FROM unanswered WHERE seq IN (", "?", ")"}.build()
 	clearPublished = repeated{"DELETE FROM outbox WHERE seq IN (", "?", ")"}.build()
 	askUnanswered  = repeated{"SELECT seq FROM unanswered WHERE seq IN (", "?", ")"}.build()
-	addDeath       = "INSERT INTO deaths (cluster, job_key, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
+	addDeaths      = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1"}.build()
+	clearDeaths    = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
 )
+
+// execJobs runs a statement for all of these jobs of a cluster.
+func (w *writer) execJobs(ctx context.Context, texts map[int]string, cluster string, jobKeys []int64) error {
+	for len(jobKeys) > 0 {
+		n := chunk(len(jobKeys))
+		args := w.args[:0]
+		for _, key := range jobKeys[:n] {
+			args = append(args, cluster, key)
+		}
+		w.args = args
+		if err := w.exec(ctx, texts[n], args...); err != nil {
+			return err
+		}
+		jobKeys = jobKeys[n:]
+	}
+	return nil
+}
 
 // execIDs runs a statement on all IDs, in chunks.
 func (w *writer) execIDs(ctx context.Context, texts map[int]string, ids []int64) error {
