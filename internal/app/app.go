@@ -14,6 +14,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
@@ -38,6 +40,8 @@ type App struct {
 	store    audit.Store
 	secret   *audit.Secret
 	recorder *audit.Recorder
+	// relay publishes the events; nil where no queue is configured.
+	relay *events.Relay
 	// loop works the analyze-retry jobs, outcomes the record-retry-outcome jobs.
 	loop, outcomes *zeebe.Worker
 
@@ -75,7 +79,11 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	registry := metrics.NewRegistry()
 	numbers := metrics.New(registry, policy)
 	metrics.RegisterState(registry, a.state())
-	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: numbers.StoreFailed})
+	appended, err := a.openQueue(numbers)
+	if err != nil {
+		return nil, err
+	}
+	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: numbers.StoreFailed, Appended: appended})
 	if a.http, err = ops.New(cfg.HTTPAddress, registry, a.ready); err != nil {
 		return nil, err
 	}
@@ -98,6 +106,21 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	a.outcomes = a.workerFor(worker.OutcomeJobType, worker.OutcomeVariables(),
 		worker.NewOutcomeHandler(trail, time.Now, numbers, log), trail, numbers)
 	return a, nil
+}
+
+// openQueue makes the relay to the queue that the configuration names, if it names one, and returns what tells the relay
+// of a new record. A queue that is not there is waited for.
+func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
+	if a.cfg.EventsURL == "" {
+		return nil, nil
+	}
+	publisher, err := queue.Open(string(a.cfg.EventsURL))
+	if err != nil {
+		return nil, config.FaultsError{"RETRY_EVENTS_URL " + err.Error()}
+	}
+	a.later("close the connection to the queue", publisher.Close)
+	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: numbers})
+	return a.relay.Wake, nil
 }
 
 // workerFor makes the worker of one job type.
@@ -140,8 +163,10 @@ func (a *App) Run(ctx context.Context) error {
 	background, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
 	var tending sync.WaitGroup
-	for _, run := range []func(context.Context){a.recorder.Run, a.keep} {
-		tending.Go(func() { run(background) })
+	tending.Go(func() { a.recorder.Run(background) })
+	tending.Go(func() { a.keep(background) })
+	if a.relay != nil {
+		tending.Go(func() { a.relay.Run(background) })
 	}
 	var loops errgroup.Group
 	for _, loop := range []*zeebe.Worker{a.loop, a.outcomes} {

@@ -66,32 +66,9 @@ func (a *App) state() metrics.State {
 		}
 		return 0
 	}
-	backlog := func() (waiting int64, oldest time.Time, err error) {
-		ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
-		defer cancel()
-		return a.store.Backlog(ctx)
-	}
 	return metrics.State{
 		GatewayUp: func() float64 { return flag(a.loop.Connected()) },
 		StoreUp:   func() float64 { return flag(a.recorder.Err() == nil) },
-		OutboxPending: func() float64 {
-			waiting, _, err := backlog()
-			if err != nil {
-				return metrics.Unknown()
-			}
-			return float64(waiting)
-		},
-		OutboxOldestSeconds: func() float64 {
-			_, oldest, err := backlog()
-			switch {
-			case err != nil:
-				return metrics.Unknown()
-			case oldest.IsZero():
-				return 0
-			default:
-				return time.Since(oldest).Seconds()
-			}
-		},
 		SuccessRate: func() float64 {
 			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
 			defer cancel()

@@ -69,7 +69,7 @@ func (c *Config) checkStore(f *faults) {
 	default:
 		f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
 	}
-	if c.EventsURL != "" && !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka"}, c.EventsURL.Scheme()) {
+	if c.EventsURL != "" && !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka", "kafka+tls"}, c.EventsURL.Scheme()) {
 		f.addValue("RETRY_EVENTS_URL", c.EventsURL.String())
 	}
 }

@@ -70,5 +70,5 @@ func (r *Relay) countBacklog(ctx context.Context) {
 type nobody struct{}
 
 func (nobody) Published(int)            {}
-func (nobody) Failed(int)               {}
+func (nobody) PublishFailed(int)        {}
 func (nobody) Backlog(int64, time.Time) {}

@@ -17,8 +17,8 @@ import (
 type Observer interface {
 	// Published is called when the queue has acknowledged so many events.
 	Published(n int)
-	// Failed is called when so many events were sent and not acknowledged. They are sent again.
-	Failed(n int)
+	// PublishFailed is called when so many events were sent and not acknowledged. They are sent again.
+	PublishFailed(n int)
 	// Backlog is called every few seconds, whether this process publishes or not: how many events wait, and when the
 	// oldest of them was decided; the zero time where none waits.
 	Backlog(waiting int64, oldest time.Time)
@@ -209,7 +209,7 @@ func (r *Relay) nextWave(records []audit.Record) (wave []Event, rest []audit.Rec
 		event, err := FromRecord(record)
 		if err != nil {
 			r.refused(key, record.ID, "", err)
-			r.observer.Failed(1)
+			r.observer.PublishFailed(1)
 			continue
 		}
 		taken[key] = true
@@ -244,7 +244,7 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 		}
 	}
 	r.observer.Published(len(done))
-	r.observer.Failed(len(wave) - len(done))
+	r.observer.PublishFailed(len(wave) - len(done))
 	switch {
 	case !reachable:
 		wait(ctx, r.queue.failed(reason))

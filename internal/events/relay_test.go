@@ -113,7 +113,7 @@ func (c *counts) get() (published, failed int) {
 	return c.published, c.failed
 }
 
-func (c *counts) Failed(n int) { c.mu.Lock(); c.failed += n; c.mu.Unlock() }
+func (c *counts) PublishFailed(n int) { c.mu.Lock(); c.failed += n; c.mu.Unlock() }
 func (c *counts) Backlog(waiting int64, oldest time.Time) {
 	c.mu.Lock()
 	c.waiting, c.oldest = waiting, oldest

@@ -29,6 +29,8 @@ type Metrics struct {
 	storeErrors   prometheus.Counter
 	published     prometheus.Counter
 	publishErrors prometheus.Counter
+	outbox        outbox
+	outboxAge     prometheus.GaugeFunc
 }
 
 // NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
@@ -81,7 +83,8 @@ func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
 	}
 	m.addTraffic()
 	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled,
-		m.repeated, m.jobKeyReused, m.outcomes, m.answers, m.pollErrors, m.storeErrors, m.published, m.publishErrors)
+		m.repeated, m.jobKeyReused, m.outcomes, m.answers, m.pollErrors, m.storeErrors, m.published, m.publishErrors,
+		m.outbox.pending, m.outboxAge)
 	return m
 }
 

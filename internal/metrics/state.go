@@ -11,8 +11,6 @@ import (
 type State struct {
 	// GatewayUp is 1 while polls come through, StoreUp while the store takes writes; else they are 0.
 	GatewayUp, StoreUp func() float64
-	// OutboxPending is how many events wait to be published, OutboxOldestSeconds how old the oldest of them is.
-	OutboxPending, OutboxOldestSeconds func() float64
 	// SuccessRate is the share of the retried claims that were accepted in the end, over the last 24 hours.
 	SuccessRate func() float64
 }
@@ -26,8 +24,6 @@ func RegisterState(reg prometheus.Registerer, s State) {
 		{"retry_success_rate", "Share of the retried claims that were accepted in the end, 0 to 1, of those that ended in the last 24 hours; NaN while there are none.", s.SuccessRate},
 		{"retry_gateway_up", "1 while polls for jobs come through to the Zeebe gateway, else 0.", s.GatewayUp},
 		{"retry_store_up", "1 while the audit store takes writes, else 0.", s.StoreUp},
-		{"retry_outbox_pending", "Events that wait to be published.", s.OutboxPending},
-		{"retry_outbox_oldest_seconds", "Age of the oldest event that waits to be published, 0 where none waits.", s.OutboxOldestSeconds},
 	} {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: g.name, Help: g.help}, g.value))
 	}

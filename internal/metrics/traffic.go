@@ -2,12 +2,40 @@ package metrics
 
 import (
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
 )
+
+// outbox is what waits to be published, as it was counted last.
+type outbox struct {
+	pending prometheus.Gauge
+	oldest  atomic.Int64 // Unix nanoseconds, 0 where nothing waits
+}
+
+// Backlog notes how many events wait to be published, and when the oldest of them was decided; the zero time where none
+// waits.
+func (m *Metrics) Backlog(waiting int64, oldest time.Time) {
+	m.outbox.pending.Set(float64(waiting))
+	if oldest.IsZero() {
+		m.outbox.oldest.Store(0)
+		return
+	}
+	m.outbox.oldest.Store(oldest.UnixNano())
+}
+
+// age is how old the oldest event is now.
+func (o *outbox) age() float64 {
+	at := o.oldest.Load()
+	if at == 0 {
+		return 0
+	}
+	return max(time.Since(time.Unix(0, at)).Seconds(), 0)
+}
 
 // addTraffic makes the counters of what goes to and fro between broker, store and queue.
 func (m *Metrics) addTraffic() {
@@ -20,6 +48,14 @@ func (m *Metrics) addTraffic() {
 	m.storeErrors = counter("retry_store_errors_total", "Tries to write to the audit store that failed.")
 	m.published = counter("retry_events_published_total", "Events that the queue has acknowledged.")
 	m.publishErrors = counter("retry_events_failed_total", "Events that were sent to the queue and not acknowledged; they are sent again.")
+	m.outbox.pending = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "retry_outbox_pending",
+		Help: "Events that wait to be published; 0 where no queue is configured.",
+	})
+	m.outboxAge = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "retry_outbox_oldest_seconds",
+		Help: "Age of the oldest event that waits to be published; 0 where none waits.",
+	}, m.outbox.age)
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "retry_outcomes_total",
 		Help: "Rounds of submissions that ended, by how they did.",

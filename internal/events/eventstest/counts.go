@@ -8,8 +8,8 @@ import (
 // counts is an [events.Observer] that counts.
 type counts struct{ published, failed atomic.Int64 }
 
-func (c *counts) Published(n int) { c.published.Add(int64(n)) }
-func (c *counts) Failed(n int)    { c.failed.Add(int64(n)) }
+func (c *counts) Published(n int)     { c.published.Add(int64(n)) }
+func (c *counts) PublishFailed(n int) { c.failed.Add(int64(n)) }
 
 // Backlog is not looked at.
 func (c *counts) Backlog(int64, time.Time) {}
