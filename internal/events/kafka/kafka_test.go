@@ -1,0 +1,199 @@
+package kafka_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/events/queue"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster speaks Kafka's protocol in this process: franz-go's own fake, which keeps its log in a directory. It is no
+// Kafka; to kill it is to close it.
+type cluster struct {
+	*kfake.Cluster
+	address string
+	options []kfake.Opt
+}
+
+func start(t *testing.T, options ...kfake.Opt) *cluster {
+	t.Helper()
+	address, err := devbroker.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := net.SplitHostPort(address)
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{address: address}
+	c.options = append(options, kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(t.TempDir()), kfake.DefaultNumPartitions(3))
+	c.Restart(t)
+	t.Cleanup(func() { c.Cluster.Close() })
+	return c
+}
+
+func (c *cluster) Open(t *testing.T, place string) events.Publisher {
+	t.Helper()
+	p, err := queue.Open("kafka://" + c.address + "?topic=" + place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (c *cluster) Received(t *testing.T, place string) (received []events.Event) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.address), kgo.ConsumeTopics(place))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		fetches := client.PollFetches(ctx)
+		cancel()
+		if fetches.Empty() || fetches.Err0() != nil {
+			return received
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			id, _, _ := strings.Cut(strings.SplitN(string(r.Value), `"id":"`, 2)[1], `"`)
+			if len(r.Headers) != 1 || string(r.Headers[0].Value) != events.ContentType {
+				t.Errorf("headers %v", r.Headers)
+			}
+			if key := string(r.Key); !strings.Contains(string(r.Value), `"partitionkey":"`+key+`"`) {
+				t.Errorf("key %s of %s", key, r.Value)
+			}
+			received = append(received, events.Event{ID: id, JSON: r.Value})
+		})
+	}
+}
+
+func (c *cluster) Kill(*testing.T) { c.Cluster.Close() }
+
+func (c *cluster) Restart(t *testing.T) {
+	t.Helper()
+	var err error
+	if c.Cluster, err = kfake.NewCluster(c.options...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cluster) TooLarge() int { return 2 << 20 }
+
+func batch(t *testing.T) (all []events.Event) {
+	t.Helper()
+	records := (&eventstest.Outbox{}).Fill("A", 3, 1)
+	for i := range records {
+		e, err := events.FromRecord(&records[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func TestKafka(t *testing.T) { eventstest.Suite(t, start(t, kfake.AllowAutoTopicCreation())) }
+
+func TestATopicOfOthersIsNeverMade(t *testing.T) {
+	c := start(t, kfake.AllowAutoTopicCreation())
+	p, err := queue.Open("kafka://" + c.address + "?create=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, err := range p.Publish(t.Context(), batch(t)) {
+		if err == nil || errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "the topic analyze-retry.events is not there") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestThePublisherAsksForEveryReplicasAcknowledgement(t *testing.T) {
+	c := start(t, kfake.AllowAutoTopicCreation())
+	var acks int16
+	asked := make(chan struct{}, 1)
+	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		acks = r.(*kmsg.ProduceRequest).Acks
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return nil, nil, false
+	})
+	p := c.Open(t, "acks")
+	defer p.Close()
+	for _, err := range p.Publish(t.Context(), batch(t)) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	<-asked
+	if acks != -1 {
+		t.Errorf("acks %d, want -1: all", acks)
+	}
+}
+
+func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
+	c := start(t, kfake.AllowAutoTopicCreation())
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return nil, errors.New("cut"), true // the connection is closed without an answer
+	})
+	p := c.Open(t, "silent")
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	for _, err := range p.Publish(ctx, batch(t)) {
+		if err == nil || errors.Is(err, events.ErrRefused) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestALoginIsAskedForAndAWrongPasswordIsToldWithoutIt(t *testing.T) {
+	c := start(t, kfake.AllowAutoTopicCreation(), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "worker", "right"), kfake.Superuser("PLAIN", "plain", "right"))
+	for _, login := range []struct{ user, query, want string }{
+		{"worker:right", "", ""},
+		{"plain:right", "&sasl=plain", ""},
+		{"worker:not-the-password", "", kerr.SaslAuthenticationFailed.Message},
+	} {
+		p, err := queue.Open("kafka://" + login.user + "@" + c.address + "?topic=login" + login.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		eventstest.Await(t, "an answer", func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			err := p.Publish(ctx, batch(t))[0]
+			got = ""
+			if err != nil {
+				got = err.Error()
+			}
+			return err == nil || login.want != "" && strings.Contains(got, login.want)
+		})
+		if (got == "") != (login.want == "") || strings.Contains(got, "not-the-password") {
+			t.Errorf("%s: %s", login.user, got)
+		}
+		_ = p.Close()
+	}
+}
