@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,7 +117,11 @@ func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
 	}
 	publisher, err := queue.Open(string(a.cfg.EventsURL))
 	if err != nil {
-		return nil, config.FaultsError{"RETRY_EVENTS_URL " + err.Error()}
+		var faults config.FaultsError
+		for fault := range strings.SplitSeq(err.Error(), "\n") {
+			faults = append(faults, "RETRY_EVENTS_URL: "+fault)
+		}
+		return nil, faults
 	}
 	a.later("close the connection to the queue", publisher.Close)
 	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: numbers})
