@@ -50,7 +50,12 @@ func migrate(ctx context.Context, path string) error {
 	if has > knows {
 		return &audit.NewerSchemaError{Has: has, Knows: knows}
 	}
-	_, err = provider.Up(ctx)
+	if _, err = provider.Up(ctx); err != nil {
+		return err
+	}
+	// A process that was killed, or whose sync failed, may have left records in the log that are not on the disk. They
+	// count as stored from here on, so they go to the disk now.
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return err
 }
 

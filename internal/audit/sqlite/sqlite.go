@@ -178,7 +178,7 @@ func private(path string) error {
 
 // source is the driver's name for the file.
 func source(path, mode string, pragmas ...string) string {
-	query := url.Values{"mode": {mode}, "_pragma": append([]string{"busy_timeout(1000)", "cache_size(-16384)"}, pragmas...)}
+	query := url.Values{"mode": {mode}, "_pragma": append([]string{"busy_timeout(1000)"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 

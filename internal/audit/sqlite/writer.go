@@ -26,7 +26,7 @@ type writer struct {
 }
 
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "wal_autocheckpoint(2000)"))
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)"))
 	if err != nil {
 		return nil, err
 	}

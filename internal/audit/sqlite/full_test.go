@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+)
+
+// TestAFullDiskRefusesWritesUntilThereIsRoom is row 16 of the faults. The disk is full by the process' own limit for
+// files, at another place of the transaction each time. It fails where the writer is kept after an error: then what it
+// holds for the end of the chain is not what the file has.
+func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var free syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &free); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(bytes uint64) {
+		t.Helper()
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: free.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer limit(free.Cur)
+
+	f, secret := newFile(t), newSecret(t)
+	s := openFile(t, f.path, secret)
+	n, refused := 0, 0
+	for room := uint64(0); room < 300_000; room += 15_000 {
+		limit(room)
+		if _, err := s.Append(t.Context(), audittest.Records(n, n+50), nil); err != nil {
+			refused++
+			if room == 0 && s.Probe(t.Context()) == nil {
+				t.Error("the probe wrote to a full disk")
+			}
+		}
+		limit(free.Cur)
+		if err := s.Probe(t.Context()); err != nil {
+			t.Fatalf("with room again: %v", err)
+		}
+		// To append again what was refused is safe, and what was not is not stored twice.
+		if _, err := s.Append(t.Context(), audittest.Records(n, n+50), nil); err != nil {
+			t.Fatalf("with room again: %v", err)
+		}
+		n += 50
+		if v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil); err != nil || v.Records != int64(n) {
+			t.Fatalf("%d records of %d, %v", v.Records, n, err)
+		}
+	}
+	if refused < 3 {
+		t.Errorf("only %d appends were refused", refused)
+	}
+}
