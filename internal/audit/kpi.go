@@ -159,13 +159,13 @@ func (t *Tally) KPIs() []KPI {
 	slices.Sort(t.toSuccess)
 	timed := int64(len(t.toSuccess))
 	return []KPI{
-		share("successAfterRetry", rule, AtLeast, 0.80, t.retriedSuccesses, t.retriedOutcomes),
-		share("successAfterRetry", sibling, AtLeast, 0.85, t.retriedSuccesses, t.retriedOutcomes),
+		share(KPI{Name: "successAfterRetry", Rule: rule, Bound: AtLeast, Target: 0.80}, t.retriedSuccesses, t.retriedOutcomes),
+		share(KPI{Name: "successAfterRetry", Rule: sibling, Bound: AtLeast, Target: 0.85}, t.retriedSuccesses, t.retriedOutcomes),
 		{Name: "meanTimeToSuccess", Rule: rule, Measure: Seconds, Bound: AtMost, Target: 7200, Value: mean(t.toSuccess), Of: timed},
 		{Name: "medianTimeToSuccess", Rule: sibling, Measure: Seconds, Bound: AtMost, Target: 3600, Value: median(t.toSuccess), Of: timed},
-		share("permanentErrors", rule, Below, 0.10, t.kinds[KindPermanent], t.Decisions()),
-		share("retriesUsedUp", rule, Below, 0.05, exhausted, t.Claims()),
-		share("claimsLost", sibling, AtMost, 0.03, exhausted, retried),
+		share(KPI{Name: "permanentErrors", Rule: rule, Bound: Below, Target: 0.10}, t.kinds[KindPermanent], t.Decisions()),
+		share(KPI{Name: "retriesUsedUp", Rule: rule, Bound: Below, Target: 0.05}, exhausted, t.Claims()),
+		share(KPI{Name: "claimsLost", Rule: sibling, Bound: AtMost, Target: 0.03}, exhausted, retried),
 		{
 			Name: "meanAttemptsToSuccess", Rule: sibling, Measure: Number, Bound: AtMost, Target: 1.2,
 			Value: ratio(t.attempts, t.kinds[KindSubmitted]), Of: t.kinds[KindSubmitted],
@@ -173,8 +173,9 @@ func (t *Tally) KPIs() []KPI {
 	}
 }
 
-func share(name, rule string, bound Bound, target float64, part, of int64) KPI {
-	return KPI{Name: name, Rule: rule, Measure: Share, Bound: bound, Target: target, Value: ratio(part, of), Of: of, Part: part}
+func share(k KPI, part, of int64) KPI {
+	k.Measure, k.Value, k.Part, k.Of = Share, ratio(part, of), part, of
+	return k
 }
 
 // ratio, mean and median are 0 of nothing.

@@ -46,18 +46,25 @@ func tallied(t *testing.T, records ...[]audit.Record) *audit.Tally {
 	return &tally
 }
 
-// expect checks a row of the table: value, what it was measured on, and verdict.
-func expect(t *testing.T, tally *audit.Tally, name, rule string, value float64, of int64, verdict audit.Verdict) {
+// row is what is expected of a row of the table.
+type row struct {
+	name, rule string
+	value      float64
+	of         int64
+	verdict    audit.Verdict
+}
+
+func expect(t *testing.T, tally *audit.Tally, want row) {
 	t.Helper()
 	for _, k := range tally.KPIs() {
-		if k.Name == name && k.Rule == rule {
-			if math.Abs(k.Value-value) > 1e-9 || k.Of != of || k.Verdict() != verdict {
-				t.Errorf("%s of %s is %v on %d, %s; want %v on %d, %s", name, rule, k.Value, k.Of, k.Verdict(), value, of, verdict)
+		if k.Name == want.name && k.Rule == want.rule {
+			if got := (row{k.Name, k.Rule, k.Value, k.Of, k.Verdict()}); math.Abs(got.value-want.value) > 1e-9 || got.of != want.of || got.verdict != want.verdict {
+				t.Errorf("got %+v, want %+v", got, want)
 			}
 			return
 		}
 	}
-	t.Errorf("there is no %s of %s", name, rule)
+	t.Errorf("there is no %s of %s", want.name, want.rule)
 }
 
 const (
@@ -87,11 +94,11 @@ func TestSuccessIsCountedAmongTheRoundsThatWereRetriedAndEnded(t *testing.T) {
 		ends = append(ends, outcome(audit.KindSubmitted, 1, 2, time.Minute))
 	}
 	tally := tallied(t, ends, decisions(9, audit.KindRetry, "open"))
-	expect(t, tally, "successAfterRetry", rule, 0.8, 5, audit.Met)
-	expect(t, tally, "successAfterRetry", sibling, 0.8, 5, audit.Missed)
+	expect(t, tally, row{"successAfterRetry", rule, 0.8, 5, audit.Met})
+	expect(t, tally, row{"successAfterRetry", sibling, 0.8, 5, audit.Missed})
 
 	tally = tallied(t, ends, []audit.Record{outcome(audit.KindAbandoned, 2, 3, time.Hour)})
-	expect(t, tally, "successAfterRetry", rule, 4.0/6, 6, audit.Missed)
+	expect(t, tally, row{"successAfterRetry", rule, 4.0 / 6, 6, audit.Missed})
 }
 
 func TestTimeToSuccessIsThatOfRetriedRounds(t *testing.T) {
@@ -106,18 +113,18 @@ func TestTimeToSuccessIsThatOfRetriedRounds(t *testing.T) {
 		outcome(audit.KindSubmitted, 1, 2, -1), // purged: its first failure is not known any more
 	}
 	tally := tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute), others)
-	expect(t, tally, "meanTimeToSuccess", rule, 7200, 3, audit.Met)
-	expect(t, tally, "medianTimeToSuccess", sibling, 1800, 3, audit.Met)
+	expect(t, tally, row{"meanTimeToSuccess", rule, 7200, 3, audit.Met})
+	expect(t, tally, row{"medianTimeToSuccess", sibling, 1800, 3, audit.Met})
 
 	tally = tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute, 2*time.Hour+4*time.Second), others)
-	expect(t, tally, "meanTimeToSuccess", rule, 7201, 4, audit.Missed)
-	expect(t, tally, "medianTimeToSuccess", sibling, (1800+7204)/2, 4, audit.Missed)
+	expect(t, tally, row{"meanTimeToSuccess", rule, 7201, 4, audit.Missed})
+	expect(t, tally, row{"medianTimeToSuccess", sibling, (1800 + 7204) / 2, 4, audit.Missed})
 }
 
 func TestASuccessIsNeverBeforeTheFailure(t *testing.T) {
 	early := outcome(audit.KindSubmitted, 1, 2, 0)
 	early.At = early.At.Add(-time.Second) // by the clock of another replica
-	expect(t, tallied(t, []audit.Record{early}), "meanTimeToSuccess", rule, 0, 1, audit.Met)
+	expect(t, tallied(t, []audit.Record{early}), row{"meanTimeToSuccess", rule, 0, 1, audit.Met})
 }
 
 func TestTheMeanOfManyYearsOfWaitingIsNotTooLargeToCount(t *testing.T) {
@@ -125,14 +132,14 @@ func TestTheMeanOfManyYearsOfWaitingIsNotTooLargeToCount(t *testing.T) {
 	for i := range all {
 		all[i] = outcome(audit.KindSubmitted, 1, 2, 5*365*24*time.Hour)
 	}
-	expect(t, tallied(t, all), "meanTimeToSuccess", rule, 5*365*24*3600, 200, audit.Missed)
+	expect(t, tallied(t, all), row{"meanTimeToSuccess", rule, 5 * 365 * 24 * 3600, 200, audit.Missed})
 }
 
 func TestPermanentErrorsAreAShareOfAllErrors(t *testing.T) {
 	tally := tallied(t, decisions(1, audit.KindPermanent, "p"), decisions(9, audit.KindRetry, "r"), decisions(5, audit.KindRejected, "x"))
-	expect(t, tally, "permanentErrors", rule, 0.1, 10, audit.Missed) // the target is below a tenth
+	expect(t, tally, row{"permanentErrors", rule, 0.1, 10, audit.Missed}) // the target is below a tenth
 	tally = tallied(t, decisions(1, audit.KindPermanent, "p"), decisions(10, audit.KindRetry, "r"))
-	expect(t, tally, "permanentErrors", rule, 1.0/11, 11, audit.Met)
+	expect(t, tally, row{"permanentErrors", rule, 1.0 / 11, 11, audit.Met})
 }
 
 func TestUsedUpRetriesAreAShareOfClaimsHoweverManyDecisionsEachHad(t *testing.T) {
@@ -140,12 +147,12 @@ func TestUsedUpRetriesAreAShareOfClaimsHoweverManyDecisionsEachHad(t *testing.T)
 	lost := audit.Record{Kind: audit.KindRetry, At: noon, ClaimID: "CLM-lost-1"}
 	end := audit.Record{Kind: audit.KindExhausted, At: noon, ClaimID: "CLM-lost-1"}
 	tally := tallied(t, []audit.Record{lost, lost, lost, lost, lost, end}, decisions(18, audit.KindRetry, "r"), decisions(1, audit.KindPermanent, "p"))
-	expect(t, tally, "retriesUsedUp", rule, 0.05, 20, audit.Missed) // the target is below a twentieth
-	expect(t, tally, "claimsLost", sibling, 1.0/19, 19, audit.Missed)
+	expect(t, tally, row{"retriesUsedUp", rule, 0.05, 20, audit.Missed}) // the target is below a twentieth
+	expect(t, tally, row{"claimsLost", sibling, 1.0 / 19, 19, audit.Missed})
 
 	tally = tallied(t, []audit.Record{end}, decisions(40, audit.KindRetry, "r"))
-	expect(t, tally, "retriesUsedUp", rule, 1.0/41, 41, audit.Met)
-	expect(t, tally, "claimsLost", sibling, 1.0/41, 41, audit.Met) // the retries of the lost one were earlier
+	expect(t, tally, row{"retriesUsedUp", rule, 1.0 / 41, 41, audit.Met})
+	expect(t, tally, row{"claimsLost", sibling, 1.0 / 41, 41, audit.Met}) // the retries of the lost one were earlier
 }
 
 func TestAttemptsAreCountedOverAllAcceptedRounds(t *testing.T) {
@@ -153,8 +160,8 @@ func TestAttemptsAreCountedOverAllAcceptedRounds(t *testing.T) {
 	for range 4 {
 		ends = append(ends, outcome(audit.KindSubmitted, 0, 1, -1))
 	}
-	expect(t, tallied(t, ends), "meanAttemptsToSuccess", sibling, 1.2, 5, audit.Met)
-	expect(t, tallied(t, ends[:5]), "meanAttemptsToSuccess", sibling, 1.25, 4, audit.Missed)
+	expect(t, tallied(t, ends), row{"meanAttemptsToSuccess", sibling, 1.2, 5, audit.Met})
+	expect(t, tallied(t, ends[:5]), row{"meanAttemptsToSuccess", sibling, 1.25, 4, audit.Missed})
 }
 
 func TestARecordThatCannotBeReadIsNotCountedSilently(t *testing.T) {

@@ -154,9 +154,20 @@ func TestEveryCommandThatReadsTheConfigurationReportsAllItsFaults(t *testing.T) 
 Every name, its default and what it may hold: worker config --help
 `
 	for _, args := range [][]string{
-		{}, {"run"}, {"deploy"}, {"config"}, {"config", "--json"},
-		{"history", "CLM-1-1"}, {"pending"}, {"kpi"}, {"migrate"}, {"events", "tail"},
-		{"audit", "verify"}, {"audit", "export", "CLM-1-1"}, {"audit", "purge"}, {"audit", "purge", "--dry-run"},
+		{},
+		{"run"},
+		{"deploy"},
+		{"config"},
+		{"config", "--json"},
+		{"history", "CLM-1-1"},
+		{"pending"},
+		{"kpi"},
+		{"migrate"},
+		{"events", "tail"},
+		{"audit", "verify"},
+		{"audit", "export", "CLM-1-1"},
+		{"audit", "purge"},
+		{"audit", "purge", "--dry-run"},
 	} {
 		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1")
 		if diff := cmp.Diff(want, stderr); code != 2 || stdout != "" || diff != "" {

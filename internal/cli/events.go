@@ -63,11 +63,10 @@ is interrupted.`,
 				t.begin = now().Add(-time.Duration(since))
 				t.from = t.begin
 			}
-			err := t.run(ctx, *follow)
-			if *follow && ctx.Err() != nil {
-				return nil // stopped as asked
+			if err := t.run(ctx, *follow); ctx.Err() == nil || !*follow {
+				return err
 			}
-			return err
+			return nil // stopped as asked
 		})
 	}
 	return command

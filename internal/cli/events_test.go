@@ -107,7 +107,7 @@ func TestTailFollowsAlsoWhatComesLateUntilItIsStopped(t *testing.T) {
 			go func() {
 				args := []string{"events", "tail", "--follow", "--claim", claim}
 				ended <- cli.RunAt(ctx, func() time.Time { return today }, args, w, io.Discard)
-				w.Close()
+				_ = w.Close() // it ends the reader, and never fails
 			}()
 			lines := bufio.NewScanner(r)
 			next := func() string {

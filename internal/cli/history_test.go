@@ -90,8 +90,14 @@ func TestAClaimThatIsNotKnownSaysWhatMayBeTheReason(t *testing.T) {
 func TestAStoreThatIsNotThereIsNotMade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	for _, args := range [][]string{
-		{"history", accepted}, {"pending"}, {"kpi"}, {"audit", "verify"}, {"audit", "export", accepted},
-		{"audit", "purge"}, {"audit", "purge", "--dry-run"}, {"events", "tail"},
+		{"history", accepted},
+		{"pending"},
+		{"kpi"},
+		{"audit", "verify"},
+		{"audit", "export", accepted},
+		{"audit", "purge"},
+		{"audit", "purge", "--dry-run"},
+		{"events", "tail"},
 	} {
 		code, stdout, stderr := worker(t, args, "RETRY_DATABASE_URL=sqlite://"+path)
 		if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "worker: there is no audit store at RETRY_DATABASE_URL=sqlite://"+path) {

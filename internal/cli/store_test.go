@@ -142,14 +142,21 @@ func (d decided) record() audit.Record {
 	return r
 }
 
-// ended is the outcome of a round.
-func ended(kind audit.Kind, claim, at string, attempts, retries int, firstFailure string) audit.Record {
-	d := audit.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: attempts}
-	if firstFailure != "" {
-		first := moment(firstFailure)
+// ended is the outcome of a round of a claim as the worker records it.
+type ended struct {
+	kind              audit.Kind
+	claim, at         string
+	attempts, retries int
+	firstFailure      string // empty for none
+}
+
+func (e ended) record() audit.Record {
+	d := audit.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: e.attempts}
+	if e.firstFailure != "" {
+		first := moment(e.firstFailure)
 		d.FirstFailureTime = &first
 	}
-	return audit.Record{Kind: kind, At: moment(at), ClaimID: claim, RetryCount: retries, Variables: "{}", Detail: detailed(d)}
+	return audit.Record{Kind: e.kind, At: moment(e.at), ClaimID: e.claim, RetryCount: e.retries, Variables: "{}", Detail: detailed(d)}
 }
 
 func rejected(claim, at string) audit.Record {
@@ -202,13 +209,13 @@ func week() []audit.Record {
 		decided{retry, accepted, "2026-01-11T09:08:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
 		{Kind: audit.KindUndelivered, At: moment("2026-01-11T09:08:10Z"), ClaimID: accepted, RetryCount: 1},
 		decided{retry, accepted, "2026-01-11T09:09:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
-		ended(audit.KindSubmitted, accepted, "2026-01-11T10:05:00Z", 3, 2, "2026-01-11T09:00:00.123456Z"),
-		ended(audit.KindSubmitted, smooth, "2026-01-11T10:06:00Z", 1, 0, ""),
+		ended{audit.KindSubmitted, accepted, "2026-01-11T10:05:00Z", 3, 2, "2026-01-11T09:00:00.123456Z"}.record(),
+		ended{audit.KindSubmitted, smooth, "2026-01-11T10:06:00Z", 1, 0, ""}.record(),
 		decided{audit.KindPermanent, permanent, "2026-01-11T11:00:00Z", "INSURANCE_EXPIRED em 2025-12", "PERMANENT", "INSURANCE_EXPIRED", 0, 0, 0}.record(),
-		ended(audit.KindAbandoned, permanent, "2026-01-11T15:00:00Z", 1, 0, "2026-01-11T11:00:00Z"),
+		ended{audit.KindAbandoned, permanent, "2026-01-11T15:00:00Z", 1, 0, "2026-01-11T11:00:00Z"}.record(),
 		decided{retry, exhausted, "2026-01-11T16:00:00Z", "504", transient, "504", 4, 80, 88}.record(),
 		decided{audit.KindExhausted, exhausted, "2026-01-11T17:28:05Z", "504", transient, "504", 5, 0, 0}.record(),
-		ended(audit.KindResubmitted, exhausted, "2026-01-11T18:00:00Z", 2, 1, "2026-01-11T16:00:00Z"),
+		ended{audit.KindResubmitted, exhausted, "2026-01-11T18:00:00Z", 2, 1, "2026-01-11T16:00:00Z"}.record(),
 		rejected("", "2026-01-11T19:00:00Z"),
 		decided{retry, hostile, "2026-01-11T20:00:00Z", "\x1b[2J\u202eerro\r\n" + strings.Repeat("<td>página</td> ", 40), unknown, "", 0, 5, 5}.record(),
 		decided{retry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),

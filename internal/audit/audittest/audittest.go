@@ -36,6 +36,7 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"outbox", outboxFacts},
 		{"history", historyFacts},
 		{"purge", purgeFacts},
+		{"retention", retainFacts},
 		{"tampering", tamperFacts},
 		{"deaths", deathFacts},
 		{"open", openFacts},

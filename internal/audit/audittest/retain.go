@@ -1,0 +1,135 @@
+package audittest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// shelve appends ten records, all answered and published but those whose numbers are given.
+func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
+	t.Helper()
+	stored := s.append(t, Records(0, 10)...)
+	but := func(numbers []int) (ids []int64) {
+		for i := range stored {
+			if !slices.Contains(numbers, i) {
+				ids = append(ids, stored[i].Record.ID)
+			}
+		}
+		return ids
+	}
+	if _, err := s.Append(t.Context(), nil, but(unanswered)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Published(t.Context(), but(unpublished)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// retain removes what was decided before a time, and returns how many records went.
+func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64) {
+	t.Helper()
+	stubs, err := audit.Retain(t.Context(), s, s.secret, cutoff, publish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stub := range stubs {
+		if age := time.Since(stub.At); age < 0 || age > time.Hour {
+			t.Errorf("the stub says it was made at %s", stub.At)
+		}
+		n += stub.Through - stub.From + 1
+	}
+	return n
+}
+
+var retainFacts = []fact{
+	{"old records go, once, and the trail is still in order", func(t *testing.T, s *subject) {
+		s.shelve(t, nil, nil)
+		for _, step := range []struct {
+			before        int
+			goes, remains int64
+		}{{0, 0, 10}, {4, 4, 6}, {4, 0, 6}, {100, 6, 0}} {
+			same(t, "how many go", s.retain(t, minute(step.before), true), step.goes)
+			v := s.mustVerify(t, step.remains)
+			same(t, "how many are known to be removed", v.Removed, 10-step.remains)
+		}
+	}},
+	{"an unpublished record stays, unless nothing is ever published", func(t *testing.T, s *subject) {
+		s.shelve(t, nil, []int{2})
+		same(t, "how many go before it", s.retain(t, minute(5), true), int64(2))
+		same(t, "how many go where nothing is published", s.retain(t, minute(5), false), int64(3))
+	}},
+	{"what holds the rest back is told", func(t *testing.T, s *subject) {
+		s.shelve(t, []int{4, 7}, []int{2, 4, 7})
+		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
+			t.Helper()
+			stubs, err := s.Purgeable(t.Context(), minute(before), publish)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, err := audit.HeldBack(t.Context(), s, stubs, minute(before), publish)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case seq == 0 && len(held) == 0:
+			case len(held) != 1 || held[0].Record.Seq != seq || held[0].Unpublished != unpublished || held[0].Unanswered != unanswered:
+				t.Errorf("before %d, published %t: %+v", before, publish, held)
+			}
+		}
+		check(2, true, 0, false, false) // the third record is too young anyway
+		check(6, true, 3, true, false)
+		check(6, false, 5, false, true) // its event is never published, and so it does not hold it
+		s.settle(t, []int64{3})
+		check(6, true, 5, true, true)
+		s.settle(t, []int64{5})
+		check(6, true, 0, false, false)
+		s.settle(t, []int64{8})
+		check(100, true, 0, false, false)
+	}},
+	{"a trail that grows while it is checked is in order", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		g := &growing{s, t, 10}
+		for _, want := range []int64{10, 11} {
+			v, err := audit.Verify(t.Context(), g, s.secret.Public(), nil, nil)
+			if err != nil || v.Records != want {
+				t.Errorf("%+v, %v; want the %d records of the head", v, err, want)
+			}
+		}
+	}},
+	{"two known heads of one place show a trail that was put back and went on", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		now := s.head(t)
+		other := now.Hash
+		other[0]++
+		lost := s.secret.Head(audit.ChainAt(now.Chain, now.Seq, other), now.At)
+		s.finds(t, now.Seq, lost, now)
+		s.finds(t, now.Seq, now, lost)
+	}},
+	{"a walk can be left and the store still answers", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		enough := errors.New("enough")
+		for range 20 { // more than there are connections
+			if err := s.Walk(t.Context(), 1, 0, func(*audit.Record) error { return enough }); !errors.Is(err, enough) {
+				t.Fatal(err)
+			}
+		}
+		s.mustVerify(t, 10)
+	}},
+}
+
+// growing is a store to which a worker adds a record whenever somebody has read the heads and begins to walk.
+type growing struct {
+	*subject
+	t    *testing.T
+	next int
+}
+
+func (g *growing) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
+	g.append(g.t, Record(g.next))
+	g.next++
+	return g.subject.Walk(ctx, chain, after, visit)
+}
