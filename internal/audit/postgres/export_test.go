@@ -1,6 +1,11 @@
 package postgres
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // SchemaVersion is the newest schema that is known.
 const SchemaVersion = schemaVersion
@@ -48,3 +53,17 @@ func Exec(tb testing.TB, s *Store, statement string) error {
 
 // Reconnect makes the store's next use open a new connection.
 func Reconnect(s *Store) { s.pool.Reset() }
+
+// Plan is how the server would answer a query of the store's session.
+func Plan(tb testing.TB, s *Store, query string) string {
+	tb.Helper()
+	rows, err := s.pool.Query(tb.Context(), "EXPLAIN "+query)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}

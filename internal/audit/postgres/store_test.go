@@ -1,11 +1,14 @@
 package postgres_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
@@ -25,4 +28,26 @@ func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
 		t.Error(diff)
 	}
 	mustVerify(t, s, key, 50)
+}
+
+// The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.
+func TestAPageIsReadByItsIndexWhenTheServerKnowsNothingYetOfTheTable(t *testing.T) {
+	address := devpostgres.Database(t)
+	s := open(t, address, secret(t))
+	mustSQL(t, address, "ALTER TABLE analyze_retry.records SET (autovacuum_enabled = off)")
+	if err := audittest.Fill(t.Context(), s, 0, 10_000); err != nil {
+		t.Fatal(err)
+	}
+	for query, index := range map[string]string{
+		"SELECT * FROM records WHERE chain = 1 AND seq > 100 ORDER BY seq LIMIT 5000":                               "records_place",
+		"SELECT * FROM records WHERE (at, id) > ('2015-03-01', 0) AND at < '2016-01-01' ORDER BY at, id LIMIT 5000": "records_at",
+		"SELECT * FROM records WHERE job_key = ANY ('{1,2,3,4,5,6,7,8,9,10}'::bigint[])":                            "records_key",
+		"SELECT * FROM records WHERE claim_id = 'CLM-2015-00000001' ORDER BY id":                                    "records_claim",
+		"SELECT * FROM outbox JOIN records USING (id) WHERE outbox.id > 100 ORDER BY outbox.id LIMIT 100":           "records_pkey",
+		"SELECT count(*) FROM records WHERE kind >= 16 AND at >= '2015-03-01' AND retry_count > 0":                  "records_outcome",
+	} {
+		if plan := postgres.Plan(t, s, query); !strings.Contains(plan, index) || strings.Contains(plan, "Sort") || strings.Contains(plan, "Seq Scan") {
+			t.Errorf("%s:\n%s", query, plan)
+		}
+	}
 }
