@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -105,7 +106,8 @@ func (c *check) run(ctx context.Context, store Keeper) error {
 	if err := c.begin(); err != nil {
 		return err
 	}
-	err := store.Walk(ctx, c.head.Chain, c.chain.Seq(), c.visit)
+	// Not from where the chain begins: a record that was put before it would be shown, and never looked at.
+	err := store.Walk(ctx, c.head.Chain, math.MinInt64, c.visit)
 	if errors.Is(err, errBeyond) {
 		err = c.grown(ctx, store)
 	}
@@ -169,6 +171,8 @@ func (c *check) visit(r *Record) error {
 	switch {
 	case r.Seq > c.head.Seq && want > c.head.Seq:
 		return errBeyond
+	case r.Seq < want:
+		return c.broken(r.Seq, r.ID, "added: the chain begins behind it")
 	case r.Seq != want:
 		return c.broken(want, 0, "removed")
 	case !c.chain.Follows(r):

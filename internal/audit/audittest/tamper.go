@@ -155,6 +155,17 @@ var tamperFacts = []fact{
 		s.tamper(t, "DROP TABLE earlier")
 		s.finds(t, 11)
 	}},
+	{"a record added before the first one is found, also where a stub stands", func(t *testing.T, s *subject) {
+		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.tamper(t, "UPDATE records SET seq = -7 WHERE seq = 5")
+		s.finds(t, -7)
+		s.tamper(t, "UPDATE records SET seq = 5 WHERE seq = -7")
+		s.mustVerify(t, 10)
+		s.purge(t, minute(3), true)
+		s.mustVerify(t, 7)
+		s.tamper(t, "UPDATE records SET seq = 2 WHERE seq = 10")
+		s.finds(t, 2)
+	}},
 	{"a head that is gone or changed is found", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
 		s.tamper(t, "UPDATE heads SET at = %s", s.database.Later("at"))
