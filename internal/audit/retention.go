@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// unansweredFor is how long a record keeps the mark "unanswered" at most: a broker that has not given the job out again
+// UnansweredFor is how long a record keeps the mark "unanswered" at most: a broker that has not given the job out again
 // by then never will.
-const unansweredFor = 30 * 24 * time.Hour
+const UnansweredFor = 30 * 24 * time.Hour
 
 // Cutoff is the time before which records are removed: the first day of the month, in UTC, that lies so many months
 // before now. Records are kept for at least those months, and removed by whole months.
@@ -22,7 +22,7 @@ func Cutoff(now time.Time, months int) time.Time {
 // unpublished records are removed too. An error may come with stubs: those removals are done.
 func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time, publish bool) ([]Stub, error) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	if err := store.ForgetUnanswered(ctx, now.Add(-unansweredFor)); err != nil {
+	if err := store.ForgetUnanswered(ctx, now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
 	stubs, err := store.Purgeable(ctx, cutoff, publish)

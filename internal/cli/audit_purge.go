@@ -52,7 +52,11 @@ and works beside a running worker.`,
 				if err != nil {
 					return err
 				}
-				return report(purgedOf(cfg, cutoff, true, stubs, held))
+				p := purgedOf(cfg, cutoff, true, stubs, held)
+				for i := range p.Held {
+					p.Held[i].Lapsed = p.Held[i].Unanswered && now().Sub(p.Held[i].At) >= audit.UnansweredFor
+				}
+				return report(p)
 			})
 		}
 		cfg, err := config.Load()
@@ -114,6 +118,8 @@ type held struct {
 	ClaimID     string    `json:"claimId,omitempty"`
 	Unpublished bool      `json:"unpublished"`
 	Unanswered  bool      `json:"unanswered"`
+	// Lapsed says, in a dry run, that the purge itself will no longer wait for the answer, and remove more than is shown.
+	Lapsed bool `json:"lapsed"`
 }
 
 func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.Stub, holding []audit.Held) purged {
@@ -123,7 +129,7 @@ func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.St
 	}
 	for _, h := range holding {
 		r := h.Record
-		p.Held = append(p.Held, held{r.Chain, r.Seq, r.ID, r.At, r.ClaimID, h.Unpublished, h.Unanswered})
+		p.Held = append(p.Held, held{Chain: r.Chain, Seq: r.Seq, ID: r.ID, At: r.At, ClaimID: r.ClaimID, Unpublished: h.Unpublished, Unanswered: h.Unanswered})
 	}
 	return p
 }
@@ -156,10 +162,12 @@ func (h held) why() string {
 	switch {
 	case h.Unpublished && h.Unanswered:
 		return "its event is not published and its answer has not reached the broker"
+	case h.Lapsed:
+		return "its answer has not reached the broker for 30 days; the purge itself no longer waits for that, and removes more than is shown here"
 	case h.Unpublished:
 		return "its event is not published"
 	case h.Unanswered:
-		return "its answer has not reached the broker (after 30 days a purge no longer waits for that)"
+		return "its answer has not reached the broker"
 	default:
 		return "it has become free in this moment; run this again"
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -213,6 +212,6 @@ func progressOn(w io.Writer) (progress func(int64), done func()) {
 		return nil, func() {}
 	}
 	const clearLine = "\r\x1b[K"
-	return func(n int64) { fmt.Fprintf(w, clearLine+"%s records checked", strconv.FormatInt(n, 10)) },
+	return func(n int64) { fmt.Fprintf(w, clearLine+"%d records checked", n) },
 		func() { fmt.Fprint(w, clearLine) }
 }

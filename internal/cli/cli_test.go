@@ -15,10 +15,11 @@ import (
 
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/devpostgres"
 	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 

@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
+	url := devpostgres.Database(t)
+	keyFile := filepath.Join(t.TempDir(), "audit.key")
+	secret, _, err := audit.LoadOrMakeSecret(keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
+
+	if code, _, stderr := a.run(t, "history", accepted); code != 1 || !strings.Contains(stderr, "worker migrate") {
+		t.Errorf("before there are tables: exit code %d, complaint %s", code, stderr)
+	}
+	for range 2 {
+		if stdout := a.must(t, "migrate"); !strings.Contains(stdout, "up to date") || strings.Contains(stdout, devpostgres.Shared(t).Password()) {
+			t.Errorf("output %q", stdout)
+		}
+	}
+	store, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	a.add(t, store, week()...)
+	if _, err := store.Append(t.Context(), nil, a.ids); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range storeGolden {
+		t.Run(name, func(t *testing.T) { checkGolden(t, "store_"+name, a.must(t, args...)) })
+	}
+	a.must(t, "audit", "verify")
+	if stdout := a.must(t, "audit", "purge"); !strings.Contains(stdout, "Removed nothing.") { // beside the worker
+		t.Errorf("output:\n%s", stdout)
+	}
+	if n := len(subjects(t, a.must(t, "events", "tail", "--unpublished"))); n != len(week()) {
+		t.Errorf("%d events wait to be published", n)
+	}
+}
