@@ -58,23 +58,9 @@ func (s server) stream(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-func (s server) Received(t *testing.T, place string) (received []events.Event) {
+func (s server) Received(t *testing.T, place string) []events.Event {
 	t.Helper()
-	stream, err := s.stream(t).Stream(t.Context(), place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seq := uint64(1); seq <= stream.CachedInfo().State.LastSeq; seq++ {
-		m, err := stream.GetMsg(t.Context(), seq)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasPrefix(m.Subject, place+".retry.") || m.Header.Get("Content-Type") != events.ContentType {
-			t.Errorf("message %d: subject %s, header %v", seq, m.Subject, m.Header)
-		}
-		received = append(received, events.Event{ID: m.Header.Get(nats.MsgIdHdr), JSON: m.Data})
-	}
-	return received
+	return eventstest.InStream(t, s.URL(), place)
 }
 
 func (s server) Kill(t *testing.T) {

@@ -1,0 +1,111 @@
+package events_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+	eventsqueue "hospital.example/analyze-retry/internal/events/queue"
+)
+
+// onBothStores runs a test on SQLite, where two relays share the one store, and on PostgreSQL, where each has its own.
+func onBothStores(t *testing.T, test func(t *testing.T, first, second audit.Store)) {
+	t.Helper()
+	secret, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := func(t *testing.T, s audit.Store, err error) audit.Store {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), secret, sqlite.Options{})
+		store := opened(t, s, err)
+		test(t, store, store)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := devpostgres.Database(t)
+		one, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+		first := opened(t, one, err)
+		two, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+		test(t, first, opened(t, two, err))
+	})
+}
+
+// store appends records of n claims in turn, and returns them as stored. Each call is for another process instance.
+func store(t *testing.T, s audit.Store, instance int64, n, rounds int) (stored []audit.Record) {
+	t.Helper()
+	for _, r := range (&eventstest.Outbox{}).Fill("A", n, rounds) {
+		r.JobKey, r.ProcessInstanceKey = 1000*instance+r.ID, instance
+		result, err := s.Append(t.Context(), []audit.Record{r}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, result[0].Record)
+	}
+	return stored
+}
+
+func empty(t *testing.T, s audit.Store) func() bool {
+	t.Helper()
+	return func() bool {
+		waiting, _, err := s.Backlog(t.Context())
+		return err == nil && waiting == 0
+	}
+}
+
+func TestTwoRelaysOnOneStoreDoNotPublishSideBySide(t *testing.T) {
+	onBothStores(t, func(t *testing.T, first, second audit.Store) {
+		q := &queue{delay: time.Millisecond}
+		records := store(t, first, 1, 100, 3)
+		relay, stop := eventstest.Relay(t, first, q, events.Options{})
+		eventstest.Relay(t, second, q, events.Options{})
+		eventstest.Await(t, "all are published", empty(t, first))
+		if repeats := eventstest.Complete(t, records, q.sent); repeats > 0 || q.most > 1 {
+			t.Errorf("%d events were sent twice, %d publications ran side by side", repeats, q.most)
+		}
+		relay.Wake()
+		stop()
+		more := store(t, second, 2, 10, 1) // by whichever relay is left
+		eventstest.Await(t, "the rest is published", empty(t, second))
+		if sent, _ := q.counts(); sent != len(records)+len(more) {
+			t.Errorf("%d sent of %d", sent, len(records)+len(more))
+		}
+	})
+}
+
+func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
+	server, err := devqueue.StartNATS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	onBothStores(t, func(t *testing.T, s, _ audit.Store) {
+		place := filepath.Base(t.Name())
+		p, err := eventsqueue.Open(server.URL() + "?stream=" + place + "&subject=" + place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+		records := store(t, s, 1, 50, 3)
+		eventstest.Relay(t, s, p, events.Options{})
+		eventstest.Await(t, "all are published", empty(t, s))
+		eventstest.Complete(t, records, eventstest.InStream(t, server.URL(), place))
+	})
+}
