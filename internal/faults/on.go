@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// RETRY_FAULTS is a list of faults, separated by ";": POINT=ACTION[@CLAIM][#N]. The action is kill (the process, as
+// ANALYZE_RETRY_FAULTS (not RETRY_..., which the worker would refuse as a setting that it does not know) is a list of faults, separated by ";": POINT=ACTION[@CLAIM][#N]. The action is kill (the process, as
 // kill -9 would), panic, hang (for ever) or a duration to sleep. CLAIM is a part of the claim id; without it every claim
 // counts. N is which passage is hit; without it every one is.
 //
-//	RETRY_FAULTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW"
+//	ANALYZE_RETRY_FAULTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW"
 type fault struct {
 	point, action, claim string
 	nth, seen            int
@@ -24,7 +24,7 @@ type fault struct {
 
 var (
 	mu     sync.Mutex
-	faults = parse(os.Getenv("RETRY_FAULTS"))
+	faults = parse(os.Getenv("ANALYZE_RETRY_FAULTS"))
 )
 
 func parse(text string) (list []*fault) {
@@ -35,12 +35,12 @@ func parse(text string) (list []*fault) {
 		f := &fault{}
 		var found bool
 		if f.point, f.action, found = strings.Cut(part, "="); !found {
-			panic(fmt.Sprintf("RETRY_FAULTS: %q is not POINT=ACTION", part))
+			panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: %q is not POINT=ACTION", part))
 		}
 		if rest, nth, is := strings.Cut(f.action, "#"); is {
 			n, err := strconv.Atoi(nth)
 			if err != nil {
-				panic(fmt.Sprintf("RETRY_FAULTS: %q: %v", part, err))
+				panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: %q: %v", part, err))
 			}
 			f.action, f.nth = rest, n
 		}
@@ -65,7 +65,7 @@ func At(point, subject string) {
 		default:
 			d, err := time.ParseDuration(action)
 			if err != nil {
-				panic(fmt.Sprintf("RETRY_FAULTS: action %q: %v", action, err))
+				panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: action %q: %v", action, err))
 			}
 			<-time.After(d)
 		}

@@ -21,8 +21,10 @@ type claim struct {
 	ID         string `json:"claimId"`
 	Error      string `json:"submissionError"`
 	RetryCount int    `json:"retryCount"`
-	// kind is what must be decided about it.
+	// kind is what must be decided about it; 0 leaves open whether anything is.
 	kind audit.Kind
+	// instance is its process instance, where the row knows it.
+	instance int64
 }
 
 // canaries are the error texts of all claims, each with invented personal data in it that must turn up nowhere.
@@ -108,22 +110,19 @@ func (r *rig) trySubmit(n int) error {
 	return nil
 }
 
-// submitOne starts an instance for one claim that is to be retried, and returns the claim and the instance's key.
-func (r *rig) submitOne(change func(*claim)) (claim, int64) {
+// submitOne starts an instance for a claim of the row's own making, with the variables given or else the claim's.
+func (r *rig) submitOne(c claim, variables any) int64 {
 	r.Helper()
+	if variables == nil {
+		variables = c
+	}
+	key, err := r.createInstance(oneTask, variables)
+	r.must(err)
+	c.instance = key
 	r.mu.Lock()
-	number := len(r.claims)
-	c := claim{ID: fmt.Sprintf("CLM-%s-%d", r.name, number), Error: passing[number%len(passing)], kind: audit.KindRetry}
-	if change != nil {
-		change(&c)
-	}
+	defer r.mu.Unlock()
 	r.claims[c.ID] = c
-	r.mu.Unlock()
-	key, err := r.createInstance(oneTask, c)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return c, key
+	return key
 }
 
 func (r *rig) create(process string, variables any) error {

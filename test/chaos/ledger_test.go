@@ -40,6 +40,7 @@ type answer struct {
 	intent  string // COMPLETE, THROW_ERROR, FAIL
 	payload string // all that the command carried
 	value   jobValue
+	late    bool // it was sent after a lock of the job had run out
 }
 
 // instance is what happened to one process instance.
@@ -116,7 +117,7 @@ func (l *ledger) takeJob(r *devbroker.Record) error {
 		if err != nil {
 			return err
 		}
-		j.answers = append(j.answers, answer{r.Intent, string(payload), v})
+		j.answers = append(j.answers, answer{r.Intent, string(payload), v, j.timedOut > 0})
 		if v.ErrorMessage != "" {
 			l.texts = append(l.texts, v.ErrorMessage)
 		}

@@ -47,6 +47,8 @@ type rig struct {
 	faults string
 	// mayHang says that handlers hang for ever in this row, so that goroutines are left.
 	mayHang bool
+	// oddClaims says that the claims' IDs tell nothing in this row.
+	oddClaims bool
 }
 
 // newRig sets the stage. When the test is over its line goes into the table.

@@ -1,0 +1,62 @@
+package chaos
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Row 10. The guards are that a worker does not answer when the lock of a job is over, and that the next one answers
+// what is stored.
+func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
+	const lock = 5 * time.Second
+	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
+	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String()}
+	workers := []*worker{r.start(settings...), r.start(settings...)}
+	stops := either(6, 30)
+	for i := range stops {
+		if r.open() < 2*chunk {
+			r.submit(4 * chunk)
+		}
+		done := r.done()
+		r.until("they are at work", func() bool { return r.done() > done+20 })
+		late := workers[i%2]
+		r.must(late.Signal(syscall.SIGSTOP))
+		stopped := time.Now()
+		r.until("locks run out", func() bool { return time.Since(stopped) > lock+time.Second })
+		r.must(late.Signal(syscall.SIGCONT))
+	}
+	invariants(r)
+	late := 0
+	for key, job := range r.ledger.jobs {
+		for _, a := range job.answers {
+			if a.late && a.intent == "FAIL" && strings.HasPrefix(a.value.ErrorMessage, "the worker's handler") {
+				t.Errorf("job %d was failed by a worker that was too late: %s", key, a.payload)
+			}
+		}
+		if job.timedOut > 0 {
+			late++
+		}
+	}
+	r.happened(stops, "stops")
+	r.happened(late, "jobs whose lock ran out")
+	r.happened(r.logged("decision_repeated"), "redelivered")
+}
+
+// Row 11. The guard is the store's own: a job that both replicas hold is decided by the one that stores first, and the
+// other answers what is stored.
+func TestTwoReplicasThatShareJobsDecideEachOnce(t *testing.T) {
+	r := newRig(t, setup{row: 11, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
+	jobs := either(3_000, 20_000)
+	// More in hand than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
+	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=400"}
+	for range 2 {
+		r.start(settings...)
+	}
+	r.submit(jobs)
+	invariants(r)
+	r.happened(len(r.claims), "jobs")
+	r.happened(r.ledger.timedOut(), "locks ran out")
+	r.happened(r.logged("decision_repeated"), "redelivered")
+}

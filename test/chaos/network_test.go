@@ -1,0 +1,95 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/test/chaos/proxy"
+)
+
+// Row 5. The guard is the deadline of every poll: the connection looks open to the worker, and the broker has given it
+// jobs that never arrive.
+func TestJobsThatWentIntoADeadConnectionComeBack(t *testing.T) {
+	const lock = 2 * time.Second
+	r := newRig(t, setup{row: 5, what: "connection half-open in a long poll", store: inSQLite})
+	w := r.start("RETRY_JOB_TIMEOUT=" + lock.String())
+	r.until("it polls", func() bool { return w.metric("retry_gateway_up") == 1 })
+	cuts, slowest := either(5, 50), time.Duration(0)
+	for range cuts {
+		activated, holes := r.jobEvents("activated"), r.proxy.Counts().BlackHoled[proxy.ToClient]
+		r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
+		r.submit(5)
+		r.until("the broker gives jobs to the dead connection", func() bool { return r.jobEvents("activated") > activated })
+		r.until("what it gave is stopped", func() bool { return r.proxy.Counts().BlackHoled[proxy.ToClient] > holes })
+		// What is stopped must not arrive after all.
+		r.proxy.ResetAll()
+		r.proxy.Set(proxy.Faults{})
+		slowest = max(slowest, r.within(patience, "the jobs are done", func() bool { return r.open() == 0 }))
+	}
+	// A lock, the broker's look for those that ran out, and the way back through the pauses between polls and dials.
+	if limit := lock + 2*time.Second + 10*time.Second; slowest > limit {
+		t.Errorf("jobs were back after %v, want at most %v", slowest, limit)
+	}
+	pollErrors := int(w.metric("retry_poll_errors_total"))
+	invariants(r)
+	r.happened(cuts, "dead connections, jobs back within "+slowest.Round(time.Millisecond).String())
+	r.happened(r.ledger.timedOut(), "locks ran out")
+	r.happened(pollErrors, "poll errors")
+}
+
+// Row 6. The guard is that jobs which came through before the cut are worked, and those that did not come again.
+func TestNoJobIsLostInAReplyThatIsCut(t *testing.T) {
+	r := newRig(t, setup{row: 6, what: "reset after n = 1 to 2,000 bytes of a reply", store: inSQLite})
+	r.submit(4 * chunk)
+	r.until("the jobs are there", func() bool { return len(r.look().jobs) == len(r.claims) })
+	w := r.start("RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=20")
+	for n := 1; n <= 2000; n += either(50, 10) {
+		if r.open() < chunk {
+			r.submit(2 * chunk)
+		}
+		cut := r.proxy.Counts().Cut[proxy.ToClient]
+		var cutShort proxy.Faults
+		cutShort.CutAfter[proxy.ToClient] = int64(n)
+		r.proxy.Set(cutShort)
+		r.proxy.ResetAll() // bytes are counted from the beginning of a connection
+		r.until("a reply is cut", func() bool { return r.proxy.Counts().Cut[proxy.ToClient] > cut })
+		r.proxy.Set(proxy.Faults{})
+		completed := r.jobEvents("completed")
+		r.until("it works again", func() bool { return r.jobEvents("completed") > completed })
+	}
+	pollErrors := int(w.metric("retry_poll_errors_total"))
+	invariants(r)
+	r.happened(int(r.proxy.Counts().Cut[proxy.ToClient]), "connections cut")
+	r.happened(r.ledger.timedOut(), "locks ran out")
+	r.happened(pollErrors, "poll errors")
+}
+
+// Row 7. The guard is that an answer whose fate is unknown is sent again as it was, and that a job which is gone by then
+// counts as answered.
+func TestAnAnswerWhoseReplyIsLostIsSentAgainAsItWas(t *testing.T) {
+	r := newRig(t, setup{row: 7, what: "replies to answers swallowed", store: inSQLite})
+	w := r.start("RETRY_JOB_TIMEOUT=5s")
+	want, swallows := either(200, 1000), 0
+	for r.look().again() < want {
+		if r.open() < chunk {
+			r.submit(4 * chunk)
+		}
+		completed := r.jobEvents("completed")
+		r.until("it is at work", func() bool { return r.jobEvents("completed") > completed })
+		swallowed := r.proxy.Counts().Swallowed[proxy.ToClient]
+		completed = r.jobEvents("completed")
+		r.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+		r.within(patience, "replies are swallowed", func() bool { return r.proxy.Counts().Swallowed[proxy.ToClient] > swallowed })
+		r.proxy.Set(proxy.Faults{})
+		r.proxy.ResetAll()
+		swallows++
+	}
+	taken := int(w.metric("retry_job_answers_total", `fate="taken"`))
+	if gone := int(w.metric("retry_job_answers_total", `fate="gone"`)); gone > 0 {
+		t.Errorf("%d answers count as gone, although the broker has taken them", gone)
+	}
+	invariants(r)
+	r.happened(r.ledger.again(), "answers sent again")
+	r.happened(swallows, "connections swallowed")
+	r.happened(taken, "answers taken")
+}

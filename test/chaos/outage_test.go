@@ -1,0 +1,85 @@
+package chaos
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/test/chaos/proxy"
+)
+
+// Row 3. The guard is the job loop, which takes any failure of a poll or an answer for one that passes.
+func TestTheWorkerOutlivesABrokerThatIsKilled(t *testing.T) {
+	r := newRig(t, setup{row: 3, what: "kill -9 the broker, same data", store: inSQLite, ownBroker: true})
+	w := r.start("RETRY_JOB_TIMEOUT=5s")
+	kills, slowest := either(3, 10), time.Duration(0)
+	for range kills {
+		r.submit(2 * chunk)
+		r.until("it is at work", func() bool { return r.open() < 2*chunk-20 })
+		if r.open() == 0 {
+			t.Fatal("all was done before the broker was killed: the row shows nothing")
+		}
+		r.must(r.broker.Kill())
+		r.until("the metrics say that the gateway is away", func() bool { return w.metric("retry_gateway_up") == 0 })
+		r.must(r.broker.Restart(r.Context()))
+		r.broker.conn.ResetConnectBackoff()
+		slowest = max(slowest, r.within(patience, "it works again", func() bool { return r.jobEvents("completed") > 0 }))
+		r.until("the metrics say that the gateway is back", func() bool { return w.metric("retry_gateway_up") == 1 })
+	}
+	if slowest > 10*time.Second {
+		t.Errorf("it worked again %v after the broker was ready", slowest)
+	}
+	if !w.Alive() {
+		t.Fatalf("the worker ended: %v", w.Err())
+	}
+	invariants(r)
+	r.happened(kills, "kills, at work again within "+slowest.Round(time.Millisecond).String())
+	r.happened(len(r.claims), "jobs")
+}
+
+// Row 4. The guards are the pauses between polls and between dials, and that the log tells changes only.
+func TestAGatewayThatIsAwayIsWaitedForQuietly(t *testing.T) {
+	r := newRig(t, setup{row: 4, what: "gateway unreachable", store: inSQLite})
+	w := r.start()
+	r.submit(chunk)
+	r.untilDone()
+	away := time.Duration(either(1, 5)) * time.Minute
+	before := r.proxy.Counts()
+	logged := w.logLines()
+	r.proxy.Set(proxy.Faults{Refuse: true})
+	r.happened(r.proxy.ResetAll(), "connections reset")
+	r.until("the metrics say that the gateway is away", func() bool { return w.metric("retry_gateway_up") == 0 })
+	r.submit(chunk) // it is the worker's way to the broker that is closed
+	for range 10 {
+		r.pass(away / 10)
+		if status, text := w.get("/healthz"); status != http.StatusOK {
+			t.Errorf("/healthz: %d %s", status, text)
+		}
+		if status, text := w.get("/readyz"); status != http.StatusServiceUnavailable {
+			t.Errorf("/readyz: %d %s", status, text)
+		}
+	}
+	dials, lines := r.proxy.Counts().Refused-before.Refused, w.logLines()-logged
+	r.proxy.Set(proxy.Faults{})
+	invariants(r)
+	// The first dials follow one another from 50 ms up; from 5 s on it is one every 4 to 6 s. Both job types say once that
+	// the gateway is lost.
+	if most := int64(12 + away/(4*time.Second)); dials > most {
+		t.Errorf("%d dials in %v, want at most %d", dials, away, most)
+	}
+	if most := 2 + int(2*away/time.Minute); lines > most {
+		t.Errorf("%d log lines in %v, want at most %d", lines, away, most)
+	}
+	r.happened(int(dials), fmt.Sprintf("dials refused in %v (%d log lines)", away, lines))
+}
+
+// logLines is how many lines the worker has logged.
+func (w *worker) logLines() int {
+	w.rig.Helper()
+	text, err := os.ReadFile(w.log)
+	w.rig.must(err)
+	return strings.Count(string(text), "\n")
+}
