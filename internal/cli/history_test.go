@@ -206,3 +206,14 @@ func (nobody) Rejected(time.Duration)                {}
 func (nobody) Repeated()                             {}
 func (nobody) JobKeyReused()                         {}
 func (nobody) OutcomeRecorded(audit.Kind)            {}
+
+func TestTheDocumentationShowsAStoryAsItIs(t *testing.T) {
+	document, err := os.ReadFile("../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := archived(t, week()).must(t, "history", waiting)
+	if !strings.Contains(string(document), "$ worker history "+waiting+"\n"+story+"```\n") {
+		t.Errorf("docs/audit.md does not hold this:\n%s", story)
+	}
+}
