@@ -129,6 +129,35 @@ func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
 	}
 }
 
+// TestReadingWhatAKilledProcessLeftChangesNothing fails where the readers open the file for writing: then the last one
+// of them to close it tidies up.
+func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
+	f, secret, left := newFile(t), newSecret(t), newFile(t)
+	s := openFile(t, f.path, secret)
+	if err := audittest.Fill(t.Context(), s, 0, 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "-wal"} {
+		if err := os.WriteFile(left.path+name, []byte(mustRead(t, f.path+name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
+	reader, err := OpenReadOnly(t.Context(), left.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := audit.Verify(t.Context(), reader, secret.Public(), nil, nil); err != nil || v.Records != 100 {
+		t.Errorf("%d records, %v", v.Records, err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if mustRead(t, left.path) != file || mustRead(t, left.path+"-wal") != log {
+		t.Error("the files are other ones")
+	}
+}
+
 func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	f := newFile(t)
 	if err := os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
