@@ -72,6 +72,7 @@ func empty(t *testing.T, s audit.Store) func() bool {
 
 func TestTwoRelaysOnOneStoreDoNotPublishSideBySide(t *testing.T) {
 	onBothStores(t, func(t *testing.T, first, second audit.Store) {
+		t.Helper()
 		q := &queue{delay: time.Millisecond}
 		records := store(t, first, 1, 100, 3)
 		relay, stop := eventstest.Relay(t, first, q, events.Options{})
@@ -97,6 +98,7 @@ func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	onBothStores(t, func(t *testing.T, s, _ audit.Store) {
+		t.Helper()
 		place := filepath.Base(t.Name())
 		p, err := eventsqueue.Open(server.URL() + "?stream=" + place + "&subject=" + place)
 		if err != nil {

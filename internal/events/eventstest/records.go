@@ -58,7 +58,7 @@ func Samples() []audit.Record {
 			r.Detail = detail(r.At, "")
 		case audit.KindUndelivered:
 			r.Detail = `{"undelivered":"` + records[0].Hash.String() + `"}`
-		default:
+		case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 			r.Detail = `{"processId":"Sub06","elementId":"RecordOutcome","attempts":` + fmt.Sprint(r.RetryCount+1)
 			if r.RetryCount > 0 {
 				r.Detail += `,"firstFailureTime":"` + first.Format(time.RFC3339Nano) + `"`

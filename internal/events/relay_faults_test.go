@@ -1,0 +1,246 @@
+package events_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+)
+
+func TestAQueueThatIsAwayForLongIsTriedSeldomLoggedOnceAndThenDrained(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(events.Event) error { return errAway })
+		records := b.outbox.Fill("A", 400, 3)
+		b.relay.Wake()
+		b.advance(5 * time.Minute)
+		later := b.outbox.Fill("B", 10, 1)
+		_, before := b.seen.get()
+		b.advance(2 * time.Minute)
+		if _, tries := b.seen.get(); tries-before > 256*60 {
+			t.Errorf("%d events are sent in two minutes to a queue that is away", tries-before)
+		}
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "queue_lost" {
+			t.Errorf("logged %v", b.logs.All())
+		}
+		b.queue.set(nil)
+		b.advance(30 * time.Second)
+		if _, acked := b.queue.counts(); b.outbox.Waiting() != 0 || acked != len(records)+len(later) {
+			t.Errorf("%d wait, %d acknowledged of %d", b.outbox.Waiting(), acked, len(records)+len(later))
+		}
+		if n := b.logs.FilterMessage("queue_back").Len(); n != 1 {
+			t.Errorf("its return is logged %d times", n)
+		}
+		b.inOrder()
+	})
+}
+
+func TestAnEventThatIsRefusedForEverHoldsUpItsClaimOnly(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		poison := int64(3) // the first event of the third claim
+		b.queue.set(func(e events.Event) error {
+			if e.Record == poison {
+				return fmt.Errorf("too large: %w", events.ErrRefused)
+			}
+			return nil
+		})
+		b.outbox.Fill("A", 10, 3)
+		b.relay.Wake()
+		b.advance(time.Second)
+		if b.outbox.Waiting() != 3 {
+			t.Fatalf("%d wait, want the three of one claim", b.outbox.Waiting())
+		}
+		b.advance(2 * time.Hour)
+		b.outbox.Fill("B", 500, 1)
+		b.relay.Wake()
+		synctest.Wait()
+		if b.outbox.Waiting() != 3 {
+			t.Errorf("%d wait, want the three of one claim: others are published at once behind them", b.outbox.Waiting())
+		}
+		if tries := b.queue.sentOf(poison); tries < 40 || tries > 140 { // every one to three minutes
+			t.Errorf("sent %d times in two hours", tries)
+		}
+		if n := b.logs.FilterMessage("event_refused").Len(); n != 1 || b.logs.Len() != 1 {
+			t.Errorf("logged %v, want one line", b.logs.All())
+		}
+		b.queue.set(nil) // somebody raised the limit
+		b.advance(10 * time.Minute)
+		if b.outbox.Waiting() != 0 {
+			t.Errorf("%d wait", b.outbox.Waiting())
+		}
+		b.inOrder()
+	})
+}
+
+func TestMoreRefusedEventsThanAPageDoNotHoldUpTheOthers(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		refused := b.outbox.Fill("A", 600, 1)
+		last := refused[len(refused)-1].ID
+		b.queue.set(func(e events.Event) error {
+			if e.Record <= last {
+				return events.ErrRefused
+			}
+			return nil
+		})
+		b.outbox.Fill("B", 100, 2)
+		b.relay.Wake()
+		b.advance(time.Minute)
+		if b.outbox.Waiting() != len(refused) {
+			t.Fatalf("%d wait, want the %d that are refused", b.outbox.Waiting(), len(refused))
+		}
+		b.advance(10 * time.Minute)
+		reads := b.outbox.Reads()
+		for range 100 {
+			b.outbox.Fill("C", 1, 1)
+			b.relay.Wake()
+			synctest.Wait()
+		}
+		if reads = b.outbox.Reads() - reads; reads > 200 || b.outbox.Waiting() != len(refused) {
+			t.Errorf("100 events behind the refused ones took %d reads, and %d wait", reads, b.outbox.Waiting())
+		}
+	})
+}
+
+func TestARecordThatCannotBeReadHoldsUpItsClaimOnly(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		bad := eventstest.Scheduled("CLM-A-1", eventstest.Began)
+		bad.Detail = "{"
+		b.outbox.Append(eventstest.Scheduled("CLM-A-1", eventstest.Began), bad, eventstest.Scheduled("CLM-A-1", eventstest.Began))
+		b.outbox.Fill("B", 5, 1)
+		b.relay.Wake()
+		b.advance(time.Hour)
+		if _, acked := b.queue.counts(); acked != 6 || b.outbox.Waiting() != 2 {
+			t.Errorf("%d published, %d wait; want 6 and 2", acked, b.outbox.Waiting())
+		}
+		if n := b.logs.FilterMessage("event_refused").Len(); n != 1 {
+			t.Errorf("logged %d times", n)
+		}
+	})
+}
+
+// As when one partition of a topic has no leader: its events are never answered, all others are.
+func TestAPartOfAQueueThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stuck := b.outbox.Fill("A", 1000, 1)
+		last := stuck[len(stuck)-1].ID
+		b.queue.set(func(e events.Event) error {
+			if e.Record <= last {
+				return errAway
+			}
+			return nil
+		})
+		b.outbox.Fill("B", 1000, 1)
+		b.relay.Wake()
+		b.advance(5 * time.Minute)
+		if b.outbox.Waiting() != len(stuck) {
+			t.Errorf("%d wait, want %d", b.outbox.Waiting(), len(stuck))
+		}
+		b.queue.set(nil)
+		b.advance(6 * time.Minute)
+		if b.outbox.Waiting() != 0 {
+			t.Errorf("%d wait", b.outbox.Waiting())
+		}
+		b.inOrder()
+	})
+}
+
+func TestOfTwoRelaysOnOneStoreOneOnlyPublishesAndTheOtherTakesOver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.delay = 100 * time.Millisecond
+		synctest.Wait()
+		first := *b
+		b.start()
+		records := b.outbox.Fill("A", 600, 2)
+		b.advance(10 * time.Second)
+		if sent, _ := b.queue.counts(); sent != len(records) || b.queue.most != 1 {
+			t.Errorf("%d sent of %d, %d at one time", sent, len(records), b.queue.most)
+		}
+		first.stop()
+		b.outbox.Fill("B", 10, 1)
+		b.advance(10 * time.Second)
+		if b.outbox.Waiting() != 0 {
+			t.Errorf("%d wait although one of the two goes on", b.outbox.Waiting())
+		}
+	})
+}
+
+func TestAStoreThatIsAwayIsAskedAgainAndLoggedOnce(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.advance(time.Second)
+		b.outbox.Fail(errors.New("disk full"))
+		b.advance(time.Hour)
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "outbox_lost" {
+			t.Errorf("logged %v", b.logs.All())
+		}
+		b.outbox.Fail(nil)
+		b.outbox.Fill("A", 10, 1)
+		b.advance(15 * time.Second)
+		if b.outbox.Waiting() != 0 || b.logs.FilterMessage("outbox_back").Len() != 1 {
+			t.Errorf("%d wait; logged %v", b.outbox.Waiting(), b.logs.All())
+		}
+	})
+}
+
+// The mark is lost, not the event: it is sent again, and a consumer knows it by its ID.
+func TestARepeatCarriesTheSameBytes(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		synctest.Wait()
+		b.outbox.Fill("A", 1, 1)
+		b.queue.set(func(events.Event) error {
+			b.outbox.Fail(errors.New("connection reset")) // between the acknowledgement and the mark
+			return nil
+		})
+		b.relay.Wake()
+		synctest.Wait()
+		b.outbox.Fail(nil)
+		b.queue.set(nil)
+		b.advance(10 * time.Second)
+		sent := b.queue.sent
+		if len(sent) != 2 || sent[0].ID != sent[1].ID || !slices.Equal(sent[0].JSON, sent[1].JSON) || b.outbox.Waiting() != 0 {
+			t.Errorf("sent %v, %d wait", sent, b.outbox.Waiting())
+		}
+	})
+}
+
+func TestAStopWaitsTwoSecondsForAcknowledgementsOnTheirWayAndMarksThem(t *testing.T) {
+	for _, c := range []struct {
+		delay, stopped time.Duration
+		waiting        int
+	}{
+		{time.Second, time.Second, 200},     // the second page is not begun
+		{time.Minute, 2 * time.Second, 456}, // nothing was acknowledged
+	} {
+		inBubble(t, func(b *bench) {
+			b.queue.delay = c.delay
+			b.advance(time.Second / 2)
+			b.outbox.Fill("A", 456, 1)
+			b.relay.Wake()
+			synctest.Wait()
+			began := time.Now()
+			b.stop()
+			if took := time.Since(began); took != c.stopped || b.outbox.Waiting() != c.waiting {
+				t.Errorf("acknowledged in %v: stopped after %v, want %v; %d wait, want %d", c.delay, took, c.stopped, b.outbox.Waiting(), c.waiting)
+			}
+		})
+	}
+}
+
+func TestTheBacklogIsToldWhetherOrNotAnythingIsPublished(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(events.Event) error { return errAway })
+		b.outbox.Fill("A", 7, 1)
+		b.advance(10 * time.Second)
+		if b.seen.waiting != 7 || !b.seen.oldest.Equal(eventstest.Began) {
+			t.Errorf("told %d since %v", b.seen.waiting, b.seen.oldest)
+		}
+		b.queue.set(nil)
+		b.advance(time.Minute)
+		if b.seen.waiting != 0 || !b.seen.oldest.IsZero() {
+			t.Errorf("told %d since %v", b.seen.waiting, b.seen.oldest)
+		}
+	})
+}
