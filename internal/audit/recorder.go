@@ -91,16 +91,26 @@ func (r *Recorder) Record(ctx context.Context, records []Record) ([]Appended, er
 	r.mu.Unlock()
 	select {
 	case r.writing <- struct{}{}:
-		r.appendWaiting(ctx)
-		<-r.writing
+		// Not here: a disk that hangs does not mind the context, and the caller's job is locked for seconds only.
+		go func() {
+			r.appendWaiting(ctx)
+			<-r.writing
+		}()
 	case <-q.done:
 	case <-ctx.Done():
 	}
 	select {
 	case <-q.done:
 		return q.results, q.err
-	default: // ctx ended before it was this request's turn; whoever comes next may still append it
-		return nil, fmt.Errorf("audit store: %w", ctx.Err())
+	case <-ctx.Done():
+	}
+	select {
+	case <-q.done:
+		return q.results, q.err
+	default: // whoever comes next may still append it
+		err := fmt.Errorf("audit store: %w", ctx.Err())
+		r.setLost(err)
+		return nil, err
 	}
 }
 

@@ -29,11 +29,15 @@ type disk struct {
 	dead     bool    // no writes at all
 	refuses  int64   // a job key that cannot be stored
 	hold     chan struct{}
+	deaf     bool // it does not mind the context
 }
 
 var errDisk = errors.New("disk")
 
 func (d *disk) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+	if d.deaf {
+		<-d.hold
+	}
 	if d.hold != nil {
 		select {
 		case <-d.hold:
@@ -195,13 +199,18 @@ func TestAStoreIsLostAfterThreeTriesAndHoldsEverythingUntilItIsBack(t *testing.T
 
 func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
 	t.Parallel()
-	record(t, &disk{hold: make(chan struct{})}, func(r *recording) {
-		started := time.Now()
-		if _, err := r.within(5*time.Second, 1); err == nil || time.Since(started) > 5*time.Second || r.Err() == nil {
-			r.Errorf("got %v after %v, store %v", err, time.Since(started), r.Err())
-		}
-		close(r.disk.hold)
-	})
+	for _, deaf := range []bool{false, true} {
+		record(t, &disk{hold: make(chan struct{}), deaf: deaf}, func(r *recording) {
+			started := time.Now()
+			if _, err := r.within(5*time.Second, 1); err == nil || time.Since(started) > 5*time.Second || r.Err() == nil {
+				r.Errorf("got %v after %v, store %v", err, time.Since(started), r.Err())
+			}
+			close(r.disk.hold)
+			if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
+				r.Errorf("after the hang: %v, store %v", err, r.Err())
+			}
+		})
+	}
 }
 
 func TestOneRecordThatCannotBeStoredHarmsNoOther(t *testing.T) {

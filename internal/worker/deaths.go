@@ -14,8 +14,8 @@ import (
 // Deadly keeps a job that kills the process from killing it for ever. The broker gives such a job out again without end,
 // because a lock that runs out uses up no retry.
 //
-// A process that has just started may be there because a job killed the one before. So for a while it notes which jobs
-// it is about to handle, before it does; their records end that. A job over which an earlier process died is handled
+// A process that has just started may be there because a job killed the one before. So, unless that one is known to have
+// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that. A job over which an earlier process died is handled
 // alone, so that it takes nobody with it, and after the third death it becomes an incident. After that while nothing is
 // noted, and nothing is paid for it.
 type Deadly struct {
@@ -27,7 +27,8 @@ type Deadly struct {
 	log    *zap.Logger
 
 	mu     sync.Mutex
-	before map[int64]int // deaths of earlier processes, by job; nil while not known
+	known  bool
+	before map[int64]int // deaths of earlier processes, by job; nil where none died
 }
 
 // maxDeaths is how many processes may die over a job before it becomes an incident.
@@ -44,8 +45,11 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 		return d.next.Handle(ctx, jobs)
 	}
 	deaths, err := d.earlier(ctx, jobs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return d.trail.unavailable(jobs)
+	case deaths == nil:
+		return d.next.Handle(ctx, jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	var fresh []int
@@ -69,17 +73,20 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-// earlier returns how many earlier processes died over each of the jobs. What this process notes itself does not count:
-// it lives.
+// earlier returns how many earlier processes died over each of the jobs, or nil where none died at all. What this process
+// notes itself does not count: it lives.
 func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.before == nil {
+	if !d.known {
 		before, err := d.deaths.Deaths(ctx, d.trail.Cluster)
 		if err != nil {
 			return nil, err
 		}
-		d.before = before
+		d.before, d.known = before, true
+	}
+	if d.before == nil {
+		return nil, nil
 	}
 	deaths := make([]int, len(jobs))
 	for i := range jobs {

@@ -22,6 +22,9 @@ type graves struct {
 }
 
 func (g *graves) Deaths(context.Context, string) (map[int64]int, error) {
+	if g.begun == nil {
+		return nil, g.down
+	}
 	return cloned(g.begun), g.down
 }
 
@@ -127,6 +130,14 @@ func TestAfterAWhileNothingIsNoted(t *testing.T) {
 	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), now.Add(-time.Second), func() time.Time { return now }, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
 		t.Errorf("answered %s, want complete", a.Kind())
+	}
+}
+
+func TestNothingIsNotedWhereTheProcessBeforeHasEndedInOrder(t *testing.T) {
+	t.Parallel()
+	k := &killer{graves: &graves{}} // whose nil map would not take a note
+	if answers, _ := live(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
+		t.Errorf("answered %s in %d batches, want complete in one", answers[0].Kind(), len(k.batches))
 	}
 }
 

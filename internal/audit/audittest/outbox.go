@@ -91,7 +91,9 @@ var deathFacts = []fact{
 				t.Fatal(err)
 			}
 		}
-		deaths(map[int64]int{})
+		if got, err := s.Deaths(t.Context(), "a"); err != nil || len(got) != 0 {
+			t.Fatalf("a new store has the deaths %v, %v", got, err)
+		}
 		must(s.Begin(t.Context(), "a", []int64{1, 2}))
 		must(s.Begin(t.Context(), "b", []int64{1, 2, 3}))
 		s.reopen(t)

@@ -121,6 +121,33 @@ func TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored(t *testing.T) {
 	}
 }
 
+func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
+	path, secret := filepath.Join(t.TempDir(), "audit.db"), newSecret(t)
+	lookOut := func() bool {
+		t.Helper()
+		s := openFile(t, path, secret)
+		deaths, err := s.Deaths(t.Context(), "zeebe")
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return deaths != nil
+	}
+	if lookOut() {
+		t.Error("a new store says that a process died")
+	}
+	if lookOut() {
+		t.Error("after a process that has closed the store, it says that it died")
+	}
+	cmd, _ := start(t, path, secret, 0)
+	kill(cmd)
+	if !lookOut() {
+		t.Error("after a process that was killed, nothing says so")
+	}
+	if lookOut() {
+		t.Error("it is still said after the next one has closed the store")
+	}
+}
+
 func mustAtoi(t *testing.T, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)

@@ -27,18 +27,41 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
+// roundOf reads a claim from its latest record back. It is asked for jobs that wait, so it stays prepared.
+const roundOf = "SELECT cluster, job_key, process_instance_key, kind, at FROM records WHERE claim_id = ? ORDER BY seq DESC"
+
 // Round tells how the present round of a claim went; see [audit.History].
 func (s *Store) Round(ctx context.Context, claimID string) (round audit.Round, err error) {
-	var first *int64
-	err = s.ask(ctx, `SELECT count(DISTINCT job_key), count(DISTINCT CASE kind WHEN ? THEN job_key END), min(at) FROM records
-		WHERE claim_id = ? AND kind BETWEEN ? AND ? AND seq > (
-			SELECT coalesce(max(seq), 0) FROM records WHERE claim_id = ? AND kind >= ?)`,
-		[]any{int64(audit.KindRetry), claimID, int64(audit.KindRetry), int64(audit.KindPermanent), claimID, int64(audit.FirstOutcome)},
-		&round.Failures, &round.Retries, &first)
-	if first != nil {
-		round.FirstFailure = time.UnixMicro(*first).UTC()
+	rows, err := s.round.QueryContext(ctx, claimID)
+	if err != nil {
+		return round, s.failed(err)
 	}
-	return round, err
+	defer rows.Close()
+	retried := map[audit.Key]bool{} // by job; whether a retry was scheduled for it
+	for rows.Next() {
+		var job audit.Key
+		var kind, at int64
+		if err := rows.Scan(&job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
+			return round, s.failed(err)
+		}
+		if audit.Kind(kind).IsOutcome() { //nolint:gosec // a stored kind
+			break
+		}
+		if audit.Kind(kind).IsDecision() { //nolint:gosec // a stored kind
+			retried[job] = retried[job] || audit.Kind(kind) == audit.KindRetry //nolint:gosec // a stored kind
+			round.FirstFailure = time.UnixMicro(at).UTC()
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return round, s.failed(err)
+	}
+	for _, r := range retried {
+		round.Failures++
+		if r {
+			round.Retries++
+		}
+	}
+	return round, nil
 }
 
 // Success counts the outcomes of rounds that were retried; see [audit.History].

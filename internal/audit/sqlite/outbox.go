@@ -95,10 +95,31 @@ func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, erro
 	if err := rows.Err(); err != nil {
 		return nil, s.failed(err)
 	}
-	if len(deaths) > 0 {
-		s.noted.Store(true)
+	if len(deaths) == 0 && !s.died {
+		return nil, nil
 	}
+	s.noted.Store(true)
 	return deaths, nil
+}
+
+// Whether the process before has died is told by a mark that a process makes when it opens the store and takes away
+// when it closes it. It only saves work: a process that finds it looks more closely at what it does.
+const (
+	markRunning   = "INSERT INTO meta (name, value) VALUES ('running', '')"
+	clearRunning  = "DELETE FROM meta WHERE name = 'running'"
+	selectRunning = "SELECT count(*) FROM meta WHERE name = 'running'"
+)
+
+// begin makes the mark, and notes whether there was one.
+func (s *Store) begin(ctx context.Context, w *writer) error {
+	var n int
+	if err := w.conn.QueryRowContext(ctx, selectRunning).Scan(&n); err != nil {
+		return err
+	}
+	if s.died = n > 0; s.died {
+		return nil
+	}
+	return w.exec(ctx, markRunning)
 }
 
 // Begin notes that jobs are about to be handled; see [audit.Deaths].

@@ -36,12 +36,14 @@ type Store struct {
 	secret *audit.Secret // nil where the store is read-only
 
 	read    *sql.DB
+	round   *sql.Stmt
 	lock    *flock.Flock
 	turn    chan struct{} // holds a token while somebody writes
 	writer  *writer       // nil until the first write, and after a failed one
 	closed  bool          // both are for whoever has the turn
 	leading atomic.Bool
 	noted   atomic.Bool // there may be deaths to be ended by an Append
+	died    bool        // the process before this one has not closed the store
 }
 
 var _ audit.Store = (*Store)(nil)
@@ -74,7 +76,18 @@ func (s *Store) open(ctx context.Context) error {
 		return s.failed(err)
 	}
 	s.writer = w
+	if err := s.begin(ctx, w); err != nil {
+		return s.failed(err)
+	}
 	s.read = openReaders(s.path)
+	return s.prepare(ctx)
+}
+
+// prepare prepares what jobs wait for.
+func (s *Store) prepare(ctx context.Context) (err error) {
+	if s.round, err = s.read.PrepareContext(ctx, roundOf); err != nil {
+		return s.failed(err)
+	}
 	return nil
 }
 
@@ -89,6 +102,9 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if err := checkVersion(ctx, s.read); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 
@@ -97,11 +113,14 @@ func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	var errs []error
+	if s.round != nil && !s.closed {
+		errs = append(errs, s.round.Close())
+	}
 	if s.read != nil && !s.closed {
 		errs = append(errs, s.read.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		errs = append(errs, s.writer.exec(context.Background(), clearRunning), s.writer.close())
 		s.writer = nil
 	}
 	if s.lock != nil && !s.closed {
