@@ -20,7 +20,7 @@ type Outbox struct {
 	reads   int
 }
 
-// Append adds records as they are decided, n for each claim in turn, and returns them.
+// Append adds records, linked, and returns them.
 func (o *Outbox) Append(records ...audit.Record) []audit.Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()

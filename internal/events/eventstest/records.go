@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Began is when the first record of [Chain] was decided.
+// Began is when the first record of [Samples] was decided.
 var Began = time.Date(2026, 3, 2, 14, 30, 0, 123456000, time.UTC)
 
 const stepsOf = `"steps":{"errorReceived":%q,"afterMicros":[0,40,40,40,40,41]},"executionTimeMs":0.041`
