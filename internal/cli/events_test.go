@@ -101,7 +101,8 @@ func TestTailFollowsAlsoWhatComesLateUntilItIsStopped(t *testing.T) {
 			store := a.open(t)
 			defer store.Close()
 			set(t, a.settings...)
-			ctx, stop := context.WithCancel(t.Context())
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
 			r, w := io.Pipe()
 			ended := make(chan int, 1)
 			go func() {

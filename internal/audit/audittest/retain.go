@@ -64,7 +64,7 @@ var retainFacts = []fact{
 		same(t, "how many go where nothing is published", s.retain(t, minute(5), false), int64(3))
 	}},
 	{"what holds the rest back is told", func(t *testing.T, s *subject) {
-		s.shelve(t, []int{4, 7}, []int{2, 4, 7})
+		s.shelve(t, []int{4, 7}, []int{2, 4, 8})
 		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
 			t.Helper()
 			stubs, err := s.Purgeable(t.Context(), minute(before), publish)
@@ -87,7 +87,10 @@ var retainFacts = []fact{
 		check(6, true, 5, true, true)
 		s.settle(t, []int64{5})
 		check(6, true, 0, false, false)
+		check(100, true, 8, false, true) // a later one is unpublished
 		s.settle(t, []int64{8})
+		check(100, true, 9, true, false)
+		s.settle(t, []int64{9})
 		check(100, true, 0, false, false)
 	}},
 	{"a trail that grows while it is checked is in order", func(t *testing.T, s *subject) {
