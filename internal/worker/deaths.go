@@ -15,9 +15,9 @@ import (
 // because a lock that runs out uses up no retry.
 //
 // A process that has just started may be there because a job killed the one before. So, unless that one is known to have
-// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that. A job over which an earlier process died is handled
-// alone, so that it takes nobody with it, and after the third death it becomes an incident. After that while nothing is
-// noted, and nothing is paid for it.
+// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that. A job
+// over which an earlier process died is handled alone, so that it takes nobody with it, and after the third death it
+// becomes an incident. After that while nothing is noted, and nothing is paid for it.
 type Deadly struct {
 	next   job.Handler
 	deaths audit.Deaths
@@ -29,6 +29,11 @@ type Deadly struct {
 	mu     sync.Mutex
 	known  bool
 	before map[int64]int // deaths of earlier processes, by job; nil where none died
+	// begun are the jobs that this process has noted. It dies once, so it notes a job once, however often a batch that
+	// hangs has it handed over anew.
+	begun map[int64]bool
+	// alone holds a token while a job over which a process died is handled: several batches are handled at once.
+	alone chan struct{}
 }
 
 // maxDeaths is how many processes may die over a job before it becomes an incident.
@@ -36,7 +41,10 @@ const maxDeaths = 3
 
 // NewDeadly guards a handler until a time.
 func NewDeadly(next job.Handler, deaths audit.Deaths, trail Trail, until time.Time, now func() time.Time, log *zap.Logger) *Deadly {
-	return &Deadly{next: next, deaths: deaths, trail: trail, until: until, now: now, log: log}
+	return &Deadly{
+		next: next, deaths: deaths, trail: trail, until: until, now: now, log: log,
+		begun: map[int64]bool{}, alone: make(chan struct{}, 1),
+	}
 }
 
 // Handle has the batch handled by the handler that is guarded.
@@ -67,7 +75,7 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 			answers[i] = d.bury(ctx, &jobs[i], n)
 		case n > 0:
 			d.log.Warn("job_handled_alone", append(jobFields(&jobs[i]), zap.Int("deaths", n))...)
-			d.noted(ctx, jobs, []int{i}, answers)
+			d.byItself(ctx, jobs, i, answers)
 		}
 	}
 	return answers
@@ -95,6 +103,42 @@ func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	return deaths, nil
 }
 
+// byItself handles one job while no other over which a process died is handled.
+func (d *Deadly) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
+	select {
+	case d.alone <- struct{}{}:
+	case <-ctx.Done():
+		answers[i] = job.Release("released: another job that may kill the worker is being handled")
+		return
+	}
+	release := sync.OnceFunc(func() { <-d.alone })
+	defer release()
+	defer context.AfterFunc(ctx, release)() // a handler that hangs does not come back
+	d.noted(ctx, jobs, []int{i}, answers)
+}
+
+// begin notes those jobs that this process has not noted yet.
+func (d *Deadly) begin(ctx context.Context, jobs []job.Job) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var unnoted []int64
+	for _, key := range keys(jobs) {
+		if !d.begun[key] {
+			unnoted = append(unnoted, key)
+		}
+	}
+	if unnoted == nil {
+		return nil
+	}
+	if err := d.deaths.Begin(ctx, d.trail.Cluster, unnoted); err != nil {
+		return err
+	}
+	for _, key := range unnoted {
+		d.begun[key] = true
+	}
+	return nil
+}
+
 // noted notes some jobs of the batch and has them handled.
 func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
 	some := make([]job.Job, len(which))
@@ -102,7 +146,7 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 		some[k] = jobs[i]
 	}
 	got := d.trail.unavailable(some)
-	if d.deaths.Begin(ctx, d.trail.Cluster, keys(some)) == nil {
+	if d.begin(ctx, some) == nil {
 		got = d.next.Handle(ctx, some)
 	}
 	for k, i := range which {
@@ -117,7 +161,7 @@ func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 		At:      d.now().UTC().Truncate(time.Microsecond),
 		Key:     d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables)),
 		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
-		Detail:  marshal(audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),
+		Detail:  encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),
 	}
 	stored, err := d.trail.Recorder.Record(ctx, []audit.Record{record}) // and with it the count ends
 	if err != nil {

@@ -124,6 +124,57 @@ func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
 	}
 }
 
+// A batch in which a job hangs is handed over once more, job by job.
+func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
+	t.Parallel()
+	g := &graves{begun: map[int64]int{}}
+	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
+	d := worker.NewDeadly(hung, g, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	for range 3 {
+		d.Handle(t.Context(), keyed(1, 2))
+	}
+	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.begun); diff != "" {
+		t.Errorf("noted (-want +got):\n%s", diff)
+	}
+}
+
+type handlerFunc func([]job.Job) []job.Answer
+
+func (f handlerFunc) Handle(_ context.Context, jobs []job.Job) []job.Answer { return f(jobs) }
+
+// Two jobs over which a process died come in two batches; the first hangs.
+func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	inHand, end := make(chan struct{}), make(chan struct{})
+	hangs := handlerFunc(func(jobs []job.Job) []job.Answer {
+		if jobs[0].Key == 1 {
+			close(inHand)
+			<-end
+		}
+		return []job.Answer{job.Complete("{}")}
+	})
+	g := &graves{begun: map[int64]int{1: 1, 2: 1}}
+	d := worker.NewDeadly(hangs, g, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	first, over := context.WithCancel(t.Context())
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		d.Handle(first, keyed(1))
+	}()
+	<-inHand
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a := d.Handle(ended, keyed(2))[0]; a.Kind() != job.KindRelease {
+		t.Errorf("beside the other it was answered %s, want release", a.Kind())
+	}
+	over()
+	if a := d.Handle(t.Context(), keyed(2))[0]; a.Kind() != job.KindComplete {
+		t.Errorf("after the other's time it was answered %s, want complete", a.Kind())
+	}
+	close(end)
+	<-back
+}
+
 func TestAfterAWhileNothingIsNoted(t *testing.T) {
 	t.Parallel()
 	k := &killer{graves: &graves{begun: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
