@@ -12,32 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// variables are the process variables of a job, not yet read; nil where they are no JSON object.
-//
-// A map rather than a struct: encoding/json matches struct fields regardless of case, process variables are not.
-type variables map[string]json.RawMessage
-
-func parse(j *job.Job) variables {
-	var v variables
-	if json.Unmarshal([]byte(j.Variables), &v) != nil {
-		return nil
-	}
-	return v
-}
-
-// inputs are what the decision about a job depends on, for its key: the named variables as they came, or all of it
-// where that is no JSON object. Which other variables a gateway sends along, and in which order, makes no difference.
-func (v variables) inputs(j *job.Job, names []string) []string {
-	if v == nil {
-		return []string{j.Variables}
-	}
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = string(v[name])
-	}
-	return parts
-}
-
 // noObject is the fault of variables that are no JSON object.
 var noObject = &retry.InvalidInputError{Faults: []retry.Fault{{
 	Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
@@ -102,8 +76,8 @@ func (d *decoder) reported(variable string) bool {
 
 // absent says whether a variable is missing or null, which Zeebe's expressions do not tell apart either.
 func (d *decoder) absent(variable string) bool {
-	value, ok := d.raw[variable]
-	return !ok || string(value) == "null"
+	value := d.raw.get(variable)
+	return value == nil || string(value) == "null"
 }
 
 func (d *decoder) text(variable, rule string) string {
@@ -111,11 +85,12 @@ func (d *decoder) text(variable, rule string) string {
 		d.fault(variable, "missing", rule)
 		return ""
 	}
-	var text string
-	if err := json.Unmarshal(d.raw[variable], &text); err != nil {
-		d.fault(variable, describe(d.raw[variable]), rule)
+	value := d.raw.get(variable)
+	if value[0] != '"' {
+		d.fault(variable, describe(value), rule)
+		return ""
 	}
-	return text
+	return unquote(value)
 }
 
 // count accepts whole numbers however they are written: FEEL makes no difference between 2 and 2.0.
@@ -123,9 +98,10 @@ func (d *decoder) count(variable string) int {
 	if d.absent(variable) {
 		return 0
 	}
-	number, err := strconv.ParseFloat(string(d.raw[variable]), 64) // a text is still in its quotes: no number
+	value := d.raw.get(variable)
+	number, err := strconv.ParseFloat(string(value), 64) // a text is still in its quotes: no number
 	if err != nil || number != math.Trunc(number) || number > math.MaxInt32 || number < 0 {
-		d.fault(variable, describe(d.raw[variable]), retry.RuleRetryCount)
+		d.fault(variable, describe(value), retry.RuleRetryCount)
 		return 0
 	}
 	return int(number)
@@ -137,8 +113,9 @@ func (d *decoder) time(variable string) time.Time {
 	if d.absent(variable) {
 		return time.Time{}
 	}
-	var text string
-	if err := json.Unmarshal(d.raw[variable], &text); err == nil {
+	value := d.raw.get(variable)
+	if value[0] == '"' {
+		text := unquote(value)
 		instant, zone, named := strings.Cut(text, "[")
 		if t, err := time.Parse(time.RFC3339, instant); err == nil && named == strings.HasSuffix(zone, "]") {
 			return t
@@ -149,7 +126,7 @@ func (d *decoder) time(variable string) time.Time {
 			}
 		}
 	}
-	d.fault(variable, describe(d.raw[variable]), retry.RuleLastSubmission)
+	d.fault(variable, describe(value), retry.RuleLastSubmission)
 	return time.Time{}
 }
 
@@ -161,11 +138,7 @@ const maxShownNumber = 4
 func describe(value json.RawMessage) string {
 	switch value[0] {
 	case '"':
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			return "a text"
-		}
-		return "the text " + retry.Shape(text)
+		return "the text " + retry.Shape(unquote(value))
 	case '{':
 		return "an object"
 	case '[':

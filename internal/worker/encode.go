@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -42,6 +43,46 @@ func encode(d *retry.Decision) string {
 	b = appendString(b, string(d.Rule.Class))
 	b = append(b, `,"retryDecision":`...)
 	b = appendExplanation(b, d)
+	return string(append(b, '}'))
+}
+
+// encodeDetail writes what is kept beside the answer; see [audit.Detail]. It is written out by hand because it runs for
+// every job; its test reads it back.
+func encodeDetail(d *audit.Detail) string {
+	b := make([]byte, 0, 256+len(d.SubmissionError)+len(d.SubmissionError)/8)
+	b = append(b, `{"processId":`...)
+	b = appendString(b, d.ProcessID)
+	b = append(b, `,"elementId":`...)
+	b = appendString(b, d.ElementID)
+	if d.SubmissionError != "" {
+		b = append(b, `,"submissionError":`...)
+		b = appendString(b, d.SubmissionError)
+	}
+	if d.Steps != nil {
+		b = append(b, `,"steps":{"errorReceived":"`...)
+		b = d.Steps.ErrorReceived.AppendFormat(b, time.RFC3339Nano)
+		b = append(b, `","afterMicros":`...)
+		separator := byte('[')
+		for _, after := range d.Steps.AfterMicros {
+			b = append(b, separator)
+			b = strconv.AppendInt(b, after, 10)
+			separator = ','
+		}
+		b = append(b, `]}`...)
+	}
+	if d.ExecutionTimeMs != 0 {
+		b = append(b, `,"executionTimeMs":`...)
+		b = strconv.AppendFloat(b, d.ExecutionTimeMs, 'f', -1, 64)
+	}
+	if d.Attempts != 0 {
+		b = append(b, `,"attempts":`...)
+		b = strconv.AppendInt(b, int64(d.Attempts), 10)
+	}
+	if d.FirstFailureTime != nil {
+		b = append(b, `,"firstFailureTime":"`...)
+		b = d.FirstFailureTime.AppendFormat(b, time.RFC3339Nano)
+		b = append(b, '"')
+	}
 	return string(append(b, '}'))
 }
 

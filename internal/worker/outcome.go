@@ -81,7 +81,7 @@ func (h *OutcomeHandler) record(ctx context.Context, j *job.Job) (audit.Record, 
 	claimID, kind, invalid := decodeOutcome(v)
 	if invalid != nil {
 		record.Message = rejection(invalid)
-		record.Detail = marshal(detail)
+		record.Detail = encodeDetail(&detail)
 		return record, nil
 	}
 	round, err := h.trail.Rounds.Round(ctx, claimID)
@@ -96,7 +96,7 @@ func (h *OutcomeHandler) record(ctx context.Context, j *job.Job) (audit.Record, 
 	if !round.FirstFailure.IsZero() {
 		detail.FirstFailureTime = &round.FirstFailure
 	}
-	record.Detail = marshal(detail)
+	record.Detail = encodeDetail(&detail)
 	return record, nil
 }
 

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -66,7 +65,7 @@ func (t *Trail) record(j *job.Job, r *ruling) audit.Record {
 			}
 		}
 	}
-	record.Detail = marshal(detail)
+	record.Detail = encodeDetail(&detail)
 	return record
 }
 
@@ -169,13 +168,4 @@ func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
 		case job.Unknown: // it comes again
 		}
 	})
-}
-
-// marshal writes a detail. It holds texts, numbers and times only, which always can be written.
-func marshal(d audit.Detail) string {
-	b, err := json.Marshal(d)
-	if err != nil {
-		panic(fmt.Sprintf("worker: a detail cannot be written: %v", err))
-	}
-	return string(b)
 }

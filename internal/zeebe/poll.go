@@ -46,9 +46,9 @@ func (w *Worker) pollJobs(ctx context.Context) {
 	w.link.good = time.Now()
 	declined := backoff{least: pollPauseMin, most: pollPauseMax}
 	for patience := atOnce; ; {
-		// Half of the slots: larger batches cost the store fewer transactions and the gateway fewer polls, but a worker
-		// that waits for more has too little to do where answers take long.
-		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive/2))
+		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
+		// for the time until the next batch is there.
+		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive*7/10))
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}

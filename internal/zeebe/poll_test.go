@@ -47,7 +47,7 @@ func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
 		// Handled, but not answered yet, they are still in hand.
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 100 * time.Millisecond})
 		close(handler.open)
-		for range 40 {
+		for range 60 {
 			r.advance(30 * time.Millisecond)
 			if n := r.gateway.Counts().Locked; n > 10 {
 				r.Fatalf("%d jobs in hand, want 10 at most", n)
@@ -57,7 +57,7 @@ func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
 	})
 }
 
-func TestTheNextPollComesWhenHalfOfTheSlotsAreFree(t *testing.T) {
+func TestTheNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		// One answer comes back each half second.
 		for i := range 9 {
@@ -65,7 +65,7 @@ func TestTheNextPollComesWhenHalfOfTheSlotsAreFree(t *testing.T) {
 		}
 		r.add(9)
 		r.run(Options{MaxJobsActive: 9})
-		for _, step := range []struct{ polls, asked int }{{1, 9}, {1, 9}, {1, 9}, {2, 4}} {
+		for _, step := range []struct{ polls, asked int }{{1, 9}, {1, 9}, {1, 9}, {1, 9}, {1, 9}, {2, 6}} {
 			r.advance(time.Second / 2)
 			polls := r.polls()
 			if len(polls) != step.polls || int(polls[len(polls)-1].MaxJobsToActivate) != step.asked {

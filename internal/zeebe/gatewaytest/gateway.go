@@ -61,6 +61,13 @@ func (g *Gateway) Partition(n int) {
 	g.partitions = n
 }
 
+// Skip passes over so many keys, as if so many jobs had been created before. Call it before Add.
+func (g *Gateway) Skip(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.created += int64(n)
+}
+
 // newKey returns a key on the partition whose turn it is. The caller holds the mutex.
 func (g *Gateway) newKey() int64 {
 	partition := g.created%int64(g.partitions) + 1

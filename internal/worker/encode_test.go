@@ -1,0 +1,32 @@
+package worker
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+func TestADetailIsReadBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 3, 4, 5, 123456000, time.UTC)
+	for _, want := range []audit.Detail{
+		{},
+		{ProcessID: "SUB_06", ElementID: `odd "\` + "\n\x01é💥" + `"`, SubmissionError: "TIMEOUT <b> & \u2028 [CPF]"},
+		{ProcessID: "p", Steps: &audit.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}, ExecutionTimeMs: 0.017},
+		{ProcessID: "p", Attempts: 6, FirstFailureTime: &at, ExecutionTimeMs: 123456.789},
+		{Steps: &audit.Steps{ErrorReceived: at.Truncate(time.Second)}},
+	} {
+		text := encodeDetail(&want)
+		var got audit.Detail
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
