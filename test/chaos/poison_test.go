@@ -20,9 +20,9 @@ func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 			settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAULTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
 			w := r.start(settings...)
 			r.submit(chunk)
-			poison := map[string]int64{}
+			poison := map[int64]string{}
 			for _, how := range []string{"PANIC", "HANG", "KILL"} {
-				poison[how] = r.submitOne(claim{ID: "CLM-" + how + "-1", Error: passing[0]}, nil)
+				poison[r.submitOne(claim{ID: "CLM-" + how + "-1", Error: passing[0]}, nil)] = how
 			}
 			r.submit(either(1, 4) * chunk)
 			deaths := 0
@@ -34,33 +34,40 @@ func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 				return r.open() == 0
 			})
 			invariants(r)
-			if deaths != 3 {
-				t.Errorf("%d processes died, want 3", deaths)
-			}
-			wants := map[string]string{"PANIC": "panicked", "HANG": "did not return in time", "KILL": "process died"}
-			poisonous := map[int64]string{}
-			for how, instance := range poison {
-				poisonous[instance] = wants[how]
+			// A process that was started after an orderly end notes nothing, so its death may not count.
+			if deaths < 3 || deaths > 4 {
+				t.Errorf("%d processes died, want 3 or 4", deaths)
 			}
 			for key, job := range r.ledger.jobs {
-				want, is := poisonous[job.instance]
-				switch {
-				case is && (job.fate != "INCIDENT" || !strings.Contains(job.message, want)):
-					t.Errorf("job %d became %s %q, want an incident that says %q", key, job.fate, job.message, want)
-				case is && want != "process died" && len(job.answers) != 3:
-					t.Errorf("job %d was failed %d times, want 3: %s", key, len(job.answers), want)
-				case !is:
-					for _, a := range job.answers {
-						if a.intent == "FAIL" && strings.HasPrefix(a.value.ErrorMessage, "the worker's handler") {
-							t.Errorf("job %d was failed with those that are to blame: %s", key, a.payload)
-						}
-					}
-				}
+				r.poisonEndsAsItMust(key, job, poison)
 			}
 			r.happened(deaths, "deaths")
 			r.happened(r.logged("handler_failed_on_job"), "panics and hangs")
 			r.happened(len(r.claims)-3, "others")
 		})
+	}
+}
+
+// poisonEndsAsItMust holds the end of one job of the row. Those that hang or panic may be in hand when the other one kills,
+// and be blamed for the deaths too.
+func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) {
+	r.Helper()
+	failed := 0
+	for _, a := range job.answers {
+		if a.intent == "FAIL" && strings.HasPrefix(a.value.ErrorMessage, "the worker's handler") {
+			failed++
+		}
+	}
+	says := map[string]string{"PANIC": "panicked", "HANG": "did not return in time", "KILL": "process died"}
+	switch how := poison[job.instance]; {
+	case how == "":
+		if failed > 0 {
+			r.Errorf("job %d was failed with those that are to blame", key)
+		}
+	case job.fate != "INCIDENT" || !strings.Contains(job.message, says[how]) && !job.killed():
+		r.Errorf("job %d of %s became %s %q", key, how, job.fate, job.message)
+	case !job.killed() && failed != 3:
+		r.Errorf("job %d of %s was failed %d times, want 3", key, how, failed)
 	}
 }
 

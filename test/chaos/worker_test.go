@@ -153,15 +153,6 @@ lines:
 	return sum
 }
 
-// answersStatus waits until the worker answers a request with this status.
-func (w *worker) answersStatus(path string, want int) {
-	w.rig.Helper()
-	w.rig.until(fmt.Sprintf("%s of worker %d answers %d", path, w.PID(), want), func() bool {
-		got, _ := w.get(path)
-		return got == want
-	})
-}
-
 // stops sends SIGTERM. The worker must end by itself, with exit code 0, within stopLimit.
 func (w *worker) stops() (took time.Duration) {
 	w.rig.Helper()
