@@ -39,10 +39,7 @@ type broker struct {
 }
 
 // brokerRounds lets the workers take turns on a real broker. All processes share all cores, as in production.
-func brokerRounds(ctx context.Context, contenders []contender, s settings, progress io.Writer) (all series, err error) {
-	if s.BrokerRounds == 0 {
-		return series{}, nil
-	}
+func brokerRounds(ctx context.Context, workers lineup, s settings, progress io.Writer) (all series, err error) {
 	started, err := devbroker.Start(ctx, devbroker.Options{
 		Version:  devbroker.VersionFromEnv(),
 		Progress: func(line string) { fmt.Fprintln(progress, line) },
@@ -56,8 +53,8 @@ func brokerRounds(ctx context.Context, contenders []contender, s settings, progr
 		return series{}, err
 	}
 	defer conn.Close()
-	all.Where = fmt.Sprintf("Real broker, %d rounds of %d jobs", s.BrokerRounds, s.BrokerJobs)
-	all.Workers = names(contenders)
+	contenders := workers.broker
+	all = newSeries(fmt.Sprintf("Real broker, %d rounds of %d jobs, %s", s.BrokerRounds, s.BrokerJobs, workers.ratio), contenders)
 	b := broker{started, pb.NewGatewayClient(conn)}
 	if _, err := b.gateway.DeployResource(ctx, &pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: "one-task.bpmn", Content: oneTask}},
@@ -68,7 +65,7 @@ func brokerRounds(ctx context.Context, contenders []contender, s settings, progr
 		r := make(round, len(contenders))
 		for n := range contenders {
 			which := inTurn(i, n, len(contenders))
-			claims := retries(fmt.Sprintf("B%d-%d", i, which), s.BrokerJobs)
+			claims := retries((i*len(contenders)+which)*s.BrokerJobs, s.BrokerJobs)
 			if r[which], err = b.run(ctx, contenders[which], claims); err != nil {
 				return series{}, fmt.Errorf("broker, round %d: the %s: %w", i, contenders[which].name, err)
 			}
@@ -82,9 +79,14 @@ func brokerRounds(ctx context.Context, contenders []contender, s settings, progr
 }
 
 // run lets one worker work fresh instances, one for each claim, and checks every answer.
-func (b broker) run(ctx context.Context, w contender, claims []claim) (sample, error) {
+func (b broker) run(ctx context.Context, w contender, claims []claim) (_ sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
 	defer cancel()
+	kept, err := w.newStore(ctx)
+	if err != nil {
+		return sample{}, err
+	}
+	defer func() { err = errors.Join(err, kept.free()) }()
 	before, err := b.progress(ctx)
 	if err != nil {
 		return sample{}, err
@@ -95,7 +97,8 @@ func (b broker) run(ctx context.Context, w contender, claims []claim) (sample, e
 	if _, err := b.watch(ctx, nil, func(p progress) bool { return p.created >= before.created+len(claims) }); err != nil {
 		return sample{}, err
 	}
-	c, err := startChild(ctx, w, b.Address(), pinning{})
+	used := kept.used()
+	c, err := startChild(ctx, w, b.Address(), kept, pinning{})
 	if err != nil {
 		return sample{}, err
 	}
@@ -110,9 +113,10 @@ func (b broker) run(ctx context.Context, w contender, claims []claim) (sample, e
 		return sample{}, err
 	}
 	return sample{
-		CPUPerJob:  micros(cpu) / float64(len(claims)),
-		Throughput: steady(seen, before.answered, len(claims)),
-		Memory:     memory,
+		CPUPerJob:       micros(cpu) / float64(len(claims)),
+		ServerCPUPerJob: used() / float64(len(claims)),
+		Throughput:      steady(seen, before.answered, len(claims)),
+		Memory:          memory,
 	}, b.check(ctx, w, claims)
 }
 

@@ -31,19 +31,22 @@ var (
 
 const maxRetries = 5
 
-// retries makes claims that are to be retried. Their ids start with CLM-<name> and end with the claim's index.
-func retries(name string, n int) []claim {
+// retries makes n claims that are to be retried, the ones after so many others.
+func retries(after, n int) []claim {
 	claims := make([]claim, n)
 	for i := range claims {
 		r := retryTexts[i%len(retryTexts)]
-		claims[i] = claim{id: fmt.Sprintf("CLM-%s-%d", name, i), text: r.text, class: r.class, retryCount: i % maxRetries}
+		claims[i] = claim{id: claimID(after + i), text: r.text, class: r.class, retryCount: i % maxRetries}
 	}
 	return claims
 }
 
+// claimID is the id of a claim by its number, from 0. Ids grow with time, as those of a hospital do.
+func claimID(number int) string { return fmt.Sprintf("CLM-2026-%09d-1", number) }
+
 // mixed makes claims of which 90 % are to be retried, 7 % have a permanent error and 3 % no retries left.
-func mixed(name string, n int) []claim {
-	claims := retries(name, n)
+func mixed(after, n int) []claim {
+	claims := retries(after, n)
 	for i := range claims {
 		switch percent := i % 100; {
 		case percent >= 97:

@@ -23,7 +23,7 @@ func right(c claim, at time.Time) answer {
 }
 
 func TestARightAnswerPasses(t *testing.T) {
-	for _, c := range mixed("T", 200) {
+	for _, c := range mixed(0, 200) {
 		if err := c.check(right(c, time.Now())); err != nil {
 			t.Error(err)
 		}
@@ -32,7 +32,7 @@ func TestARightAnswerPasses(t *testing.T) {
 
 // A worker that is fast because it is wrong must not get into the table.
 func TestAWrongAnswerIsNoticed(t *testing.T) {
-	claims := mixed("T", 100)
+	claims := mixed(0, 100)
 	retried, permanent, exhausted := claims[1], claims[90], claims[97]
 	for _, tt := range []struct {
 		name     string

@@ -29,6 +29,8 @@ type sample struct {
 	// the same for the second half of the jobs; 0 where the system does not tell.
 	CPUPerJob     float64 `json:"cpuMicrosecondsPerJob"`
 	WarmCPUPerJob float64 `json:"warmCpuMicrosecondsPerJob,omitempty"`
+	// ServerCPUPerJob is the CPU time of the database server meanwhile, by the jobs; 0 where there is none.
+	ServerCPUPerJob float64 `json:"serverCpuMicrosecondsPerJob,omitempty"`
 	// Throughput is in jobs per second, from the first poll to the last answer.
 	Throughput float64 `json:"jobsPerSecond"`
 	// Memory is in bytes, the most the worker held at a time.
@@ -37,19 +39,15 @@ type sample struct {
 	FirstPoll float64 `json:"firstPollMilliseconds,omitempty"`
 }
 
-// gatewayRounds lets the workers take turns against a gateway in this process.
-func gatewayRounds(ctx context.Context, contenders []contender, s settings, progress io.Writer) (all series, err error) {
-	if s.Rounds == 0 {
-		return series{}, nil
-	}
+// gatewayRounds lets the workers take turns against a gateway in this process; what says which and to what they compare.
+func gatewayRounds(ctx context.Context, what string, contenders []contender, s settings, progress io.Writer) (all series, err error) {
 	pinned, how := pin()
 	defer func() {
 		if released := pinned.release(); err == nil {
 			err = released
 		}
 	}()
-	all.Where = fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s)", s.Rounds, s.Jobs, how)
-	all.Workers = names(contenders)
+	all = newSeries(fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s), %s", s.Rounds, s.Jobs, how, what), contenders)
 	// The gateway must not be what is measured: it collects its garbage between the rounds.
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
 	for i := range s.Rounds {
@@ -57,8 +55,8 @@ func gatewayRounds(ctx context.Context, contenders []contender, s settings, prog
 		for n := range contenders {
 			which := inTurn(i, n, len(contenders))
 			runtime.GC()
-			if r[which], err = gatewayRun(ctx, contenders[which], mixed(fmt.Sprintf("R%d", i), s.Jobs), pinned); err != nil {
-				return series{}, fmt.Errorf("gateway, round %d: %w", i+1, err)
+			if r[which], err = gatewayRun(ctx, contenders[which], s.Jobs, pinned); err != nil {
+				return series{}, fmt.Errorf("gateway, round %d: the %s: %w", i+1, contenders[which].name, err)
 			}
 		}
 		all.Rounds = append(all.Rounds, r)
@@ -70,28 +68,32 @@ func gatewayRounds(ctx context.Context, contenders []contender, s settings, prog
 // inTurn says who of so many workers is the nth in a round: each round starts with another one.
 func inTurn(round, n, workers int) int { return (round + n) % workers }
 
-// gatewayRun lets one worker work all claims and checks every answer.
-func gatewayRun(ctx context.Context, w contender, claims []claim, pinned pinning) (sample, error) {
+// gatewayRun lets one worker work so many jobs on its store, and checks every answer.
+func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (_ sample, err error) {
+	kept, err := w.newStore(ctx)
+	if err != nil {
+		return sample{}, err
+	}
+	defer func() { err = errors.Join(err, kept.free()) }()
 	gateway := gatewaytest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
 	if err != nil {
 		return sample{}, err
 	}
-	jobs := make([]gatewaytest.Job, len(claims))
-	for i, c := range claims {
-		jobs[i] = gatewaytest.Job{Type: jobType, Variables: c.variables(), ProcessInstanceKey: int64(i + 1), ProcessID: "bench", ElementID: "Task_AnalyzeRetry"}
-	}
-	keys := gateway.Add(jobs...)
+	claims := mixed(kept.rows, jobs)
+	gateway.Skip(kept.rows)
+	keys := gateway.Add(gatewayJobs(kept.rows, claims)...)
 
-	c, err := startChild(ctx, w, address, pinned)
+	used := kept.used()
+	c, err := startChild(ctx, w, address, kept, pinned)
 	if err != nil {
 		return sample{}, err
 	}
-	warm, err := watchHalves(ctx, gateway, c, len(claims))
+	warm, err := watchHalves(ctx, gateway, c, jobs)
 	if err != nil {
 		_, stopped := c.stop()
-		return sample{}, errors.Join(fmt.Errorf("the %s: %w", w.name, err), stopped)
+		return sample{}, errors.Join(err, stopped)
 	}
 	s := sample{WarmCPUPerJob: warm}
 	if s.Memory, err = c.memory(); err != nil {
@@ -102,15 +104,30 @@ func gatewayRun(ctx context.Context, w contender, claims []claim, pinned pinning
 	if err != nil {
 		return sample{}, err
 	}
-	s.CPUPerJob = micros(cpu) / float64(len(claims))
+	s.CPUPerJob, s.ServerCPUPerJob = micros(cpu)/float64(jobs), used()/float64(jobs)
 	first, last, err := checkCalls(gateway, w, keys, claims)
 	if err != nil {
-		return sample{}, fmt.Errorf("the %s: %w", w.name, err)
+		return sample{}, err
 	}
 	s.FirstPoll = micros(first.Sub(c.started)) / 1000
-	s.Throughput = float64(len(claims)) / last.Sub(first).Seconds()
+	s.Throughput = float64(jobs) / last.Sub(first).Seconds()
 	return s, nil
 }
+
+// gatewayJobs makes a job of each claim, each of a process instance of its own, after so many others.
+func gatewayJobs(after int, claims []claim) []gatewaytest.Job {
+	jobs := make([]gatewaytest.Job, len(claims))
+	for i, c := range claims {
+		jobs[i] = gatewaytest.Job{
+			Type: jobType, Variables: c.variables(), ProcessInstanceKey: instanceKey(after + i),
+			ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry",
+		}
+	}
+	return jobs
+}
+
+// instanceKey is the key of the process instance of a claim, by the claim's number.
+func instanceKey(number int) int64 { return int64(number) + 1 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 

@@ -14,7 +14,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -27,9 +28,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) > 0 && args[0] == noDecisionCommand {
-		if err := workWithoutDecision(ctx, args[1:]); err != nil {
-			fmt.Fprintln(stderr, "no-decision worker:", err)
+	if len(args) > 0 && (args[0] == noDecisionCommand || args[0] == notDurableCommand) {
+		if err := workBeside(ctx, args); err != nil {
+			fmt.Fprintln(stderr, args[0]+":", err)
 			return 1
 		}
 		return 0
@@ -60,26 +61,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // settings are what a run can be told.
 type settings struct {
-	Rounds       int    `json:"rounds"`
-	Jobs         int    `json:"jobs"`
-	BrokerRounds int    `json:"brokerRounds"`
-	BrokerJobs   int    `json:"brokerJobs"`
-	Worker       string `json:"worker,omitempty"`
-	Against      string `json:"against,omitempty"`
-	JSON         bool   `json:"-"`
+	Rounds       int `json:"rounds"`
+	Jobs         int `json:"jobs"`
+	BrokerRounds int `json:"brokerRounds"`
+	BrokerJobs   int `json:"brokerJobs"`
+	// Rows are how many decisions the full stores hold, the least first.
+	Rows    []int  `json:"rows,omitempty"`
+	Worker  string `json:"worker,omitempty"`
+	Against string `json:"against,omitempty"`
+	JSON    bool   `json:"-"`
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	var quick, skipBroker bool
+	rows := "1000000,10000000"
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&s.Rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
 	flags.IntVar(&s.Jobs, "jobs", 20_000, "jobs in each of them")
+	flags.StringVar(&rows, "rows", rows, "how many decisions the full stores hold, the least first; empty skips them. 10 million take 15 minutes and 20 GB of disk, removed at the end")
 	flags.IntVar(&s.BrokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
 	flags.IntVar(&s.BrokerJobs, "broker-jobs", 2_000, "jobs in each of them")
 	flags.BoolVar(&skipBroker, "skip-broker", false, "start no broker")
-	flags.BoolVar(&quick, "quick", false, "a first impression in about a minute: 3 rounds of 10000 jobs, 1 round of 1000 on the broker")
+	flags.BoolVar(&quick, "quick", false, "a first impression in two minutes: 3 rounds of 10000 jobs, stores of 100000 decisions, 1 round of 1000 jobs on the broker")
 	flags.BoolVar(&s.JSON, "json", false, "print JSON, every round included, instead of the table")
 	flags.StringVar(&s.Worker, "worker", "", "the worker's binary to measure (default: built from ./cmd/worker)")
 	flags.StringVar(&s.Against, "against", "", "another binary of the worker to compare with, instead of the no-decision worker")
@@ -87,10 +92,18 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		return s, err
 	}
 	if quick {
-		s.Rounds, s.Jobs, s.BrokerRounds, s.BrokerJobs = 3, 10_000, 1, 1_000
+		s.Rounds, s.Jobs, rows, s.BrokerRounds, s.BrokerJobs = 3, 10_000, "100000", 1, 1_000
 	}
 	if skipBroker {
 		s.BrokerRounds = 0
+	}
+	var err error
+	if s.Rows, err = parseRows(rows); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return s, err
+	}
+	if s.Rounds == 0 {
+		s.Rows = nil
 	}
 	if s.Jobs < 100 || s.BrokerJobs < 100 || s.Rounds < 0 || s.BrokerRounds < 0 || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments beside the flags")
@@ -99,10 +112,39 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	return s, nil
 }
 
+// parseRows reads a list of growing numbers.
+func parseRows(list string) (rows []int, err error) {
+	last := 0
+	for text := range strings.SplitSeq(list, ",") {
+		if list == "" {
+			return nil, nil
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n <= last {
+			return nil, fmt.Errorf("-rows %s: want growing whole numbers with commas between, such as 1000000,10000000", list)
+		}
+		rows, last = append(rows, n), n
+	}
+	return rows, nil
+}
+
+// workBeside is what this program does as one of the workers to compare with.
+func workBeside(ctx context.Context, args []string) error {
+	if args[0] == notDurableCommand {
+		return workNotDurably(ctx)
+	}
+	return workWithoutDecision(ctx, args[1:])
+}
+
 // measure runs everything, one after the other, and collects it in a report.
 func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, err error) {
 	started := time.Now()
 	r := &report{Settings: s, Machine: thisMachine(), LoadBefore: load()}
+	if len(s.Rows) > 0 {
+		if err := checkRoom(s.Rows[len(s.Rows)-1]); err != nil {
+			return nil, err
+		}
+	}
 	binary, remove, err := build(ctx, s.Worker, progress)
 	if err != nil {
 		return nil, err
@@ -113,31 +155,34 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 		return nil, err
 	}
 	r.BinaryBytes = info.Size()
-	ours := product("worker", binary)
-	bare, err := noDecisionWorker("no-decision worker", "")
+	on, err := openStores(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	same, err := noDecisionWorker("no-decision worker with our variables", sameVariables)
-	if err != nil {
-		return nil, err
-	}
-	onGateway, onBroker := []contender{ours, bare}, []contender{ours, bare, same}
-	if s.Against != "" {
-		other, err := filepath.Abs(s.Against)
-		if err != nil {
-			return nil, err
-		}
-		onGateway = []contender{ours, product(s.Against, other)}
-		onBroker = onGateway
-	}
+	defer func() { err = errors.Join(err, on.close()) }()
 	fmt.Fprintln(progress, "the cost of a decision")
 	r.Decision = measureDecision()
-	if r.Gateway, err = gatewayRounds(ctx, onGateway, s, progress); err != nil {
+	workers, err := beside(binary, on)
+	if s.Against != "" {
+		workers, err = twoBuilds(binary, s.Against, on)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if r.Broker, err = brokerRounds(ctx, onBroker, s, progress); err != nil {
-		return nil, err
+	if s.Rounds > 0 {
+		if r.Gateway, err = gatewayRounds(ctx, workers.ratio, workers.gateway, s, progress); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Rows) > 0 {
+		if r.Full, err = fullRounds(ctx, binary, on, s, progress); err != nil {
+			return nil, err
+		}
+	}
+	if s.BrokerRounds > 0 {
+		if r.Broker, err = brokerRounds(ctx, workers, s, progress); err != nil {
+			return nil, err
+		}
 	}
 	r.LoadAfter, r.Seconds = load(), time.Since(started).Seconds()
 	return r, nil

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,8 +31,9 @@ type child struct {
 
 // startChild starts a worker against a gateway, on one core where there is a pinning. Its log goes to the null device,
 // as real lines that are really written.
-func startChild(ctx context.Context, w contender, address string, pin pinning) (*child, error) {
+func startChild(ctx context.Context, w contender, address string, kept storage, pin pinning) (*child, error) {
 	argv, environment := w.command(address)
+	environment = append(environment, kept.environment()...)
 	argv = append(pin.prefix(), argv...)
 	ctx, end := context.WithCancel(ctx)
 	c := &child{name: w.name, ended: make(chan struct{}), end: end}
@@ -89,6 +91,61 @@ func (c *child) cpu() (time.Duration, error) {
 		total += time.Duration(n)
 	}
 	return total, nil
+}
+
+// familyCPU is the CPU time so far of a process and of its children, those that it has seen end included. It is known on
+// Linux only.
+func familyCPU(pid int) (time.Duration, error) {
+	for range 100 {
+		before := childrenOf(pid)
+		total := ticks(pid, 4)
+		for _, child := range before {
+			total += ticks(child, 2)
+		}
+		// A child that ended meanwhile was counted once more, or not at all.
+		if total > 0 && slices.Equal(before, childrenOf(pid)) {
+			return time.Duration(total) * time.Second / ticksPerSecond, nil
+		}
+	}
+	return 0, errNoProc
+}
+
+// ticksPerSecond is the unit of the CPU times in /proc, the same on all of Linux.
+const ticksPerSecond = 100
+
+// ticks sums up the CPU times of a process: user and system, and those of the children that have ended.
+func ticks(pid, fields int) (total int64) {
+	values := stat(pid)
+	if len(values) < 15 {
+		return 0
+	}
+	for _, value := range values[11 : 11+fields] {
+		n, _ := strconv.ParseInt(value, 10, 64) // the kernel's own
+		total += n
+	}
+	return total
+}
+
+// childrenOf are the processes whose parent is pid, in a fixed order.
+func childrenOf(pid int) (children []int) {
+	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
+	for _, entry := range entries {
+		child, err := strconv.Atoi(filepath.Base(entry))
+		if values := stat(child); err == nil && len(values) > 1 && values[1] == strconv.Itoa(pid) {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// stat is what /proc says about a process, from its state on; nil where it is gone.
+func stat(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	// The name, in parentheses, may hold anything.
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
 // memory is the most memory in bytes that the worker ever held at a time; where there is no /proc, what it holds now.

@@ -18,20 +18,32 @@ type report struct {
 	LoadAfter   string       `json:"loadAfter"`
 	Decision    decisionCost `json:"decision"`
 	BinaryBytes int64        `json:"binaryBytes"`
-	Gateway     series       `json:"gateway"`
-	Broker      series       `json:"broker"`
+	// Gateway, Full and Broker are empty where they were not asked for.
+	Gateway series   `json:"gateway"`
+	Full    []series `json:"full,omitempty"`
+	Broker  series   `json:"broker"`
 }
 
 // series is rounds in which the same workers took turns.
 type series struct {
 	// Where says against what they worked, and how.
 	Where string `json:"where,omitempty"`
-	// Workers are their names, ours first.
+	// Workers are their names.
 	Workers []string `json:"workers,omitempty"`
 	Rounds  []round  `json:"rounds,omitempty"`
+
+	contenders []contender
 }
 
-// round holds a sample of every worker, ours first, whichever ran first.
+func newSeries(where string, contenders []contender) series {
+	all := series{Where: where, contenders: contenders}
+	for _, c := range contenders {
+		all.Workers = append(all.Workers, c.name)
+	}
+	return all
+}
+
+// round holds a sample of every worker, in the order of their names, whichever ran first.
 type round []sample
 
 // summary is a round in a few words, for the progress line.
@@ -72,18 +84,37 @@ func median(sorted []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
+// target is what a median has to be. The zero value is met by all, and not shown.
+type target struct {
+	text string
+	met  func(median float64) bool
+}
+
+var noTarget target
+
+func atMost(limit float64) target {
+	return target{fmt.Sprintf("at most %.3g", limit), func(v float64) bool { return v <= limit }}
+}
+
+func atLeast(limit float64) target {
+	return target{fmt.Sprintf("at least %.3g", limit), func(v float64) bool { return v >= limit }}
+}
+
+func below(limit float64) target {
+	return target{fmt.Sprintf("below %.4g", limit), func(v float64) bool { return v < limit }}
+}
+
 // want adds a target to a row; the median is what counts.
-func (r row) want(target string, met func(median float64) bool) row {
-	r.Target, r.Verdict = target, "misses target"
-	if met(r.Median) {
+func (r row) want(t target) row {
+	if t.met == nil {
+		return r
+	}
+	r.Target, r.Verdict = t.text, "misses target"
+	if t.met(r.Median) {
 		r.Verdict = "meets target"
 	}
 	return r
 }
-
-func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
-func below(limit float64) func(float64) bool   { return func(v float64) bool { return v < limit } }
-func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
 // section is the part of the table under one heading.
 type section struct {
@@ -93,43 +124,60 @@ type section struct {
 
 func (r *report) sections() []section {
 	var all []section
-	if s := r.Gateway; len(s.Rounds) > 0 {
-		rows := []row{s.ratio("CPU per job, whole life", 1, "%.1f us", cpuPerJob).want("at most 1.00", atMost(1))}
-		if s.Rounds[0][0].WarmCPUPerJob > 0 {
-			rows = append(rows, s.ratio("CPU per job, second half", 1, "%.1f us", warmCPUPerJob).want("at most 1.00", atMost(1)))
-		}
-		rows = append(rows, s.ratio("throughput", 1, "%.0f/s", throughput).want("at least 1.00", atLeast(1)))
-		all = append(all, section{s.Where + ", ratio to the " + s.Workers[1], rows})
-	}
-	if s := r.Broker; len(s.Rounds) > 0 {
-		for other := 1; other < len(s.Workers); other++ {
-			all = append(all, section{s.Where + ", ratio to the " + s.Workers[other], []row{
-				s.ratio("throughput", other, "%.0f/s", throughput).want("at least 0.97", atLeast(0.97)),
-				s.ratio("CPU per job, whole life", other, "%.0f us", cpuPerJob),
-			}})
+	for _, s := range append(append([]series{r.Gateway}, r.Full...), r.Broker) {
+		if len(s.Rounds) > 0 {
+			all = append(all, section{s.Where, s.rows()})
 		}
 	}
 	return append(all, section{"The worker alone", r.alone()})
 }
 
+// rows compare each contender with the one that it is to be compared with.
+func (s series) rows() (rows []row) {
+	for i, c := range s.contenders {
+		if i == c.to {
+			continue
+		}
+		rows = append(rows, s.ratio(i, "CPU per job, whole life", "%.1f us", cpuPerJob).want(c.cpu))
+		if s.known(i, warmCPUPerJob) && s.known(c.to, warmCPUPerJob) {
+			rows = append(rows, s.ratio(i, "CPU per job, second half", "%.1f us", warmCPUPerJob).want(c.cpu))
+		}
+		switch {
+		case s.known(i, serverCPUPerJob) && s.known(c.to, serverCPUPerJob):
+			rows = append(rows, s.ratio(i, "CPU per job, with the server's", "%.1f us", withServer).want(c.cpu))
+		case s.known(i, serverCPUPerJob):
+			rows = append(rows, newRow(c.name+": the server's CPU per job, us", "%.1f", s.each(i, serverCPUPerJob)))
+		}
+		rows = append(rows, s.ratio(i, "throughput", "%.0f/s", throughput).want(c.throughput))
+	}
+	return rows
+}
+
 func (r *report) alone() []row {
 	rows := []row{
-		newRow("decision, ns of CPU", "%.0f", r.Decision.Nanoseconds).want("below 1000", below(1000)),
-		newRow("decision, allocations", "%.0f", []float64{float64(r.Decision.Allocations)}).want("at most 4", atMost(4)),
+		newRow("decision, ns of CPU", "%.0f", r.Decision.Nanoseconds).want(below(1000)),
+		newRow("decision, allocations", "%.0f", []float64{float64(r.Decision.Allocations)}).want(atMost(4)),
 	}
-	if len(r.Gateway.Rounds) > 0 {
-		rows = append(rows,
-			newRow("memory at 50 jobs active, MiB", "%.1f", r.Gateway.each(0, memory)).want("below 64", below(64)),
-			newRow("start to first activation, ms", "%.0f", r.Gateway.each(0, firstPoll)).want("below 100", below(100)))
+	for _, s := range append([]series{r.Gateway}, r.Full...) {
+		for i, c := range s.contenders {
+			if !c.product || i == c.to || len(s.Rounds) == 0 {
+				continue
+			}
+			rows = append(rows,
+				newRow(c.name+": memory at 50 jobs active, MiB", "%.1f", s.each(i, memory)).want(below(64)),
+				newRow(c.name+": start to first activation, ms", "%.0f", s.each(i, firstPoll)).want(below(100)))
+		}
 	}
 	return append(rows, newRow("size of the binary, MiB", "%.1f", []float64{float64(r.BinaryBytes) / (1 << 20)}))
 }
 
-func cpuPerJob(s sample) float64     { return s.CPUPerJob }
-func warmCPUPerJob(s sample) float64 { return s.WarmCPUPerJob }
-func throughput(s sample) float64    { return s.Throughput }
-func memory(s sample) float64        { return float64(s.Memory) / (1 << 20) }
-func firstPoll(s sample) float64     { return s.FirstPoll }
+func cpuPerJob(s sample) float64       { return s.CPUPerJob }
+func warmCPUPerJob(s sample) float64   { return s.WarmCPUPerJob }
+func serverCPUPerJob(s sample) float64 { return s.ServerCPUPerJob }
+func withServer(s sample) float64      { return s.CPUPerJob + s.ServerCPUPerJob }
+func throughput(s sample) float64      { return s.Throughput }
+func memory(s sample) float64          { return float64(s.Memory) / (1 << 20) }
+func firstPoll(s sample) float64       { return s.FirstPoll }
 
 // each is one figure of one worker, for every round.
 func (s series) each(which int, figure func(sample) float64) []float64 {
@@ -140,14 +188,20 @@ func (s series) each(which int, figure func(sample) float64) []float64 {
 	return values
 }
 
-// ratio compares a figure of our worker with that of another one, within each round.
-func (s series) ratio(name string, other int, format string, figure func(sample) float64) row {
-	ours, theirs := s.each(0, figure), s.each(other, figure)
+// known tells whether a figure of one worker is known: it is 0 where the system does not tell.
+func (s series) known(which int, figure func(sample) float64) bool {
+	return figure(s.Rounds[0][which]) > 0
+}
+
+// ratio compares a figure of one worker with that of the one it is to be compared with, within each round.
+func (s series) ratio(which int, name, format string, figure func(sample) float64) row {
+	c := s.contenders[which]
+	ours, theirs := s.each(which, figure), s.each(c.to, figure)
 	ratios := make([]float64, len(s.Rounds))
 	for i := range ratios {
 		ratios[i] = ours[i] / theirs[i]
 	}
-	r := newRow(name, "%.2f", ratios)
+	r := newRow(c.name+": "+name, "%.2f", ratios)
 	r.Beside = fmt.Sprintf(format+" beside "+format, newRow("", "", ours).Median, newRow("", "", theirs).Median)
 	return r
 }

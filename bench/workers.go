@@ -21,19 +21,34 @@ const (
 	maxJobsActive = 50
 )
 
-// contender is a worker to measure: how it is started against a gateway, and which answers are right for it.
+// contender is a worker to measure: how it is started against a gateway, where it keeps what it decides, and which
+// answers are right for it.
 type contender struct {
 	name    string
 	command func(address string) (argv, environment []string)
-	check   func(claim, answer) error
+	// store makes the store of one run; nil where nothing is kept.
+	store func(context.Context) (storage, error)
+	check func(claim, answer) error
+
+	// product says that it is our worker, of which more is shown.
+	product bool
+	// to is which of the contenders it is compared with, none if it is itself; the targets are for the ratios.
+	to              int
+	cpu, throughput target
 }
 
-func names(contenders []contender) []string {
-	all := make([]string, len(contenders))
-	for i, c := range contenders {
-		all[i] = c.name
+// newStore makes the store of one run.
+func (c contender) newStore(ctx context.Context) (storage, error) {
+	if c.store == nil {
+		return storage{}, nil
 	}
-	return all
+	return c.store(ctx)
+}
+
+// against says with whom the contender is compared, and what is wanted.
+func (c contender) against(to int, cpu, throughput target) contender {
+	c.to, c.cpu, c.throughput = to, cpu, throughput
+	return c
 }
 
 // build builds the worker as `make build` does, unless it is told which binary to take. It returns the binary and what
@@ -59,23 +74,47 @@ func build(ctx context.Context, binary string, progress io.Writer) (path string,
 }
 
 // product is the worker of this repository, as it runs in production.
-func product(name, binary string) contender {
+func product(name, binary string, store func(context.Context) (storage, error)) contender {
 	return contender{
-		name: name,
+		name:    name,
+		store:   store,
+		product: true,
 		command: func(address string) (argv, environment []string) {
-			return []string{binary, "run"}, []string{
-				"ZEEBE_ADDRESS=" + address,
-				"ZEEBE_INSECURE_CONNECTION=true",
-				"RETRY_HTTP_ADDRESS=127.0.0.1:0",
-				fmt.Sprintf("RETRY_MAX_JOBS_ACTIVE=%d", maxJobsActive),
-			}
+			return []string{binary, "run"}, workerSettings(address)
 		},
 		check: claim.check,
 	}
 }
 
-// noDecisionCommand is the argument that makes this program the worker to compare with.
-const noDecisionCommand = "no-decision-worker"
+func workerSettings(address string) []string {
+	return []string{
+		"ZEEBE_ADDRESS=" + address,
+		"ZEEBE_INSECURE_CONNECTION=true",
+		"RETRY_HTTP_ADDRESS=127.0.0.1:0",
+		fmt.Sprintf("RETRY_MAX_JOBS_ACTIVE=%d", maxJobsActive),
+	}
+}
+
+// The arguments that make this program a worker to compare with.
+const (
+	noDecisionCommand = "no-decision-worker"
+	notDurableCommand = "not-durable-worker"
+)
+
+// notDurableWorker is this program, started once more, as our worker without a store.
+func notDurableWorker() (contender, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return contender{}, err
+	}
+	return contender{
+		name: "not durable",
+		command: func(address string) (argv, environment []string) {
+			return []string{self, notDurableCommand}, workerSettings(address)
+		},
+		check: claim.check,
+	}, nil
+}
 
 // sameVariables is an answer like those of our worker, with which the broker has as much to write.
 const sameVariables = `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":"2026-11-20T08:40:00Z",` +

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/metrics"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+const (
+	// fillBatch is how many decisions are appended at a time to fill a store.
+	fillBatch = 5000
+	// fillProgressEvery is how often it is told how far the filling is.
+	fillProgressEvery = 15 * time.Second
+	// bytesPerRow is more than a decision takes on the disk, in both stores together.
+	bytesPerRow = 3500
+	// firstJobKey is the first key that a gateway gives out.
+	firstJobKey = 1<<51 + 1
+)
+
+// checkRoom tells whether the disk has room for full stores.
+func checkRoom(rows int) error {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(os.TempDir(), &disk); err != nil {
+		return fmt.Errorf("look how much room there is in %s: %w", os.TempDir(), err)
+	}
+	free, need := float64(disk.Bavail)*float64(disk.Bsize)/(1<<30), float64(rows)*bytesPerRow/(1<<30)
+	if free < need {
+		return fmt.Errorf("two stores of %d decisions need %.0f GiB in %s, which has %.0f GiB: free some, set TMPDIR, or ask for less with -rows", rows, need, os.TempDir(), free)
+	}
+	return nil
+}
+
+// filled is a store that is filled once and then worked on in every round.
+type filled struct {
+	storage
+	open func(context.Context) (audit.Store, error)
+	// settle lets the store do at once what it would do at some time after it was filled.
+	settle func(context.Context) error
+	done   atomic.Int64
+}
+
+func (s *stores) filledSQLite() *filled {
+	path := filepath.Join(s.dir, "full.db")
+	return &filled{
+		storage: storage{url: "sqlite://" + path, keyFile: s.keyFile},
+		open: func(ctx context.Context) (audit.Store, error) {
+			return sqlite.Open(ctx, path, s.secret, sqlite.Options{})
+		},
+		settle: func(context.Context) error { return nil },
+	}
+}
+
+func (s *stores) filledPostgres(ctx context.Context) (*filled, error) {
+	database, err := s.postgres(ctx)
+	if err != nil {
+		return nil, err
+	}
+	url := database.url
+	database.remove = nil
+	return &filled{
+		storage: database,
+		open: func(ctx context.Context) (audit.Store, error) {
+			return postgres.Open(ctx, url, s.secret, postgres.Options{})
+		},
+		settle: func(ctx context.Context) error {
+			return s.sql(ctx, url, "VACUUM ANALYZE", "CHECKPOINT")
+		},
+	}, nil
+}
+
+// next is the store for one more run of so many jobs: their claims and keys go on where the last one ended.
+func (f *filled) next(jobs int) func(context.Context) (storage, error) {
+	return func(context.Context) (storage, error) {
+		kept := f.storage
+		f.rows += jobs
+		return kept, nil
+	}
+}
+
+// fill appends decisions until there are so many. They are a second apart, the first one at begin, and all answered.
+func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record) (err error) {
+	store, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var answered []int64
+	records := make([]audit.Record, 0, fillBatch)
+	for f.rows < rows {
+		records = records[:0]
+		for ; f.rows < rows && len(records) < fillBatch; f.rows++ {
+			records = append(records, decisionOn(f.rows, begin, patterns))
+		}
+		appended, err := store.Append(ctx, records, answered)
+		if err != nil {
+			return err
+		}
+		answered = answered[:0]
+		for i := range appended {
+			answered = append(answered, appended[i].Record.ID)
+		}
+		f.done.Store(int64(f.rows))
+	}
+	if _, err := store.Append(ctx, nil, answered); err != nil {
+		return err
+	}
+	return f.settle(ctx)
+}
+
+// decisionOn is the decision about a claim by its number, as large as the pattern that it is made of.
+func decisionOn(number int, begin time.Time, patterns []audit.Record) audit.Record {
+	r := patterns[number%len(patterns)]
+	r.At = begin.Add(time.Duration(number) * time.Second)
+	r.ClaimID, r.JobKey, r.ProcessInstanceKey = claimID(number), firstJobKey+int64(number), instanceKey(number)
+	if !r.NextRetryTime.IsZero() {
+		r.NextRetryTime = r.At.Add(10 * time.Minute)
+	}
+	// Like a hash, it is another one for each and in no order.
+	binary.BigEndian.PutUint64(r.Inputs[:], uint64(number)*0x9E3779B97F4A7C15) //nolint:gosec // the bits are what counts
+	return r
+}
+
+// patterns are the records that the worker makes of the first hundred claims.
+func patterns() ([]audit.Record, error) {
+	secret, err := audit.NewSecret()
+	if err != nil {
+		return nil, err
+	}
+	policy, made := retry.TISS(), &forgetful{}
+	var records []audit.Record
+	made.seen = func(batch []audit.Record) { records = append(records, batch...) }
+	trail := worker.Trail{Recorder: made, Rounds: made, Secret: secret, Cluster: "zeebe"}
+	handler, err := worker.NewHandler(policy, trail, time.Now, metrics.New(metrics.NewRegistry(), policy), zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	claims := mixed(0, 100)
+	jobs := make([]job.Job, len(claims))
+	for i, j := range gatewayJobs(0, claims) {
+		jobs[i] = job.Job{
+			Key: firstJobKey + int64(i), ProcessInstanceKey: j.ProcessInstanceKey, ProcessID: j.ProcessID, ElementID: j.ElementID,
+			Variables: j.Variables, Retries: 3, Received: time.Now(),
+		}
+	}
+	handler.Handle(context.Background(), jobs)
+	return records, nil
+}
+
+// fillAll fills the stores at the same time and tells how far it is.
+func fillAll(ctx context.Context, sqlite, postgres *filled, rows int, begin time.Time, progress io.Writer) error {
+	patterns, err := patterns()
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, f := range []*filled{sqlite, postgres} {
+		group.Go(func() error { return f.fill(ctx, rows, begin, patterns) })
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- group.Wait() }()
+	tick := time.NewTicker(fillProgressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			fmt.Fprintf(progress, "filling the stores up to %d decisions: SQLite %d, PostgreSQL %d, %.0f s\n",
+				rows, sqlite.done.Load(), postgres.done.Load(), time.Since(started).Seconds())
+		case err := <-ended:
+			fmt.Fprintf(progress, "filled the stores up to %d decisions in %.0f s\n", rows, time.Since(started).Seconds())
+			return err
+		}
+	}
+}
+
+// fullRounds compares the worker on stores that hold many decisions already with the worker on empty ones. The full
+// stores are filled once, and grow by the jobs of each round.
+func fullRounds(ctx context.Context, binary string, on *stores, s settings, progress io.Writer) ([]series, error) {
+	inFile := on.filledSQLite()
+	onServer, err := on.filledPostgres(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)
+	var all []series
+	for _, rows := range s.Rows {
+		if err := fillAll(ctx, inFile, onServer, rows, begin, progress); err != nil {
+			return nil, fmt.Errorf("fill a store: %w", err)
+		}
+		millions := fmt.Sprintf("%g million", float64(rows)/1e6)
+		contenders := []contender{
+			product("SQLite, empty", binary, on.sqlite),
+			product("SQLite, "+millions, binary, inFile.next(s.Jobs)).against(0, atMost(1.1), noTarget),
+			product("PostgreSQL, empty", binary, on.postgres).against(2, noTarget, noTarget),
+			product("PostgreSQL, "+millions, binary, onServer.next(s.Jobs)).against(2, atMost(1.1), noTarget),
+		}
+		what := millions + " decisions in the store, ratio to an empty one"
+		one, err := gatewayRounds(ctx, what, contenders, s, progress)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+	_ "time/tzdata" // the policy's time zone, as in the worker's binary
+
+	"golang.org/x/sync/errgroup"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/metrics"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/zeebe"
+)
+
+// forgetful takes the records and keeps none. It is what the worker would be without a store.
+type forgetful struct {
+	last atomic.Int64
+	// seen is shown the records; nil is nobody.
+	seen func([]audit.Record)
+}
+
+func (f *forgetful) Record(_ context.Context, records []audit.Record) ([]audit.Appended, error) {
+	if f.seen != nil {
+		f.seen(records)
+	}
+	results := make([]audit.Appended, len(records))
+	for i := range records {
+		results[i].Record = records[i]
+		results[i].Record.ID = f.last.Add(1)
+	}
+	return results, nil
+}
+
+func (*forgetful) Answered(int64)    {}
+func (*forgetful) Gone(audit.Record) {}
+
+func (*forgetful) Round(context.Context, string) (audit.Round, error) { return audit.Round{}, nil }
+
+// workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without
+// a store: neither are decisions kept, nor is it noted which jobs are in hand.
+func workNotDurably(ctx context.Context) error {
+	cfg, err := config.Load()
+	if err != nil {
+		return err
+	}
+	log, err := app.NewLogger(cfg, os.Stdout)
+	if err != nil {
+		return err
+	}
+	debug.SetGCPercent(int(cfg.GCPercent))
+	client, err := zeebe.Dial(zeebe.Config{Address: cfg.ZeebeAddress, Plaintext: cfg.ZeebeInsecure})
+	if err != nil {
+		return err
+	}
+	secret, err := audit.NewSecret()
+	if err != nil {
+		return err
+	}
+	store := &forgetful{}
+	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
+	policy := retry.TISS()
+	numbers := metrics.New(metrics.NewRegistry(), policy)
+	handler, err := worker.NewHandler(policy, trail, time.Now, numbers, log)
+	if err != nil {
+		return err
+	}
+	var loops errgroup.Group
+	for _, work := range []struct {
+		jobType string
+		fetch   []string
+		handler job.Handler
+	}{
+		{worker.JobType, worker.FetchVariables(), handler},
+		{worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
+	} {
+		loop := zeebe.NewWorker(client, zeebe.Options{
+			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
+			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
+			Observer: numbers, Logger: log,
+		})
+		loops.Go(func() error { return loop.Run(ctx) })
+	}
+	return errors.Join(loops.Wait(), client.Close())
+}
