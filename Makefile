@@ -42,7 +42,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-race test-e2e fuzz bench race-ready
+.PHONY: test test-unit test-race test-e2e chaos fuzz bench race-ready
 test: test-race test-e2e ## Everything, the real-broker suite included
 
 # No race detector and no shuffling: it needs no C compiler, and packages that did not change cost nothing.
@@ -54,6 +54,10 @@ test-race: race-ready ## The same with the race detector and no cached results
 
 test-e2e: race-ready ## The real-broker suite
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 20m ./test/e2e
+
+# -v, because go hides the table at the end of a test that passed. One package at a time: each wants the machine.
+chaos: ## Kill, cut off and starve the worker and what it lives on (CHAOS=long: the long form)
+	$(GO) test -v -count=1 -p 1 -timeout 90m ./test/chaos/...
 
 fuzz: ## Every fuzz target for FUZZTIME (10s)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' internal bpmn cmd | \
