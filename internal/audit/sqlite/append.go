@@ -22,7 +22,7 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 				return err
 			}
 		}
-		return w.execIDs(ctx, clearAnswered, answered)
+		return w.clearMarks(ctx, clearAnswered, answered)
 	})
 	if err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 func (b *batch) look(ctx context.Context, w *writer) error {
 	b.stored = make(map[int64][]storedKey, len(b.records))
 	for rest := b.records; len(rest) > 0; {
-		n := chunk(len(rest))
+		n := padded(len(rest))
 		args := w.args[:0]
-		for i := range rest[:n] {
-			args = append(args, rest[i].JobKey)
+		for i := range n {
+			args = append(args, rest[min(i, len(rest)-1)].JobKey)
 		}
 		w.args = args
-		rest = rest[n:]
+		rest = rest[min(n, len(rest)):]
 		if err := b.lookChunk(ctx, w, n); err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (s *Store) Published(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execIDs(ctx, clearPublished, ids) })
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.clearMarks(ctx, clearPublished, ids) })
 }
 
 // Backlog is how much waits to be published; see [audit.Outbox].

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -139,6 +140,16 @@ func chunk(n int) int {
 	return size
 }
 
+// padded is the size in which n values of an IN list are asked for at once, the last one repeated; maxChunk where they are
+// more.
+func padded(n int) int {
+	size := 1
+	for size < min(n, maxChunk) {
+		size *= 2
+	}
+	return size
+}
+
 // repeated is the statement for so many rows: head, and row n times with commas between, and tail.
 type repeated struct{ head, row, tail string }
 
@@ -151,11 +162,14 @@ func (r repeated) build() (texts map[int]string) {
 	return texts
 }
 
+const (
+	clearAnswered  = "DELETE FROM unanswered WHERE seq BETWEEN ? AND ?"
+	clearPublished = "DELETE FROM outbox WHERE seq BETWEEN ? AND ?"
+)
+
 var (
 	insertRecords  = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
 	selectKeys     = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
-	clearAnswered  = repeated{"DELETE FROM unanswered WHERE seq IN (", "?", ")"}.build()
-	clearPublished = repeated{"DELETE FROM outbox WHERE seq IN (", "?", ")"}.build()
 	askUnanswered  = repeated{"SELECT seq FROM unanswered WHERE seq IN (", "?", ")"}.build()
 	addDeaths      = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1"}.build()
 	clearDeaths    = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
@@ -178,19 +192,19 @@ func (w *writer) execJobs(ctx context.Context, texts map[int]string, cluster str
 	return nil
 }
 
-// execIDs runs a statement on all IDs, in chunks.
-func (w *writer) execIDs(ctx context.Context, texts map[int]string, ids []int64) error {
-	for len(ids) > 0 {
-		n := chunk(len(ids))
-		args := w.args[:0]
-		for _, id := range ids[:n] {
-			args = append(args, id)
+// clearMarks removes rows of a table of marks. What is answered or published together was mostly stored together, so the
+// rows go by runs.
+func (w *writer) clearMarks(ctx context.Context, statement string, ids []int64) error {
+	sorted := slices.Sorted(slices.Values(ids))
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && sorted[n] <= sorted[n-1]+1 {
+			n++
 		}
-		w.args = args
-		if err := w.exec(ctx, texts[n], args...); err != nil {
+		if err := w.exec(ctx, statement, sorted[0], sorted[n-1]); err != nil {
 			return err
 		}
-		ids = ids[n:]
+		sorted = sorted[n:]
 	}
 	return nil
 }
