@@ -1,0 +1,191 @@
+package chaos
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/test/chaos/faults"
+)
+
+// outageLock is the lock of jobs in the rows about stores: an outage lasts for many of them.
+const outageLock = "RETRY_JOB_TIMEOUT=2s"
+
+// resumeLimit is twice the figure of the row, five seconds, for a machine that is busy.
+const resumeLimit = 10 * time.Second
+
+// storeOutage is a time in which the store takes no writes.
+type storeOutage struct {
+	rig    *rig
+	worker *worker
+	began  time.Time
+	// activated and ended are how many jobs had been given out and had come to an end once the outage was noticed.
+	activated int
+	ended     int
+}
+
+// answersStatus waits until the worker answers a request with this status.
+func (w *worker) answersStatus(path string, want int) {
+	w.rig.Helper()
+	w.rig.until(fmt.Sprintf("%s of worker %d answers %d", path, w.PID(), want), func() bool {
+		got, _ := w.get(path)
+		return got == want
+	})
+}
+
+// loses breaks a worker's store while jobs flow, and waits until the worker knows.
+func (w *worker) loses(claims int, breakIt func()) *storeOutage {
+	r := w.rig
+	r.Helper()
+	before := r.done()
+	submitted := make(chan error, 1)
+	go func() { submitted <- r.trySubmit(claims) }()
+	r.until("jobs flow", func() bool { return r.done() > before })
+	breakIt()
+	o := &storeOutage{rig: r, worker: w, began: time.Now()}
+	r.must(<-submitted)
+	w.answersStatus("/readyz", http.StatusServiceUnavailable)
+	if status, text := w.get("/healthz"); status != http.StatusOK {
+		r.Errorf("a worker without its store is not alive: %d %s", status, text)
+	}
+	r.pass(2 * time.Second) // polls that were open, and answers that were on their way
+	o.activated, o.ended = r.jobEvents("activated"), r.done()
+	return o
+}
+
+// lasts lets the outage last, and wants that no job is taken and none is answered meanwhile.
+func (o *storeOutage) lasts(d time.Duration) {
+	o.rig.Helper()
+	o.rig.pass(d)
+	// A worker that tries whether the store is back may take one more batch.
+	if taken := o.rig.jobEvents("activated") - o.activated; taken > 50 {
+		o.rig.Errorf("%d jobs were taken in %v without a store", taken, d)
+	}
+	if answered := o.rig.done() - o.ended; answered > 0 {
+		o.rig.Errorf("%d jobs came to an end in %v without a store", answered, d)
+	}
+	if status, _ := o.worker.get("/readyz"); status != http.StatusServiceUnavailable {
+		o.rig.Errorf("a worker without its store answers %d to /readyz", status)
+	}
+	if o.worker.metric("retry_store_errors_total") == 0 || o.worker.metric("retry_store_up") != 0 {
+		o.rig.Error("the metrics do not tell of the outage")
+	}
+}
+
+// over waits, once the store is whole again, until the worker is ready by itself, and returns how long that took.
+func (o *storeOutage) over() (took time.Duration) {
+	o.rig.Helper()
+	return o.rig.within(resumeLimit, "the worker is ready again", func() bool {
+		status, _ := o.worker.get("/readyz")
+		return status == http.StatusOK
+	})
+}
+
+// noRetryIsUsed holds that whatever happened to the store, no job has paid for it: each was handed back with the
+// retries it had, and none is an incident that should be none.
+func (r *rig) noRetryIsUsed() {
+	r.Helper()
+	l := r.look()
+	released := 0
+	for key, job := range l.jobs {
+		for _, a := range job.answers {
+			if a.intent != "FAIL" || !isFault(a.value.ErrorMessage) {
+				continue
+			}
+			if released++; a.value.Retries != 3 {
+				r.Errorf("job %d has %d retries left, because: %s", key, a.value.Retries, a.value.ErrorMessage)
+			}
+		}
+	}
+	r.happened(released, "jobs handed back")
+}
+
+// Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which hands jobs
+// back instead of answering them, Options.Hold, which stops the polls, and the writer that is given up after a failed
+// sync.
+func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
+	lasting := time.Duration(either(5, 60)) * time.Second
+	for _, c := range []struct {
+		name  string
+		fault faults.Fault
+		lasts time.Duration
+	}{
+		{"no space", faults.NoSpace, lasting},
+		{"read-only", faults.ReadOnly, lasting},
+		{"EIO on sync", faults.SyncFails, time.Duration(either(25, 120)) * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, setup{row: 16, what: c.name, store: inSQLite})
+			w := r.start(outageLock)
+			r.submit(200)
+			r.untilDone()
+			var fault *faults.Injection
+			o := w.loses(500, func() {
+				var err error
+				fault, err = faults.Attach(t.Context(), w.PID(), c.fault)
+				r.must(err)
+			})
+			o.lasts(c.lasts)
+			failed, err := fault.Detach()
+			r.must(err)
+			took := o.over()
+			r.untilDone()
+			r.noRetryIsUsed()
+			// What a failed sync has left in memory only would be gone with the process that wrote it.
+			w.kills()
+			r.submit(50)
+			r.start(outageLock)
+			invariants(r)
+			r.happened(failed, fmt.Sprintf("%s (%.0f s, back after %.1f s)", c.name, time.Since(o.began).Seconds(), took.Seconds()))
+		})
+	}
+}
+
+// Row 16. The process dies in the middle of the fault, so that nothing is written after it.
+func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) {
+	r := newRig(t, setup{row: 16, what: "kill -9 while syncs fail", store: inSQLite})
+	died, failed := 0, 0
+	for range either(3, 30) {
+		w := r.start(outageLock)
+		w.answersStatus("/readyz", http.StatusOK)
+		r.submit(100)
+		fault, err := faults.Attach(t.Context(), w.PID(), faults.SyncFails)
+		r.must(err)
+		r.submit(50)
+		r.until("a sync fails", func() bool { return fault.Count() > 0 })
+		failed += fault.Count()
+		w.kills()
+		_, err = fault.Detach()
+		r.check(err)
+		died++
+	}
+	r.start(outageLock)
+	invariants(r)
+	r.happened(died, "deaths")
+	r.happened(failed, "failed syncs")
+}
+
+// Row 16, with a disk that is really full.
+func TestAFullDiskIsWaitedOut(t *testing.T) {
+	r := newRig(t, setup{row: 16, what: "a full disk", store: inSQLite})
+	disk := faults.SmallDisk(t, 4<<20)
+	r.store.url = "sqlite://" + filepath.Join(disk, "analyze-retry.db")
+	w := r.start(outageLock)
+	r.submit(200)
+	r.untilDone()
+	filler := filepath.Join(disk, "filler")
+	o := w.loses(500, func() { _ = os.WriteFile(filler, make([]byte, 8<<20), 0o600) }) // as much as there is room for
+	full, err := os.Stat(filler)
+	r.must(err)
+	o.lasts(time.Duration(either(5, 60)) * time.Second)
+	errors := w.metric("retry_store_errors_total")
+	r.must(os.Remove(filler))
+	took := o.over()
+	r.untilDone()
+	r.noRetryIsUsed()
+	invariants(r)
+	r.happened(int(errors), fmt.Sprintf("writes to a disk with %d KiB more than fit, back after %.1f s", full.Size()>>10, took.Seconds()))
+}

@@ -1,0 +1,296 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	natsclient "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/test/chaos/proxy"
+)
+
+// server is a queue, and a proxy before it.
+type server struct {
+	*devqueue.Server
+	proxy *proxy.Proxy
+}
+
+func startServer(t *testing.T, start func(context.Context) (*devqueue.Server, error)) server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	running, err := start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := running.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p, err := proxy.Start(running.Address(), 19)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server{running, p}
+}
+
+func startNATS(t *testing.T) server {
+	t.Helper()
+	return startServer(t, devqueue.StartNATS)
+}
+
+// behind is the server's URL by way of the proxy.
+func (s server) behind() string { return strings.Replace(s.URL(), s.Address(), s.proxy.Address(), 1) }
+
+// queue is where the events of a row go.
+type queue struct {
+	rig *rig
+	url string // for the worker
+	// read returns all messages that the queue has taken, in its order, repeats included.
+	read func() [][]byte
+}
+
+// stream is a stream of its own for a row, which the worker makes.
+func (s server) stream(r *rig, name string) queue {
+	read := func() (all [][]byte) {
+		r.Helper()
+		conn, err := natsclient.Connect(s.URL())
+		r.must(err)
+		defer conn.Close()
+		js, err := jetstream.New(conn)
+		r.must(err)
+		stream, err := js.Stream(r.Context(), name)
+		r.must(err)
+		consumer, err := stream.OrderedConsumer(r.Context(), jetstream.OrderedConsumerConfig{})
+		r.must(err)
+		for n := int(stream.CachedInfo().State.Msgs); len(all) < n; {
+			message, err := consumer.Next(jetstream.FetchMaxWait(patience))
+			r.must(err)
+			all = append(all, message.Data())
+		}
+		return all
+	}
+	return queue{r, s.behind() + "?stream=" + name + "&subject=" + name, read}
+}
+
+// seen is one event as a consumer sees it.
+type seen struct{ ID, Type, Subject string }
+
+// hasAll holds I4: the events in the queue are those of the records, each at least once, and for each claim in the order
+// of its records. It returns how many came more than once.
+func (q queue) hasAll() (repeated int) {
+	r := q.rig
+	r.Helper()
+	order := map[string]int64{} // of the records, by event
+	for _, record := range r.records() {
+		e, err := events.FromRecord(&record)
+		r.must(err)
+		order[e.ID] = record.ID
+	}
+	got, latest := map[string]bool{}, map[string]int64{}
+	for _, message := range q.read() {
+		var e seen
+		r.must(json.Unmarshal(message, &e))
+		id, known := order[e.ID]
+		switch {
+		case !known:
+			r.Errorf("I4: event %s of %s belongs to no record", e.ID, e.Subject)
+		case got[e.ID]:
+			repeated++
+		case e.Subject != "" && id < latest[e.Subject]:
+			r.Errorf("I4: events of %s came in the wrong order", e.Subject)
+		}
+		if got[e.ID] = true; id > latest[e.Subject] {
+			latest[e.Subject] = id
+		}
+	}
+	for id, record := range order {
+		if !got[id] {
+			r.Errorf("I4: the event of record %d was never published", record)
+		}
+	}
+	return repeated
+}
+
+// drains waits until nothing is left to publish.
+func (q queue) drains(w *worker) time.Duration {
+	q.rig.Helper()
+	return q.rig.within(patience, "the outbox is drained", func() bool {
+		s := q.rig.store.open(q.rig)
+		defer func() { q.rig.check(s.Close()) }()
+		waiting, _, err := s.Backlog(q.rig.Context())
+		q.rig.must(err)
+		return waiting == 0 && w.Alive()
+	})
+}
+
+// again submits the next failure of each of some claims: several records of one claim, one after the other.
+func (r *rig) again(claims, retryCount int) {
+	r.Helper()
+	for i := range claims {
+		c := claim{ID: fmt.Sprintf("CLM-%s-again-%d", r.name, i), Error: passing[i%len(passing)], RetryCount: retryCount, kind: audit.KindRetry}
+		r.must(r.create(oneTask, c))
+		r.mu.Lock()
+		r.claims[fmt.Sprint(c.ID, "#", retryCount)] = c
+		r.mu.Unlock()
+	}
+	r.untilDone()
+}
+
+// Row 19. The guards: an event leaves the outbox only when the queue has acknowledged it, an event that has not been
+// holds back those of its claim (events.Relay), and nothing that decides waits for the queue.
+func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
+	nats := startNATS(t)
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			r := newRig(t, setup{row: 19, what: "NATS away, then slow, then silent", store: in})
+			r.oddClaims = true // there are several decisions of a claim
+			q := nats.stream(r, "away-"+in)
+			w := r.start("RETRY_EVENTS_URL=" + q.url)
+			r.again(40, 0)
+			q.drains(w)
+
+			// Away.
+			r.must(nats.Kill())
+			began := time.Now()
+			r.again(40, 1)
+			r.submit(either(400, 9000))
+			r.again(40, 2)
+			r.pass(time.Duration(either(8, 600))*time.Second - time.Since(began))
+			away := time.Since(began)
+			backlog := 0.0
+			r.until("the metrics tell of the backlog", func() bool {
+				backlog = w.metric("retry_outbox_pending")
+				return int(backlog) >= len(r.claims)-40 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
+			})
+			w.answersStatus("/readyz", 200) // the worker can do all that its jobs need
+			r.must(nats.Restart(t.Context()))
+			drained := q.drains(w)
+
+			// Slow.
+			nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
+			r.again(40, 3)
+			r.submit(either(200, 1000))
+			r.untilDone()
+
+			// It takes what is sent and its answers are lost, so that everything is sent again.
+			before := nats.proxy.Counts().Swallowed[proxy.ToClient]
+			nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+			r.again(40, 4)
+			r.until("acknowledgements are lost", func() bool { return nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
+			nats.proxy.ResetAll()
+			nats.proxy.Set(proxy.Faults{})
+			q.drains(w)
+			r.until("the metrics tell that all is published", func() bool {
+				return w.metric("retry_outbox_pending") == 0 && sample(w.scraped, "retry_outbox_oldest_seconds") == 0
+			})
+			failed := w.metric("retry_events_failed_total")
+			invariants(r)
+			q.hasAll()
+			r.happened(int(backlog), fmt.Sprintf("events waited (%.0f s, drained in %.1f s)", away.Seconds(), drained.Seconds()))
+			r.happened(int(nats.proxy.Counts().Delayed), "delays")
+			r.happened(int(failed), "events sent again")
+		})
+	}
+}
+
+// Row 19, with a stream that does not drop repeats itself: a consumer gets them, and knows them by their ID.
+func TestARepeatedEventHasTheIDOfTheFirst(t *testing.T) {
+	nats := startNATS(t)
+	r := newRig(t, setup{row: 19, what: "lost acknowledgements", store: inSQLite})
+	q := nats.stream(r, "repeats")
+	nats.makesStream(r, "repeats")
+	q.url += "&create=false"
+	w := r.start("RETRY_EVENTS_URL=" + q.url)
+	r.submit(50)
+	r.untilDone()
+	q.drains(w)
+	losses := 0
+	for range either(3, 30) {
+		before := nats.proxy.Counts().Swallowed[proxy.ToClient]
+		nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+		r.submit(50)
+		r.until("acknowledgements are lost", func() bool { return nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
+		losses++
+		r.untilDone()
+		nats.proxy.ResetAll()
+		nats.proxy.Set(proxy.Faults{})
+		q.drains(w)
+	}
+	invariants(r)
+	repeated := q.hasAll()
+	r.happened(losses, "times acknowledgements were lost")
+	r.happened(repeated, "events came again")
+}
+
+// makesStream makes a stream that knows repeats for a tenth of a second only.
+func (s server) makesStream(r *rig, name string) {
+	r.Helper()
+	conn, err := natsclient.Connect(s.URL())
+	r.must(err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	r.must(err)
+	_, err = js.CreateStream(r.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: 100 * time.Millisecond})
+	r.must(err)
+}
+
+// Row 19, with RabbitMQ.
+func TestEventsWaitForRabbitMQ(t *testing.T) {
+	rabbit := startServer(t, devqueue.StartRabbitMQ)
+	r := newRig(t, setup{row: 19, what: "RabbitMQ killed", store: inSQLite})
+	r.oddClaims = true
+	q := queue{r, rabbit.behind() + "/?exchange=chaos&queue=chaos", func() [][]byte { return rabbit.messages(r, "chaos") }}
+	w := r.start("RETRY_EVENTS_URL=" + q.url)
+	r.again(20, 0)
+	q.drains(w)
+	// The declaration of a durable queue is not flushed at once, and a kill would lose the queue with all it has.
+	r.must(rabbit.Restart(t.Context()))
+	r.must(rabbit.Kill())
+	r.again(20, 1)
+	r.submit(either(200, 2000))
+	r.untilDone()
+	backlog := 0.0
+	r.until("the metrics tell of the backlog", func() bool {
+		backlog = w.metric("retry_outbox_pending")
+		return int(backlog) >= len(r.claims)-20
+	})
+	r.must(rabbit.Restart(t.Context()))
+	q.drains(w)
+	invariants(r)
+	q.hasAll()
+	r.happened(int(backlog), "events waited")
+}
+
+// messages takes all messages out of a queue.
+func (s server) messages(r *rig, name string) (all [][]byte) {
+	r.Helper()
+	conn, err := amqp.Dial(s.URL())
+	r.must(err)
+	defer func() { r.check(conn.Close()) }()
+	channel, err := conn.Channel()
+	r.must(err)
+	for {
+		message, more, err := channel.Get(name, true)
+		r.must(err)
+		if !more {
+			return all
+		}
+		all = append(all, message.Body)
+	}
+}

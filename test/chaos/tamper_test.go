@@ -1,0 +1,380 @@
+package chaos
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"database/sql"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// meddler is somebody with all rights on the database, and how that database writes things.
+type meddler struct {
+	rig  *rig
+	exec func(statement string) error
+	// later, bytes and keep are a time's column a little later, bytes, and what lets rows be put back with their IDs.
+	later func(column string) string
+	bytes func([]byte) string
+	keep  string
+	// chain is the condition for the chain of a record, added the values of the columns that a new record needs.
+	chain func(*audit.Record) string
+}
+
+func (r *rig) meddles() *meddler {
+	r.Helper()
+	if path, is := strings.CutPrefix(r.store.url, "sqlite://"); is {
+		db, err := sql.Open("sqlite", "file:"+path)
+		r.must(err)
+		db.SetMaxOpenConns(1)
+		r.Cleanup(func() { r.check(db.Close()) })
+		return &meddler{
+			rig: r, exec: func(s string) error { _, err := db.ExecContext(context.Background(), s); return err },
+			later: func(column string) string { return column + " + 1" },
+			bytes: func(b []byte) string { return "x'" + hex.EncodeToString(b) + "'" },
+			chain: func(*audit.Record) string { return "true" },
+		}
+	}
+	conn, err := pgx.Connect(r.Context(), r.store.url)
+	r.must(err)
+	r.Cleanup(func() { r.check(conn.Close(context.Background())) })
+	_, err = conn.Exec(r.Context(), "SET search_path = analyze_retry")
+	r.must(err)
+	return &meddler{
+		rig: r, exec: func(s string) error { _, err := conn.Exec(context.Background(), s); return err },
+		later: func(column string) string { return "coalesce(" + column + ", now()) + interval '1 second'" },
+		bytes: func(b []byte) string { return `'\x` + hex.EncodeToString(b) + "'" },
+		keep:  " OVERRIDING SYSTEM VALUE",
+		chain: func(record *audit.Record) string { return fmt.Sprint("chain = ", record.Chain) },
+	}
+}
+
+func (m *meddler) does(format string, args ...any) {
+	m.rig.Helper()
+	if s := fmt.Sprintf(format, args...); s != "" {
+		if err := m.exec(s); err != nil {
+			m.rig.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// disarms takes the triggers away that refuse changes, as only the owner of the tables can.
+func (m *meddler) disarms() {
+	m.rig.Helper()
+	if m.keep != "" {
+		m.does("ALTER TABLE records DISABLE TRIGGER USER; ALTER TABLE heads DISABLE TRIGGER USER")
+		return
+	}
+	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_stub_only"} {
+		m.does("DROP TRIGGER %s", trigger)
+	}
+}
+
+// copies keeps records and heads as they are, putsBack returns to them.
+func (m *meddler) copies(name string) {
+	m.rig.Helper()
+	m.does("CREATE TABLE %s_records AS SELECT * FROM records", name)
+	m.does("CREATE TABLE %s_heads AS SELECT * FROM heads", name)
+}
+
+func (m *meddler) putsBack(name string) {
+	m.rig.Helper()
+	for _, table := range []string{"records", "heads"} {
+		keep := m.keep
+		if table == "heads" {
+			keep = ""
+		}
+		m.does("DELETE FROM %s", table)
+		m.does("INSERT INTO %s%s SELECT * FROM %s_%s", table, keep, name, table)
+	}
+}
+
+// at is the condition for one record.
+func (m *meddler) at(record *audit.Record) string {
+	return fmt.Sprintf("%s AND seq = %d", m.chain(record), record.Seq)
+}
+
+// found is what `worker audit verify --json` says.
+type found struct {
+	OK     bool
+	Broken *struct {
+		Chain   int
+		Seq, ID int64
+		Why     string
+	}
+}
+
+// verify runs the built worker's check. Its exit code must fit what it says.
+func (r *rig) verify(args ...string) (f found, said string) {
+	r.Helper()
+	command := r.command(append([]string{"audit", "verify", "--json"}, args...)...)
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	said = stdout.String() + stderr.String()
+	code := 0
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		code = exit.ExitCode()
+	} else {
+		r.must(err)
+	}
+	if err := json.Unmarshal([]byte(stdout.String()), &f); err != nil || f.OK != (code == 0) || !f.OK && code != 1 {
+		r.Fatalf("worker audit verify ended with %d and said %s (%v)", code, said, err)
+	}
+	return f, said
+}
+
+// command is one of the worker's commands on the row's store.
+func (r *rig) command(args ...string) *exec.Cmd {
+	command := exec.CommandContext(r.Context(), binary, args...)
+	command.Dir = r.dir
+	command.Env = []string{"RETRY_DATABASE_URL=" + r.store.url, "RETRY_AUDIT_KEY_FILE=" + r.store.keyFile, "ZEEBE_ADDRESS=127.0.0.1:1"}
+	return command
+}
+
+// finds wants the check to name this place; seq 0 is the chain as a whole.
+func (m *meddler) finds(what string, chain int, seq int64) {
+	m.rig.Helper()
+	f, said := m.rig.verify()
+	switch {
+	case f.OK:
+		m.rig.Errorf("%s: not found", what)
+	case f.Broken.Chain != chain || f.Broken.Seq != seq:
+		m.rig.Errorf("%s: found at chain %d, record %d instead of chain %d, record %d: %s", what, f.Broken.Chain, f.Broken.Seq, chain, seq, said)
+	}
+}
+
+// Row 27. The guards are the hash over every column (audit.Chain) and the signed head (audit.Verify).
+func TestEveryChangeOfTheTrailIsFoundAndItsPlaceNamed(t *testing.T) {
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			r := newRig(t, setup{row: 27, what: "records changed, removed, swapped, added, cut off, chained anew", store: in})
+			r.start().decides(100)
+			earlier := r.records()
+			m := r.meddles()
+			m.copies("earlier")
+			last := r.start()
+			if in == inPostgres {
+				r.start() // a second replica, and so more than one chain
+			}
+			last.decides(either(200, 2000))
+			if f, said := r.verify(); !f.OK {
+				t.Fatalf("before anybody meddled: %s", said)
+			}
+			records := r.records()
+			slices.SortFunc(records, func(a, b audit.Record) int {
+				if a.Chain != b.Chain {
+					return a.Chain - b.Chain
+				}
+				return int(a.Seq - b.Seq)
+			})
+			m.disarms()
+			m.copies("whole")
+			n := m.all(records)
+			n += m.rollsBack(earlier, last.log)
+			m.putsBack("whole")
+			invariants(r)
+			r.happened(n, "ways to meddle, all found")
+		})
+	}
+}
+
+// decides has so many claims decided, and ends all workers.
+func (w *worker) decides(claims int) {
+	w.rig.Helper()
+	w.rig.submit(claims)
+	w.rig.untilDone()
+	w.rig.stopAll()
+}
+
+// all meddles in every way, at random places, and returns how often it did.
+func (m *meddler) all(records []audit.Record) (n int) {
+	random := rand.New(rand.NewPCG(27, 1))
+	// Chain by chain, because the check names the first place of the first chain that is not in order.
+	chains := map[int][]audit.Record{}
+	for _, record := range records {
+		chains[record.Chain] = append(chains[record.Chain], record)
+	}
+	for n < either(200, 2000) {
+		chain := chains[records[random.IntN(len(records))].Chain]
+		for _, way := range m.ways(chain, random) {
+			what, seq := way()
+			m.finds(what, chain[0].Chain, seq)
+			m.putsBack("whole")
+			n++
+		}
+	}
+	if f, said := m.rig.verify(); !f.OK {
+		m.rig.Errorf("all was put back: %s", said)
+	}
+	return n
+}
+
+// way meddles, and returns what it did and at which place of the chain that must be found.
+type way func() (what string, seq int64)
+
+// ways are all ways to meddle with a chain, at random places of it.
+func (m *meddler) ways(chain []audit.Record, random *rand.Rand) []way {
+	place := func() *audit.Record { return &chain[random.IntN(len(chain))] }
+	end := chain[len(chain)-1].Seq
+	all := []way{
+		func() (string, int64) {
+			k := place()
+			m.does("DELETE FROM records WHERE %s", m.at(k))
+			return fmt.Sprint("removed ", k.Seq), k.Seq
+		},
+		func() (string, int64) {
+			k := place()
+			m.does("DELETE FROM records WHERE %s", m.at(k))
+			m.does("UPDATE records SET seq = -(seq - 1) WHERE %s AND seq > %d", m.chain(k), k.Seq)
+			m.does("UPDATE records SET seq = -seq WHERE seq < 0")
+			return fmt.Sprint("removed, the others closed up: ", k.Seq), k.Seq
+		},
+		func() (string, int64) {
+			k := place()
+			m.does("DELETE FROM records WHERE %s AND seq >= %d", m.chain(k), k.Seq)
+			return fmt.Sprint("the tail cut off from ", k.Seq), k.Seq
+		},
+		func() (string, int64) {
+			k := place()
+			m.does("DELETE FROM records WHERE %s AND seq >= %d", m.chain(k), k.Seq)
+			m.does("DELETE FROM heads WHERE chain = %d", k.Chain)
+			if k.Seq == 1 { // nothing of the chain is left; only a head that was kept elsewhere shows that
+				m.does("INSERT INTO heads SELECT * FROM whole_heads WHERE chain = %d", k.Chain)
+				return "everything removed but the head", 1
+			}
+			return fmt.Sprint("the tail and the head cut off from ", k.Seq), 0
+		},
+		func() (string, int64) {
+			k := place()
+			m.forges(chain, k, nil)
+			return fmt.Sprint("chained anew from ", k.Seq), end
+		},
+		func() (string, int64) {
+			k := place()
+			other, err := audit.NewSecret()
+			m.rig.must(err)
+			m.forges(chain, k, other)
+			return fmt.Sprint("chained anew, with a head of another key, from ", k.Seq), 0
+		},
+		func() (string, int64) {
+			m.adds(&chain[len(chain)-1], end+1)
+			return "added behind the head", end + 1
+		},
+		func() (string, int64) {
+			m.adds(&chain[len(chain)-1], end+1000)
+			return "added far behind the head", end + 1
+		},
+		func() (string, int64) {
+			seq := -random.Int64N(5)
+			m.adds(place(), seq)
+			return "added before the first", seq
+		},
+		func() (string, int64) {
+			m.does("UPDATE heads SET at = %s WHERE chain = %d", m.later("at"), chain[0].Chain)
+			return "the head's time changed", 0
+		},
+	}
+	if len(chain) > 1 {
+		all = append(all, func() (string, int64) {
+			i := random.IntN(len(chain) - 1)
+			j := i + 1 + random.IntN(len(chain)-1-i)
+			a, b := &chain[i], &chain[j]
+			m.does("UPDATE records SET seq = -1 WHERE %s", m.at(a))
+			m.does("UPDATE records SET seq = %d WHERE %s", a.Seq, m.at(b))
+			m.does("UPDATE records SET seq = %d WHERE %s AND seq = -1", b.Seq, m.chain(a))
+			return fmt.Sprintf("%d and %d swapped", a.Seq, b.Seq), a.Seq
+		})
+	}
+	for column, change := range m.changes() {
+		all = append(all, func() (string, int64) {
+			k := place()
+			m.does("UPDATE records SET %s = %s WHERE %s", column, change, m.at(k))
+			return fmt.Sprintf("%s of %d changed", column, k.Seq), k.Seq
+		})
+	}
+	return all
+}
+
+// changes are what changes each column of a record. In PostgreSQL the ID is no part of what is hashed: it is given when
+// the record is stored, and only says in which order records of a claim are shown.
+func (m *meddler) changes() map[string]string {
+	text := func(column string) string { return column + " || 'x'" }
+	number := func(column string) string { return column + " + 1" }
+	return map[string]string{
+		"at": m.later("at"), "next_retry": m.later("next_retry"), "seq": "seq + 1000000",
+		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
+		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
+		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
+		"input_hash": m.bytes(make([]byte, 16)), "hash": m.bytes(make([]byte, 32)),
+	}
+}
+
+// forges changes a record, and chains it and all that follow anew, as somebody can who knows all but the key. The head
+// stays, or is signed with another key.
+func (m *meddler) forges(chain []audit.Record, from *audit.Record, key *audit.Secret) {
+	m.rig.Helper()
+	i := int(from.Seq - 1)
+	anew := audit.NewChain(from.Chain)
+	if i > 0 {
+		anew = audit.ChainAt(from.Chain, chain[i-1].Seq, chain[i-1].Hash)
+	}
+	for _, record := range chain[i:] {
+		if record.Seq == from.Seq {
+			record.ClaimID = "CLM-forged-1"
+			m.does("UPDATE records SET claim_id = 'CLM-forged-1' WHERE %s", m.at(&record))
+		}
+		anew.Link(&record)
+		m.does("UPDATE records SET hash = %s WHERE %s", m.bytes(record.Hash[:]), m.at(&record))
+	}
+	if key != nil {
+		head := key.Head(anew, from.At)
+		m.does("UPDATE heads SET hash = %s, signature = %s WHERE chain = %d", m.bytes(head.Hash[:]), m.bytes(head.Signature), from.Chain)
+	}
+}
+
+// adds adds a record after the model of another one.
+func (m *meddler) adds(model *audit.Record, seq int64) {
+	m.rig.Helper()
+	columns := "at, kind, cluster, job_key, process_instance_key, input_hash, retry_count, next_retry, message, variables, detail, hash"
+	place, values := "seq, claim_id", fmt.Sprintf("%d, 'CLM-added-1'", seq)
+	if m.keep != "" {
+		place, values = place+", chain", values+fmt.Sprint(", ", model.Chain)
+	}
+	m.does("INSERT INTO records (%s, %s) SELECT %s, %s FROM records WHERE %s",
+		place, columns, values, strings.Replace(columns, "job_key", "job_key + 1000000", 1), m.at(model))
+}
+
+// rollsBack puts the whole trail back to where it was earlier, head and all. By itself that is in order; a head that was
+// kept elsewhere, such as in the worker's log, shows it.
+func (m *meddler) rollsBack(earlier []audit.Record, log string) int {
+	m.rig.Helper()
+	m.putsBack("earlier")
+	if f, said := m.rig.verify(); !f.OK {
+		m.rig.Errorf("put back to an earlier state as a whole: %s", said)
+	}
+	f, _ := m.rig.verify("--heads", log)
+	if f.OK || f.Broken.Seq > int64(len(earlier))+1 {
+		m.rig.Errorf("put back to an earlier state, with the heads of the worker's log: %+v", f)
+	}
+	m.does("DELETE FROM records")
+	m.does("DELETE FROM heads")
+	if f, _ := m.rig.verify("--heads", log); f.OK {
+		m.rig.Error("everything removed: not found with the heads of the worker's log")
+	}
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "audit_head") {
+		m.rig.Errorf("the worker has logged no head: %v", err)
+	}
+	return 2
+}
