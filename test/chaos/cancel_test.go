@@ -13,7 +13,7 @@ import (
 )
 
 // Row 20. The guard is that a first answer which finds no job is looked after: unless another worker has answered, that
-// is recorded and told.
+// is recorded and told. Seen to fail without: where such an answer is forgotten, nothing says that it was not delivered.
 func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testing.T) {
 	r := newRig(t, setup{row: 20, what: "instance cancelled while its job is in hand", store: inSQLite})
 	// Time enough between storing and answering to cancel what is in hand: at most 20 times 100 ms.

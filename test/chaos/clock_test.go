@@ -7,7 +7,8 @@ import (
 
 // Row 13. The guard is that a lock is reckoned by the worker's own monotonic clock and a decision by its own wall clock,
 // never by the broker's. The broker's clock can only be moved forward; a Go program's own cannot be moved at all without
-// moving the machine's.
+// moving the machine's. Seen to fail without: where a job counts as received when its lock at the broker says so, decisions
+// are dated up to five hours ahead.
 func TestABrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the broker's clock jumps by +1 h", store: inSQLite, ownBroker: true})
 	r.start("RETRY_JOB_TIMEOUT=5s")

@@ -12,7 +12,8 @@ import (
 func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	const lock = 5 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
-	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String()}
+	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
+	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAULTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
 	stops := either(6, 30)
 	for i := range stops {

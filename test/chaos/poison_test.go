@@ -11,7 +11,8 @@ import (
 )
 
 // Row 21. The guards are the isolation of each batch's jobs from one another, the deadline of a handler, and the count of
-// the processes that died over a job.
+// the processes that died over a job. Seen to fail without: before jobs that may kill were handled one at a time, six sound
+// jobs that were in hand with the others were blamed for deaths.
 func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 	for _, store := range []string{inSQLite, inPostgres} {
 		t.Run(store, func(t *testing.T) {
@@ -72,7 +73,7 @@ func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) 
 }
 
 // Row 22. The guards are that only those variables are fetched that are read, and the search for the job that the gateway
-// cannot deliver.
+// cannot deliver. Seen to fail without: where the foreign variable is fetched too, its job is not decided.
 func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
 	r := newRig(t, setup{row: 22, what: "a variable nested 1,100 deep", store: inSQLite})
 	deep := json.RawMessage(strings.Repeat("[", 1100) + strings.Repeat("]", 1100))
