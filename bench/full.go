@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
@@ -51,20 +50,22 @@ func checkRoom(rows int) error {
 // filled is a store that is filled once and then worked on in every round.
 type filled struct {
 	storage
-	open func(context.Context) (audit.Store, error)
-	// settle lets the store do at once what it would do at some time after it was filled.
-	settle func(context.Context) error
-	done   atomic.Int64
+	// add adds the decisions that it is given, until there are no more.
+	add  func(ctx context.Context, next func() *audit.Record) error
+	done atomic.Int64
 }
 
 func (s *stores) filledSQLite() *filled {
 	path := filepath.Join(s.dir, "full.db")
 	return &filled{
 		storage: storage{url: "sqlite://" + path, keyFile: s.keyFile},
-		open: func(ctx context.Context) (audit.Store, error) {
-			return sqlite.Open(ctx, path, s.secret, sqlite.Options{})
+		add: func(ctx context.Context, next func() *audit.Record) error {
+			store, err := sqlite.Open(ctx, path, s.secret, sqlite.Options{})
+			if err != nil {
+				return err
+			}
+			return errors.Join(addAnswered(ctx, store, next), store.Close())
 		},
-		settle: func(context.Context) error { return nil },
 	}
 }
 
@@ -73,17 +74,10 @@ func (s *stores) filledPostgres(ctx context.Context) (*filled, error) {
 	if err != nil {
 		return nil, err
 	}
-	url := database.url
 	database.remove = nil
-	return &filled{
-		storage: database,
-		open: func(ctx context.Context) (audit.Store, error) {
-			return postgres.Open(ctx, url, s.secret, postgres.Options{})
-		},
-		settle: func(ctx context.Context) error {
-			return s.sql(ctx, url, "VACUUM ANALYZE", "CHECKPOINT")
-		},
-	}, nil
+	return &filled{storage: database, add: func(ctx context.Context, next func() *audit.Record) error {
+		return s.copyIn(ctx, database.url, next)
+	}}, nil
 }
 
 // next is the store for one more run of so many jobs: their claims and keys go on where the last one ended.
@@ -95,34 +89,38 @@ func (f *filled) next(jobs int) func(context.Context) (storage, error) {
 	}
 }
 
-// fill appends decisions until there are so many. They are a second apart, the first one at begin, and all answered.
-func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record) (err error) {
-	store, err := f.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+// fill adds decisions until there are so many. They are a second apart, the first one at begin, and all answered.
+func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record) error {
+	return f.add(ctx, func() *audit.Record {
+		if f.rows >= rows {
+			return nil
+		}
+		r := decisionOn(f.rows, begin, patterns)
+		f.rows++
+		f.done.Store(int64(f.rows))
+		return &r
+	})
+}
+
+// addAnswered appends all records and then clears their marks, as the worker does when it has answered.
+func addAnswered(ctx context.Context, store audit.Log, next func() *audit.Record) error {
 	var answered []int64
-	records := make([]audit.Record, 0, fillBatch)
-	for f.rows < rows {
-		records = records[:0]
-		for ; f.rows < rows && len(records) < fillBatch; f.rows++ {
-			records = append(records, decisionOn(f.rows, begin, patterns))
+	for {
+		records := make([]audit.Record, 0, fillBatch)
+		for r := next(); r != nil; r = next() {
+			if records = append(records, *r); len(records) == fillBatch {
+				break
+			}
 		}
 		appended, err := store.Append(ctx, records, answered)
-		if err != nil {
+		if err != nil || len(records) == 0 {
 			return err
 		}
 		answered = answered[:0]
 		for i := range appended {
 			answered = append(answered, appended[i].Record.ID)
 		}
-		f.done.Store(int64(f.rows))
 	}
-	if _, err := store.Append(ctx, nil, answered); err != nil {
-		return err
-	}
-	return f.settle(ctx)
 }
 
 // decisionOn is the decision about a claim by its number, as large as the pattern that it is made of.
@@ -133,8 +131,10 @@ func decisionOn(number int, begin time.Time, patterns []audit.Record) audit.Reco
 	if !r.NextRetryTime.IsZero() {
 		r.NextRetryTime = r.At.Add(10 * time.Minute)
 	}
-	// Like a hash, it is another one for each and in no order.
-	binary.BigEndian.PutUint64(r.Inputs[:], uint64(number)*0x9E3779B97F4A7C15) //nolint:gosec // the bits are what counts
+	// Like a hash: another one for each, in no order.
+	hash := uint64(number) * 0x9E3779B97F4A7C15 //nolint:gosec // the bits are what counts
+	binary.BigEndian.PutUint64(r.Inputs[:8], hash)
+	binary.BigEndian.PutUint64(r.Inputs[8:], hash)
 	return r
 }
 

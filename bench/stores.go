@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
@@ -83,10 +84,13 @@ func removeSQLite(path string) error {
 	return err
 }
 
-// postgres is a new database. The worker makes its tables.
+// postgres is a new database with the tables in it, as deploy/postgres leaves it.
 func (s *stores) postgres(ctx context.Context) (storage, error) {
 	url, err := s.server.NewDatabase(ctx)
 	if err != nil {
+		return storage{}, err
+	}
+	if err := postgres.Migrate(ctx, url); err != nil {
 		return storage{}, err
 	}
 	return storage{
