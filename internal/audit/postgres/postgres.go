@@ -128,9 +128,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody.
+// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It takes the locks that
+// an Append takes too, so that it fails where somebody's lock on a table holds those up.
 func (s *Store) Probe(ctx context.Context) error {
 	var b pgx.Batch
+	b.Queue("INSERT INTO records (seq) SELECT 0 WHERE false")
+	b.Queue("INSERT INTO outbox (id) SELECT 0 WHERE false")
+	b.Queue("INSERT INTO unanswered (id) SELECT 0 WHERE false")
+	b.Queue("UPDATE heads SET seq = 0 WHERE false")
 	b.Queue("INSERT INTO probe (at) VALUES (now())")
 	b.Queue("DELETE FROM probe")
 	return s.wrap("probe", s.run(ctx, &b))
