@@ -164,16 +164,22 @@ func patterns() ([]audit.Record, error) {
 	return records, nil
 }
 
-// fillAll fills the stores at the same time and tells how far it is.
-func fillAll(ctx context.Context, sqlite, postgres *filled, rows int, begin time.Time, progress io.Writer) error {
+// both are the full stores, and when the first decision in them was taken.
+type both struct {
+	inFile, onServer *filled
+	begin            time.Time
+}
+
+// fill fills both at the same time and tells how far it is.
+func (b both) fill(ctx context.Context, rows int, progress io.Writer) error {
 	patterns, err := patterns()
 	if err != nil {
 		return err
 	}
 	started := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, f := range []*filled{sqlite, postgres} {
-		group.Go(func() error { return f.fill(ctx, rows, begin, patterns) })
+	for _, f := range []*filled{b.inFile, b.onServer} {
+		group.Go(func() error { return f.fill(ctx, rows, b.begin, patterns) })
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
@@ -183,34 +189,36 @@ func fillAll(ctx context.Context, sqlite, postgres *filled, rows int, begin time
 		select {
 		case <-tick.C:
 			fmt.Fprintf(progress, "filling the stores up to %d decisions: SQLite %d, PostgreSQL %d, %.0f s\n",
-				rows, sqlite.done.Load(), postgres.done.Load(), time.Since(started).Seconds())
+				rows, b.inFile.done.Load(), b.onServer.done.Load(), time.Since(started).Seconds())
 		case err := <-ended:
+			if err != nil {
+				return fmt.Errorf("fill the stores: %w", err)
+			}
 			fmt.Fprintf(progress, "filled the stores up to %d decisions in %.0f s\n", rows, time.Since(started).Seconds())
-			return err
+			return nil
 		}
 	}
 }
 
 // fullRounds compares the worker on stores that hold many decisions already with the worker on empty ones. The full
 // stores are filled once, and grow by the jobs of each round.
-func fullRounds(ctx context.Context, binary string, on *stores, s settings, progress io.Writer) ([]series, error) {
-	inFile := on.filledSQLite()
+func fullRounds(ctx context.Context, program string, on *stores, s settings, progress io.Writer) ([]series, error) {
 	onServer, err := on.filledPostgres(ctx)
 	if err != nil {
 		return nil, err
 	}
-	begin := time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)
+	full := both{on.filledSQLite(), onServer, time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)}
 	var all []series
 	for _, rows := range s.Rows {
-		if err := fillAll(ctx, inFile, onServer, rows, begin, progress); err != nil {
-			return nil, fmt.Errorf("fill a store: %w", err)
+		if err := full.fill(ctx, rows, progress); err != nil {
+			return nil, err
 		}
 		millions := fmt.Sprintf("%g million", float64(rows)/1e6)
 		contenders := []contender{
-			product("SQLite, empty", binary, on.sqlite),
-			product("SQLite, "+millions, binary, inFile.next(s.Jobs)).against(0, atMost(1.1), noTarget),
-			product("PostgreSQL, empty", binary, on.postgres).against(2, noTarget, noTarget),
-			product("PostgreSQL, "+millions, binary, onServer.next(s.Jobs)).against(2, atMost(1.1), noTarget),
+			product("SQLite, empty", program, on.sqlite),
+			product("SQLite, "+millions, program, full.inFile.next(s.Jobs)).against(0, atMost(1.1), noTarget),
+			product("PostgreSQL, empty", program, on.postgres).against(2, noTarget, noTarget),
+			product("PostgreSQL, "+millions, program, full.onServer.next(s.Jobs)).against(2, atMost(1.1), noTarget),
 		}
 		what := millions + " decisions in the store, ratio to an empty one"
 		one, err := gatewayRounds(ctx, what, contenders, s, progress)

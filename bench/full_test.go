@@ -21,15 +21,14 @@ func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	inFile := on.filledSQLite()
 	onServer, err := on.filledPostgres(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now().Add(-time.Hour)
+	full := both{on.filledSQLite(), onServer, time.Now().Add(-time.Hour)}
 	const last = fillBatch + 7
 	for _, rows := range []int{3, last} {
-		if err := fillAll(t.Context(), inFile, onServer, rows, begin, io.Discard); err != nil {
+		if err := full.fill(t.Context(), rows, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +49,7 @@ func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
 	for name, store := range map[string]audit.Store{"SQLite": file, "PostgreSQL": server} {
 		t.Run(name, func(t *testing.T) {
 			appended, err := store.Append(t.Context(), []audit.Record{
-				decisionOn(last-1, begin, patterns), decisionOn(last, begin, patterns),
+				decisionOn(last-1, full.begin, patterns), decisionOn(last, full.begin, patterns),
 			}, nil)
 			if err != nil {
 				t.Fatal(err)

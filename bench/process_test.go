@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestTheCPUTimeOfChildrenThatEndedCounts(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("known on Linux only, and the table does without it elsewhere")
+	}
+	before, err := familyCPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command("sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	used := child.ProcessState.UserTime() + child.ProcessState.SystemTime()
+	after, err := familyCPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = time.Second / ticksPerSecond
+	if after-before < used-2*tick || used < 5*tick {
+		t.Errorf("%v more, of which the child used %v", after-before, used)
+	}
+	if _, err := familyCPU(1 << 30); err == nil {
+		t.Error("the CPU time of nobody is known")
+	}
+}
