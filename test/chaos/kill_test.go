@@ -6,7 +6,8 @@ import (
 )
 
 // Row 1. The guard is that a decision is synced to the store before it is answered, and that a job that comes again gets
-// what is stored.
+// what is stored. Seen to fail without: where the new decision is answered instead of the stored one, jobs are answered
+// with what the store does not hold.
 func TestNothingIsLostOrDecidedTwiceWhereWorkersAreKilledEveryTwoSeconds(t *testing.T) {
 	for _, c := range []struct {
 		store       string

@@ -8,7 +8,7 @@ import (
 )
 
 // Row 5. The guard is the deadline of every poll: the connection looks open to the worker, and the broker has given it
-// jobs that never arrive.
+// jobs that never arrive. Seen to fail without: a poll without a deadline waits for ever, and so do the jobs.
 func TestJobsThatWentIntoADeadConnectionComeBack(t *testing.T) {
 	const lock = 2 * time.Second
 	r := newRig(t, setup{row: 5, what: "connection half-open in a long poll", store: inSQLite})

@@ -96,7 +96,8 @@ func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
 
 // Row 23. That every odd input ends as it must, within a second, is shown by the real-broker suite
 // (TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody) and, value by value, by the handler's own tests. Here
-// the invariants are held on every fifth of them: the guard is that a job with an invalid input is answered once.
+// the invariants are held on every fifth of them: the guard is that a job with an invalid input is answered once. Seen to
+// fail without: where it fails with its retries unchanged instead of with none, it comes again without end.
 func TestOddInputsAreAnsweredOnce(t *testing.T) {
 	r := newRig(t, setup{row: 23, what: "odd inputs", store: inSQLite})
 	inputs := map[int64]oddinputs.Input{}

@@ -19,21 +19,23 @@ import (
 // detachTimeout is how long strace may take to let go of all threads.
 const detachTimeout = 30 * time.Second
 
-// Fault is an error that some system calls return instead of being carried out.
+// Fault is an error that some system calls return instead of being carried out, or a delay before they are.
 type Fault struct {
 	calls string // as strace names them, with commas
-	errno string
+	does  string // as strace is told
 }
 
 // The faults of a disk. SQLite in Go (modernc.org/sqlite) writes with pwrite64 and ftruncate and flushes with fsync; the
 // log of a process goes through write, which stays whole.
 var (
 	// SyncFails is a disk that cannot flush: EIO.
-	SyncFails = Fault{calls: "fsync,fdatasync", errno: "EIO"}
+	SyncFails = Fault{calls: "fsync,fdatasync", does: "error=EIO"}
+	// SyncHangs is a disk that takes three seconds to flush, each time.
+	SyncHangs = Fault{calls: "fsync,fdatasync", does: "delay_enter=3000000"}
 	// NoSpace is a disk that is full: ENOSPC.
-	NoSpace = Fault{calls: "pwrite64,ftruncate,fallocate", errno: "ENOSPC"}
+	NoSpace = Fault{calls: "pwrite64,ftruncate,fallocate", does: "error=ENOSPC"}
 	// ReadOnly is a file system that became read-only under a running process: EROFS.
-	ReadOnly = Fault{calls: "pwrite64,ftruncate,fallocate,unlink,unlinkat", errno: "EROFS"}
+	ReadOnly = Fault{calls: "pwrite64,ftruncate,fallocate,unlink,unlinkat", does: "error=EROFS"}
 )
 
 // Injection is a fault that a process has, from [Attach] to [Injection.Detach].
@@ -56,7 +58,7 @@ func Attach(ctx context.Context, pid int, f Fault) (*Injection, error) {
 	}
 	defer output.Close() // strace has its own handle on it
 	cmd := exec.Command(strace, "-f", "-p", strconv.Itoa(pid),
-		"-e", "trace="+f.calls, "-e", "inject="+f.calls+":error="+f.errno, "-e", "signal=none")
+		"-e", "trace="+f.calls, "-e", "inject="+f.calls+":"+f.does, "-e", "signal=none")
 	cmd.Stderr = output
 	i := &Injection{output: output.Name()}
 	if i.strace, err = process.Start(cmd, false); err != nil {
@@ -70,8 +72,8 @@ func Attach(ctx context.Context, pid int, f Fault) (*Injection, error) {
 	return i, nil
 }
 
-// Count is how many system calls have failed so far by the fault.
-func (i *Injection) Count() int { return i.printed("(INJECTED)") }
+// Count is how many system calls the fault has hit so far.
+func (i *Injection) Count() int { return i.printed("(INJECTED)") + i.printed("(DELAYED)") }
 
 // printed counts a text in what strace has written; 0 after Detach.
 func (i *Injection) printed(text string) int {
@@ -82,7 +84,7 @@ func (i *Injection) printed(text string) int {
 	return strings.Count(string(raw), text)
 }
 
-// Detach ends the fault and returns how many system calls it made fail. The process goes on. To be called once.
+// Detach ends the fault and returns how many system calls it has hit. The process goes on. To be called once.
 func (i *Injection) Detach() (failed int, err error) {
 	// SIGTERM and SIGKILL would leave it to the kernel to let the threads go, wherever they stand.
 	if err := i.strace.Signal(syscall.SIGINT); err != nil {

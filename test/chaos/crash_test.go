@@ -1,0 +1,47 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/faults"
+)
+
+// Row 14. The guards: a decision is stored, with its event, before it is answered (the order in worker.Handle), and found
+// again by its job; an event leaves the outbox only when the queue has it.
+func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
+	nats := startNATS(t)
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			r := newRig(t, setup{row: 14, what: "kill -9 at each of the six points", store: in})
+			q := nats.stream(r, "crash-"+in)
+			random := rand.New(rand.NewPCG(14, 1))
+			lock := "RETRY_JOB_TIMEOUT=1s"
+			crashes := 0
+			for _, point := range []string{faults.Validated, faults.Decided, faults.Stored, faults.Answered, faults.Publishing, faults.Published} {
+				for range either(10, 200) {
+					r.submit(20 + chunkSingle)
+					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAULTS=%s=kill#%d", point, 1+random.IntN(20)))
+					r.until("the worker dies at "+point, func() bool { return !w.Alive() })
+					text, err := os.ReadFile(w.log)
+					r.must(err)
+					if !strings.Contains(string(text), "fault: kill at "+point) {
+						t.Fatalf("the worker died elsewhere:\n%s", text)
+					}
+					crashes++
+				}
+			}
+			last := r.start("RETRY_JOB_TIMEOUT=1s", "RETRY_EVENTS_URL="+q.url)
+			r.untilDone()
+			q.drains(last)
+			invariants(r)
+			q.hasAll()
+			r.happened(crashes, "crashes")
+			r.happened(r.logged("decision_repeated"), "decisions repeated")
+			r.happened(len(r.claims), "claims")
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/test/chaos/proxy"
+)
+
+// ownPostgres moves the row's store to a server of its own, behind a proxy. The rig looks at the store past the proxy.
+func (r *rig) ownPostgres() (server *devpostgres.Server, p *proxy.Proxy, setting string) {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	server, err := devpostgres.Start(ctx, devpostgres.Options{})
+	r.must(err)
+	r.Cleanup(func() { r.check(server.Close()) })
+	r.store.url, err = server.NewDatabase(ctx)
+	r.must(err)
+	p, err = proxy.Start(server.Address(), 18)
+	r.must(err)
+	r.Cleanup(func() { r.check(p.Close()) })
+	return server, p, "RETRY_DATABASE_URL=" + strings.Replace(r.store.url, server.Address(), p.Address(), 1)
+}
+
+// Row 18, and: a store outage of any length makes no incident. The guards are those of row 16.
+func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T) {
+	r := newRig(t, setup{row: 18, what: "PostgreSQL stopped, killed, behind a lock", store: inPostgres})
+	server, _, setting := r.ownPostgres()
+	w := r.start(outageLock, setting)
+	r.submit(200)
+	r.untilDone()
+
+	for _, c := range []struct {
+		name  string
+		away  func() error
+		lasts time.Duration
+	}{
+		{"stopped", server.Stop, time.Duration(either(25, 600)) * time.Second},
+		{"killed", server.Kill, time.Duration(either(3, 30)) * time.Second},
+	} {
+		o := w.loses(500, func() { r.must(c.away()) })
+		o.lasts(c.lasts)
+		r.must(server.Restart(t.Context()))
+		took := o.over()
+		r.untilDone()
+		r.happened(1, fmt.Sprintf("time %s (%.0f s, back after %.1f s)", c.name, time.Since(o.began).Seconds(), took.Seconds()))
+	}
+
+	// Somebody's lock holds up every write for longer than a handler may take.
+	var unlock func()
+	o := w.loses(500, func() { unlock = r.locks("records") })
+	o.lasts(time.Duration(either(8, 60)) * time.Second)
+	unlock()
+	took := o.over()
+	r.untilDone()
+	r.noRetryIsUsed()
+	invariants(r)
+	r.happened(1, fmt.Sprintf("lock (%.0f s, back after %.1f s)", time.Since(o.began).Seconds(), took.Seconds()))
+}
+
+// locks takes a table of the store for a session that does not end by itself, and returns what ends it.
+func (r *rig) locks(table string) (unlock func()) {
+	r.Helper()
+	conn, err := pgx.Connect(r.Context(), r.store.url)
+	r.must(err)
+	_, err = conn.Exec(r.Context(), "BEGIN; LOCK TABLE analyze_retry."+table)
+	r.must(err)
+	return func() { r.must(errors.Join(conn.Close(context.Background()))) }
+}
+
+// Row 18. What kills no process makes no incident: not even workers that are restarted again and again while the store
+// holds them up, although each time they had jobs in hand.
+func TestWorkersThatAreRestartedWhileTheStoreIsLockedMakeNoIncident(t *testing.T) {
+	r := newRig(t, setup{row: 18, what: "workers restarted behind a lock", store: inPostgres})
+	_, _, setting := r.ownPostgres()
+	w := r.start(outageLock, setting)
+	r.submit(100)
+	r.untilDone()
+	unlock := r.locks("records")
+	r.submit(100)
+	restarts := 0
+	for range either(5, 20) {
+		w.answersStatus("/readyz", http.StatusServiceUnavailable)
+		w.stops()
+		restarts++
+		w = r.start(outageLock, setting)
+	}
+	unlock()
+	r.untilDone()
+	r.noRetryIsUsed()
+	invariants(r)
+	r.happened(restarts, "restarts")
+}
+
+// Row 18: the outcome of a COMMIT is unknown. The guard is the look for what is stored before anything is appended
+// (postgres.Append) and the unique key.
+func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
+	r := newRig(t, setup{row: 18, what: "connections cut around COMMIT", store: inPostgres})
+	_, p, setting := r.ownPostgres()
+	w := r.start(outageLock, setting)
+	random := rand.New(rand.NewPCG(18, 1))
+	cuts := func() int64 { c := p.Counts(); return c.Cut[proxy.ToClient] + c.Cut[proxy.ToServer] }
+	want := int64(either(50, 1000))
+	for n := 0; cuts()+p.Counts().Reset < want; n++ {
+		r.submit(20 + chunkSingle)
+		if n%2 == 0 {
+			// What is sent arrives, COMMIT included; what is answered does not.
+			before := p.Counts().Swallowed[proxy.ToClient]
+			p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+			r.until("answers are lost", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
+			p.ResetAll()
+		} else {
+			before, faults := cuts(), proxy.Faults{}
+			faults.CutAfter[proxy.Direction(random.IntN(2))] = 2000 + random.Int64N(20_000)
+			p.Set(faults)
+			r.until("a connection is cut", func() bool { return cuts() > before || r.done() == len(r.claims) })
+		}
+		p.Set(proxy.Faults{})
+	}
+	w.answersStatus("/readyz", http.StatusOK)
+	r.untilDone()
+	r.noRetryIsUsed()
+	repeated := int(w.metric("retry_redelivered_total"))
+	invariants(r)
+	c := p.Counts()
+	r.happened(int(cuts()+c.Reset), "connections cut")
+	r.happened(int(c.Swallowed[proxy.ToClient]), "bytes of answers lost")
+	r.happened(repeated, "decisions found stored")
+}
