@@ -7,14 +7,14 @@ import (
 )
 
 // Row 10. The guards are that a worker does not answer when the lock of a job is over, and that the next one answers
-// what is stored.
+// what is stored. Seen to fail without: a worker that answers however late hands back jobs that another one holds.
 func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	const lock = 5 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
 	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAULTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
-	stops := either(6, 30)
+	stops := either(4, 30)
 	for i := range stops {
 		if r.open() < 2*chunk {
 			r.submit(4 * chunk)
