@@ -189,3 +189,25 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 	invariants(r)
 	r.happened(int(errors), fmt.Sprintf("writes to a disk with %d KiB more than fit, back after %.1f s", full.Size()>>10, took.Seconds()))
 }
+
+// Row 16, with a disk that answers, but not in time: to flush takes longer than a handler has. The guard is that Record
+// gives up waiting when its time is over, whatever the store does.
+func TestADiskThatIsTooSlowCostsNoJobARetry(t *testing.T) {
+	r := newRig(t, setup{row: 16, what: "3 s for each sync", store: inSQLite})
+	w := r.start(outageLock)
+	r.submit(100)
+	r.untilDone()
+	fault, err := faults.Attach(t.Context(), w.PID(), faults.SyncHangs)
+	r.must(err)
+	for end := time.Now().Add(time.Duration(either(20, 120)) * time.Second); time.Now().Before(end); {
+		r.submit(1) // so that there are batches of one, which nobody shares the blame with
+		r.pass(200 * time.Millisecond)
+	}
+	hit, err := fault.Detach()
+	r.must(err)
+	w.answersStatus("/readyz", http.StatusOK)
+	r.untilDone()
+	r.noRetryIsUsed()
+	invariants(r)
+	r.happened(hit, "syncs that hung")
+}
