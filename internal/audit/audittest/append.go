@@ -124,17 +124,17 @@ var appendFacts = []fact{
 		}
 	}},
 	{"a batch is stored as a whole or not at all", func(t *testing.T, s *subject) {
-		s.append(t, Record(0))
-		// The table is taken away that is written last.
+		before := s.append(t, Records(0, 3)...)
+		// The table is taken away that is written last: the first of the three keeps the mark, the second loses it.
 		s.database.Tamper(t, "ALTER TABLE unanswered RENAME TO away")
-		if _, err := s.Append(t.Context(), Records(1, 30), nil); err == nil {
+		if _, err := s.Append(t.Context(), Records(3, 30), ids(before)[1:2]); err == nil {
 			t.Error("appended without a table")
 		}
 		s.database.Tamper(t, "ALTER TABLE away RENAME TO unanswered")
-		if n := len(s.all(t)); n != 1 {
-			t.Errorf("%d records are stored, want the 1 from before", n)
+		if n := len(s.all(t)); n != 3 {
+			t.Errorf("%d records are stored, want the 3 from before", n)
 		}
-		s.append(t, Records(1, 30)...)
+		s.append(t, Records(3, 30)...)
 		s.mustVerify(t, 30)
 	}},
 	{"a cancelled append leaves a store that goes on", func(t *testing.T, s *subject) {

@@ -22,7 +22,7 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 				return err
 			}
 		}
-		return w.clearMarks(ctx, clearAnswered, answered)
+		return w.clearMarks(ctx, unanswered, &w.answered, answered)
 	})
 	if err != nil {
 		return nil, err
@@ -63,13 +63,9 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	if err := b.insert(ctx, w); err != nil {
 		return err
 	}
-	for _, mark := range [...]string{"INSERT INTO outbox SELECT seq FROM records WHERE seq > ?", "INSERT INTO unanswered SELECT seq FROM records WHERE seq > ?"} {
-		if err := w.exec(ctx, mark, w.seq); err != nil {
-			return err
-		}
-	}
 	head := w.secret.Head(chain, time.Now())
-	err := w.exec(ctx, "INSERT OR REPLACE INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?)",
+	err := w.exec(ctx, `INSERT INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+		seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`,
 		head.Chain, head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
 	w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
 	return err

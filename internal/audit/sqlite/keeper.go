@@ -86,8 +86,9 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	var first, through sql.NullInt64
 	err := s.ask(ctx, `SELECT (SELECT min(seq) FROM records), min(
 			coalesce((SELECT seq - 1 FROM records WHERE +at >= ?1 ORDER BY seq LIMIT 1), (SELECT max(seq) FROM records)),
-			coalesce((SELECT min(seq) - 1 FROM unanswered), 9223372036854775807),
-			CASE ?2 WHEN 1 THEN coalesce((SELECT min(seq) - 1 FROM outbox), 9223372036854775807) ELSE 9223372036854775807 END)`,
+			coalesce((SELECT min(seq) - 1 FROM unanswered), 9223372036854775807), (SELECT answered FROM heads),
+			CASE ?2 WHEN 1 THEN min(coalesce((SELECT min(seq) - 1 FROM outbox), 9223372036854775807), (SELECT published FROM heads))
+				ELSE 9223372036854775807 END)`,
 		[]any{micros(before), publish}, &first, &through)
 	if err != nil || !first.Valid || through.Int64 < first.Int64 {
 		return nil, err
@@ -115,7 +116,7 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 		err := w.conn.QueryRowContext(ctx, `SELECT ?1 = 1
 				AND (SELECT min(seq) FROM records) = ?2
 				AND (SELECT hash FROM records WHERE seq = ?3) = ?4
-				AND NOT EXISTS (SELECT 1 FROM unanswered WHERE seq <= ?3)`,
+				AND NOT EXISTS (SELECT 1 FROM unanswered WHERE seq <= ?3) AND (SELECT answered FROM heads) >= ?3`,
 			stub.Chain, stub.From, stub.Through, stub.Hash[:]).Scan(&fits)
 		if err != nil {
 			return err
@@ -127,19 +128,16 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
 			return err
 		}
+		// What is removed will never be published.
+		w.published = max(w.published, stub.Through)
+		if err := w.exec(ctx, outbox.move, w.published); err != nil {
+			return err
+		}
 		for _, remove := range [...]string{"DELETE FROM outbox WHERE seq <= ?", "DELETE FROM records WHERE seq <= ?"} {
 			if _, err := w.conn.ExecContext(ctx, remove, stub.Through); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-}
-
-// ForgetUnanswered clears old marks; see [audit.Keeper].
-func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		_, err := w.conn.ExecContext(ctx, "DELETE FROM unanswered WHERE seq IN (SELECT seq FROM unanswered JOIN records USING (seq) WHERE at < ?)", micros(before))
-		return err
 	})
 }

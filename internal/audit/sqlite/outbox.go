@@ -2,28 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"sync"
-	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
-
-// Unanswered returns those that have the mark; see [audit.Log].
-func (s *Store) Unanswered(ctx context.Context, ids []int64) (still []int64, err error) {
-	for len(ids) > 0 {
-		n := chunk(len(ids))
-		args := make([]any, n)
-		for i, id := range ids[:n] {
-			args[i] = id
-		}
-		if still, err = s.numbers(ctx, still, askUnanswered[n], args...); err != nil {
-			return nil, err
-		}
-		ids = ids[n:]
-	}
-	return still, nil
-}
 
 // numbers appends what a query of one column yields.
 func (s *Store) numbers(ctx context.Context, to []int64, query string, args ...any) ([]int64, error) {
@@ -51,29 +33,6 @@ func (s *Store) Lead(context.Context) (release func(), err error) {
 		return nil, audit.ErrNotLeading
 	}
 	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
-}
-
-// Unpublished returns what waits to be published; see [audit.Outbox].
-func (s *Store) Unpublished(ctx context.Context, after int64, limit int) ([]audit.Record, error) {
-	return s.list(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
-}
-
-// Published removes records from the outbox; see [audit.Outbox].
-func (s *Store) Published(ctx context.Context, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.clearMarks(ctx, clearPublished, ids) })
-}
-
-// Backlog is how much waits to be published; see [audit.Outbox].
-func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	var at sql.NullInt64
-	err = s.ask(ctx, "SELECT count(*), (SELECT at FROM records WHERE seq = (SELECT min(seq) FROM outbox)) FROM outbox", nil, &waiting, &at)
-	if at.Valid {
-		oldest = time.UnixMicro(at.Int64).UTC()
-	}
-	return waiting, oldest, err
 }
 
 // Deaths counts handlings that never ended; see [audit.Deaths].

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -23,7 +22,9 @@ type writer struct {
 
 	seq  int64
 	last audit.Hash
-	args []any // reused
+	// published and answered are the places up to which records have lost these marks; see marks.
+	published, answered int64
+	args                []any // reused
 }
 
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
@@ -56,6 +57,9 @@ func (w *writer) close() error {
 // records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
 	if err := w.checkKey(ctx); err != nil {
+		return err
+	}
+	if err := w.loadMarks(ctx); err != nil {
 		return err
 	}
 	var hash []byte
@@ -162,17 +166,12 @@ func (r repeated) build() (texts map[int]string) {
 	return texts
 }
 
-const (
-	clearAnswered  = "DELETE FROM unanswered WHERE seq BETWEEN ? AND ?"
-	clearPublished = "DELETE FROM outbox WHERE seq BETWEEN ? AND ?"
-)
-
 var (
-	insertRecords  = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
-	selectKeys     = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
-	askUnanswered  = repeated{"SELECT seq FROM unanswered WHERE seq IN (", "?", ")"}.build()
-	addDeaths      = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1"}.build()
-	clearDeaths    = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
+	insertRecords = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
+	selectKeys    = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
+	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
+	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1"}.build()
+	clearDeaths   = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
 )
 
 // execJobs runs a statement for all of these jobs of a cluster.
@@ -188,23 +187,6 @@ func (w *writer) execJobs(ctx context.Context, texts map[int]string, cluster str
 			return err
 		}
 		jobKeys = jobKeys[n:]
-	}
-	return nil
-}
-
-// clearMarks removes rows of a table of marks. What is answered or published together was mostly stored together, so the
-// rows go by runs.
-func (w *writer) clearMarks(ctx context.Context, statement string, ids []int64) error {
-	sorted := slices.Sorted(slices.Values(ids))
-	for len(sorted) > 0 {
-		n := 1
-		for n < len(sorted) && sorted[n] <= sorted[n-1]+1 {
-			n++
-		}
-		if err := w.exec(ctx, statement, sorted[0], sorted[n-1]); err != nil {
-			return err
-		}
-		sorted = sorted[n:]
 	}
 	return nil
 }

@@ -29,17 +29,20 @@ CREATE INDEX records_claim ON records (claim_id);
 CREATE INDEX records_at ON records (at);
 CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
 
--- Marks on records: the event is not published, the answer has not reached the broker.
+-- Marks on records: the event is not published, the answer has not reached the broker. Both come to most records in
+-- their order, so every record behind a place has the mark, and up to it only those that these tables name.
 CREATE TABLE outbox (seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE unanswered (seq INTEGER PRIMARY KEY) STRICT;
 
--- The signed end of the chain: one row.
+-- The signed end of the chain: one row; and the two places of the marks, which are not signed.
 CREATE TABLE heads (
     chain     INTEGER PRIMARY KEY,
     seq       INTEGER NOT NULL,
     hash      BLOB NOT NULL,
     at        INTEGER NOT NULL, -- Unix microseconds
-    signature BLOB NOT NULL
+    signature BLOB NOT NULL,
+    published INTEGER NOT NULL DEFAULT 0,
+    answered  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- What stands for removed records.

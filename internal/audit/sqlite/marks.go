@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// marks is one kind of mark that every new record has and loses once. Records lose it in about the order in which they
+// were stored, so a new record gets its mark by its place alone: behind the kind's place in heads, all have it; up to
+// there, those that the kind's table names. A mark costs nothing to make, and next to nothing to clear.
+type marks struct{ move, add, clear string }
+
+var (
+	outbox = marks{
+		move:  "UPDATE heads SET published = ?",
+		add:   "INSERT INTO outbox SELECT seq FROM records WHERE seq BETWEEN ? AND ?",
+		clear: "DELETE FROM outbox WHERE seq BETWEEN ? AND ?",
+	}
+	unanswered = marks{
+		move:  "UPDATE heads SET answered = ?",
+		add:   "INSERT INTO unanswered SELECT seq FROM records WHERE seq BETWEEN ? AND ?",
+		clear: "DELETE FROM unanswered WHERE seq BETWEEN ? AND ?",
+	}
+)
+
+// clearMarks takes the mark from the records. place is the kind's place, as the writer knows it.
+func (w *writer) clearMarks(ctx context.Context, m marks, place *int64, ids []int64) error {
+	sorted, was := slices.Sorted(slices.Values(ids)), *place
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && sorted[n] <= sorted[n-1]+1 {
+			n++
+		}
+		from, to := sorted[0], sorted[n-1]
+		sorted = sorted[n:]
+		if from <= was {
+			if err := w.exec(ctx, m.clear, from, min(to, was)); err != nil {
+				return err
+			}
+		}
+		if to <= *place {
+			continue
+		}
+		if from > *place+1 { // those between keep the mark, by name from now on
+			if err := w.exec(ctx, m.add, *place+1, from-1); err != nil {
+				return err
+			}
+		}
+		*place = to
+	}
+	if *place == was {
+		return nil
+	}
+	return w.exec(ctx, m.move, *place)
+}
+
+// loadMarks reads the places.
+func (w *writer) loadMarks(ctx context.Context) error {
+	err := w.conn.QueryRowContext(ctx, "SELECT published, answered FROM heads").Scan(&w.published, &w.answered)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// Unanswered returns those that have the mark; see [audit.Log].
+func (s *Store) Unanswered(ctx context.Context, ids []int64) (still []int64, err error) {
+	for len(ids) > 0 {
+		n := padded(len(ids))
+		args := make([]any, n)
+		for i := range n {
+			args[i] = ids[min(i, len(ids)-1)]
+		}
+		if still, err = s.numbers(ctx, still, askUnanswered[n], args...); err != nil {
+			return nil, err
+		}
+		ids = ids[min(n, len(ids)):]
+	}
+	return still, nil
+}
+
+// Unpublished returns what waits to be published; see [audit.Outbox].
+func (s *Store) Unpublished(ctx context.Context, after int64, limit int) ([]audit.Record, error) {
+	waiting, err := s.list(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
+	if err != nil || len(waiting) == limit {
+		return waiting, err
+	}
+	rest, err := s.list(ctx, selectRecords+"WHERE seq > max(?, (SELECT coalesce(max(published), 0) FROM heads)) ORDER BY seq LIMIT ?",
+		after, int64(limit-len(waiting)))
+	return append(waiting, rest...), err
+}
+
+// Published removes records from the outbox; see [audit.Outbox].
+func (s *Store) Published(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.clearMarks(ctx, outbox, &w.published, ids) })
+}
+
+// Backlog is how much waits to be published; see [audit.Outbox].
+func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+	var at sql.NullInt64
+	err = s.ask(ctx, `WITH place(seq) AS (SELECT coalesce(max(published), 0) FROM heads), rest AS MATERIALIZED (
+			SELECT coalesce((SELECT seq FROM records WHERE seq > (SELECT seq FROM place) ORDER BY seq LIMIT 1), 0) AS first,
+				coalesce((SELECT max(seq) FROM records), 0) AS last
+		) SELECT (SELECT count(*) FROM outbox) + (SELECT CASE first WHEN 0 THEN 0 ELSE last - first + 1 END FROM rest),
+			coalesce((SELECT at FROM records WHERE seq = (SELECT min(seq) FROM outbox)), (SELECT at FROM records WHERE seq = (SELECT first FROM rest)))`,
+		nil, &waiting, &at)
+	if at.Valid {
+		oldest = time.UnixMicro(at.Int64).UTC()
+	}
+	return waiting, oldest, err
+}
+
+// ForgetUnanswered clears old marks; see [audit.Keeper].
+func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		old, err := oldUnanswered(ctx, w.conn, micros(before))
+		if err != nil {
+			return err
+		}
+		return w.clearMarks(ctx, unanswered, &w.answered, old)
+	})
+}
+
+func oldUnanswered(ctx context.Context, conn *sql.Conn, before int64) (old []int64, err error) {
+	rows, err := conn.QueryContext(ctx, `SELECT seq FROM unanswered JOIN records USING (seq) WHERE at < ?1
+		UNION ALL SELECT seq FROM records WHERE +at < ?1 AND seq > (SELECT coalesce(max(answered), 0) FROM heads)`, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
+			return nil, err
+		}
+		old = append(old, seq)
+	}
+	return old, rows.Err()
+}
