@@ -49,9 +49,9 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 // store does not hold.
 func TestTwoReplicasThatShareJobsDecideEachOnce(t *testing.T) {
 	r := newRig(t, setup{row: 11, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
-	jobs := either(3_000, 20_000)
+	jobs := either(2_000, 20_000)
 	// More in hand than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
-	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=400"}
+	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=200"}
 	for range 2 {
 		r.start(settings...)
 	}
