@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,9 +30,13 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 		}
 		store, err := sqlite.Open(ctx, path, secret, sqlite.Options{Worker: cfg.WorkerName})
 		if err != nil {
-			return nil, nil, fmt.Errorf("audit store %s: %w", cfg.DatabaseURL, err)
+			return nil, nil, err
 		}
 		return store, secret, nil
+	}
+	if cfg.AuditKeyFile == "" {
+		return nil, nil, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
+			"openssl genpkey -algorithm ed25519 -out audit.key"}
 	}
 	secret, err := audit.LoadSecret(cfg.AuditKey())
 	if err != nil {
@@ -37,18 +44,23 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	}
 	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName})
 	if err != nil {
-		return nil, nil, fmt.Errorf("audit store %s: %w", cfg.DatabaseURL, err)
+		return nil, nil, err
 	}
 	return store, secret, nil
 }
 
-// secretFor reads the key of a SQLite store. Only the one that nobody named is made where it is missing.
+// secretFor reads the key of a SQLite store. It is made where nobody named one and there is no store yet: a store whose
+// key is lost cannot be gone on with.
 func secretFor(cfg config.Config) (secret *audit.Secret, made bool, err error) {
-	if cfg.AuditKeyFile != "" {
-		secret, err = audit.LoadSecret(cfg.AuditKeyFile)
-		return secret, false, err
+	_, err = os.Stat(cfg.SQLitePath())
+	if cfg.AuditKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
+		return audit.LoadOrMakeSecret(cfg.AuditKey())
 	}
-	return audit.LoadOrMakeSecret(cfg.AuditKey())
+	secret, err = audit.LoadSecret(cfg.AuditKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
+	}
+	return secret, false, err
 }
 
 const (

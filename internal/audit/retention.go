@@ -25,18 +25,41 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time,
 	if err := store.ForgetUnanswered(ctx, now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
-	stubs, err := store.Purgeable(ctx, cutoff, publish)
-	if err != nil {
+	whole, err := store.Purgeable(ctx, cutoff, publish)
+	if err != nil || len(whole) == 0 {
 		return nil, err
 	}
-	for i := range stubs {
-		stubs[i].At = now
-		stubs[i] = secret.SignStub(stubs[i])
-		if err := store.Purge(ctx, stubs[i]); err != nil {
-			return stubs[:i], err
+	oldest := whole[0].Oldest
+	for _, s := range whole {
+		if s.Oldest.Before(oldest) {
+			oldest = s.Oldest
 		}
 	}
-	return stubs, nil
+	// Day by day, for a removal holds up those who append: a hospital's month may take seconds.
+	var done []Stub
+	for day := oldest.Truncate(24 * time.Hour); day.Before(cutoff); {
+		day = day.Add(24 * time.Hour)
+		stubs, err := store.Purgeable(ctx, earlier(day, cutoff), publish)
+		if err != nil {
+			return done, err
+		}
+		for _, s := range stubs {
+			s.At = now
+			s = secret.SignStub(s)
+			if err := store.Purge(ctx, s); err != nil {
+				return done, err
+			}
+			done = append(done, s)
+		}
+	}
+	return done, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // Held is the first record of a chain that is old enough to be removed and is not: it, and what comes after it, stays

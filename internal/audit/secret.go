@@ -80,8 +80,11 @@ func (s *Secret) Save(path string) error {
 		return fmt.Errorf("audit key %s: %w", path, err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("audit key %s cannot be made: %w", path, fault.Err)
+	}
 	if err != nil {
-		return fmt.Errorf("audit key: %w", err)
+		return fmt.Errorf("audit key %s: %w", path, err)
 	}
 	defer os.Remove(f.Name())
 	err = errors.Join(pem.Encode(f, &pem.Block{Type: pemPrivate, Bytes: der}), f.Sync(), f.Close())

@@ -62,10 +62,6 @@ func (c *Config) checkStore(f *faults) {
 		if err != nil || parsed.Path == "" || parsed.Path == "/" {
 			f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
 		}
-		if c.AuditKeyFile == "" {
-			f.add("RETRY_AUDIT_KEY_FILE", "is missing; with postgres:// all replicas need the same key, made once with: "+
-				"openssl genpkey -algorithm ed25519 -out audit.key")
-		}
 	default:
 		f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
 	}
