@@ -21,7 +21,9 @@ const (
 	// pollRest keeps a gateway that answers empty polls at once, its long polling being off, from being asked without end.
 	pollRest = 100 * time.Millisecond
 
-	pollPauseMin, pollPauseMax = 50 * time.Millisecond, 5 * time.Second
+	// With the wait between two dials (reconnectMax) this bounds how long a gateway that is back waits for its first poll: 10
+	// seconds at most.
+	pollPauseMin, pollPauseMax = 50 * time.Millisecond, 3 * time.Second
 
 	// defaultTenant is where all jobs are on a cluster without tenants.
 	defaultTenant = "<default>"

@@ -152,7 +152,7 @@ func wantPauses(t *testing.T, calls []gatewaytest.Call) {
 		if pause < bound/2 || pause > bound {
 			t.Errorf("pause %d is %v, want %v to %v", i+1, pause, bound/2, bound)
 		}
-		bound = min(2*bound, 5*time.Second)
+		bound = min(2*bound, pollPauseMax)
 	}
 }
 
