@@ -131,11 +131,11 @@ func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
 // workerFor makes the worker of one job type.
 func (a *App) workerFor(jobType string, variables []string, handler job.Handler, trail worker.Trail, numbers *metrics.Metrics) *zeebe.Worker {
 	// A job that killed a process is given out again when its lock is over.
-	careful := time.Now().Add(2*a.cfg.JobTimeout + deathWatch)
+	careful := 2*a.cfg.JobTimeout + deathWatch
 	return zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  variables,
-		Handler:         worker.NewDeadly(handler, a.store, trail, careful, time.Now, a.log),
+		Handler:         worker.NewDeadly(handler, a.store, trail, careful, a.log),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,

@@ -36,7 +36,7 @@ func ChainAt(number int, seq int64, last Hash) *Chain {
 	return &Chain{number: number, seq: seq, last: last, sum: sha256.New()}
 }
 
-// Number, Seq and Last say which chain this is, how many records it has had, and the hash of the last one.
+// Number says which chain this is.
 func (c *Chain) Number() int { return c.number }
 
 // Seq is the place of the last record, 0 where there is none.

@@ -240,7 +240,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		r.mu.Lock()
 		lost := r.back != nil
 		r.mu.Unlock()
-		var next <-chan time.Time = tick.C
+		next := tick.C
 		if lost {
 			next = time.After(probing.NextBackOff())
 		} else {

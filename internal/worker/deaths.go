@@ -23,7 +23,6 @@ type Deadly struct {
 	deaths audit.Deaths
 	trail  Trail
 	until  time.Time
-	now    func() time.Time
 	log    *zap.Logger
 
 	mu     sync.Mutex
@@ -39,17 +38,17 @@ type Deadly struct {
 // maxDeaths is how many processes may die over a job before it becomes an incident.
 const maxDeaths = 3
 
-// NewDeadly guards a handler until a time.
-func NewDeadly(next job.Handler, deaths audit.Deaths, trail Trail, until time.Time, now func() time.Time, log *zap.Logger) *Deadly {
+// NewDeadly guards a handler for a while from now on.
+func NewDeadly(next job.Handler, deaths audit.Deaths, trail Trail, while time.Duration, log *zap.Logger) *Deadly {
 	return &Deadly{
-		next: next, deaths: deaths, trail: trail, until: until, now: now, log: log,
+		next: next, deaths: deaths, trail: trail, until: time.Now().Add(while), log: log,
 		begun: map[int64]bool{}, alone: make(chan struct{}, 1),
 	}
 }
 
 // Handle has the batch handled by the handler that is guarded.
 func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
-	if d.now().After(d.until) {
+	if time.Now().After(d.until) {
 		return d.next.Handle(ctx, jobs)
 	}
 	deaths, err := d.earlier(ctx, jobs)
@@ -158,7 +157,7 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 	record := audit.Record{
 		Kind:    audit.KindRejected,
-		At:      d.now().UTC().Truncate(time.Microsecond),
+		At:      time.Now().UTC().Truncate(time.Microsecond),
 		Key:     d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables)),
 		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
 		Detail:  encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),

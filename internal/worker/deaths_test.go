@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -63,9 +64,7 @@ func (k *killer) Handle(_ context.Context, jobs []job.Job) []job.Answer {
 
 func cloned(m map[int64]int) map[int64]int {
 	c := map[int64]int{}
-	for k, v := range m {
-		c[k] = v
-	}
+	maps.Copy(c, m)
 	return c
 }
 
@@ -75,7 +74,7 @@ func live(t *testing.T, k *killer, jobs []job.Job) (answers []job.Answer, died b
 	defer func() {
 		_, died = recover().(death)
 	}()
-	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), time.Hour, zap.NewNop())
 	return d.Handle(t.Context(), jobs), false
 }
 
@@ -129,7 +128,7 @@ func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 	t.Parallel()
 	g := &graves{begun: map[int64]int{}}
 	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
-	d := worker.NewDeadly(hung, g, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	d := worker.NewDeadly(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	for range 3 {
 		d.Handle(t.Context(), keyed(1, 2))
 	}
@@ -154,7 +153,7 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 		return []job.Answer{job.Complete("{}")}
 	})
 	g := &graves{begun: map[int64]int{1: 1, 2: 1}}
-	d := worker.NewDeadly(hangs, g, trailOn(newMemory()), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	d := worker.NewDeadly(hangs, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	first, over := context.WithCancel(t.Context())
 	back := make(chan struct{})
 	go func() {
@@ -178,7 +177,7 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 func TestAfterAWhileNothingIsNoted(t *testing.T) {
 	t.Parallel()
 	k := &killer{graves: &graves{begun: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
-	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), now.Add(-time.Second), func() time.Time { return now }, zap.NewNop())
+	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), -time.Second, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
 		t.Errorf("answered %s, want complete", a.Kind())
 	}
@@ -210,7 +209,7 @@ func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	g := &graves{begun: map[int64]int{7: 3}}
-	d := worker.NewDeadly(&killer{graves: g}, g, trailOn(m), now.Add(time.Minute), func() time.Time { return now }, zap.NewNop())
+	d := worker.NewDeadly(&killer{graves: g}, g, trailOn(m), time.Hour, zap.NewNop())
 	a := d.Handle(t.Context(), keyed(7))[0]
 	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
 		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)

@@ -25,7 +25,7 @@ func (t *Trail) unavailable(jobs []job.Job) []job.Answer {
 
 // addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
 func (h *Handler) addHistory(ctx context.Context, r *ruling) error {
-	if r.invalid != nil || r.decision.Outcome != retry.OutcomeExhausted {
+	if r.decision.Outcome != retry.OutcomeExhausted {
 		return nil
 	}
 	round, err := h.trail.Rounds.Round(ctx, r.request.ClaimID)

@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -51,9 +52,9 @@ const space = " \t\r\n"
 
 // get returns the value of a variable, nil where there is none. Of two with one name the last one counts.
 func (v variables) get(name string) json.RawMessage {
-	for i := len(v) - 1; i >= 0; i-- {
-		if v[i].name == name {
-			return v[i].value
+	for _, one := range slices.Backward(v) {
+		if one.name == name {
+			return one.value
 		}
 	}
 	return nil

@@ -1,0 +1,75 @@
+package zeebe
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// The table of what is told of an answer's fate.
+func TestAnAnswersFateIsToldOnce(t *testing.T) {
+	lost := gatewaytest.Fault{Code: codes.Unavailable, Applied: true}
+	for name, test := range map[string]struct {
+		faults []gatewaytest.Fault
+		want   job.Fate
+	}{
+		"taken at once":                        {nil, job.Taken},
+		"taken at the second try":              {[]gatewaytest.Fault{{Code: codes.Unavailable}}, job.Taken},
+		"gone at the first try":                {[]gatewaytest.Fault{{Code: codes.NotFound}}, job.Gone},
+		"gone after a try that may have come":  {[]gatewaytest.Fault{lost}, job.Taken},
+		"the job failed meanwhile":             {[]gatewaytest.Fault{{Code: codes.FailedPrecondition}}, job.Unknown},
+		"refused as invalid, then an incident": {[]gatewaytest.Fault{{Code: codes.InvalidArgument}}, job.Unknown},
+		"given up when the lock ends":          {[]gatewaytest.Fault{{Times: -1, Code: codes.Unavailable}}, job.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				for _, f := range test.faults {
+					r.gateway.Inject(gatewaytest.CompleteJob, f)
+				}
+				r.add(1)
+				told := make(chan job.Fate, 10)
+				first := true
+				seen := &fates{}
+				r.run(Options{Observer: seen, Handler: each(func(j job.Job) job.Answer {
+					if !first { // after a lock has ended
+						return job.Complete("{}")
+					}
+					first = false
+					return job.Complete("{}").Then(func(f job.Fate) { told <- f })
+				})})
+				r.advance(9600 * time.Millisecond)
+				_, _ = r.end()
+				close(told)
+				var got []job.Fate
+				for f := range told {
+					got = append(got, f)
+				}
+				if len(got) != 1 || got[0] != test.want {
+					r.Errorf("told %v, want %v once", got, test.want)
+				}
+				if len(seen.all) == 0 || seen.all[0] != test.want {
+					r.Errorf("the observer was told %v, want %v", seen.all, test.want)
+				}
+			})
+		})
+	}
+}
+
+// fates is an Observer that keeps the fates. It is looked at when the worker has stopped.
+type fates struct {
+	mu  sync.Mutex
+	all []job.Fate
+}
+
+func (*fates) PollFailed() {}
+
+func (f *fates) Answered(_ job.Kind, fate job.Fate) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = append(f.all, fate)
+}
