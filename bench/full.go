@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -29,7 +30,7 @@ const (
 	// fillProgressEvery is how often it is told how far the filling is.
 	fillProgressEvery = 15 * time.Second
 	// bytesPerRow is more than a decision takes on the disk, in both stores together.
-	bytesPerRow = 3500
+	bytesPerRow = 3000
 	// firstJobKey is the first key that a gateway gives out.
 	firstJobKey = 1<<51 + 1
 )
@@ -177,9 +178,9 @@ func (b both) fill(ctx context.Context, rows int, progress io.Writer) error {
 		return err
 	}
 	started := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
+	group, filling := errgroup.WithContext(ctx)
 	for _, f := range []*filled{b.inFile, b.onServer} {
-		group.Go(func() error { return f.fill(ctx, rows, b.begin, patterns) })
+		group.Go(func() error { return f.fill(filling, rows, b.begin, patterns) })
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
@@ -193,6 +194,10 @@ func (b both) fill(ctx context.Context, rows int, progress io.Writer) error {
 		case err := <-ended:
 			if err != nil {
 				return fmt.Errorf("fill the stores: %w", err)
+			}
+			// What was written must be on the disk by then, or the first workers would wait for it at every commit.
+			if err := exec.CommandContext(ctx, "sync").Run(); err != nil {
+				return fmt.Errorf("sync: %w", err)
 			}
 			fmt.Fprintf(progress, "filled the stores up to %d decisions in %.0f s\n", rows, time.Since(started).Seconds())
 			return nil
