@@ -216,7 +216,7 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 	var all []series
 	for _, rows := range s.Rows {
 		if err := full.fill(ctx, rows, progress); err != nil {
-			return nil, err
+			return all, err
 		}
 		millions := fmt.Sprintf("%g million", float64(rows)/1e6)
 		contenders := []contender{
@@ -228,7 +228,7 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 		what := millions + " decisions in the store, ratio to an empty one"
 		one, err := gatewayRounds(ctx, what, contenders, s, progress)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, one)
 	}

@@ -43,14 +43,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	r, err := measure(ctx, s, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, "bench:", err)
-		return 1
-	}
-	if s.JSON {
-		err = r.writeJSON(stdout)
-	} else {
-		err = r.writeTable(stdout)
+	// What was measured before an error is shown: it can be half an hour's work.
+	if r != nil {
+		write := r.writeTable
+		if s.JSON {
+			write = r.writeJSON
+		}
+		err = errors.Join(err, write(stdout))
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
@@ -160,8 +159,6 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.close()) }()
-	fmt.Fprintln(progress, "the cost of a decision")
-	r.Decision = measureDecision()
 	workers, err := beside(binary, on)
 	if s.Against != "" {
 		workers, err = twoBuilds(binary, s.Against, on)
@@ -169,21 +166,28 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 	if err != nil {
 		return nil, err
 	}
+	fmt.Fprintln(progress, "the cost of a decision")
+	r.Decision = measureDecision()
+	err = r.measureRounds(ctx, workers, binary, on, progress)
+	r.LoadAfter, r.Seconds = load(), time.Since(started).Seconds()
+	return r, err
+}
+
+// measureRounds fills in the parts of the report that are rounds, as far as it gets.
+func (r *report) measureRounds(ctx context.Context, workers lineup, binary string, on *stores, progress io.Writer) (err error) {
+	s := r.Settings
 	if s.Rounds > 0 {
 		if r.Gateway, err = gatewayRounds(ctx, workers.ratio, workers.gateway, s, progress); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(s.Rows) > 0 {
 		if r.Full, err = fullRounds(ctx, binary, on, s, progress); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.BrokerRounds > 0 {
-		if r.Broker, err = brokerRounds(ctx, workers, s, progress); err != nil {
-			return nil, err
-		}
+		r.Broker, err = brokerRounds(ctx, workers, s, progress)
 	}
-	r.LoadAfter, r.Seconds = load(), time.Since(started).Seconds()
-	return r, nil
+	return err
 }
