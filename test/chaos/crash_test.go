@@ -11,7 +11,8 @@ import (
 )
 
 // Row 14. The guards: a decision is stored, with its event, before it is answered (the order in worker.Handle), and found
-// again by its job; an event leaves the outbox only when the queue has it.
+// again by its job; an event leaves the outbox only when the queue has it. Seen to fail without: where a job is not known
+// again, 645 of 2,520 are decided two to four times; where events are marked before they are sent, some never come.
 func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 	nats := startNATS(t)
 	for _, in := range []string{inSQLite, inPostgres} {

@@ -105,7 +105,8 @@ func (r *rig) noRetryIsUsed() {
 
 // Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which hands jobs
 // back instead of answering them, Options.Hold, which stops the polls, and the writer that is given up after a failed
-// sync.
+// sync. Seen to fail without: a worker that answers although nothing was stored leaves dozens of completed jobs without a
+// record.
 func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	lasting := time.Duration(either(5, 60)) * time.Second
 	for _, c := range []struct {
@@ -144,7 +145,7 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	}
 }
 
-// Row 16. The process dies in the middle of the fault, so that nothing is written after it.
+// Row 16. The process dies in the middle of the fault, so that nothing is written after it. Seen to fail like the one above.
 func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "kill -9 while syncs fail", store: inSQLite})
 	died, failed := 0, 0
@@ -191,7 +192,8 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 }
 
 // Row 16, with a disk that answers, but not in time: to flush takes longer than a handler has. The guard is that Record
-// gives up waiting when its time is over, whatever the store does.
+// gives up waiting when its time is over, whatever the store does. Seen to fail without: the handler does not return in
+// time, and its job loses a retry.
 func TestADiskThatIsTooSlowCostsNoJobARetry(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "3 s for each sync", store: inSQLite})
 	w := r.start(outageLock)

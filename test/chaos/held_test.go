@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -9,15 +10,18 @@ import (
 	"time"
 )
 
-// Row 12. The guard is the lock beside the file (internal/audit/sqlite: hold).
+// Row 12. The guard is the lock beside the file (internal/audit/sqlite: hold). Seen to fail without: the second process
+// starts and works.
 func TestASecondProcessOnTheFileIsRefusedAndToldWhoHoldsIt(t *testing.T) {
 	const tries, figure = 5, time.Second
 	r := newRig(t, setup{row: 12, what: "a second process on one file", store: inSQLite})
 	first := r.start()
 	r.submit(100)
 	fastest, refused := time.Hour, 0
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // for one that is not refused
+	defer cancel()
 	for range tries {
-		second := exec.CommandContext(t.Context(), binary, "run")
+		second := exec.CommandContext(ctx, binary, "run")
 		second.Dir = r.dir
 		second.Env = []string{
 			"ZEEBE_ADDRESS=" + r.proxy.Address(), "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",

@@ -153,7 +153,7 @@ func (r *rig) again(claims, retryCount int) {
 }
 
 // Row 19. The guards: an event leaves the outbox only when the queue has acknowledged it, an event that has not been
-// holds back those of its claim (events.Relay), and nothing that decides waits for the queue.
+// holds back those of its claim (events.Relay), and nothing that decides waits for the queue. For the first see row 14.
 func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 	nats := startNATS(t)
 	for _, in := range []string{inSQLite, inPostgres} {
