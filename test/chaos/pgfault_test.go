@@ -106,7 +106,8 @@ func TestWorkersThatAreRestartedWhileTheStoreIsLockedMakeNoIncident(t *testing.T
 }
 
 // Row 18: the outcome of a COMMIT is unknown. The guard is the look for what is stored before anything is appended
-// (postgres.Append) by a key that is the same each time. Seen to fail like row 14 where the key is another one each time.
+// (postgres.Append) by a key that is the same each time. Seen to fail without: where it is another one each
+// time, no decision is found stored.
 func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "connections cut around COMMIT", store: inPostgres})
 	_, p, setting := r.ownPostgres()
