@@ -26,6 +26,7 @@ type Recorder struct {
 	waiting  []*request
 	answered []int64
 	gone     []gone
+	since    time.Time     // when the append under way began; zero while there is none
 	lost     error         // why the store takes no writes, nil while it does
 	back     chan struct{} // closed when the store takes writes again; nil while it does
 }
@@ -91,9 +92,10 @@ func (r *Recorder) Record(ctx context.Context, records []Record) ([]Appended, er
 	r.mu.Unlock()
 	select {
 	case r.writing <- struct{}{}:
-		// Not here: a disk that hangs does not mind the context, and the caller's job is locked for seconds only.
+		// Not here, and not with this context: what is appended is not only the caller's, and a disk that hangs minds no
+		// context at all.
 		go func() {
-			r.appendWaiting(ctx)
+			r.appendWaiting(context.WithoutCancel(ctx))
 			<-r.writing
 		}()
 	case <-q.done:
@@ -101,25 +103,27 @@ func (r *Recorder) Record(ctx context.Context, records []Record) ([]Appended, er
 	}
 	select {
 	case <-q.done:
-		return q.results, q.err
 	case <-ctx.Done():
+		select {
+		case <-q.done:
+		default: // whoever comes next may still append it
+			return nil, fmt.Errorf("audit store: %w", ctx.Err())
+		}
 	}
-	select {
-	case <-q.done:
-		return q.results, q.err
-	default: // whoever comes next may still append it
-		err := fmt.Errorf("audit store: %w", ctx.Err())
-		r.setLost(err)
-		return nil, err
-	}
+	return q.results, q.err
 }
 
 // appendWaiting appends what all requests brought that wait now, in one transaction, and tells them.
 func (r *Recorder) appendWaiting(ctx context.Context) {
 	r.mu.Lock()
 	group, answered := r.waiting, r.answered
-	r.waiting, r.answered = nil, nil
+	r.waiting, r.answered, r.since = nil, nil, time.Now()
 	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.since = time.Time{}
+		r.mu.Unlock()
+	}()
 	if len(group) == 0 && len(answered) == 0 {
 		return
 	}
@@ -151,7 +155,7 @@ func (r *Recorder) append(ctx context.Context, records []Record, answered []int6
 	results, err := backoff.Retry(ctx, func() ([]Appended, error) {
 		return r.try(ctx, records, answered)
 	}, backoff.WithMaxTries(appendTries), backoff.WithBackOff(pause(50*time.Millisecond, time.Second)))
-	if err != nil && len(records) > 0 && ctx.Err() == nil && r.store.Probe(ctx) == nil {
+	if err != nil && len(records) > 0 && r.probe(ctx) == nil {
 		results, err = r.oneByOne(ctx, records)
 	}
 	if err != nil {
@@ -183,7 +187,7 @@ func (r *Recorder) oneByOne(ctx context.Context, records []Record) ([]Appended, 
 		switch {
 		case err == nil:
 			results[i] = one[0]
-		case ctx.Err() != nil || r.store.Probe(ctx) != nil:
+		case r.probe(ctx) != nil:
 			return nil, err
 		default:
 			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", records[i].JobKey), zap.Error(err))
@@ -254,19 +258,29 @@ func (r *Recorder) Run(ctx context.Context) {
 			return
 		case <-next:
 		}
-		if lost {
-			r.probe(ctx)
-		} else {
+		switch {
+		case !lost:
+			r.watch()
 			r.housekeep(ctx)
+		case r.probe(ctx) == nil:
+			r.setBack()
 		}
 	}
 }
 
-func (r *Recorder) probe(ctx context.Context) {
+func (r *Recorder) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if r.store.Probe(ctx) == nil {
-		r.setBack()
+	return r.store.Probe(ctx)
+}
+
+// watch counts a store as lost in which an append hangs.
+func (r *Recorder) watch() {
+	r.mu.Lock()
+	since := r.since
+	r.mu.Unlock()
+	if !since.IsZero() && time.Since(since) > appendTries*appendTimeout {
+		r.setLost(errors.New("audit store: an append hangs"))
 	}
 }
 
@@ -288,6 +302,8 @@ func (r *Recorder) housekeep(ctx context.Context) {
 	if idle {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
 	if err := r.recordUndelivered(ctx, due); err != nil {
 		r.mu.Lock()
 		for _, record := range due {
@@ -332,9 +348,6 @@ func undelivered(r *Record) Record {
 func (r *Recorder) setLost(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if errors.Is(err, context.Canceled) {
-		return // the caller's doing, not the store's
-	}
 	r.lost = err
 	if r.back == nil {
 		r.back = make(chan struct{})

@@ -240,9 +240,32 @@ func TestACallerThatGivesUpHoldsUpNobody(t *testing.T) {
 		if _, err := r.within(5*time.Second, 3); err != nil {
 			r.Error(err)
 		}
-		if diff := cmp.Diff([][]int64{{2, 3}}, r.appends()); diff != "" {
+		// What nobody waits for any more is stored all the same: its job comes again and gets this decision.
+		if diff := cmp.Diff([][]int64{{1}, {2, 3}}, r.appends()); diff != "" {
 			r.Errorf("transactions (-want +got):\n%s", diff)
 		}
+	})
+}
+
+func TestACallerThatIsTooLateAnywayIsNoLossOfTheStore(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{}, func(r *recording) {
+		if _, err := r.within(-time.Second, 1); err == nil || r.Err() != nil {
+			r.Errorf("got %v, store %v", err, r.Err())
+		}
+	})
+}
+
+func TestMarksThatWaitDoNotKeepAHangingStoreFromBeingNoticed(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{hold: make(chan struct{}), deaf: true}, func(r *recording) {
+		_, _ = r.within(time.Second, 1)
+		r.Answered(7)
+		<-time.After(10 * time.Second)
+		if r.Err() == nil {
+			r.Error("the store hangs, and nobody has noticed")
+		}
+		close(r.disk.hold)
 	})
 }
 

@@ -104,9 +104,15 @@ func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 
 // byItself handles one job while no other over which a process died is handled.
 func (d *Deadly) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
+	// Not to the last moment: a handler that is late uses up one of the job's retries.
+	soon, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		soon, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
+	}
+	defer cancel()
 	select {
 	case d.alone <- struct{}{}:
-	case <-ctx.Done():
+	case <-soon.Done():
 		answers[i] = job.Release("released: another job that may kill the worker is being handled")
 		return
 	}

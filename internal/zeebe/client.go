@@ -7,9 +7,11 @@ package zeebe
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 )
 
 // Client is a connection to a Zeebe gateway. It is safe for concurrent use.
@@ -21,6 +23,22 @@ type Client struct {
 // Close ends the connection. Calls under way fail.
 func (c *Client) Close() error {
 	return c.conn.Close()
+}
+
+// rest waits for d, or until a connection that is lost is there again, or ctx ends.
+func (c *Client) rest(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	state := c.conn.GetState()
+	if state == connectivity.Ready {
+		<-ctx.Done()
+		return
+	}
+	for c.conn.WaitForStateChange(ctx, state) {
+		if state = c.conn.GetState(); state == connectivity.Ready {
+			return
+		}
+	}
 }
 
 // Topology is what the gateway knows of its cluster.

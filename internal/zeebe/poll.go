@@ -92,7 +92,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 	if status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
-	sleep(ctx, w.link.failed(err))
+	w.client.rest(ctx, w.link.failed(err))
 	return received, err
 }
 
