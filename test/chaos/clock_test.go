@@ -12,7 +12,7 @@ import (
 func TestABrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the broker's clock jumps by +1 h", store: inSQLite, ownBroker: true})
 	r.start("RETRY_JOB_TIMEOUT=5s")
-	jumps := either(5, 20)
+	jumps := either(3, 20)
 	for range jumps {
 		if r.open() < chunk {
 			r.submit(3 * chunk)

@@ -24,7 +24,7 @@ func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 			crashes := 0
 			var m *meddler
 			for _, point := range []string{faults.Validated, faults.Decided, faults.Stored, faults.Answered, faults.Publishing, faults.Published} {
-				for range either(10, 200) {
+				for range either(4, 200) {
 					r.submit(20 + chunkSingle)
 					if m != nil {
 						m.does("DELETE FROM deaths") // they are our doing; a job with three of them would become an incident

@@ -108,7 +108,7 @@ func (r *rig) noRetryIsUsed() {
 // sync. Seen to fail without: a worker that answers although nothing was stored leaves dozens of completed jobs without a
 // record.
 func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
-	lasting := time.Duration(either(5, 60)) * time.Second
+	lasting := time.Duration(either(3, 60)) * time.Second
 	for _, c := range []struct {
 		name  string
 		fault faults.Fault
@@ -116,7 +116,7 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	}{
 		{"no space", faults.NoSpace, lasting},
 		{"read-only", faults.ReadOnly, lasting},
-		{"EIO on sync", faults.SyncFails, time.Duration(either(25, 120)) * time.Second},
+		{"EIO on sync", faults.SyncFails, time.Duration(either(20, 120)) * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, setup{row: 16, what: c.name, store: inSQLite})
@@ -149,7 +149,7 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "kill -9 while syncs fail", store: inSQLite})
 	died, failed := 0, 0
-	for range either(3, 30) {
+	for range either(2, 30) {
 		w := r.start(outageLock)
 		w.answersStatus("/readyz", http.StatusOK)
 		r.submit(100)
@@ -181,7 +181,7 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 	o := w.loses(500, func() { _ = os.WriteFile(filler, make([]byte, 8<<20), 0o600) }) // as much as there is room for
 	full, err := os.Stat(filler)
 	r.must(err)
-	o.lasts(time.Duration(either(5, 60)) * time.Second)
+	o.lasts(time.Duration(either(3, 60)) * time.Second)
 	errors := w.metric("retry_store_errors_total")
 	r.must(os.Remove(filler))
 	took := o.over()
@@ -201,7 +201,7 @@ func TestADiskThatIsTooSlowCostsNoJobARetry(t *testing.T) {
 	r.untilDone()
 	fault, err := faults.Attach(t.Context(), w.PID(), faults.SyncHangs)
 	r.must(err)
-	for end := time.Now().Add(time.Duration(either(20, 120)) * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Duration(either(10, 120)) * time.Second); time.Now().Before(end); {
 		r.submit(1) // so that there are batches of one, which nobody shares the blame with
 		r.pass(200 * time.Millisecond)
 	}

@@ -223,6 +223,12 @@ func (r *rig) nothingPersonal(records []audit.Record) {
 // usage is what a worker holds of the machine.
 type usage struct{ goroutines, files, memory float64 }
 
+// A pool keeps some connections to the store and to the gateway open.
+const spareGoroutines, spareFiles = 20, 20
+
+// usual is what the fresh worker of an earlier row held, by store. Each row is judged by its own.
+var usual = map[string]usage{}
+
 func (w *worker) usage() usage {
 	w.rig.Helper()
 	w.metric("go_goroutines")
@@ -238,6 +244,9 @@ func (r *rig) resources() (most usage) {
 		}
 		least := w.usage()
 		for range 20 {
+			if u := usual[r.setup.store]; least.goroutines <= u.goroutines+spareGoroutines/2 && least.files <= u.files+spareFiles/2 {
+				break // hardly more than a fresh one held in another row: there is nothing to wait for
+			}
 			r.pass(100 * time.Millisecond)
 			now := w.usage()
 			least = usage{min(least.goroutines, now.goroutines), min(least.files, now.files), max(least.memory, now.memory)}
@@ -251,11 +260,10 @@ func (r *rig) resources() (most usage) {
 // fresh one proves, too, that the store can be opened again.
 func (r *rig) backToBaseline(spent usage) {
 	r.Helper()
-	// A pool keeps some connections to the store and to the gateway open.
-	const spareGoroutines, spareFiles = 20, 20
 	fresh := r.start()
 	r.until("the fresh worker polls", func() bool { return fresh.metric("retry_gateway_up") == 1 })
 	baseline := fresh.usage()
+	usual[r.setup.store] = baseline
 	fresh.stops()
 	if spent.memory > maxRSS {
 		r.Errorf("I6: a worker holds %.0f MiB", spent.memory/(1<<20))

@@ -14,7 +14,7 @@ func TestNothingIsLostOrDecidedTwiceWhereWorkersAreKilledEveryTwoSeconds(t *test
 		jobs, kills int
 	}{
 		{inSQLite, 20_000, 40},
-		{inPostgres, either(5_000, 20_000), either(10, 40)},
+		{inPostgres, either(3_000, 20_000), either(10, 40)},
 	} {
 		t.Run(c.store, func(t *testing.T) {
 			r := newRig(t, setup{row: 1, what: "kill -9 the worker every 2 s", store: c.store, ownBroker: true})

@@ -9,12 +9,12 @@ import (
 // Row 10. The guards are that a worker does not answer when the lock of a job is over, and that the next one answers
 // what is stored. Seen to fail without: a worker that answers however late hands back jobs that another one holds.
 func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
-	const lock = 5 * time.Second
+	const lock = 3 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
 	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAULTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
-	stops := either(4, 30)
+	stops := either(3, 30)
 	for i := range stops {
 		if r.open() < 2*chunk {
 			r.submit(4 * chunk)
@@ -49,7 +49,7 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 // store does not hold.
 func TestTwoReplicasThatShareJobsDecideEachOnce(t *testing.T) {
 	r := newRig(t, setup{row: 11, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
-	jobs := either(2_000, 20_000)
+	jobs := either(1_000, 20_000)
 	// More in hand than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
 	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=200"}
 	for range 2 {

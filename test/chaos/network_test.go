@@ -14,7 +14,7 @@ func TestJobsThatWentIntoADeadConnectionComeBack(t *testing.T) {
 	r := newRig(t, setup{row: 5, what: "connection half-open in a long poll", store: inSQLite})
 	w := r.start("RETRY_JOB_TIMEOUT=" + lock.String())
 	r.until("it polls", func() bool { return w.metric("retry_gateway_up") == 1 })
-	cuts, slowest := either(5, 50), time.Duration(0)
+	cuts, slowest := either(4, 50), time.Duration(0)
 	for range cuts {
 		activated, holes := r.jobEvents("activated"), r.proxy.Counts().BlackHoled[proxy.ToClient]
 		r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
@@ -45,7 +45,7 @@ func TestNoJobIsLostInAReplyThatIsCut(t *testing.T) {
 	r.submit(4 * chunk)
 	r.until("the jobs are there", func() bool { return len(r.look().jobs) == len(r.claims) })
 	w := r.start("RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=20")
-	for n := 1; n <= 2000; n += either(50, 10) {
+	for n := 1; n <= 2000; n += either(100, 10) {
 		if r.open() < chunk {
 			r.submit(2 * chunk)
 		}
@@ -72,7 +72,7 @@ func TestNoJobIsLostInAReplyThatIsCut(t *testing.T) {
 func TestAnAnswerWhoseReplyIsLostIsSentAgainAsItWas(t *testing.T) {
 	r := newRig(t, setup{row: 7, what: "replies to answers swallowed", store: inSQLite})
 	w := r.start("RETRY_JOB_TIMEOUT=5s")
-	want, swallows := either(200, 1000), 0
+	want, swallows := either(100, 1000), 0
 	for r.look().again() < want {
 		if r.open() < chunk {
 			r.submit(4 * chunk)

@@ -47,7 +47,7 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 		away  func() error
 		lasts time.Duration
 	}{
-		{"stopped", server.Stop, time.Duration(either(25, 600)) * time.Second},
+		{"stopped", server.Stop, time.Duration(either(10, 600)) * time.Second},
 		{"killed", server.Kill, time.Duration(either(3, 30)) * time.Second},
 	} {
 		o := w.loses(500, func() { r.must(c.away()) })
@@ -61,7 +61,7 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 	// Somebody's lock holds up every write for longer than a handler may take.
 	var unlock func()
 	o := w.loses(500, func() { unlock = r.locks("records") })
-	o.lasts(time.Duration(either(8, 60)) * time.Second)
+	o.lasts(time.Duration(either(6, 60)) * time.Second)
 	unlock()
 	took := o.over()
 	r.untilDone()
@@ -114,7 +114,7 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 	w := r.start(outageLock, setting)
 	random := rand.New(rand.NewPCG(18, 1))
 	cuts := func() int64 { c := p.Counts(); return c.Cut[proxy.ToClient] + c.Cut[proxy.ToServer] }
-	want := int64(either(50, 1000))
+	want := int64(either(20, 1000))
 	for n := 0; cuts()+p.Counts().Reset < want; n++ {
 		r.submit(20 + chunkSingle)
 		if n%2 == 0 {

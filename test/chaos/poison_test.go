@@ -20,12 +20,12 @@ func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 			r.mayHang = true
 			settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAULTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
 			w := r.start(settings...)
-			r.submit(chunk)
+			r.submit(either(60, chunk))
 			poison := map[int64]string{}
 			for _, how := range []string{"PANIC", "HANG", "KILL"} {
 				poison[r.submitOne(claim{ID: "CLM-" + how + "-1", Error: passing[0]}, nil)] = how
 			}
-			r.submit(either(1, 4) * chunk)
+			r.submit(either(60, 4*chunk))
 			deaths := 0
 			r.until("all jobs come to an end", func() bool {
 				if !w.Alive() {

@@ -169,9 +169,9 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 			r.must(nats.Kill())
 			began := time.Now()
 			r.again(40, 1)
-			r.submit(either(400, 9000))
+			r.submit(either(200, 9000))
 			r.again(40, 2)
-			r.pass(time.Duration(either(8, 600))*time.Second - time.Since(began))
+			r.pass(time.Duration(either(5, 600))*time.Second - time.Since(began))
 			away := time.Since(began)
 			backlog := 0.0
 			r.until("the metrics tell of the backlog", func() bool {
@@ -185,7 +185,7 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 			// Slow.
 			nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
 			r.again(40, 3)
-			r.submit(either(200, 1000))
+			r.submit(either(100, 1000))
 			r.untilDone()
 
 			// It takes what is sent and its answers are lost, so that everything is sent again.
@@ -263,7 +263,7 @@ func TestEventsWaitForRabbitMQ(t *testing.T) {
 	r.must(rabbit.Restart(t.Context()))
 	r.must(rabbit.Kill())
 	r.again(20, 1)
-	r.submit(either(200, 2000))
+	r.submit(either(100, 2000))
 	r.untilDone()
 	backlog := 0.0
 	r.until("the metrics tell of the backlog", func() bool {

@@ -11,7 +11,7 @@ func TestAStopUnderLoadLeavesNoJobLocked(t *testing.T) {
 	r := newRig(t, setup{row: 2, what: "SIGTERM under load", store: inSQLite})
 	before := r.locked()
 	slowest, slowestLock := time.Duration(0), time.Duration(0)
-	stops := either(20, 100)
+	stops := either(10, 100)
 	for range stops {
 		if r.open() < 2*chunk {
 			r.submit(4 * chunk)

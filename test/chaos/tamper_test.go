@@ -117,7 +117,7 @@ func (m *meddler) all(records []audit.Record) (n int) {
 	for _, record := range records {
 		chains[record.Chain] = append(chains[record.Chain], record)
 	}
-	for n < either(200, 2000) {
+	for n < either(100, 2000) {
 		chain := chains[records[random.IntN(len(records))].Chain]
 		for _, way := range m.ways(chain, random) {
 			what, seq := way()
