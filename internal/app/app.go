@@ -151,8 +151,8 @@ func (a *App) Addr() string { return a.http.Addr() }
 
 // Run works jobs until ctx ends. Then it stops in this order: the worker is not ready any more, takes no more jobs and
 // finishes or hands back those in hand; what is left to record is recorded; the connection to the gateway is closed; the
-// HTTP server is closed late, so that the stop can be watched, and the store last. The error joins all that went wrong. Should the HTTP server break, the worker stops,
-// for nobody could see how it fares.
+// HTTP server is closed late, so that the stop can be watched, and the store last. The error joins all that went wrong.
+// Should the HTTP server break, the worker stops, for nobody could see how it fares.
 func (a *App) Run(ctx context.Context) error {
 	unlink := context.AfterFunc(ctx, func() {
 		a.log.Info("worker_stopping", zap.Duration("shutdownTimeout", a.cfg.ShutdownTimeout))

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,16 +26,18 @@ type Recorder struct {
 	answered []int64
 	gone     []gone
 	since    time.Time     // when the append under way began; zero while there is none
+	last     time.Time     // when the store took a write last
 	lost     error         // why the store takes no writes, nil while it does
 	back     chan struct{} // closed when the store takes writes again; nil while it does
 }
 
 // request is the records of one batch, and what became of them.
 type request struct {
-	records []Record
-	results []Appended
-	err     error
-	done    chan struct{}
+	records  []Record
+	answered []int64 // marks to clear in the same transaction
+	results  []Appended
+	err      error
+	done     chan struct{}
 }
 
 // gone is a record whose answer found no job.
@@ -56,6 +57,8 @@ const (
 	goneAfter = 5 * time.Second
 	// housekeepingEvery is how long answered marks wait for a transaction to go along with.
 	housekeepingEvery = time.Second
+	// idleProbe is how long a store is taken for granted that nobody writes to.
+	idleProbe = 10 * time.Second
 )
 
 // RecorderOptions are what a recorder may be given beside its store. The zero value is of use.
@@ -69,7 +72,7 @@ type RecorderOptions struct {
 
 // NewRecorder makes a recorder on a store. Its Run must run while it is used.
 func NewRecorder(store Log, o RecorderOptions) *Recorder {
-	r := &Recorder{store: store, log: o.Logger, failed: o.Failed, appended: o.Appended, writing: make(chan struct{}, 1)}
+	r := &Recorder{store: store, last: time.Now(), log: o.Logger, failed: o.Failed, appended: o.Appended, writing: make(chan struct{}, 1)}
 	if r.log == nil {
 		r.log = zap.NewNop()
 	}
@@ -86,7 +89,10 @@ func NewRecorder(store Log, o RecorderOptions) *Recorder {
 // refuses although it takes others comes back with ID 0. An error means that the store is lost, or that ctx ended: the
 // records may or may not have been stored, and to record them again is safe.
 func (r *Recorder) Record(ctx context.Context, records []Record) ([]Appended, error) {
-	q := &request{records: records, done: make(chan struct{})}
+	return r.record(ctx, &request{records: records, done: make(chan struct{})})
+}
+
+func (r *Recorder) record(ctx context.Context, q *request) ([]Appended, error) {
 	r.mu.Lock()
 	r.waiting = append(r.waiting, q)
 	r.mu.Unlock()
@@ -128,12 +134,8 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 		return
 	}
 	var records []Record
-	if len(group) == 1 {
-		records = group[0].records
-	} else {
-		for _, q := range group {
-			records = append(records, q.records...)
-		}
+	for _, q := range group {
+		records, answered = append(records, q.records...), append(answered, q.answered...)
 	}
 	results, err := r.append(ctx, records, answered)
 	for _, q := range group {
@@ -153,10 +155,16 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 // harms no other.
 func (r *Recorder) append(ctx context.Context, records []Record, answered []int64) ([]Appended, error) {
 	results, err := backoff.Retry(ctx, func() ([]Appended, error) {
-		return r.try(ctx, records, answered)
+		results, err := r.try(ctx, records, answered)
+		if errors.Is(err, ErrRefused) {
+			err = backoff.Permanent(err)
+		}
+		return results, err
 	}, backoff.WithMaxTries(appendTries), backoff.WithBackOff(pause(50*time.Millisecond, time.Second)))
-	if err != nil && len(records) > 0 && r.probe(ctx) == nil {
-		results, err = r.oneByOne(ctx, records)
+	if errors.Is(err, ErrRefused) {
+		if results, err = r.oneByOne(ctx, records); err == nil {
+			_, err = r.try(ctx, nil, answered)
+		}
 	}
 	if err != nil {
 		r.setLost(err)
@@ -179,7 +187,7 @@ func (r *Recorder) try(ctx context.Context, records []Record, answered []int64) 
 	return results, err
 }
 
-// oneByOne stores records that could not be stored together although the store takes writes.
+// oneByOne stores records of which the store refuses some.
 func (r *Recorder) oneByOne(ctx context.Context, records []Record) ([]Appended, error) {
 	results := make([]Appended, len(records))
 	for i := range records {
@@ -187,182 +195,13 @@ func (r *Recorder) oneByOne(ctx context.Context, records []Record) ([]Appended, 
 		switch {
 		case err == nil:
 			results[i] = one[0]
-		case r.probe(ctx) != nil:
-			return nil, err
-		default:
+		case errors.Is(err, ErrRefused):
 			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", records[i].JobKey), zap.Error(err))
+		default:
+			return nil, err
 		}
 	}
 	return results, nil
-}
-
-// Answered notes that the answer of a record has reached the broker.
-func (r *Recorder) Answered(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answered = append(r.answered, id)
-}
-
-// Gone notes that the answer of a record found no job. Unless another worker turns out to have answered it, that is
-// recorded as KindUndelivered.
-func (r *Recorder) Gone(record Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.gone = append(r.gone, gone{record, time.Now()})
-}
-
-// Err is why the store takes no writes, nil while it does.
-func (r *Recorder) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.lost
-}
-
-// Wait waits until the store takes writes. It fails when ctx ends.
-func (r *Recorder) Wait(ctx context.Context) error {
-	r.mu.Lock()
-	back := r.back
-	r.mu.Unlock()
-	if back == nil {
-		return ctx.Err()
-	}
-	select {
-	case <-back:
-		return ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Run looks whether a lost store is back, and writes down what has no decision to go along with, until ctx ends. Then it
-// writes once more what there is, within a second.
-func (r *Recorder) Run(ctx context.Context) {
-	tick := time.NewTicker(housekeepingEvery)
-	defer tick.Stop()
-	probing := pause(50*time.Millisecond, 2*time.Second)
-	for {
-		r.mu.Lock()
-		lost := r.back != nil
-		r.mu.Unlock()
-		next := tick.C
-		if lost {
-			next = time.After(probing.NextBackOff())
-		} else {
-			probing.Reset()
-		}
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			r.housekeep(last)
-			return
-		case <-next:
-		}
-		switch {
-		case !lost:
-			r.watch()
-			r.housekeep(ctx)
-		case r.probe(ctx) == nil:
-			r.setBack()
-		}
-	}
-}
-
-func (r *Recorder) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	return r.store.Probe(ctx)
-}
-
-// watch counts a store as lost in which an append hangs.
-func (r *Recorder) watch() {
-	r.mu.Lock()
-	since := r.since
-	r.mu.Unlock()
-	if !since.IsZero() && time.Since(since) > appendTries*appendTimeout {
-		r.setLost(errors.New("audit store: an append hangs"))
-	}
-}
-
-// housekeep writes answered marks that no decision took along, and records answers that have not arrived.
-func (r *Recorder) housekeep(ctx context.Context) {
-	var due []Record
-	r.mu.Lock()
-	rest := r.gone[:0]
-	for _, g := range r.gone {
-		if time.Since(g.since) >= goneAfter {
-			due = append(due, g.record)
-		} else {
-			rest = append(rest, g)
-		}
-	}
-	r.gone = rest
-	idle := len(r.answered) == 0 && len(due) == 0
-	r.mu.Unlock()
-	if idle {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	if err := r.recordUndelivered(ctx, due); err != nil {
-		r.mu.Lock()
-		for _, record := range due {
-			r.gone = append(r.gone, gone{record: record})
-		}
-		r.mu.Unlock()
-	}
-}
-
-func (r *Recorder) recordUndelivered(ctx context.Context, due []Record) error {
-	byID := map[int64]*Record{}
-	ids := make([]int64, len(due))
-	for i := range due {
-		ids[i], byID[due[i].ID] = due[i].ID, &due[i]
-	}
-	var records []Record
-	if len(ids) > 0 {
-		still, err := r.store.Unanswered(ctx, ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range still {
-			records = append(records, undelivered(byID[id]))
-			r.Answered(id) // whatever becomes of the process now, this answer is settled
-		}
-	}
-	_, err := r.Record(ctx, records)
-	return err
-}
-
-// undelivered is the record that says that the answer of another one did not arrive.
-func undelivered(r *Record) Record {
-	key := r.Key
-	sum := sha256.Sum256(append([]byte("undelivered\x00"), r.Inputs[:]...))
-	copy(key.Inputs[:], sum[:])
-	return Record{
-		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: `{"undelivered":"` + r.Hash.String() + `"}`,
-	}
-}
-
-func (r *Recorder) setLost(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lost = err
-	if r.back == nil {
-		r.back = make(chan struct{})
-		r.log.Error("store_lost", zap.Error(err), zap.String("detail", "jobs go back to the broker with their retries unchanged until the store is back"))
-	}
-}
-
-func (r *Recorder) setBack() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.back != nil {
-		close(r.back)
-		r.back, r.lost = nil, nil
-		r.log.Info("store_back")
-	}
 }
 
 // pause is an exponential back-off with jitter between the two.

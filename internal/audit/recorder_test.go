@@ -3,6 +3,7 @@ package audit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -54,8 +55,8 @@ func (d *disk) Append(ctx context.Context, records []audit.Record, answered []in
 	var keys []int64
 	results := make([]audit.Appended, len(records))
 	for i, r := range records {
-		if r.JobKey == d.refuses {
-			return nil, errDisk
+		if r.JobKey == d.refuses && d.refuses != 0 {
+			return nil, fmt.Errorf("job %d: %w", r.JobKey, audit.ErrRefused)
 		}
 		keys = append(keys, r.JobKey)
 		r.ID = r.JobKey
@@ -63,10 +64,16 @@ func (d *disk) Append(ctx context.Context, records []audit.Record, answered []in
 	}
 	d.appends = append(d.appends, keys)
 	d.answered = append(d.answered, answered...)
+	d.marked = slices.DeleteFunc(d.marked, func(id int64) bool { return slices.Contains(answered, id) })
 	return results, nil
 }
 
 func (d *disk) Unanswered(_ context.Context, ids []int64) ([]int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dead {
+		return nil, errDisk
+	}
 	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return !slices.Contains(d.marked, id) }), nil
 }
 
@@ -216,12 +223,16 @@ func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
 func TestOneRecordThatCannotBeStoredHarmsNoOther(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{refuses: 2}, func(r *recording) {
+		r.Answered(7)
 		got, err := r.within(5*time.Second, 1, 2, 3)
 		if err != nil || !slices.Equal(ids(got), []int64{1, 0, 3}) || r.Err() != nil {
 			r.Errorf("got %v, %v, store %v, want 1 and 3 stored", ids(got), err, r.Err())
 		}
 		if r.logs.FilterMessage("decision_cannot_be_stored").Len() != 1 {
 			r.Errorf("log has %v", r.logs.All())
+		}
+		if !slices.Equal(r.answered(), []int64{7}) {
+			r.Errorf("marked %v, want 7", r.answered())
 		}
 	})
 }
@@ -252,6 +263,21 @@ func TestACallerThatIsTooLateAnywayIsNoLossOfTheStore(t *testing.T) {
 	record(t, &disk{}, func(r *recording) {
 		if _, err := r.within(-time.Second, 1); err == nil || r.Err() != nil {
 			r.Errorf("got %v, store %v", err, r.Err())
+		}
+	})
+}
+
+func TestAStoreThatIsAwayIsNoticedAlsoWhileNobodyWrites(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{}, func(r *recording) {
+		r.disk.set(func(d *disk) { d.dead = true })
+		<-time.After(12 * time.Second)
+		if r.Err() == nil {
+			r.Error("the store is away, and nobody has noticed")
+		}
+		r.disk.set(func(d *disk) { d.dead = false })
+		if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
+			r.Errorf("back: %v, store %v", err, r.Err())
 		}
 	})
 }
@@ -306,12 +332,30 @@ func TestAnAnswerThatFoundNoJobIsRecordedUnlessAnotherWorkerHasAnswered(t *testi
 		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}, ClaimID: "CLM-001-7"})
 		r.Gone(audit.Record{ID: 8, Key: audit.Key{JobKey: 8}}) // its mark is cleared: somebody has answered
 		<-time.After(10 * time.Second)
-		if diff := cmp.Diff([][]int64{{7}}, r.appends()); diff != "" {
+		if diff := cmp.Diff([][]int64{nil, {7}}, r.appends()); diff != "" {
 			r.Errorf("recorded as undelivered (-want +got):\n%s", diff)
 		}
-		<-time.After(2 * time.Second)
 		if !slices.Equal(r.answered(), []int64{7}) {
 			r.Errorf("marked %v as settled, want 7", r.answered())
+		}
+	})
+}
+
+func TestAnAnswerThatWasTakenIsNotCalledUndeliveredAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	d := &disk{marked: []int64{7}}
+	record(t, d, func(r *recording) {
+		r.disk.set(func(d *disk) { d.dead = true })
+		_, _ = r.within(5*time.Second, 1)
+		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}}) // of a second worker, and
+		r.Answered(7)                                          // of the one that was first
+		<-time.After(10 * time.Second)
+		r.disk.set(func(d *disk) { d.dead = false })
+		<-time.After(10 * time.Second)
+		for _, keys := range r.appends() {
+			if slices.Contains(keys, 7) {
+				r.Errorf("recorded %v", r.appends())
+			}
 		}
 	})
 }

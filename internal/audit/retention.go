@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -25,22 +26,11 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time,
 	if err := store.ForgetUnanswered(ctx, now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
-	whole, err := store.Purgeable(ctx, cutoff, publish)
-	if err != nil || len(whole) == 0 {
-		return nil, err
-	}
-	oldest := whole[0].Oldest
-	for _, s := range whole {
-		if s.Oldest.Before(oldest) {
-			oldest = s.Oldest
-		}
-	}
 	// Day by day, for a removal holds up those who append: a hospital's month may take seconds.
 	var done []Stub
-	for day := oldest.Truncate(24 * time.Hour); day.Before(cutoff); {
-		day = day.Add(24 * time.Hour)
-		stubs, err := store.Purgeable(ctx, earlier(day, cutoff), publish)
-		if err != nil {
+	for {
+		stubs, err := oldestDay(ctx, store, cutoff, publish)
+		if err != nil || len(stubs) == 0 {
 			return done, err
 		}
 		for _, s := range stubs {
@@ -52,14 +42,25 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time,
 			done = append(done, s)
 		}
 	}
-	return done, nil
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+// oldestDay is what may be removed of the oldest day that has anything.
+func oldestDay(ctx context.Context, store Keeper, cutoff time.Time, publish bool) ([]Stub, error) {
+	stubs, err := store.Purgeable(ctx, cutoff, publish)
+	if err != nil || len(stubs) == 0 {
+		return nil, err
 	}
-	return b
+	oldest := slices.MinFunc(stubs, func(a, b Stub) int { return a.Oldest.Compare(b.Oldest) }).Oldest
+	for day := oldest.Truncate(24 * time.Hour); ; {
+		day = day.Add(24 * time.Hour)
+		if !day.Before(cutoff) {
+			return stubs, nil
+		}
+		// Nothing, where the clock was put back and the oldest record is not the first one.
+		if some, err := store.Purgeable(ctx, day, publish); err != nil || len(some) > 0 {
+			return some, err
+		}
+	}
 }
 
 // Held is the first record of a chain that is old enough to be removed and is not: it, and what comes after it, stays

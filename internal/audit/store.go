@@ -25,7 +25,8 @@ type Log interface {
 	// mark "unanswered" for each, and clears that mark of the answered IDs. A record whose key is stored already is not
 	// stored again: the result is then the stored one. Results are in the order of the records.
 	//
-	// An error leaves open whether the records were stored; to append them again is safe.
+	// An error leaves open whether the records were stored; to append them again is safe. It is ErrRefused where the store
+	// will never take one of them, for what is in it, and then none was stored.
 	Append(ctx context.Context, records []Record, answered []int64) ([]Appended, error)
 	// Unanswered returns those of the records that still have the mark "unanswered".
 	Unanswered(ctx context.Context, ids []int64) ([]int64, error)
@@ -118,6 +119,9 @@ type Deaths interface {
 	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
 }
+
+// ErrRefused says that a store is well, but does not take a record for what is in it.
+var ErrRefused = errors.New("the store does not take this record")
 
 // HeldError says that another process holds a store that is for one process only.
 type HeldError struct {

@@ -124,8 +124,18 @@ type held struct {
 
 func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.Stub, holding []audit.Held) purged {
 	p := purged{Retention: cfg.AuditRetention.String(), Cutoff: cutoff, DryRun: dryRun, Runs: []run{}, Held: []held{}}
+	at := map[int]int{} // by chain, its place in Runs
 	for _, s := range stubs {
-		p.Runs = append(p.Runs, run{s.Chain, s.From, s.Through, s.Through - s.From + 1, s.Oldest, s.Newest, s.Hash.String()})
+		r := run{s.Chain, s.From, s.Through, s.Through - s.From + 1, s.Oldest, s.Newest, s.Hash.String()}
+		i, begun := at[s.Chain]
+		if !begun {
+			at[s.Chain] = len(p.Runs)
+			p.Runs = append(p.Runs, r)
+			continue
+		}
+		// Removed day by day, told as one.
+		whole := &p.Runs[i]
+		whole.Through, whole.Records, whole.Newest, whole.Hash = r.Through, whole.Records+r.Records, r.Newest, r.Hash
 	}
 	for _, h := range holding {
 		r := h.Record

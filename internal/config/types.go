@@ -83,8 +83,11 @@ func (u URL) String() string {
 	if err != nil {
 		return mask
 	}
-	if _, has := parsed.User.Password(); has {
+	switch _, has := parsed.User.Password(); {
+	case has:
 		parsed.User = url.UserPassword(parsed.User.Username(), mask)
+	case parsed.User != nil && !strings.HasPrefix(parsed.Scheme, "postgres"):
+		parsed.User = url.User(mask) // NATS takes a name without a password for a token
 	}
 	query := parsed.Query()
 	for name := range query {

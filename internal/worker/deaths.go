@@ -83,15 +83,17 @@ func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 // earlier returns how many earlier processes died over each of the jobs, or nil where none died at all. What this process
 // notes itself does not count: it lives.
 func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.known {
-		before, err := d.deaths.Deaths(ctx, d.trail.Cluster)
+	if !d.isKnown() {
+		before, err := ask(ctx, &d.trail, func(ctx context.Context) (map[int64]int, error) {
+			return d.deaths.Deaths(ctx, d.trail.Cluster)
+		})
 		if err != nil {
 			return nil, err
 		}
-		d.before, d.known = before, true
+		d.learn(before)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.before == nil {
 		return nil, nil
 	}
@@ -100,6 +102,21 @@ func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 		deaths[i] = d.before[jobs[i].Key]
 	}
 	return deaths, nil
+}
+
+func (d *Deadly) isKnown() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known
+}
+
+// learn keeps what the first question has found. Batches that begin together all ask, before any has noted anything.
+func (d *Deadly) learn(before map[int64]int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.known {
+		d.before, d.known = before, true
+	}
 }
 
 // byItself handles one job while no other over which a process died is handled.
@@ -124,24 +141,34 @@ func (d *Deadly) byItself(ctx context.Context, jobs []job.Job, i int, answers []
 
 // begin notes those jobs that this process has not noted yet.
 func (d *Deadly) begin(ctx context.Context, jobs []job.Job) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var unnoted []int64
-	for _, key := range keys(jobs) {
-		if !d.begun[key] {
-			unnoted = append(unnoted, key)
-		}
-	}
+	unnoted := d.take(jobs)
 	if unnoted == nil {
 		return nil
 	}
-	if err := d.deaths.Begin(ctx, d.trail.Cluster, unnoted); err != nil {
-		return err
+	_, err := ask(ctx, &d.trail, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, d.deaths.Begin(ctx, d.trail.Cluster, unnoted)
+	})
+	if err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, key := range unnoted {
+			delete(d.begun, key)
+		}
 	}
-	for _, key := range unnoted {
-		d.begun[key] = true
+	return err
+}
+
+// take returns those jobs that are not noted yet, and counts them as noted.
+func (d *Deadly) take(jobs []job.Job) (unnoted []int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys(jobs) {
+		if !d.begun[key] {
+			d.begun[key] = true
+			unnoted = append(unnoted, key)
+		}
 	}
-	return nil
+	return unnoted
 }
 
 // noted notes some jobs of the batch and has them handled.

@@ -140,7 +140,7 @@ func cutTo(text string, end int) string {
 	if len(text) <= end {
 		return text
 	}
-	for !utf8.RuneStart(text[end]) {
+	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return text[:end]

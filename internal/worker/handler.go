@@ -32,6 +32,8 @@ type Recorder interface {
 	// Answered notes that the answer of a record has reached the broker, Gone that it found no job.
 	Answered(id int64)
 	Gone(record audit.Record)
+	// Lost notes that the store has failed somebody who reads.
+	Lost(err error)
 }
 
 // Rounds tells how the present round of submissions of a claim went; see [audit.History].
@@ -137,6 +139,9 @@ func (h *Handler) rule(j *job.Job) (r ruling) {
 
 // tell counts and logs what is new.
 func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
+	if stored.Record.ID == 0 {
+		return // the store has refused it, and the recorder has said so
+	}
 	if stored.JobKeyReused {
 		h.observer.JobKeyReused()
 		h.log.Warn("job_key_reused", append(jobFields(j), zap.String("detail",

@@ -84,7 +84,7 @@ func (h *OutcomeHandler) record(ctx context.Context, j *job.Job) (audit.Record, 
 		record.Detail = encodeDetail(&detail)
 		return record, nil
 	}
-	round, err := h.trail.Rounds.Round(ctx, claimID)
+	round, err := h.trail.round(ctx, claimID)
 	if err != nil {
 		return record, err
 	}
@@ -119,6 +119,9 @@ func decodeOutcome(v variables) (claimID string, kind audit.Kind, err error) {
 }
 
 func (h *OutcomeHandler) tell(j *job.Job, stored *audit.Appended) {
+	if stored.Record.ID == 0 {
+		return // the store has refused it, and the recorder has said so
+	}
 	if stored.JobKeyReused {
 		h.observer.JobKeyReused()
 		h.log.Warn("job_key_reused", jobFields(j)...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -23,14 +22,46 @@ func (t *Trail) unavailable(jobs []job.Job) []job.Answer {
 	return answers
 }
 
+// ask asks the store and waits for it no longer than ctx lasts: a disk that hangs minds no context, and a handler that is
+// late uses up one of its job's retries. A store that fails or hangs is noted as lost, so that no more jobs are taken.
+func ask[T any](ctx context.Context, t *Trail, question func(context.Context) (T, error)) (T, error) {
+	type reply struct {
+		value T
+		err   error
+	}
+	asked, replied := time.Now(), make(chan reply, 1)
+	go func() {
+		value, err := question(ctx)
+		replied <- reply{value, err}
+	}()
+	var r reply
+	select {
+	case r = <-replied:
+	case <-ctx.Done():
+		r.err = ctx.Err()
+	}
+	// Who comes with no time left has learnt nothing about the store.
+	if r.err != nil && (ctx.Err() == nil || time.Since(asked) > hangs) {
+		t.Recorder.Lost(r.err)
+	}
+	return r.value, r.err
+}
+
+// hangs is how long a question to the store may take at the most.
+const hangs = time.Second
+
 // addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
 func (h *Handler) addHistory(ctx context.Context, r *ruling) error {
 	if r.decision.Outcome != retry.OutcomeExhausted {
 		return nil
 	}
-	round, err := h.trail.Rounds.Round(ctx, r.request.ClaimID)
+	round, err := h.trail.round(ctx, r.request.ClaimID)
 	r.firstFailure = round.FirstFailure
 	return err
+}
+
+func (t *Trail) round(ctx context.Context, claimID string) (audit.Round, error) {
+	return ask(ctx, t, func(ctx context.Context) (audit.Round, error) { return t.Rounds.Round(ctx, claimID) })
 }
 
 // record is what is to be stored of a job: its input without personal data, what was decided, and the answer.
@@ -100,10 +131,12 @@ const (
 
 // storedError is the insurer's text as it may be kept: without personal data, at most maxStoredError bytes.
 func storedError(text string) string {
-	if len(text) > maxStoredError+reach {
-		text = text[:maxStoredError+reach]
+	if len(text) <= maxStoredError+reach {
+		return cutTo(redact.Text(text), maxStoredError)
 	}
-	return cutTo(redact.Text(strings.ToValidUTF8(text, "")), maxStoredError)
+	// What was cut in two is within reach of the end, wherever that has moved to: marks are shorter than what they hide.
+	redacted := redact.Text(cutTo(text, maxStoredError+reach))
+	return cutTo(redacted, min(max(len(redacted)-reach, 0), maxStoredError))
 }
 
 // rejection is the text of the incident for an invalid input. It holds shapes of values, never values.

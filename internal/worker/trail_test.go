@@ -26,6 +26,7 @@ type memory struct {
 	refuses  int64 // a job key whose record cannot be stored
 	answered []int64
 	gone     []audit.Record
+	lost     error
 }
 
 func newMemory() *memory { return &memory{byKey: map[audit.Key]audit.Record{}} }
@@ -53,6 +54,7 @@ func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appe
 }
 
 func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
+func (m *memory) Lost(err error)      { m.lost = err }
 func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
 func (m *memory) Round(context.Context, string) (audit.Round, error) {
 	return m.round, m.down
@@ -173,15 +175,29 @@ func TestAStoreThatIsDownHandsAllJobsBackWithoutADecision(t *testing.T) {
 	}
 }
 
-func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
+func TestAStoreThatCannotBeReadIsNotedAsLost(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
+	m.down = errors.New("down")
+	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
+	h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
+	if m.lost == nil {
+		t.Error("a round that cannot be read is no loss of the store: jobs would be taken and handed back without end")
+	}
+}
+
+func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
+	t.Parallel()
+	c, m := &counts{}, newMemory()
 	m.refuses = 4711
 	other := newJob(timeout)
 	other.Key = 4712
-	answers := handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(timeout), other})
+	answers := handlerOn(t, m, c, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(timeout), other})
 	if answers[0].Kind() != job.KindFail || answers[0].Retries() != 2 {
 		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind(), answers[0].Retries())
+	}
+	if c.decided != 1 {
+		t.Errorf("counted %d decisions, want the one that is stored", c.decided)
 	}
 	if answers[1].Kind() != job.KindComplete {
 		t.Errorf("the other job was answered %s, want complete", answers[1].Kind())
@@ -261,6 +277,27 @@ func TestPersonalDataAtTheCutIsNotKeptInPart(t *testing.T) {
 	}
 	if strings.Contains(facts.SubmissionError, "123") || len(facts.SubmissionError) > 8<<10 {
 		t.Errorf("%d bytes are kept that end in %q", len(facts.SubmissionError), facts.SubmissionError[8170:])
+	}
+}
+
+func TestWhereverATextIsCutNoPersonalDataIsKeptInPart(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"529.982.247-25", "maria.aparecida@example.com.br", "nome: Maria Aparecida dos Santos;"} {
+		for padding := range 40 {
+			m := newMemory()
+			text := strings.Repeat("x", padding) + strings.Repeat(" "+secret, 800)
+			handlerOn(t, m, &counts{}, func() time.Time { return now }).
+				Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"` + text + `"}`)})
+			facts, err := new(m.only(t)).Facts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []string{"529", "982", "maria", "apare", "Maria", "Apar", "Santos"} {
+				if strings.Contains(facts.SubmissionError, part) {
+					t.Fatalf("padding %d: %q of %s is kept", padding, part, secret)
+				}
+			}
+		}
 	}
 }
 

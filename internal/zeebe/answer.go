@@ -53,7 +53,8 @@ func (w *Worker) deliver(r reply) (fate job.Fate, settled bool) {
 	pause := backoff{least: answerPauseMin, most: answerPauseMax}
 	code := codes.DeadlineExceeded // of the last try
 	taken := job.Taken
-	for first := true; ; first = false {
+	unclear := false // an earlier try may have come through
+	for {
 		left := time.Until(r.answerBy)
 		if left <= 0 {
 			// The broker gives the job out again.
@@ -65,22 +66,25 @@ func (w *Worker) deliver(r reply) (fate job.Fate, settled bool) {
 			return taken, true
 		case codes.NotFound:
 			w.log.Debug("job_gone", r.fields(code)...)
-			if first {
+			if !unclear {
 				return job.Gone, true
 			}
-			return job.Taken, true // an earlier try came through, as far as can be known
+			return taken, true // the earlier try came through, as far as can be known
 		case codes.FailedPrecondition:
 			// The job failed meanwhile. It comes again when that is mended.
 			w.log.Info("answer_not_taken", r.fields(code)...)
 			return job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
-			if !first || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
+			if unclear || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
 				return job.Unknown, true
 			}
 			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
 			taken = job.Unknown // what is taken now is not the answer that was asked for
 			continue
+		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // the gateway has not passed it on
+		default:
+			unclear = true
 		}
 		if w.answering.Err() != nil {
 			return job.Unknown, false

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,9 +63,18 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 			return results, nil
 		}
 		if code := sqlstate(err); tries == conflictTries || code != uniqueViolation && code != deadlockDetected && code != serializationFailure {
+			if refusesData(code) {
+				err = fmt.Errorf("%w: %w", audit.ErrRefused, err)
+			}
 			return nil, s.wrap("append", err)
 		}
 	}
+}
+
+// refusesData tells whether a SQLSTATE is about what is in a record: class 22 is data, 23 a constraint. That a key is
+// there already is neither.
+func refusesData(code string) bool {
+	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") && code != uniqueViolation
 }
 
 var errReadOnly = errors.New("it was opened for reading only")

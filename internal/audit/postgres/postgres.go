@@ -169,7 +169,6 @@ const (
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
 	tooYoung             = "AR001" // raised by purge_records
-	stubDoesNotFit       = "AR002"
 )
 
 // sqlstate is the code with which the server refused, "" where it was not the server.

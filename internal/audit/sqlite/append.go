@@ -2,7 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -25,9 +30,20 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 		return w.clearMarks(ctx, unanswered, &w.answered, answered)
 	})
 	if err != nil {
-		return nil, err
+		return nil, refused(err)
 	}
 	return b.results, nil
+}
+
+// refused tells errors that are about what is in a record from those of the store.
+func refused(err error) error {
+	if fault, ok := errors.AsType[*driver.Error](err); ok {
+		switch fault.Code() & 0xff { // without the extended part
+		case lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_TOOBIG:
+			return fmt.Errorf("%w: %w", audit.ErrRefused, err)
+		}
+	}
+	return err
 }
 
 // batch is the records of one transaction.

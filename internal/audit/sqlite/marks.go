@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -84,9 +85,37 @@ func (s *Store) Unanswered(ctx context.Context, ids []int64) (still []int64, err
 	return still, nil
 }
 
+// numbers appends what a query of one column yields.
+func (s *Store) numbers(ctx context.Context, to []int64, query string, args ...any) ([]int64, error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, s.failed(err)
+		}
+		to = append(to, n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.failed(err)
+	}
+	return to, nil
+}
+
+// Lead lets one caller publish; see [audit.Outbox]. There is no other process on the file.
+func (s *Store) Lead(context.Context) (release func(), err error) {
+	if !s.leading.CompareAndSwap(false, true) {
+		return nil, audit.ErrNotLeading
+	}
+	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
+}
+
 // Unpublished returns what waits to be published; see [audit.Outbox].
 func (s *Store) Unpublished(ctx context.Context, after int64, limit int) ([]audit.Record, error) {
-	waiting, err := s.list(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
+	waiting, err := s.list(ctx, "SELECT "+columns+" FROM outbox CROSS JOIN records USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
 	if err != nil || len(waiting) == limit {
 		return waiting, err
 	}
@@ -129,8 +158,9 @@ func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	})
 }
 
+// oldUnanswered goes by the marks, of which there are few, and never by the index on at, which has everything that is old.
 func oldUnanswered(ctx context.Context, conn *sql.Conn, before int64) (old []int64, err error) {
-	rows, err := conn.QueryContext(ctx, `SELECT seq FROM unanswered JOIN records USING (seq) WHERE at < ?1
+	rows, err := conn.QueryContext(ctx, `SELECT seq FROM unanswered CROSS JOIN records USING (seq) WHERE at < ?1
 		UNION ALL SELECT seq FROM records WHERE +at < ?1 AND seq > (SELECT coalesce(max(answered), 0) FROM heads)`, before)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const schemaVersion = 1
 // migrate brings the schema to this worker's version, each step in a transaction. The journal's mode is set here once:
 // it stays with the file.
 func migrate(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
+	db, err := sql.Open("sqlite", source(path, "rw", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)"))
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (records []
 	return records, err
 }
 
-// each calls visit for every row of a query that yields one number.
+// ask reads the one row of a query; where there is none, nothing is read.
 func (s *Store) ask(ctx context.Context, query string, args []any, to ...any) error {
 	err := s.read.QueryRowContext(ctx, query, args...).Scan(to...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -135,7 +135,7 @@ func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 // maxChunk is the most rows that one statement handles. Statements are prepared for its powers of two only.
 const maxChunk = 64
 
-// chunks are the sizes in which n rows are handled.
+// chunk is the size in which the next of n rows are handled.
 func chunk(n int) int {
 	size := maxChunk
 	for size > n {
@@ -157,7 +157,7 @@ func padded(n int) int {
 // repeated is the statement for so many rows: head, and row n times with commas between, and tail.
 type repeated struct{ head, row, tail string }
 
-// of returns the statement's texts by size; they are built once, as keys of the prepared ones.
+// build returns the statement's texts by size; they are built once, as keys of the prepared ones.
 func (r repeated) build() (texts map[int]string) {
 	texts = map[int]string{}
 	for n := 1; n <= maxChunk; n *= 2 {

@@ -2,38 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"sync"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
-
-// numbers appends what a query of one column yields.
-func (s *Store) numbers(ctx context.Context, to []int64, query string, args ...any) ([]int64, error) {
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, s.failed(err)
-		}
-		to = append(to, n)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, s.failed(err)
-	}
-	return to, nil
-}
-
-// Lead lets one caller publish; see [audit.Outbox]. There is no other process on the file.
-func (s *Store) Lead(context.Context) (release func(), err error) {
-	if !s.leading.CompareAndSwap(false, true) {
-		return nil, audit.ErrNotLeading
-	}
-	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
-}
 
 // Deaths counts handlings that never ended; see [audit.Deaths].
 func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {

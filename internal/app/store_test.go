@@ -1,0 +1,127 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// written is a store in which these records are, answered.
+func written(t *testing.T, cfg config.Config, records ...audit.Record) {
+	t.Helper()
+	secret, _, err := audit.LoadOrMakeSecret(cfg.AuditKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := s.Append(t.Context(), records, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if _, err := s.Append(t.Context(), nil, []int64{r.Record.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheServiceRemovesWhatIsOlderThanTheRetention(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	now := time.Now().UTC().Truncate(time.Second)
+	record := func(key int64, at time.Time) audit.Record {
+		return audit.Record{Kind: audit.KindRetry, At: at, Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"}
+	}
+	written(t, cfg, record(1, now.AddDate(-5, -2, 0)), record(2, now.AddDate(-4, -11, 0)))
+	r := start(t, cfg)
+	r.awaitLog("audit_records_removed")
+	r.stop()
+	if err := r.awaitStop(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := s.Claim(t.Context(), "CLM-001-1")
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != 1 || records[0].JobKey != 2 {
+		t.Errorf("%d records are left, want the one that is not five years old", len(records))
+	}
+}
+
+func TestTheHeadsOfTheTrailAreLoggedForWhoeverKeepsThem(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg, audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{JobKey: 1}})
+	r := start(t, cfg)
+	r.awaitLog("audit_head")
+	fields := r.logs.FilterMessage("audit_head").All()[0].ContextMap()
+	if fields["seq"] != int64(1) || len(fields["hash"].(string)) != 64 || fields["signature"] == nil {
+		t.Errorf("logged %v", fields)
+	}
+}
+
+// awaitLog waits for a line of the log.
+func (r *running) awaitLog(event string) {
+	r.t.Helper()
+	deadline := time.After(enough)
+	for r.logs.FilterMessage(event).Len() == 0 {
+		select {
+		case <-deadline:
+			r.t.Fatalf("nothing is logged as %s", event)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg)
+	if err := os.Remove(cfg.AuditKey()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	if err == nil || !strings.Contains(err.Error(), "restore it from the backup") {
+		t.Errorf("got %v, want advice", err)
+	}
+	if _, err := os.Stat(cfg.AuditKey()); err == nil {
+		t.Error("another key was made, with which the store cannot be used")
+	}
+}
+
+func TestAKeyThatIsNamedIsNeverMade(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "mistyped.pem")
+	if _, err := app.New(t.Context(), cfg, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "mistyped.pem") {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+	if _, err := os.Stat(cfg.AuditKeyFile); err == nil {
+		t.Error("the key was made")
+	}
+}
+
+func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
+	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	if faults := (config.FaultsError)(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
+		t.Errorf("got %v, want a fault of the configuration", err)
+	}
+}

@@ -1,0 +1,83 @@
+package audit_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+func newSecret(t *testing.T) *audit.Secret {
+	t.Helper()
+	s, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A bare hash of a text with a CPF in it could be undone by trying all CPFs.
+func TestTheHashOfTheInputsIsKeyed(t *testing.T) {
+	t.Parallel()
+	a, b := newSecret(t), newSecret(t)
+	if a.Inputs("x", "y") == b.Inputs("x", "y") {
+		t.Error("two keys make the same hash")
+	}
+	if a.Inputs("x", "y") != a.Inputs("x", "y") {
+		t.Error("one key makes two hashes of the same inputs")
+	}
+	if a.Inputs("ab", "c") == a.Inputs("a", "bc") || a.Inputs("a") == a.Inputs("a", "") {
+		t.Error("what belongs to one input counts as the next one's")
+	}
+}
+
+func TestAKeyIsReadBackAndKeptForItsOwner(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.key")
+	made, isNew, err := audit.LoadOrMakeSecret(path)
+	if err != nil || !isNew {
+		t.Fatal(isNew, err)
+	}
+	read, isNew, err := audit.LoadOrMakeSecret(path)
+	if err != nil || isNew || read.Inputs("x") != made.Inputs("x") || read.Public().ID() != made.Public().ID() {
+		t.Errorf("read back: new %v, %v", isNew, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	public, err := audit.LoadPublic(path)
+	if err != nil || public.ID() != made.Public().ID() {
+		t.Errorf("its public half: %v", err)
+	}
+	if err := made.Save(path); err == nil {
+		t.Error("a key was written over another one")
+	}
+}
+
+func TestAKeyIsNeverPrinted(t *testing.T) {
+	t.Parallel()
+	s := newSecret(t)
+	path := filepath.Join(t.TempDir(), "audit.key")
+	if err := s.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprintf("%v %s", s, s); strings.Count(text, s.Public().ID()) != 2 || len(text) > 80 {
+		t.Errorf("printed as %s", text)
+	}
+}
+
+func TestAFileThatIsNoKeyIsRefusedWithAdvice(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.key")
+	for _, content := range []string{"", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
