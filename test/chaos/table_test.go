@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -31,7 +32,7 @@ func (r *results) add(l line) {
 	r.lines = append(r.lines, l)
 }
 
-// write prints the table, and writes it as Markdown to the file that CHAOS_TABLE names.
+// write prints the table, and adds it as Markdown to the file that CHAOS_TABLE names.
 func (r *results) write() error {
 	if len(r.lines) == 0 {
 		return nil
@@ -43,8 +44,14 @@ func (r *results) write() error {
 		fmt.Fprintf(&text, "| %d | %s | %s | %s | %.0f |\n", l.row, l.what, l.faults, l.result, l.seconds)
 	}
 	fmt.Fprint(os.Stderr, "\n", text.String())
-	if file := os.Getenv("CHAOS_TABLE"); file != "" {
-		return os.WriteFile(file, []byte(text.String()), 0o644)
+	if name := os.Getenv("CHAOS_TABLE"); name != "" {
+		// Two processes write to it, one after the other.
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteString(text.String() + "\n")
+		return errors.Join(err, file.Close())
 	}
 	return nil
 }
