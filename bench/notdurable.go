@@ -43,6 +43,9 @@ func (f *forgetful) Record(_ context.Context, records []audit.Record) ([]audit.A
 func (*forgetful) Answered(int64)    {}
 func (*forgetful) Gone(audit.Record) {}
 
+// Lost is nobody's concern here.
+func (*forgetful) Lost(error) {}
+
 func (*forgetful) Round(context.Context, string) (audit.Round, error) { return audit.Round{}, nil }
 
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without

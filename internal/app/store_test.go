@@ -121,7 +121,7 @@ func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
 	_, err := app.New(t.Context(), cfg, zap.NewNop())
-	if faults := (config.FaultsError)(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
+	if faults := config.FaultsError(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
 		t.Errorf("got %v, want a fault of the configuration", err)
 	}
 }

@@ -43,13 +43,39 @@ type Verified struct {
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain. progress may be nil; it is called now and then with the number of
-// records checked so far. What a worker adds meanwhile is left to the next check.
+// records checked so far. What a worker adds meanwhile is left to the next check, and where one removes old records
+// meanwhile, the check begins anew.
 func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
-	heads, err := store.Heads(ctx)
-	if err != nil {
-		return Verified{}, err
+	a := attempt{store, public, known, progress}
+	for {
+		stubs, err := store.Stubs(ctx)
+		if err != nil {
+			return Verified{}, err
+		}
+		v, err := a.run(ctx, stubs)
+		if _, broken := errors.AsType[*BrokenError](err); !broken {
+			return v, err
+		}
+		now, other := store.Stubs(ctx)
+		if other != nil {
+			return v, other
+		}
+		if len(now) == len(stubs) {
+			return v, err
+		}
 	}
-	stubs, err := store.Stubs(ctx)
+}
+
+// attempt is one check of all chains.
+type attempt struct {
+	store    Keeper
+	public   Public
+	known    []Head
+	progress func(int64)
+}
+
+func (a attempt) run(ctx context.Context, stubs []Stub) (Verified, error) {
+	heads, err := a.store.Heads(ctx)
 	if err != nil {
 		return Verified{}, err
 	}
@@ -57,8 +83,8 @@ func Verify(ctx context.Context, store Keeper, public Public, known []Head, prog
 	byChain := map[int]bool{}
 	for _, head := range heads {
 		byChain[head.Chain] = true
-		c := check{public: public, head: head, known: map[int64][]Head{}, total: &v, progress: progress}
-		for _, k := range known {
+		c := check{public: a.public, head: head, known: map[int64][]Head{}, total: &v, progress: a.progress}
+		for _, k := range a.known {
 			if k.Chain == head.Chain {
 				c.known[k.Seq] = append(c.known[k.Seq], k)
 			}
@@ -68,11 +94,11 @@ func Verify(ctx context.Context, store Keeper, public Public, known []Head, prog
 				c.stubs = append(c.stubs, s)
 			}
 		}
-		if err := c.run(ctx, store); err != nil {
+		if err := c.run(ctx, a.store); err != nil {
 			return v, err
 		}
 	}
-	for _, k := range known {
+	for _, k := range a.known {
 		if !byChain[k.Chain] {
 			return v, &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, k.At.Format(time.RFC3339))}
 		}

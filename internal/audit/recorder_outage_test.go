@@ -1,0 +1,124 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+func TestAStoreIsLostAfterThreeTriesAndHoldsEverythingUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{dead: true}, func(r *recording) {
+		if _, err := r.within(5*time.Second, 1); !errors.Is(err, errDisk) || !errors.Is(r.Err(), errDisk) || r.failed.Load() != 3 {
+			r.Fatalf("got %v, store %v, %d tries, want three", err, r.Err(), r.failed.Load())
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- r.Wait(r.Context()) }()
+		<-time.After(time.Hour)
+		if len(waited) != 0 {
+			r.Fatal("the wait is over, the store is not back")
+		}
+		r.disk.set(func(d *disk) { d.dead = false })
+		back := time.Now()
+		if err := <-waited; err != nil || time.Since(back) > 5*time.Second || r.Err() != nil {
+			r.Errorf("waited %v more, %v, store %v", time.Since(back), err, r.Err())
+		}
+		if n := r.logs.FilterMessage("store_lost").Len() + r.logs.FilterMessage("store_back").Len(); n != 2 {
+			r.Errorf("%d log lines in an hour, want one when it was lost and one when it was back", n)
+		}
+	})
+}
+
+func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
+	t.Parallel()
+	for _, deaf := range []bool{false, true} {
+		record(t, &disk{hold: make(chan struct{}), deaf: deaf}, func(r *recording) {
+			started := time.Now()
+			if _, err := r.within(5*time.Second, 1); err == nil || time.Since(started) > 5*time.Second || r.Err() == nil {
+				r.Errorf("got %v after %v, store %v", err, time.Since(started), r.Err())
+			}
+			close(r.disk.hold)
+			if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
+				r.Errorf("after the hang: %v, store %v", err, r.Err())
+			}
+		})
+	}
+}
+
+func TestACallerThatIsTooLateAnywayIsNoLossOfTheStore(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{}, func(r *recording) {
+		if _, err := r.within(-time.Second, 1); err == nil || r.Err() != nil {
+			r.Errorf("got %v, store %v", err, r.Err())
+		}
+	})
+}
+
+func TestAStoreThatIsAwayIsNoticedAlsoWhileNobodyWrites(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{}, func(r *recording) {
+		r.disk.set(func(d *disk) { d.dead = true })
+		<-time.After(12 * time.Second)
+		if r.Err() == nil {
+			r.Error("the store is away, and nobody has noticed")
+		}
+		r.disk.set(func(d *disk) { d.dead = false })
+		if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
+			r.Errorf("back: %v, store %v", err, r.Err())
+		}
+	})
+}
+
+func TestMarksThatWaitDoNotKeepAHangingStoreFromBeingNoticed(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{hold: make(chan struct{}), deaf: true}, func(r *recording) {
+		_, _ = r.within(time.Second, 1)
+		r.Answered(7)
+		<-time.After(10 * time.Second)
+		if r.Err() == nil {
+			r.Error("the store hangs, and nobody has noticed")
+		}
+		close(r.disk.hold)
+	})
+}
+
+func TestACallersOwnCancellationIsNoLossOfTheStore(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{hold: make(chan struct{})}, func(r *recording) {
+		ctx, cancel := context.WithCancel(r.Context())
+		var call sync.WaitGroup
+		call.Go(func() { _, _ = r.Record(ctx, batch(1)) })
+		synctest.Wait()
+		cancel()
+		call.Wait()
+		if r.Err() != nil {
+			r.Errorf("the store counts as lost: %v", r.Err())
+		}
+		close(r.disk.hold)
+	})
+}
+
+func TestAnAnswerThatWasTakenIsNotCalledUndeliveredAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	d := &disk{marked: []int64{7}}
+	record(t, d, func(r *recording) {
+		r.disk.set(func(d *disk) { d.dead = true })
+		_, _ = r.within(5*time.Second, 1)
+		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}}) // of a second worker, and
+		r.Answered(7)                                          // of the one that was first
+		<-time.After(10 * time.Second)
+		r.disk.set(func(d *disk) { d.dead = false })
+		<-time.After(10 * time.Second)
+		for _, keys := range r.appends() {
+			if slices.Contains(keys, 7) {
+				r.Errorf("recorded %v", r.appends())
+			}
+		}
+	})
+}
