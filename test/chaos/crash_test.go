@@ -13,6 +13,11 @@ import (
 // Row 14. The guards: a decision is stored, with its event, before it is answered (the order in worker.Handle), and found
 // again by its job; an event leaves the outbox only when the queue has it. Seen to fail without: where a job is not known
 // again, 645 of 2,520 are decided two to four times; where events are marked before they are sent, some never come.
+//
+// The count of deaths is emptied between the crashes. A job whose decision is stored, but not answered, is noted again each
+// time it comes again, until the store has found its record. Crashes at random passages hit some jobs between the two three
+// times: of 2,520 sound ones 2, with 60 crashes. The count is right, a process died over them each time, but these deaths
+// are the row's doing and not the jobs', which would become incidents for it.
 func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 	nats := startNATS(t)
 	for _, in := range []string{inSQLite, inPostgres} {
@@ -27,7 +32,7 @@ func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 				for range either(4, 200) {
 					r.submit(20 + chunkSingle)
 					if m != nil {
-						m.does("DELETE FROM deaths") // they are our doing; a job with three of them would become an incident
+						m.does("DELETE FROM deaths") // they are our doing, see above
 					}
 					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAULTS=%s=kill#%d", point, 1+random.IntN(20)))
 					r.until("the worker dies at "+point, func() bool { return !w.Alive() })
