@@ -77,7 +77,14 @@ func (d *disk) Unanswered(_ context.Context, ids []int64) ([]int64, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return !slices.Contains(d.marked, id) }), nil
 }
 
-func (d *disk) Probe(context.Context) error {
+func (d *disk) Probe(ctx context.Context) error {
+	if d.hold != nil {
+		select {
+		case <-d.hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dead {
