@@ -125,12 +125,8 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 	group, answered := r.waiting, r.answered
 	r.waiting, r.answered, r.since = nil, nil, time.Now()
 	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		r.since = time.Time{}
-		r.mu.Unlock()
-	}()
 	if len(group) == 0 && len(answered) == 0 {
+		r.idle()
 		return
 	}
 	var records []Record
@@ -151,6 +147,13 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 	}
 }
 
+// idle notes that no append is under way.
+func (r *Recorder) idle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = time.Time{}
+}
+
 // append stores records, together if that can be done, and otherwise each for itself, so that one which cannot be stored
 // harms no other.
 func (r *Recorder) append(ctx context.Context, records []Record, answered []int64) ([]Appended, error) {
@@ -166,6 +169,7 @@ func (r *Recorder) append(ctx context.Context, records []Record, answered []int6
 			_, err = r.try(ctx, nil, answered)
 		}
 	}
+	r.idle()
 	if err != nil {
 		r.setLost(err)
 		return nil, err

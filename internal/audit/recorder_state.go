@@ -78,22 +78,27 @@ func (r *Recorder) probe(ctx context.Context) error {
 
 // watch counts a store as lost in which an append hangs, and one that takes no write while nobody has any.
 func (r *Recorder) watch(ctx context.Context) {
-	r.mu.Lock()
-	since, last := r.since, r.last
-	r.mu.Unlock()
-	switch {
-	case !since.IsZero():
-		if time.Since(since) > appendTries*appendTimeout {
-			r.setLost(errors.New("audit store: an append hangs"))
-		}
-	case time.Since(last) < idleProbe || ctx.Err() != nil:
-	default:
-		if err := r.probe(ctx); err != nil {
-			r.setLost(err)
-			return
-		}
-		r.setBack()
+	if r.busy() || ctx.Err() != nil {
+		return
 	}
+	if err := r.probe(ctx); err != nil {
+		r.setLost(err)
+		return
+	}
+	r.setBack()
+}
+
+// busy tells whether the store is or was just written to; if it hangs over that, it is lost.
+func (r *Recorder) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.since.IsZero() {
+		if time.Since(r.since) > appendTries*appendTimeout {
+			r.lose(errors.New("audit store: an append hangs"))
+		}
+		return true
+	}
+	return time.Since(r.last) < idleProbe
 }
 
 // Lost notes that the store has failed somebody who does not write: it is taken for lost until it takes a write.
@@ -105,6 +110,11 @@ func (r *Recorder) Lost(err error) {
 func (r *Recorder) setLost(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.lose(err)
+}
+
+// lose is setLost for who has the lock.
+func (r *Recorder) lose(err error) {
 	r.lost = err
 	if r.back == nil {
 		r.back = make(chan struct{})
