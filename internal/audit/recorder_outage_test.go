@@ -51,6 +51,7 @@ func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
 				r.Error("the store hangs, and nobody has noticed")
 			}
 			close(r.disk.hold)
+			<-time.After(housekeeping)
 			if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
 				r.Errorf("after the hang: %v, store %v", err, r.Err())
 			}
