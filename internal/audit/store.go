@@ -111,13 +111,15 @@ type Keeper interface {
 	ForgetUnanswered(ctx context.Context, before time.Time) error
 }
 
-// Deaths counts how often a process died over a job: between Begin and the Append of its record.
+// Deaths counts how often a process died over a job: between Begin and the Append of its record, or End.
 type Deaths interface {
 	// Deaths returns, of each job of the cluster that has any, how many handlings were begun and never ended. It returns
 	// nil where the process before this one is known to have ended in order, and none before it died over a job.
 	Deaths(ctx context.Context, cluster string) (map[int64]int, error)
 	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
+	// End ends that for jobs that were handed back: whatever becomes of the process now, they did not kill it.
+	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
 // ErrRefused says that a store is well, but does not take a record for what is in it.

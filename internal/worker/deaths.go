@@ -15,7 +15,7 @@ import (
 // because a lock that runs out uses up no retry.
 //
 // A process that has just started may be there because a job killed the one before. So, unless that one is known to have
-// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that. A job
+// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that, and so does handing them back. A job
 // over which an earlier process died is handled alone, so that it takes nobody with it, and after the third death it
 // becomes an incident. After that while nothing is noted, and nothing is paid for it.
 type Deadly struct {
@@ -171,6 +171,36 @@ func (d *Deadly) take(jobs []job.Job) (unnoted []int64) {
 	return unnoted
 }
 
+// endTimeout is how long it may take to note that jobs were handed back.
+const endTimeout = time.Second
+
+// end takes the notes back of jobs that are handed back, because nothing was stored of them. Otherwise a store that is
+// away while workers are restarted would look like a job that kills them. It does not wait: the handler's time may be
+// over, and the store may be what hangs.
+func (d *Deadly) end(ctx context.Context, jobs []job.Job, answers []job.Answer) {
+	var back []int64
+	for i := range jobs {
+		if answers[i].Kind() == job.KindRelease {
+			back = append(back, jobs[i].Key)
+		}
+	}
+	if back == nil {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.deaths.End(ctx, d.trail.Cluster, back) != nil {
+			return // they stay noted, once
+		}
+		for _, key := range back {
+			delete(d.begun, key)
+		}
+	}()
+}
+
 // noted notes some jobs of the batch and has them handled.
 func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
 	some := make([]job.Job, len(which))
@@ -180,6 +210,7 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 	got := d.trail.unavailable(some)
 	if d.begin(ctx, some) == nil {
 		got = d.next.Handle(ctx, some)
+		d.end(ctx, some, got)
 	}
 	for k, i := range which {
 		answers[i] = got[k]

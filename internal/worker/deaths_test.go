@@ -18,6 +18,7 @@ import (
 
 // graves counts deaths as a store does, and outlives the process that dies.
 type graves struct {
+	ended chan []int64 // where a test wants to know
 	begun map[int64]int
 	down  error
 }
@@ -33,6 +34,11 @@ func (g *graves) Begin(_ context.Context, _ string, keys []int64) error {
 	for _, key := range keys {
 		g.begun[key]++
 	}
+	return g.down
+}
+
+func (g *graves) End(_ context.Context, _ string, keys []int64) error {
+	g.ended <- keys
 	return g.down
 }
 
@@ -134,6 +140,20 @@ func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.begun); diff != "" {
 		t.Errorf("noted (-want +got):\n%s", diff)
+	}
+}
+
+// A store that is away while workers are restarted kills no process.
+func TestAJobThatWasHandedBackIsNotedNoLonger(t *testing.T) {
+	t.Parallel()
+	g := &graves{begun: map[int64]int{}, ended: make(chan []int64)}
+	away := handlerFunc(func(jobs []job.Job) []job.Answer {
+		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
+	})
+	d := worker.NewDeadly(away, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d.Handle(t.Context(), keyed(1, 2))
+	if diff := cmp.Diff([]int64{1}, <-g.ended); diff != "" {
+		t.Errorf("no longer noted (-want +got):\n%s", diff)
 	}
 }
 

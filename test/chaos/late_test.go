@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,14 +15,14 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
 	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAULTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
-	stops := either(3, 30)
-	for i := range stops {
+	stops, least := 0, either(3, 30)
+	for ; stops < least || stops < 5*least && r.logged("decision_repeated") == 0; stops++ {
 		if r.open() < 2*chunk {
 			r.submit(4 * chunk)
 		}
 		done := r.done()
 		r.until("they are at work", func() bool { return r.done() > done+20 })
-		late := workers[i%2]
+		late := workers[stops%2]
 		r.must(late.Signal(syscall.SIGSTOP))
 		stopped := time.Now()
 		r.until("locks run out", func() bool { return time.Since(stopped) > lock+time.Second })
@@ -31,7 +32,8 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	late := 0
 	for key, job := range r.ledger.jobs {
 		for _, a := range job.answers {
-			if a.late && len(decisions([]answer{a})) == 0 {
+			// What a worker looks at after two polls that failed it hands back at once, under a lock that it has just got.
+			if a.late && len(decisions([]answer{a})) == 0 && !strings.HasPrefix(a.value.ErrorMessage, "released: looked at") {
 				t.Errorf("job %d was failed by a worker that was too late: %s", key, a.payload)
 			}
 		}

@@ -102,6 +102,8 @@ var deathFacts = []fact{
 		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
 		must(s.Begin(t.Context(), "a", nil))
 		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
+		must(s.End(t.Context(), "a", []int64{2, 99})) // handed back, or never begun
+		deaths(map[int64]int{1: 1, 3: 1})
 	}},
 	{"the append of a job's record ends its handling, also where it is stored already", func(t *testing.T, s *subject) {
 		mine, others := Record(1), Record(2)

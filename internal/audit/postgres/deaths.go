@@ -41,6 +41,12 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 	return s.wrap("note what is begun", err)
 }
 
+// End implements [audit.Deaths].
+func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
+	_, err := s.pool.Exec(ctx, deleteDeaths, cluster, jobKeys)
+	return s.wrap("note what was handed back", err)
+}
+
 // endDeaths ends, in the transaction of an Append, the handling of the jobs of its records, if any was noted since the
 // store was opened.
 func (a *appending) endDeaths(b *pgx.Batch) {

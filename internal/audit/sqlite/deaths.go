@@ -58,6 +58,11 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, addDeaths, cluster, jobKeys) })
 }
 
+// End notes that jobs were handed back; see [audit.Deaths].
+func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, clearDeaths, cluster, jobKeys) })
+}
+
 // endDeaths ends the handling of the jobs of these records, if any was noted since the store was opened.
 func (s *Store) endDeaths(ctx context.Context, w *writer, records []audit.Record) error {
 	if !s.noted.Load() {
