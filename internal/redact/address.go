@@ -11,10 +11,24 @@ func searchAddresses(s string) string {
 		return s
 	}
 	var out output
-	start := -1 // of the local part that may end at the next @
+	start := -1                // of the local part that may end at the next @
+	quote, afterQuote := -1, 0 // the last one, and what follows it
+	quoted := false            // start is that of a local part in quotes, which has just ended
 	for i := 0; i < len(s); {
 		r, after := next(s, i)
+		if quoted && r != '@' {
+			start = -1
+		}
+		quoted = false
 		switch {
+		case r == '"':
+			start = -1
+			if quote >= 0 && i-quote <= maxQuoted {
+				if first, _ := next(s, afterQuote); isLetter(first) || isDigit(first) {
+					start, quoted = quote, true
+				}
+			}
+			quote, afterQuote = i, after
 		case r == '@' && start >= 0:
 			if stop := domain(s, after); stop > 0 {
 				after = out.mark(s, start, stop, markEmail)
@@ -29,6 +43,9 @@ func searchAddresses(s string) string {
 	}
 	return out.text(s)
 }
+
+// maxQuoted is the length of the longest local part, 64 characters, with room for escapes.
+const maxQuoted = 200
 
 // isLocal says what an unquoted local part is made of in practice. The other characters that RFC 5322 allows (= / ? {)
 // stand around addresses far more often than in them.

@@ -27,7 +27,7 @@ func BenchmarkFound(b *testing.B) {
 func BenchmarkGrowth(b *testing.B) {
 	for _, piece := range []string{
 		"TIMEOUT ", "nome ", "nome:\u200b\u200b", "1 ", "1\u200b", "123.", "(11", "+5", "a", "a.", "@a", "a@", "%25", "&amp;", "\\", "Maria da ",
-		"nome maria ", `"nome":"`, "<nome a", "cpf de ", "nascimento em ", "\u0303", "&#", `\u00`, "AB.CDE.345/01D", "%5C",
+		"nome maria ", `"nome":"`, "<nome a", "cpf de ", "nascimento em ", "\u0303", "&#", `\u00`, "AB.CDE.345/01D", "pai Ana ", "[CPF],", "nome 1 ", "D.", "529,", `a"`, "+5 ", "%5C",
 	} {
 		for _, size := range []int{8 << 10, 16 << 10} {
 			b.Run(fmt.Sprintf("%q x %dKiB", piece, size>>10), func(b *testing.B) { run(b, strings.Repeat(piece, size/len(piece))) })

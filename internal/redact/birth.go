@@ -33,6 +33,25 @@ func date(s string, i int) int {
 	return 0
 }
 
+// dottedBirth returns where "D.N." or "D. N." ends, w being the word before i, or 0.
+func dottedBirth(s string, w *word, i int) int {
+	if w.n != 1 || w.letters[0]|0x20 != 'd' {
+		return 0
+	}
+	r, i := next(s, i)
+	if r != '.' {
+		return 0
+	}
+	if r, after := next(s, i); r == ' ' || r == '+' {
+		i = after
+	}
+	n, i := readWord(s, i)
+	if n.n != 1 || n.letters[0]|0x20 != 'n' {
+		return 0
+	}
+	return i
+}
+
 func century(a, b byte) bool { return a == '1' && (b == '8' || b == '9') || a == '2' && b == '0' }
 
 // monthSecond reads the rest of "31 de janeiro de 1980", "1º/jan/80" or "31-JAN-1980" after the day.

@@ -117,7 +117,7 @@ func number(s string, i int, prev rune) (int, string) {
 		each := n > 1 && breaks == eachAlone(n)
 		mark := ""
 		switch {
-		case n == 11 && (breaks&^cpfBreaks == 0 && breaks != at(3) && breaks != at(6) || each) && (d.unmistakableCPF(breaks) || validCPF(value)):
+		case n == 11 && (breaks&^cpfBreaks == 0 && (breaks != at(3) && breaks != at(6) || d.before[1] == '.') || each) && (d.unmistakableCPF(breaks) || validCPF(value)):
 			mark = markCPF
 		case n == 14 && (breaks&^cnpjBreaks == 0 || each) && (d.unmistakableCNPJ(breaks) || validCNPJ(value)):
 			mark = markCNPJ
@@ -132,6 +132,9 @@ func number(s string, i int, prev rune) (int, string) {
 			return d.stop[groups-1], mark
 		}
 	}
+	if stop, valid := commaCPF(s, i, &d); valid {
+		return stop, markCPF
+	}
 	if stop := d.phone(prev); stop > 0 {
 		return stop, markPhone
 	}
@@ -139,6 +142,29 @@ func number(s string, i int, prev rune) (int, string) {
 		return stop, markCNPJ
 	}
 	return 0, ""
+}
+
+// document says whether s[i:] is a number other than a telephone's: in a URL a blank before one looks like the + of a
+// country.
+func document(s string, i int) bool {
+	_, mark := number(s, i, ' ')
+	return mark != "" && mark != markPhone
+}
+
+// commaCPF recognises 999,999,999-99, d being what was read of it up to a comma, and returns where it ends, or 0, and
+// whether its check digits are right: a list of codes has that form too.
+func commaCPF(s string, i int, d *digits) (int, bool) {
+	if d.groups > 3 || d.upto[0] != 3 {
+		return 0, false
+	}
+	if r, _ := next(s, d.stop[d.groups-1]); r != ',' {
+		return 0, false
+	}
+	c := readDigits(s, i, func(r rune) bool { return r == ',' || between(r) })
+	if c.groups < 4 || c.breaks(4) != cpfBreaks {
+		return 0, false
+	}
+	return c.stop[3], validCPF(c.value[:11])
 }
 
 // unmistakableCPF: in 999.999.999-99 the form says enough, and a typing error in it is still a person's. Where all

@@ -9,8 +9,8 @@
 //	[CARD]       payment cards of 13 to 19 digits
 //	[PHONE]      +55 11 98765-4321, (11) 3456-7890
 //	[EMAIL]      maria@example.com
-//	[BIRTHDATE]  a date after nascimento, data de nasc., dt_nasc, DN, ...
-//	[NAME]       a name after paciente, beneficiário, nome, mãe, titular, segurado, responsável, ...
+//	[BIRTHDATE]  a date after nascimento, data de nasc., dt_nasc, DN, D.N., ...
+//	[NAME]       a name after paciente, beneficiário, nome, mãe, titular, associado, usuário, nm_benef, Pac., RN de, ...
 //
 // # What is found
 //
@@ -28,11 +28,18 @@
 // in small letters, only common given names are taken for names. In doubt a word goes: a reader misses a word, a
 // patient would be exposed.
 //
+// A name may also stand after a comma ("a beneficiária, Ana Paula Souza, ..."), after a number ("BENEFICIARIO: 000123 -
+// ANA PAULA"), after a mark other than [EMAIL], after another name in a list, or after a word that is mostly somebody's
+// role ("usuário", "pai", "RN de"). There it has to show itself: two words with capitals, or a common given name.
+//
 // # What is not found
 //
 //   - A name without a field's name before it ("Maria ligou"), or in a language other than Portuguese beyond the few
-//     words that programs use (patient, mother); the given names in "SILVA, MARIA" without quotes; the second of several
-//     names, but in a list of quoted ones.
+//     words that programs use (patient, mother); a name of one word that is no common given name, where it has to show
+//     itself ("Paciente 55, Wanderléia", the second of "beneficiários: Ana, Zuleide"), or one in small letters there; a
+//     name with any other word between the field and it ("paciente internada ontem, Ana Lima"); the rest of a name in
+//     which a word stands that messages use ("Maria Ativa").
+//   - Abbreviations of fields other than benef, pac, pcte, resp, assoc, titul and depend, and "recém-nascido de".
 //   - Addresses, RG, health plan card numbers, diagnoses: they have no form by which they could be told apart.
 //   - 11 digits with wrong check digits, and 10 or 11 digits that are a phone, without a field's name: claims, guides
 //     and protocol numbers look the same.
@@ -47,7 +54,9 @@
 //
 // Of bare numbers that are nobody's, one in a hundred with 11 digits has the check digits of a CPF and one in a hundred
 // with 14 those of a CNPJ; of those with 15 digits one in twenty has those of a CNS, and of those with 16 one in forty is
-// right for a card. A claim id is no exception. Job keys are one for cards, see above.
+// right for a card. A claim id is no exception. Job keys are one for cards, see above. So do two words with capitals after
+// a number or a role: "RN 395 - Agência Nacional", "cliente Oracle Net", a provider's name after its CNPJ; and what
+// stands in quotes after "resp".
 //
 // The package is pure: no clock, no files, no state. It costs nothing to a text without personal data but the reading.
 package redact

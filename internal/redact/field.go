@@ -8,7 +8,7 @@ type field uint16
 const (
 	fieldName     field = 1 << iota // a person
 	fieldWeakName                   // a person where ":" or the like follows; else it may be anybody's role
-	fieldTitle                      // "Sra.", a name follows after the full stop
+	fieldTitle                      // "Sra.", "Pac.": a name follows after the full stop
 	fieldCPF
 	fieldCNS
 	fieldCNPJ
@@ -284,6 +284,11 @@ func announced(s string, i int, f field) (int, string) {
 			return d.stop[groups-1], markCNPJ
 		case f&fieldCard != 0 && 13 <= n && n <= 19:
 			return d.stop[groups-1], markCard
+		}
+	}
+	if f&fieldCPF != 0 {
+		if stop, _ := commaCPF(s, i, &d); stop > 0 {
+			return stop, markCPF
 		}
 	}
 	if f&fieldPhone != 0 {

@@ -138,6 +138,9 @@ func nameEnd(s string, i int, announced bool) int {
 		}
 		var wordEnd int
 		w, wordEnd = readWord(s, from)
+		if dottedBirth(s, &w, wordEnd) > 0 {
+			return sure
+		}
 		if w.particle() {
 			i = wordEnd
 			continue

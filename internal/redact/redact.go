@@ -84,9 +84,10 @@ func markAt(s string) int {
 // a digit may begin a number that gives itself away.
 func searchFields(s string) string {
 	var out output
-	prev, in := ' ', noTag // the character before s[i:]
+	prev, in, ahead := ' ', noTag, nobody // the character before s[i:], the tag it is in, who may be named next
 	for i := 0; i < len(s); {
 		if n := markAt(s[i:]); n > 0 {
+			ahead = afterMark(s[i : i+n])
 			i, prev, in = i+n, ']', noTag
 			continue
 		}
@@ -97,14 +98,19 @@ func searchFields(s string) string {
 			if stop, mark = number(s, i, prev); mark == "" {
 				after = groupEnd(s, i)
 			}
+			ahead = ahead.afterNumber()
 		case r == '(' || r == '+' && !isDigit(prev) && !isLetter(prev): // not the blank of a URL
-			if stop = phone(s, i); stop > 0 {
+			if stop = phone(s, i); stop > 0 && !(r == '+' && document(s, after)) {
 				mark = markPhone
 			}
+			ahead = ahead.after(r)
 		case isLetter(r):
 			var w word
 			w, after = readWord(s, i)
 			f := w.fields()
+			if stop := dottedBirth(s, &w, after); stop > 0 {
+				f, after = fieldBirth, stop
+			}
 			start, stop, mark = fieldValue(s, after, f, in)
 			for more := mark != ""; more; { // "nomes": ["Maria", "João"]
 				at, last, another := listed(s, stop, f)
@@ -113,14 +119,23 @@ func searchFields(s string) string {
 					start, stop, mark = at, last, another
 				}
 			}
+			if mark == "" && ahead == fullName {
+				if stop = fullNameEnd(s, i, &w, f, after); stop > 0 {
+					start, mark = i, markName
+				}
+			}
 			if mark == "" {
 				if stop = wordCNPJ(s, i, after, prev); stop > 0 {
 					start, mark = i, markCNPJ
 				}
 			}
+			ahead = ahead.afterWord(&w, f, in)
+		default:
+			ahead = ahead.after(r)
 		}
 		if mark != "" {
 			after, r = out.mark(s, start, stop, mark), ']'
+			ahead = afterMark(mark)
 		}
 		i, prev, in = after, r, in.after(r)
 	}

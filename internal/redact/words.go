@@ -49,6 +49,8 @@ var compounds = [...]struct {
 	rest, kind field
 }{
 	{"nome", fieldPerson | fieldLink, fieldName},
+	{"nm", fieldPerson, fieldName},
+	{"ds", fieldPerson, fieldName},
 	{"cpf", fieldPerson | fieldLink | fieldNumbers, fieldCPF},
 	{"telefone", fieldPerson | fieldLink | fieldAside | fieldPhone, fieldPhone},
 	{"tel", fieldPerson | fieldLink | fieldAside | fieldPhone, fieldPhone},
@@ -69,10 +71,13 @@ func exactly(low []byte) field {
 	case "nome", "nomes", "paciente", "pacientes", "beneficiario", "beneficiaria", "beneficiarios", "beneficiarias", "benefici?rio",
 		"benefici?ria", "mae", "m?e", "titular", "titulares", "segurado", "segurada", "segurados", "responsavel", "respons?vel", "responsaveis",
 		"dependente", "dependentes", "genitora", "genitor", "filiacao", "conjuge", "acompanhante", "nomesocial", "nomecompleto", "nomemae",
-		"patient", "patientname", "mothername", "fullname", "beneficiary", "sobrenome", "prenome", "assegurado", "assegurada", "pcte":
+		"patient", "patientname", "mothername", "fullname", "beneficiary", "sobrenome", "prenome", "assegurado", "assegurada", "associado", "associada", "associados",
+		"associadas", "conveniado", "conveniada", "conveniados", "conveniadas", "c?njuge", "conjuges":
 		return fieldName
-	case "usuario", "usuaria", "usu?rio", "cliente", "pai", "medico", "medica", "m?dico", "profissional", "solicitante", "filho", "filha",
-		"assinante", "portador", "portadora", "mother", "father", "aluno", "candidato", "funcionario", "colaborador", "enfermeiro", "enfermeira":
+	case "benef", "benefs", "pac", "pacs", "pcte", "resp", "assoc", "titul", "depend":
+		return fieldName | fieldTitle
+	case "usuario", "usuaria", "usu?rio", "usuarios", "usuarias", "cliente", "pai", "medico", "medica", "m?dico", "profissional", "solicitante", "filho", "filha",
+		"assinante", "assinantes", "rn", "rns", "portador", "portadora", "mother", "father", "aluno", "candidato", "funcionario", "colaborador", "enfermeiro", "enfermeira":
 		return fieldWeakName
 	case "sr", "sra", "srta", "dr", "dra":
 		return fieldTitle
@@ -93,7 +98,7 @@ func exactly(low []byte) field {
 		"aniversario", "natalicio", "dtnascto", "nascto":
 		return fieldBirth
 	case "do", "da", "de", "dos", "das", "os", "as", "no", "nm", "social", "civil", "completo", "completa", "name", "full", "first", "last",
-		"of", "eh", "is", "pelo", "pela", "legal", "financeiro", "principal", "ans", "text":
+		"of", "eh", "is", "pelo", "pela", "legal", "financeiro", "principal", "ans", "text", "ds", "dsc", "tx":
 		return fieldLink
 	case "nr", "nro", "num", "numero", "n?mero", "number", "registro", "em", "dia", "data", "date", "para", "com", "informado", "informada",
 		"invalido", "invalida", "inv?lido", "invalid", "residencial", "comercial", "valor", "value", "was", "nacional", "saude", "ddd":
@@ -142,7 +147,8 @@ func (w *word) ordinary() bool {
 		"timeout", "http", "https", "json", "xml", "internado", "internada", "transferido", "transferida", "estrangeiro", "idoso", "gestante",
 		"deferido", "indeferido", "nascimento", "possuem", "estao", "sao", "foram", "quando", "apos", "antes", "entre", "tambem", "favor",
 		"verifique", "verificar", "corrigir", "corrija", "tente", "tentar", "aguarde", "informe", "informar", "conforme", "referente", "retry",
-		"tiss", "ans", "motivo", "mensagem", "message", "code", "versao", "linha", "coluna", "pos", "node", "at", "row", "column", "relation", "violates", "constraint", "tentativa", "element", "elemento", "tag", "length":
+		"tiss", "ans", "motivo", "mensagem", "message", "code", "versao", "linha", "coluna", "pos", "node", "at", "row", "column", "relation",
+		"violates", "constraint", "tentativa", "element", "elemento", "tag", "length", "prazo", "limite", "executante", "unidade", "debito":
 		return true
 	}
 	for _, stem := range [...]string{

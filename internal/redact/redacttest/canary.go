@@ -118,7 +118,7 @@ func (m maker) piece() (string, Secret) {
 func (m maker) spellCPF(d string) string {
 	return one(m, d, group(d, "..-", 3, 3, 3, 2), group(d, "   ", 3, 3, 3, 2), group(d, ". .-", 3, 3, 3, 2), group(d, "-", 9, 2),
 		group(d, "///", 3, 3, 3, 2), group(d, "..--", 3, 3, 3, 2), group(d, "          ", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
-		d[:3]+". "+d[3:6]+". "+d[6:9]+" - "+d[9:], d[:9]+" "+d[9:])
+		d[:3]+". "+d[3:6]+". "+d[6:9]+" - "+d[9:], d[:9]+" "+d[9:], d[:3]+"."+d[3:], group(d, ",,-", 3, 3, 3, 2))
 }
 
 // group writes digits in groups with one of the separators after each.
@@ -160,7 +160,7 @@ var months = [...]string{"janeiro", "fevereiro", "março", "abril", "maio", "jun
 
 func (m maker) birth() (string, Secret) {
 	y, mo, d := 1926+m.IntN(90), 1+m.IntN(12), 1+m.IntN(28)
-	field := one(m, "nascimento ", "Data de nascimento: ", "data de nasc. ", "dt_nasc=", "DN ", "DN: ", "nasc. ", `"dataNascimento":"`, "<dtNascimento>",
+	field := one(m, "nascimento ", "Data de nascimento: ", "data de nasc. ", "dt_nasc=", "DN ", "DN: ", "D.N. ", "D. N.: ", "nasc. ", `"dataNascimento":"`, "<dtNascimento>",
 		"nascido em ", "DT_NASCIMENTO|", "Nascimento do paciente: ", "nascida em ", "DATA NASC: ", "birthDate=")
 	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%d/%d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
 			fmt.Sprintf("%02d.%02d.%d", d, mo, y), fmt.Sprintf("%d-%02d-%02d", y, mo, d), fmt.Sprintf("%d-%02d-%02dT00:00:00-03:00", y, mo, d),
@@ -180,6 +180,11 @@ func (m maker) email() (string, Secret) {
 		spelled = strings.Replace(address, "@", "&#64;", 1)
 	case 2:
 		spelled = strings.ToUpper(address)
+	}
+	if m.IntN(6) == 0 {
+		first, rest, _ := strings.Cut(address, "@")
+		spelled = `"` + first[:2] + " " + first[2:] + `"@` + rest
+		return one(m, "e-mail ", "de ", "") + spelled, Secret{Email, first[2:] + "@" + rest}
 	}
 	return one(m, "e-mail ", "email=", "", "mailto:", `"email":"`, "para <", "contato: ") + spelled, Secret{Email, address}
 }
@@ -206,7 +211,8 @@ func (m maker) name() (string, Secret) {
 	secret := Secret{Name, Fold(name)}
 	small, big := strings.ToLower(name), strings.ToUpper(name)
 	field := one(m, "nome", "paciente", "beneficiário", "beneficiario", "mãe", "titular", "segurado", "responsável", "nome_social", "nomeBeneficiario",
-		"Nome do paciente", "NOME DA MAE", "nome completo", "nm_paciente", "Paciente", "BENEFICIÁRIO", "nomeMae", "NOMEBENEFICIARIO", "segurada")
+		"Nome do paciente", "NOME DA MAE", "nome completo", "nm_paciente", "Paciente", "BENEFICIÁRIO", "nomeMae", "NOMEBENEFICIARIO", "segurada",
+		"BENEF", "NOME_BENEF", "nm_benef", "nomePac", "dsNome", "NM_PACIENTE", "associado(a)", "conveniado(a)", "cônjuge", "dependente", "pac", "resp")
 	tag := one(m, "nome", "ans:nomeBeneficiario", "nomeMae", "paciente", "NOME")
 	plus := strings.ReplaceAll(name, " ", "+")
 	return one(m,
@@ -215,7 +221,19 @@ func (m maker) name() (string, Secret) {
 		field+"='"+name+"'", "<"+tag+">"+name+"</"+tag+">", "<"+tag+">"+big+"</"+tag+">", "<"+tag+` xsi:type="xs:string">`+name+"</"+tag+">",
 		"&lt;"+tag+"&gt;"+name+"&lt;/"+tag+"&gt;", field+"="+plus, field+" - "+name, field+" ("+name+")", field+" "+name+", ",
 		`"`+field+`":{"nome":"`+name+`"}`, "Sra. "+name, field+": Sr. "+name, field+":\t"+big, field+"|"+big, field+" é "+name,
+		m.distant(name, big), m.distant(name, big), m.distant(name, big),
 	), secret
+}
+
+// distant writes a name away from its field, or after an abbreviation or a relation.
+func (m maker) distant(name, big string) string {
+	number := m.digits(2 + m.IntN(8))
+	return one(m,
+		"BENEFICIARIO: "+number+" - "+big, "Paciente n. "+number+" - "+name, "Paciente nº "+number+", "+name, "segurado "+number+" "+name,
+		"a beneficiária, "+name+", não possui cobertura", "o titular, "+name, "Pac.: "+name, "Resp. "+name, "Benef. "+big, "RN de "+name,
+		"RN DE "+big, "pai "+name, "usuário "+name, "USUARIO "+big, "assinante "+name, "beneficiários: Ana Lima, "+name, "pacientes: Rui Sá, João Lima e "+name,
+		"dependentes: José Lima; "+name,
+	)
 }
 
 func (m maker) syllables(n int) string {

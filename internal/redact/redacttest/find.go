@@ -101,7 +101,7 @@ func (f *Finder) scan(text string, found func(Secret)) {
 		}
 	}
 	if len(f.addresses) > 0 {
-		for _, a := range addressRun.FindAllString(text, -1) {
+		for _, a := range addressRun.FindAllString(strings.ReplaceAll(text, `"@`, "@"), -1) {
 			for { // in a URL "+" may be a blank before the address, or belong to it
 				if s, ok := f.addresses[a]; ok {
 					found(s)
@@ -129,7 +129,7 @@ func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
 			between := text[runs[i-1][1]:run[0]]
 			if month := monthIn(between); month > 0 && i == 1 {
 				digits = pad(digits, 2) + pad(strconv.Itoa(month), 2)
-			} else if len(between) > 3 || strings.Trim(between, " +.-/()_\n") != "" {
+			} else if len(between) > 3 || strings.Trim(between, " +.,-/()_\n") != "" {
 				return
 			}
 		}
