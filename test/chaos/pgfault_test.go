@@ -117,17 +117,28 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 	cuts := func() int64 { c := p.Counts(); return c.Cut[proxy.ToClient] + c.Cut[proxy.ToServer] }
 	want := int64(either(20, 1000))
 	for n := 0; cuts()+p.Counts().Reset < want; n++ {
-		r.submit(20 + chunkSingle)
+		w.answersStatus("/readyz", http.StatusOK)
 		if n%2 == 0 {
 			// A lock holds up the round trip with the COMMIT until the way back is broken.
 			unlock := r.locks("outbox IN SHARE MODE")
-			r.until("an append waits for the lock", r.appendWaits)
+			r.submit(20 + chunkSingle)
+			held := false
+			r.until("an append waits for the lock", func() bool {
+				held = r.appendWaits()
+				status, _ := w.get("/readyz")
+				return held || status != http.StatusOK
+			})
+			if !held { // a connection that was cut before was found only now, and a store that is lost is not written to
+				unlock()
+				continue
+			}
 			p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
 			before := p.Counts().Swallowed[proxy.ToClient]
 			unlock()
 			r.until("answers are lost", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
 			p.ResetAll()
 		} else {
+			r.submit(20 + chunkSingle)
 			before, faults := cuts(), proxy.Faults{}
 			faults.CutAfter[proxy.Direction(random.IntN(2))] = 2000 + random.Int64N(20_000)
 			p.Set(faults)
