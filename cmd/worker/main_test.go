@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +49,8 @@ func start(t *testing.T, args []string, settings ...string) *process {
 			p.cmd.Env = append(p.cmd.Env, entry)
 		}
 	}
-	p.cmd.Env = append(p.cmd.Env, asWorker+"=1", "RETRY_HTTP_ADDRESS=127.0.0.1:0", "ZEEBE_INSECURE_CONNECTION=true")
+	p.cmd.Env = append(p.cmd.Env, asWorker+"=1", "RETRY_HTTP_ADDRESS=127.0.0.1:0", "ZEEBE_INSECURE_CONNECTION=true",
+		"RETRY_DATABASE_URL=sqlite://"+filepath.Join(t.TempDir(), "retry.db"))
 	p.cmd.Env = append(p.cmd.Env, settings...)
 	p.cmd.Stderr = &p.stderr
 	stdout, err := p.cmd.StdoutPipe()
