@@ -100,7 +100,7 @@ func searchFields(s string) string {
 			}
 			ahead = ahead.afterNumber()
 		case r == '(' || r == '+' && !isDigit(prev) && !isLetter(prev): // not the blank of a URL
-			if stop = phone(s, i); stop > 0 && !(r == '+' && document(s, after)) {
+			if stop = phone(s, i); stop > 0 && (r != '+' || !document(s, after)) {
 				mark = markPhone
 			}
 			ahead = ahead.after(r)

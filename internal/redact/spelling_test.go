@@ -7,6 +7,8 @@ import (
 )
 
 // Where the name does not stand right after a whole word for its field, and the odder spellings of other data.
+//
+//nolint:misspell // Portuguese
 func TestOddSpellingsBecomeAMarkToo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
@@ -70,6 +72,8 @@ func TestOddSpellingsBecomeAMarkToo(t *testing.T) {
 }
 
 // The new words with nobody's name after them.
+//
+//nolint:misspell // Portuguese
 func TestTheSameWordsWithoutANameStay(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -195,6 +195,8 @@ var givenNames = []string{
 }
 
 // name makes a name whose surnames exist nowhere, so that any of them in a blob is a leak.
+//
+//nolint:misspell // Portuguese
 func (m maker) name() (string, Secret) {
 	title := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 	words := []string{one(m, givenNames...)}
