@@ -28,6 +28,9 @@ type Deadly struct {
 	mu     sync.Mutex
 	known  bool
 	before map[int64]int // deaths of earlier processes, by job; nil where none died
+	// buried are the jobs that this process has made incidents of, with the inputs that they had. One is answered alike when
+	// its batch is handed over again, and is another job once it is corrected.
+	buried map[int64]audit.Key
 	// begun are the jobs that this process has noted. It dies once, so it notes a job once, however often a batch that
 	// hangs has it handed over anew.
 	begun map[int64]bool
@@ -42,7 +45,7 @@ const maxDeaths = 3
 func NewDeadly(next job.Handler, deaths audit.Deaths, trail Trail, while time.Duration, log *zap.Logger) *Deadly {
 	return &Deadly{
 		next: next, deaths: deaths, trail: trail, until: time.Now().Add(while), log: log,
-		begun: map[int64]bool{}, alone: make(chan struct{}, 1),
+		buried: map[int64]audit.Key{}, begun: map[int64]bool{}, alone: make(chan struct{}, 1),
 	}
 }
 
@@ -100,6 +103,9 @@ func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	deaths := make([]int, len(jobs))
 	for i := range jobs {
 		deaths[i] = d.before[jobs[i].Key]
+		if grave, is := d.buried[jobs[i].Key]; is && grave != d.grave(&jobs[i]) {
+			deaths[i] = 0
+		}
 	}
 	return deaths, nil
 }
@@ -217,12 +223,17 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 	}
 }
 
+// grave is the key of the incident of a job: it is known by its inputs without reading them.
+func (d *Deadly) grave(j *job.Job) audit.Key {
+	return d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables))
+}
+
 // bury makes an incident of a job, without reading its variables: they may be what kills.
 func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 	record := audit.Record{
 		Kind:    audit.KindRejected,
 		At:      time.Now().UTC().Truncate(time.Microsecond),
-		Key:     d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables)),
+		Key:     d.grave(j),
 		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
 		Detail:  encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),
 	}
@@ -232,7 +243,7 @@ func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 	}
 	d.log.Error("job_kills_the_worker", append(jobFields(j), zap.Int("deaths", deaths))...)
 	d.mu.Lock()
-	delete(d.before, j.Key) // corrected, it comes again under the same key
+	d.buried[j.Key] = record.Key
 	d.mu.Unlock()
 	return d.trail.answer(j, &stored[0].Record, nil)
 }

@@ -234,7 +234,13 @@ func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
 	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
 		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)
 	}
-	if again := d.Handle(t.Context(), keyed(7))[0]; again.Kind() != job.KindComplete {
+	// A batch in which another job hangs or panics is handed over once more.
+	if again := d.Handle(t.Context(), keyed(7))[0]; again.Kind() != a.Kind() || again.Message() != a.Message() {
+		t.Errorf("handed over once more, it was answered %s %q: it must be answered alike", again.Kind(), again.Message())
+	}
+	corrected := keyed(7)
+	corrected[0].Variables = `{"claimId":"CLM-001-7","submissionError":"TIMEOUT"}`
+	if again := d.Handle(t.Context(), corrected)[0]; again.Kind() != job.KindComplete {
 		t.Errorf("corrected, it was answered %s %q: it must get its chance", again.Kind(), again.Message())
 	}
 }
