@@ -39,6 +39,8 @@
 //     itself ("Paciente 55, Wanderléia", the second of "beneficiários: Ana, Zuleide"), or one in small letters there; a
 //     name with any other word between the field and it ("paciente internada ontem, Ana Lima"); the rest of a name in
 //     which a word stands that messages use ("Maria Ativa").
+//   - A name right behind an e-mail address, and a CPF with wrong check digits and a comma between its digits without a
+//     field's name.
 //   - Abbreviations of fields other than benef, pac, pcte, resp, assoc, titul and depend, and "recém-nascido de".
 //   - Addresses, RG, health plan card numbers, diagnoses: they have no form by which they could be told apart.
 //   - 11 digits with wrong check digits, and 10 or 11 digits that are a phone, without a field's name: claims, guides

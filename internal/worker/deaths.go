@@ -196,11 +196,13 @@ func (d *Deadly) end(ctx context.Context, jobs []job.Job, answers []job.Answer) 
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
-		d.mu.Lock()
-		defer d.mu.Unlock()
+		// Without the lock: the store may hang, and all batches need it. A job that comes back meanwhile may lose its new
+		// note with the old one, which makes one death less.
 		if d.deaths.End(ctx, d.trail.Cluster, back) != nil {
 			return // they stay noted, once
 		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		for _, key := range back {
 			delete(d.begun, key)
 		}
