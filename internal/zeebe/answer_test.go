@@ -80,6 +80,7 @@ func TestAReleasedJobKeepsItsRetries(t *testing.T) {
 			}
 			return complete(j)
 		})})
+		r.advance(time.Second)
 		if state, retries, message := r.gateway.Job(key); state != gatewaytest.Completed || retries != 2 || message != "not now" {
 			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -46,20 +47,25 @@ func (w *Worker) handleBy(b batch) time.Time {
 // hangGrace is how much later than its deadline a handler may be back.
 func (w *Worker) hangGrace() time.Duration { return w.opt.JobTimeout / 40 }
 
+// What a handler did with a batch: it handed jobs back, or not.
+const (
+	nothing = iota
+	worked
+	declined
+)
+
 // work hands a batch to the handler and its answers on to be sent. Where the handler fails, each job of the batch is
 // handed over alone, so that only those suffer that are to blame.
 func (w *Worker) work(b batch) {
 	answers, fault := w.call(b)
 	switch {
 	case fault == nil:
+		w.lately.Store(verdict(answers)) // before the first of them is there again
 		for i, j := range b.jobs {
 			a := answers[i]
 			if a.Kind() == 0 {
 				w.log.Error("handler_gave_no_answer", jobFields(j)...)
 				a = job.Fail(j.Retries-1, "the worker's handler gave no answer for this job")
-			}
-			if a.Kind() == job.KindRelease {
-				w.declined.Store(true)
 			}
 			w.reply(b, j, a)
 		}
@@ -76,6 +82,14 @@ func (w *Worker) work(b batch) {
 		w.log.Error("handler_failed_on_job", append(append(jobFields(j), zap.String("fault", fault.text)), fault.fields...)...)
 		w.reply(b, j, job.Fail(j.Retries-1, "the worker's handler "+fault.text))
 	}
+}
+
+// verdict is what the handler did with a batch.
+func verdict(answers []job.Answer) int32 {
+	if slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind() == job.KindRelease }) {
+		return declined
+	}
+	return worked
 }
 
 // release hands all jobs of a batch back, with their retries unchanged.

@@ -131,7 +131,7 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Add(slices.Repeat([]gatewaytest.Job{poisoned}, 5)...)
 		r.run(Options{MaxJobsActive: 5, Handler: r.stumble(func(r *rig, _ context.Context) []job.Answer { <-r.over; return nil })})
-		r.advance(40 * time.Second)
+		r.advance(80 * time.Second) // three rounds, for some of the five perhaps one behind the other's
 		r.add(5)
 		r.advance(time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 5, Incident: 5})

@@ -46,7 +46,7 @@ type poll struct {
 // wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
 	w.link.good = time.Now()
-	declined := backoff{least: pollPauseMin, most: pollPauseMax}
+	pause := backoff{least: pollPauseMin, most: pollPauseMax}
 	for patience := atOnce; ; {
 		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
 		// for the time until the next batch is there.
@@ -54,10 +54,11 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
-		if w.declined.Swap(false) {
-			sleep(ctx, declined.next()) // the same jobs would come back at once, without end
-		} else {
-			declined.reset()
+		switch w.lately.Swap(nothing) {
+		case declined:
+			sleep(ctx, pause.next()) // the same jobs would come back at once, without end
+		case worked:
+			pause.reset()
 		}
 		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience, w.opt.JobTimeout}, w.accept)
 		switch {

@@ -115,7 +115,7 @@ type Worker struct {
 	keepers   sync.WaitGroup // one goroutine for each batch
 	replies   chan reply     // has room for every job in hand
 	abandoned atomic.Int64   // handler calls that did not come back in time
-	declined  atomic.Bool    // the handler has handed jobs back since it was last asked whether it did
+	lately    atomic.Int32   // what the handler did since it was last asked: nothing, worked or declined
 }
 
 // NewWorker makes a worker. It panics where a required option is missing.
