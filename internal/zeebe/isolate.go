@@ -3,7 +3,6 @@ package zeebe
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -49,8 +48,8 @@ func (w *Worker) isolate(ctx context.Context) {
 		}
 		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce, lock}, w.accept); errors.Is(err, errLost) {
 			for _, j := range next {
-				if w.isLocked(ctx, j) {
-					w.blame(j, suspects)
+				if locked := time.Now(); w.isLocked(ctx, j) {
+					w.blame(j, locked, suspects)
 				}
 			}
 			end = time.Now().Add(comeBack)
@@ -59,7 +58,8 @@ func (w *Worker) isolate(ctx context.Context) {
 	w.log.Info("polling_in_batches_again")
 }
 
-// look returns the job that is next on each partition, without its variables, and leaves it where it was.
+// look returns the job that is next on each partition, without its variables, and leaves it where it was. One that may be
+// another worker's by now is left alone.
 func (w *Worker) look(ctx context.Context) []job.Job {
 	cluster, err := w.client.Topology(ctx)
 	if err != nil {
@@ -70,8 +70,12 @@ func (w *Worker) look(ctx context.Context) []job.Job {
 		return nil
 	}
 	var next []job.Job
+	var locked []time.Time // each not before its poll was opened
 	for patience := w.opt.RequestTimeout; len(next) < cluster.Partitions; patience = atOnce {
-		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) { next = append(next, jobs...) })
+		opened := time.Now()
+		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
+			next, locked = append(next, jobs...), append(locked, opened)
+		})
 		if errors.Is(err, errLost) { // no variable was in the way
 			sleep(ctx, w.link.failed(err))
 		}
@@ -79,12 +83,17 @@ func (w *Worker) look(ctx context.Context) []job.Job {
 			break
 		}
 	}
-	return slices.DeleteFunc(next, func(j job.Job) bool {
-		return !w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"))
-	})
+	var back []job.Job
+	for i, j := range next {
+		if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"), locked[i]) {
+			back = append(back, j)
+		}
+	}
+	return back
 }
 
-// isLocked tells whether a job is in some worker's hands. The broker sets a lock anew only where there is one.
+// isLocked tells whether a job is in some worker's hands. The broker sets a lock anew only where there is one, and does so:
+// it lasts for JobTimeout from now.
 func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	ctx, cancel := context.WithTimeout(ctx, prompt)
 	defer cancel()
@@ -95,26 +104,30 @@ func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 }
 
 // blame hands a job back that a lost poll has locked, or makes an incident of it when that happened before.
-func (w *Worker) blame(j job.Job, suspects map[int64]bool) {
+func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
 	if !suspects[j.Key] {
 		suspects[j.Key] = true
-		w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"))
+		w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"), locked)
 		return
 	}
 	w.log.Error("job_cannot_be_delivered", jobFields(j)...)
 	w.settle(j, job.Incident("a variable of this job is nested too deep to be delivered to a worker; "+
-		"correct the variable, then resolve the incident"))
+		"correct the variable, then resolve the incident"), locked)
 }
 
-// settle answers a job here and now, and tells whether that worked. If not, the answer is left to the answerers.
-func (w *Worker) settle(j job.Job, a job.Answer) bool {
+// settle answers a job here and now, and tells whether that worked. If not, the answer is left to the answerers. As any
+// other it is of use only while the lock lasts, which began when the job was locked for us.
+func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
 	w.slots.take(1)
-	r := reply{j, a, w.answerBy(time.Now())}
-	if code := w.send(r, prompt); code != codes.OK {
+	r := reply{j, a, w.answerBy(locked)}
+	if left := time.Until(r.answerBy); left > 0 {
+		code := w.send(r, min(prompt, left))
+		if code == codes.OK {
+			w.slots.give()
+			return true
+		}
 		w.log.Debug("answer_not_taken_at_once", append(jobFields(j), zap.Stringer("code", code))...)
-		w.replies <- r
-		return false
 	}
-	w.slots.give()
-	return true
+	w.replies <- r
+	return false
 }

@@ -188,3 +188,26 @@ func TestALookThatCannotBeTakenBackAtOnceIsTakenBackLater(t *testing.T) {
 		}
 	})
 }
+
+// A process that stood still, or a partition that is slow, can hold up a look for longer than the first job's lock.
+func TestAJobThatWasLookedAtForLongerThanItsLockIsLeftToWhoeverHasItNow(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		const lock = time.Second
+		r.gateway.Partition(2)
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Delay: time.Millisecond}) // of one partition
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Delay: lock + lock/2})    // of the other one
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})              // and then no more
+		r.run(Options{JobTimeout: lock})
+		jobs := r.add(2)
+		r.advance(pollMargin + lock + lock*6/10)
+		if n := r.logged(zapcore.WarnLevel, "answer_given_up"); n != len(jobs) {
+			r.Errorf("%d answers were given up, want both: they are too late", n)
+		}
+		if failed := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob); len(failed) > 0 {
+			r.Errorf("a job was handed back that another worker may hold: %v", failed)
+		}
+		r.advance(time.Minute)
+		r.wantCounts(gatewaytest.Counts{Completed: len(jobs), Expired: len(jobs)})
+	})
+}
