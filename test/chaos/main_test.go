@@ -8,11 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // binary is the worker under test, built with the points at which a row can break it (internal/faults).
@@ -30,30 +30,18 @@ func either(short, inLong int) int {
 }
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (code int, err error) {
-	dir, err := os.MkdirTemp("", "chaos-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "worker")
-	if err := buildWorker(); err != nil {
-		return 1, err
-	}
-	code = devpostgres.Main{M: m}.Run()
-	return code, errors.Join(stopShared(), goleak.Find(), table.write())
+	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
+		binary = filepath.Join(dir, "worker")
+		if err := buildWorker(); err != nil {
+			return 1, err
+		}
+		code := devpostgres.Main{M: m}.Run()
+		return code, errors.Join(stopShared(), goleak.Find(), table.write())
+	}))
 }
 
 func buildWorker() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // a first build compiles everything
+	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
 	build := exec.CommandContext(ctx, "go", "build", "-tags", "faults", "-buildvcs=false", "-o", binary, "hospital.example/analyze-retry/cmd/worker")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -65,7 +65,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 // deploys puts a model of this package on the broker.
 func (r *rig) deploys(file string) {
 	r.Helper()
-	r.must(r.broker.deploy(r.Context(), "testdata/"+file))
+	r.must(r.broker.Deploy(r.Context(), "testdata/"+file))
 }
 
 // tellsOf starts an instance for each text, by all ways that a job can take, and returns how many there are by way.

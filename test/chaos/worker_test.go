@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // stopLimit is how long a worker may take to end after SIGTERM.
@@ -106,19 +106,7 @@ func (w *worker) get(path string) (status int, text string) {
 	w.rig.Helper()
 	ctx, cancel := context.WithTimeout(w.rig.Context(), 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.http+path, nil)
-	w.rig.must(err)
-	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, err.Error()
-	}
-	return response.StatusCode, string(body)
+	return suite.Get(ctx, w.http, path)
 }
 
 // metric adds up the samples of a metric that carry all the labels, such as `fate="gone"`.

@@ -4,7 +4,7 @@ import "testing"
 
 func TestAnotherProcessThatCallsTheRetriesCatchesWhatStopsThem(t *testing.T) {
 	s := onSharedBroker(t)
-	s.must(s.broker.deploy(t.Context(), "../../examples/caller.bpmn"))
+	s.must(s.broker.Deploy(t.Context(), "../../examples/caller.bpmn"))
 
 	through := s.start("CallerExampleProcess", vars{"claimId": "CLM-E2E-12-1", "retryCount": 0})
 	through.submissionFails("504 Gateway Timeout")

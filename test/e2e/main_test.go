@@ -8,11 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // What all tests share: the worker's binary, the directory of its logs, and the broker of the ordinary cases.
@@ -23,23 +23,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(suite.Run("e2e", func(dir string) (int, error) { return run(m, dir) }))
 }
 
 // run brings up what the tests share. Whatever is missing is an error: a suite that is skipped proves nothing.
-func run(m *testing.M) (code int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // a first run fetches the broker
+func run(m *testing.M, dir string) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	dir, err := os.MkdirTemp("", "e2e-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
 	binary, logs = filepath.Join(dir, "worker"), dir
 	if err := buildWorker(ctx); err != nil {
 		return 1, err
@@ -48,7 +38,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	code = m.Run()
-	return code, errors.Join(shared.stop(), findInLogs("panic", "DATA RACE"), goleak.Find())
+	return code, errors.Join(shared.Close(), findInLogs("panic", "DATA RACE"), goleak.Find())
 }
 
 func buildWorker(ctx context.Context) error {

@@ -50,7 +50,7 @@ func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.stop(); err != nil {
+		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})

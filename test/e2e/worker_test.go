@@ -5,17 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/devbroker"
 	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
@@ -131,17 +130,7 @@ func (w *worker) answers(path string, status int) {
 
 // get asks the worker's HTTP server once; the status is 0 where it does not answer.
 func (w *worker) get(ctx context.Context, path string) (status int, text string) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.http+path, nil)
-	w.scene.must(err)
-	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	w.scene.must(err)
-	return response.StatusCode, strings.TrimSpace(string(body))
+	return suite.Get(ctx, w.http, path)
 }
 
 // freeAddress returns a loopback address for a worker, or for a broker that is yet to come.

@@ -1,0 +1,49 @@
+// Package suite is what the suites on a real broker share: the frame of their TestMain, a broker with a connection to its
+// gateway, and a look at a worker's HTTP server.
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// SetupTimeout bounds what a suite makes before its tests: a first run fetches the broker and compiles everything.
+const SetupTimeout = 15 * time.Minute
+
+// Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run returns, or
+// 1 where it fails, which is printed.
+func Run(name string, run func(dir string) (code int, err error)) (code int) {
+	dir, err := os.MkdirTemp("", name+"-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		code, err = run(dir)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		return 1
+	}
+	return code
+}
+
+// Get asks an HTTP server at host:port once. The status is 0 where it does not answer, and the text says why.
+func Get(ctx context.Context, address, path string) (status int, text string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	request.Close = true // a connection that is kept would outlive the test
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(body)
+}
