@@ -12,7 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/eventstest"
-	eventsqueue "hospital.example/analyze-retry/internal/events/queue"
 )
 
 // onBothStores runs a test on SQLite, where two relays share the one store, and on PostgreSQL, where each has its own.
@@ -92,19 +91,11 @@ func TestTwoRelaysOnOneStoreDoNotPublishSideBySide(t *testing.T) {
 }
 
 func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
-	server, err := devqueue.StartNATS(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	server := eventstest.Start(t, devqueue.StartNATS)
 	onBothStores(t, func(t *testing.T, s, _ audit.Store) {
 		t.Helper()
 		place := filepath.Base(t.Name())
-		p, err := eventsqueue.Open(server.URL() + "?stream=" + place + "&subject=" + place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.Close() })
+		p := server.With(t, "?stream="+place+"&subject="+place)
 		records := store(t, s, 1, 50, 3)
 		eventstest.Relay(t, s, p, events.Options{})
 		eventstest.Await(t, "all are published", empty(t, s))

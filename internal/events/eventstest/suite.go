@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,8 @@ import (
 
 // Queue is a real queue under test.
 type Queue interface {
-	// Open makes a publisher to the place of this name in the queue: a stream, an exchange, a topic.
+	// Open makes a publisher to the place of this name in the queue: a stream, an exchange, a topic. It is closed with
+	// the test.
 	Open(t *testing.T, place string) events.Publisher
 	// Received returns what the place holds, in its order. Of an event, the ID and the JSON count.
 	Received(t *testing.T, place string) []events.Event
@@ -65,16 +65,22 @@ func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o even
 	return relay, stop
 }
 
-// open opens a publisher that is closed with the test.
-func open(t *testing.T, q Queue, place string) events.Publisher {
+// Batch returns n events of different claims.
+func Batch(t *testing.T, n int) []events.Event {
 	t.Helper()
-	p := q.Open(t, place)
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
+	return eventsOf(t, (&Outbox{}).Fill("A", n, 1))
+}
+
+func eventsOf(t *testing.T, records []audit.Record) []events.Event {
+	t.Helper()
+	all := make([]events.Event, len(records))
+	for i := range records {
+		var err error
+		if all[i], err = events.FromRecord(&records[i]); err != nil {
+			t.Fatal(err)
 		}
-	})
-	return p
+	}
+	return all
 }
 
 // Complete fails the test unless each record's event was received as it is, at least once, and the first time in the
@@ -82,11 +88,7 @@ func open(t *testing.T, q Queue, place string) events.Publisher {
 func Complete(t *testing.T, records []audit.Record, received []events.Event) (repeats int) {
 	t.Helper()
 	want := map[string]events.Event{}
-	for i := range records {
-		e, err := events.FromRecord(&records[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range eventsOf(t, records) {
 		want[e.ID] = e
 	}
 	seen, last := map[string]bool{}, map[string]int64{}
@@ -114,7 +116,7 @@ func Complete(t *testing.T, records []audit.Record, received []events.Event) (re
 func everyEventArrives(t *testing.T, q Queue) {
 	outbox := &Outbox{}
 	records := append(outbox.Fill("A", 300, 4), outbox.Append(Samples()...)...)
-	Relay(t, outbox, open(t, q, "all"), events.Options{})
+	Relay(t, outbox, q.Open(t, "all"), events.Options{})
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	if repeats := Complete(t, records, q.Received(t, "all")); repeats > 0 {
 		t.Errorf("%d came twice, although nothing failed", repeats)
@@ -122,19 +124,9 @@ func everyEventArrives(t *testing.T, q Queue) {
 }
 
 func tooLarge(t *testing.T, q Queue) {
-	var batch []events.Event
-	for i := range 5 {
-		r := Scheduled(fmt.Sprintf("CLM-A-%d", i), Began)
-		r.ID = int64(i + 1)
-		audit.NewChain(i).Link(&r)
-		e, err := events.FromRecord(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch = append(batch, e)
-	}
+	batch := Batch(t, 5)
 	batch[2].JSON = []byte(`"` + strings.Repeat("x", q.TooLarge()) + `"`)
-	p := open(t, q, "large")
+	p := q.Open(t, "large")
 	var errs []error
 	Await(t, "four are acknowledged", func() bool {
 		errs = p.Publish(t.Context(), batch)
@@ -147,7 +139,7 @@ func tooLarge(t *testing.T, q Queue) {
 
 func killedInTheMiddle(t *testing.T, q Queue) {
 	outbox, seen := &Outbox{}, &counts{}
-	relay, _ := Relay(t, outbox, open(t, q, "killed"), events.Options{Observer: seen})
+	relay, _ := Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
 	records := outbox.Fill("A", 2000, 3)
 	relay.Wake()
 	Await(t, "the first are published", func() bool { published, _ := seen.get(); return published > 0 })
@@ -169,7 +161,7 @@ func notThereAtTheStart(t *testing.T, q Queue) {
 	q.Kill(t)
 	outbox, seen := &Outbox{}, &counts{}
 	records := outbox.Fill("A", 20, 2)
-	Relay(t, outbox, open(t, q, "late"), events.Options{Observer: seen})
+	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
 	Await(t, "sending fails", func() bool { _, failed := seen.get(); return failed > 0 })
 	q.Restart(t)
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })

@@ -17,7 +17,6 @@ import (
 	"hospital.example/analyze-retry/internal/devbroker"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/eventstest"
-	"hospital.example/analyze-retry/internal/events/queue"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,11 +49,7 @@ func start(t *testing.T, options ...kfake.Opt) *cluster {
 
 func (c *cluster) Open(t *testing.T, place string) events.Publisher {
 	t.Helper()
-	p, err := queue.Open("kafka://" + c.address + "?topic=" + place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return eventstest.Open(t, "kafka://"+c.address+"?topic="+place)
 }
 
 func (c *cluster) Received(t *testing.T, place string) (received []events.Event) {
@@ -96,29 +91,12 @@ func (c *cluster) Restart(t *testing.T) {
 
 func (c *cluster) TooLarge() int { return 2 << 20 }
 
-func batch(t *testing.T) (all []events.Event) {
-	t.Helper()
-	records := (&eventstest.Outbox{}).Fill("A", 3, 1)
-	for i := range records {
-		e, err := events.FromRecord(&records[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
 func TestKafka(t *testing.T) { eventstest.Suite(t, start(t, kfake.AllowAutoTopicCreation())) }
 
 func TestATopicOfOthersIsNeverMade(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
-	p, err := queue.Open("kafka://" + c.address + "?create=false")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	for _, err := range p.Publish(t.Context(), batch(t)) {
+	p := eventstest.Open(t, "kafka://"+c.address+"?create=false")
+	for _, err := range p.Publish(t.Context(), eventstest.Batch(t, 3)) {
 		if err == nil || errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "the topic analyze-retry.events is not there") {
 			t.Errorf("error %v", err)
 		}
@@ -139,8 +117,7 @@ func TestThePublisherAsksForEveryReplicasAcknowledgement(t *testing.T) {
 		return nil, nil, false
 	})
 	p := c.Open(t, "acks")
-	defer p.Close()
-	for _, err := range p.Publish(t.Context(), batch(t)) {
+	for _, err := range p.Publish(t.Context(), eventstest.Batch(t, 3)) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -158,10 +135,9 @@ func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
 		return nil, errors.New("cut"), true // the connection is closed without an answer
 	})
 	p := c.Open(t, "silent")
-	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	for _, err := range p.Publish(ctx, batch(t)) {
+	for _, err := range p.Publish(ctx, eventstest.Batch(t, 3)) {
 		if err == nil || errors.Is(err, events.ErrRefused) {
 			t.Errorf("error %v", err)
 		}
@@ -175,15 +151,12 @@ func TestALoginIsAskedForAndAWrongPasswordIsToldWithoutIt(t *testing.T) {
 		{"plain:right", "&sasl=plain", ""},
 		{"worker:not-the-password", "", "connect to Kafka"}, // the fake hangs up without a word
 	} {
-		p, err := queue.Open("kafka://" + login.user + "@" + c.address + "?topic=login" + login.query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := eventstest.Open(t, "kafka://"+login.user+"@"+c.address+"?topic=login"+login.query)
 		var got string
 		eventstest.Await(t, "an answer", func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			err := p.Publish(ctx, batch(t))[0]
+			err := p.Publish(ctx, eventstest.Batch(t, 3))[0]
 			got = ""
 			if err != nil {
 				got = err.Error()
@@ -193,6 +166,5 @@ func TestALoginIsAskedForAndAWrongPasswordIsToldWithoutIt(t *testing.T) {
 		if (got == "") != (login.want == "") || strings.Contains(got, "not-the-password") {
 			t.Errorf("%s: %s", login.user, got)
 		}
-		_ = p.Close()
 	}
 }

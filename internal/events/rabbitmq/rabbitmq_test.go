@@ -11,40 +11,16 @@ import (
 	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/eventstest"
-	"hospital.example/analyze-retry/internal/events/queue"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // server is a real RabbitMQ.
-type server struct{ *devqueue.Server }
-
-func start(t *testing.T) server {
-	t.Helper()
-	s, err := devqueue.StartRabbitMQ(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server{s}
-}
+type server struct{ eventstest.Server }
 
 func (s server) Open(t *testing.T, place string) events.Publisher {
 	t.Helper()
-	return s.with(t, "?exchange="+place+"&queue="+place)
-}
-
-func (s server) with(t *testing.T, query string) events.Publisher {
-	t.Helper()
-	p, err := queue.Open(s.URL() + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return s.With(t, "?exchange="+place+"&queue="+place)
 }
 
 // channel is for looking at what the server holds.
@@ -81,46 +57,18 @@ func (s server) Received(t *testing.T, place string) (received []events.Event) {
 	}
 }
 
-func (s server) Kill(t *testing.T) {
-	t.Helper()
-	if err := s.Server.Kill(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s server) Restart(t *testing.T) {
-	t.Helper()
-	if err := s.Server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TooLarge is RabbitMQ's own limit before version 4, where it became less.
 func (s server) TooLarge() int { return 128 << 20 }
 
-func batch(t *testing.T) (all []events.Event) {
-	t.Helper()
-	records := (&eventstest.Outbox{}).Fill("A", 3, 1)
-	for i := range records {
-		e, err := events.FromRecord(&records[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
 func TestRabbitMQ(t *testing.T) {
-	s := start(t)
+	s, batch := server{eventstest.Start(t, devqueue.StartRabbitMQ)}, eventstest.Batch(t, 3)
 	t.Run("AnEventThatNoQueueIsBoundForIsRefused", func(t *testing.T) {
 		channel := s.channel(t)
 		if err := channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
 			t.Fatal(err)
 		}
-		p := s.with(t, "?exchange=theirs&create=false")
-		defer p.Close()
-		for _, err := range p.Publish(t.Context(), batch(t)) {
+		p := s.With(t, "?exchange=theirs&create=false")
+		for _, err := range p.Publish(t.Context(), batch) {
 			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v1") {
 				t.Errorf("error %v", err)
 			}
@@ -131,7 +79,7 @@ func TestRabbitMQ(t *testing.T) {
 		if err := channel.QueueBind("late", "retry.#", "theirs", false, nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range p.Publish(t.Context(), batch(t)) {
+		for _, err := range p.Publish(t.Context(), batch) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -149,11 +97,10 @@ func TestRabbitMQ(t *testing.T) {
 		if err := channel.QueueBind("full", "#", "full", false, nil); err != nil {
 			t.Fatal(err)
 		}
-		p := s.with(t, "?exchange=full&create=false")
-		defer p.Close()
+		p := s.With(t, "?exchange=full&create=false")
 		eventstest.Await(t, "one is refused", func() bool {
 			refused := 0
-			for _, err := range p.Publish(t.Context(), batch(t)) {
+			for _, err := range p.Publish(t.Context(), batch) {
 				if errors.Is(err, events.ErrRefused) {
 					refused++
 				} else if err != nil {
@@ -170,19 +117,14 @@ func TestRabbitMQ(t *testing.T) {
 		if err := s.channel(t).ExchangeDeclare("direct", amqp.ExchangeDirect, true, false, false, false, nil); err != nil {
 			t.Fatal(err)
 		}
-		p := s.with(t, "?exchange=direct&queue=mine")
-		defer p.Close()
-		if err := p.Publish(t.Context(), batch(t))[0]; err == nil || !strings.Contains(err.Error(), "create=false") || errors.Is(err, events.ErrRefused) {
+		p := s.With(t, "?exchange=direct&queue=mine")
+		if err := p.Publish(t.Context(), batch)[0]; err == nil || !strings.Contains(err.Error(), "create=false") || errors.Is(err, events.ErrRefused) {
 			t.Errorf("error %v, want one that says what to do", err)
 		}
 	})
 	t.Run("AWrongPasswordIsToldAndShowsNoPassword", func(t *testing.T) {
-		p, err := queue.Open("amqp://test:not-the-password@" + s.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
-		err = p.Publish(t.Context(), batch(t))[0]
+		p := eventstest.Open(t, "amqp://test:not-the-password@"+s.Address())
+		err := p.Publish(t.Context(), batch)[0]
 		if err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "not-the-password") {
 			t.Errorf("error %v", err)
 		}

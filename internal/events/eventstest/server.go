@@ -1,0 +1,65 @@
+package eventstest
+
+import (
+	"context"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/queue"
+)
+
+// Server is a real server of a queue. With Open, Received and TooLarge of its kind it is a [Queue].
+type Server struct{ *devqueue.Server }
+
+// Start starts a server that ends with the test.
+func Start(t *testing.T, start func(context.Context) (*devqueue.Server, error)) Server {
+	t.Helper()
+	s, err := start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return Server{s}
+}
+
+// With opens a publisher to the server; the query says what place it uses and how.
+func (s Server) With(t *testing.T, query string) events.Publisher {
+	t.Helper()
+	return Open(t, s.URL()+query)
+}
+
+// Kill is that of [Queue].
+func (s Server) Kill(t *testing.T) {
+	t.Helper()
+	if err := s.Server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Restart is that of [Queue].
+func (s Server) Restart(t *testing.T) {
+	t.Helper()
+	if err := s.Server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Open opens the publisher that a URL names, as the worker does; it is closed with the test.
+func Open(t *testing.T, url string) events.Publisher {
+	t.Helper()
+	p, err := queue.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
