@@ -20,16 +20,20 @@ const maxRSS = 128 << 20
 //
 //	I1  each started instance came to its end or has an incident, and each job exactly one end, the right one
 //	I2  one decision for each job, and all answers that were sent to it are the same bytes
-//	I3  no job was answered without its record; the chain of records verifies
-//	I4  each record has its event, and one ID
+//	I3  no job was answered without its record; the chain of records verifies. That the record was there first, and synced,
+//	    shows where the process dies in between: rows 1, 14 and 16
+//	I4  each record has its event, with an ID of its own; the queue has it, or where there is none the outbox
 //	I5  no personal data in the store, the logs, the metrics, the broker's log or its incidents
-//	I6  goroutines and files are back where they were, and the memory is bounded
+//	I6  goroutines, files and series of metrics are back where they were, and the memory is bounded
 //
 // It returns the records by the key of their job.
 func invariants(r *rig) map[int64][]audit.Record {
 	r.Helper()
 	r.untilDone()
 	spent := r.resources()
+	if last := r.workers[len(r.workers)-1]; r.queue != nil && last.Alive() {
+		r.queue.drains(last)
+	}
 	r.stopAll()
 	records := r.records()
 	byJob := map[int64][]audit.Record{}
@@ -40,7 +44,7 @@ func invariants(r *rig) map[int64][]audit.Record {
 	r.eachJobHasItsEnd(byJob)
 	r.eachClaimIsDecidedOnce(records)
 	r.chainHolds(len(records))
-	r.eventsAreUnique(records)
+	r.eventsAreKept(records)
 	r.backToBaseline(spent) // its worker adds no record
 	r.nothingPersonal(records)
 	return byJob
@@ -176,8 +180,8 @@ func (r *rig) chainHolds(records int) {
 	}
 }
 
-// eventsAreUnique holds I4 as far as the store goes: each record makes one event, and no two share an ID.
-func (r *rig) eventsAreUnique(records []audit.Record) {
+// eventsAreKept holds I4: each record makes one event, no two share an ID, and all of them are where they must be.
+func (r *rig) eventsAreKept(records []audit.Record) {
 	r.Helper()
 	ids := map[string]int64{}
 	for i := range records {
@@ -191,6 +195,23 @@ func (r *rig) eventsAreUnique(records []audit.Record) {
 		}
 		ids[e.ID] = records[i].ID
 	}
+	waiting, want := r.backlog(), len(records)
+	if r.queue != nil {
+		want, r.repeated = 0, r.queue.hasAll(ids)
+	}
+	if waiting != want {
+		r.Errorf("I4: %d events are in the outbox, want %d", waiting, want)
+	}
+}
+
+// backlog is how many events no queue has acknowledged.
+func (r *rig) backlog() int {
+	r.Helper()
+	s := r.store.open(r)
+	defer func() { r.check(s.Close()) }()
+	waiting, _, err := s.Backlog(r.Context())
+	r.must(err)
+	return int(waiting)
 }
 
 // nothingPersonal holds I5. What the process variables hold is the process's own, and is not looked at.
@@ -221,10 +242,10 @@ func (r *rig) nothingPersonal(records []audit.Record) {
 }
 
 // usage is what a worker holds of the machine.
-type usage struct{ goroutines, files, memory float64 }
+type usage struct{ goroutines, files, memory, series float64 }
 
-// A pool keeps some connections to the store and to the gateway open.
-const spareGoroutines, spareFiles = 20, 20
+// A pool keeps some connections to the store and to the gateway open. Some series begin with what they count first.
+const spareGoroutines, spareFiles, spareSeries = 20, 20, 20
 
 // usual is what the fresh worker of an earlier row held, by store. Each row is judged by its own.
 var usual = map[string]usage{}
@@ -232,7 +253,16 @@ var usual = map[string]usage{}
 func (w *worker) usage() usage {
 	w.rig.Helper()
 	w.metric("go_goroutines")
-	return usage{sample(w.scraped, "go_goroutines"), sample(w.scraped, "process_open_fds"), sample(w.scraped, "process_resident_memory_bytes")}
+	u := usage{
+		goroutines: sample(w.scraped, "go_goroutines"), files: sample(w.scraped, "process_open_fds"),
+		memory: sample(w.scraped, "process_resident_memory_bytes"),
+	}
+	for line := range strings.Lines(w.scraped) {
+		if line[0] != '#' {
+			u.series++
+		}
+	}
+	return u
 }
 
 // resources is the most that any worker holds now that there is nothing to do. Each is given some seconds to let go.
@@ -249,9 +279,11 @@ func (r *rig) resources() (most usage) {
 			}
 			r.pass(100 * time.Millisecond)
 			now := w.usage()
-			least = usage{min(least.goroutines, now.goroutines), min(least.files, now.files), max(least.memory, now.memory)}
+			least = usage{min(least.goroutines, now.goroutines), min(least.files, now.files), max(least.memory, now.memory), now.series}
 		}
-		most = usage{max(most.goroutines, least.goroutines), max(most.files, least.files), max(most.memory, least.memory)}
+		most = usage{
+			max(most.goroutines, least.goroutines), max(most.files, least.files), max(most.memory, least.memory), max(most.series, least.series),
+		}
 	}
 	return most
 }
@@ -271,5 +303,8 @@ func (r *rig) backToBaseline(spent usage) {
 	if !r.mayHang && spent.goroutines > baseline.goroutines+spareGoroutines || spent.files > baseline.files+spareFiles {
 		r.Errorf("I6: a worker holds %.0f goroutines and %.0f files, a fresh one %.0f and %.0f",
 			spent.goroutines, spent.files, baseline.goroutines, baseline.files)
+	}
+	if spent.series > baseline.series+spareSeries {
+		r.Errorf("I6: a worker has %.0f series of metrics, a fresh one %.0f", spent.series, baseline.series)
 	}
 }

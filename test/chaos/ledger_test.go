@@ -27,7 +27,11 @@ type life struct {
 	// created, timedOut: on the broker's clock, in milliseconds; how many locks ran out.
 	created  int64
 	timedOut int
-	answers  []answer
+	// lookedAt says that it was given out last without its variables, by the search for jobs that cannot be delivered;
+	// lockedUntil is when that lock ends, on the broker's clock.
+	lookedAt    bool
+	lockedUntil int64
+	answers     []answer
 	// fate is the event that ended the job, or INCIDENT; "" while it is open. ended is when, on the broker's clock.
 	fate      string
 	ended     int64
@@ -40,7 +44,8 @@ type answer struct {
 	intent  string // COMPLETE, THROW_ERROR, FAIL
 	payload string // all that the command carried
 	value   jobValue
-	late    bool // it was sent after a lock of the job had run out
+	// late: it was sent after a lock of the job had run out, and not by a look under a lock that it had just got.
+	late bool
 }
 
 // instance is what happened to one process instance.
@@ -86,6 +91,8 @@ func (l *ledger) take(r *devbroker.Record) error {
 	switch r.ValueType {
 	case "JOB":
 		return l.takeJob(r)
+	case "JOB_BATCH":
+		return l.takeBatch(r)
 	case "INCIDENT":
 		return l.takeIncident(r)
 	case "PROCESS_INSTANCE":
@@ -117,7 +124,8 @@ func (l *ledger) takeJob(r *devbroker.Record) error {
 		if err != nil {
 			return err
 		}
-		j.answers = append(j.answers, answer{r.Intent, string(payload), v, j.timedOut > 0})
+		looked := j.lookedAt && r.Timestamp <= j.lockedUntil
+		j.answers = append(j.answers, answer{r.Intent, string(payload), v, j.timedOut > 0 && !looked})
 		if v.ErrorMessage != "" {
 			l.texts = append(l.texts, v.ErrorMessage)
 		}
@@ -126,6 +134,27 @@ func (l *ledger) takeJob(r *devbroker.Record) error {
 		j.timedOut++
 	case r.Intent == "COMPLETED", r.Intent == "ERROR_THROWN", r.Intent == "CANCELED":
 		j.fate, j.ended = r.Intent, r.Timestamp
+	}
+	return nil
+}
+
+// takeBatch notes how jobs were given out.
+func (l *ledger) takeBatch(r *devbroker.Record) error {
+	if r.RecordType != "EVENT" || r.Intent != "ACTIVATED" {
+		return nil
+	}
+	var v struct {
+		JobKeys []int64
+		Timeout int64
+		Jobs    []struct{ Variables map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return err
+	}
+	for i, key := range v.JobKeys {
+		if j := l.jobs[key]; j != nil {
+			j.lookedAt, j.lockedUntil = len(v.Jobs[i].Variables) == 0, r.Timestamp+v.Timeout
+		}
 	}
 	return nil
 }

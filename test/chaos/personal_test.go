@@ -30,7 +30,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 			r.oddClaims = true
 			q := nats.stream(r, "patients-"+in)
 			settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
-			w := r.start(append(settings, "ANALYZE_RETRY_FAULTS=decided=panic@CLM-26-panic")...)
+			w := r.start(append(settings, "ANALYZE_RETRY_FAULTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAULT_TEXT="+patients[0].Text)...)
 			r.deploys("uncaught.bpmn")
 			finder := redacttest.NewFinder(patients...)
 			began := r.ledger.seen
@@ -57,6 +57,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 			for _, path := range []string{"retry", "permanent", "exhausted", "invalid", "uncaught", "panic", "undelivered"} {
 				r.happened(paths[path], path)
 			}
+			r.happened(r.logged("handler_failed_on_job"), "panics with a patient in their value")
 			r.happened(len(outputs), "outputs searched")
 		})
 	}
@@ -164,7 +165,7 @@ func (r *rig) variables(since int) []byte {
 }
 
 // outputs is everything that leaves the worker, by name.
-func (r *rig) outputs(q queue) map[string][]byte {
+func (r *rig) outputs(q *queue) map[string][]byte {
 	r.Helper()
 	all := map[string][]byte{
 		"the queue's messages":                         bytes.Join(q.read(), []byte("\n")),

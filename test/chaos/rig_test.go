@@ -36,6 +36,7 @@ type rig struct {
 	proxy   *proxy.Proxy // the workers' way to the broker
 	store   store
 	ledger  *ledger
+	queue   *queue // nil where the row has none
 	workers []*worker
 	started atomic.Int64 // process instances
 
@@ -45,6 +46,8 @@ type rig struct {
 	cancelled map[int64]bool
 	// faults says what the row did and how often.
 	faults string
+	// repeated is how many events the queue has more than once; invariants counts them.
+	repeated int
 	// mayHang says that handlers hang for ever in this row, so that goroutines are left.
 	mayHang bool
 	// oddClaims says that the claims' IDs tell nothing in this row.
