@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 func newAuditExport() *cobra.Command {
@@ -26,11 +24,7 @@ It changes nothing and works beside a running worker.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
-			return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-				records, err := recordsOf(ctx, cfg, store, args[0])
-				if err != nil {
-					return err
-				}
+			return askClaim(command, args[0], func(records []audit.Record) error {
 				for i := range records {
 					if err := printLine(command, exportOf(&records[i])); err != nil {
 						return err

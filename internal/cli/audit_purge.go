@@ -34,13 +34,7 @@ and works beside a running worker.`,
 	dryRun := flags.Bool("dry-run", false, "only say what would be removed, and what holds back the rest")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		report := func(p purged) error {
-			if *asJSON {
-				return printJSON(command, p)
-			}
-			_, err := fmt.Fprint(command.OutOrStdout(), p.text())
-			return err
-		}
+		report := func(p purged) error { return printAnswer(command, *asJSON, p, p.text()) }
 		if *dryRun {
 			return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
 				cutoff := audit.Cutoff(now(), int(cfg.AuditRetention))

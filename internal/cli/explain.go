@@ -33,11 +33,7 @@ func newExplain() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
-		if *asJSON {
-			return printJSON(command, explanation)
-		}
-		_, err = fmt.Fprint(command.OutOrStdout(), explanation.text())
-		return err
+		return printAnswer(command, *asJSON, explanation, explanation.text())
 	}
 	return command
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 func newHistory(now clock) *cobra.Command {
@@ -30,20 +28,12 @@ data. It changes nothing and works beside a running worker.`,
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			records, err := recordsOf(ctx, cfg, store, args[0])
-			if err != nil {
-				return err
-			}
+		return askClaim(command, args[0], func(records []audit.Record) error {
 			h, err := historyOf(records, now())
 			if err != nil {
 				return fmt.Errorf("%w; worker audit verify tells whether it was changed, worker audit export shows it as it is", err)
 			}
-			if *asJSON {
-				return printJSON(command, h)
-			}
-			_, err = fmt.Fprint(command.OutOrStdout(), h.text())
-			return err
+			return printAnswer(command, *asJSON, h, h.text())
 		})
 	}
 	return command

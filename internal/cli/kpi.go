@@ -51,11 +51,7 @@ the process reports (record-retry-outcome).`,
 			for _, k := range tally.KPIs() {
 				m.KPIs = append(m.KPIs, kpiOf(k))
 			}
-			if *asJSON {
-				return printJSON(command, m)
-			}
-			_, err := fmt.Fprint(command.OutOrStdout(), m.text(since))
-			return err
+			return printAnswer(command, *asJSON, m, m.text(since))
 		})
 	}
 	return command

@@ -50,11 +50,7 @@ It looks at the decisions of the last 30 days, or as far back as --since says.`,
 			if err != nil {
 				return err
 			}
-			if *asJSON {
-				return printJSON(command, all)
-			}
-			_, err = fmt.Fprint(command.OutOrStdout(), pendingText(all, now, since, *onlyOverdue))
-			return err
+			return printAnswer(command, *asJSON, all, pendingText(all, now, since, *onlyOverdue))
 		})
 	}
 	return command

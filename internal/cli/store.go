@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -35,19 +34,21 @@ func ask(command *cobra.Command, do question) error {
 	return errors.Join(do(ctx, cfg, store), store.Close())
 }
 
-// recordsOf returns the records of a claim, and an error that says what may be the reason where there are none.
-func recordsOf(ctx context.Context, cfg config.Config, store audit.Store, claimID string) ([]audit.Record, error) {
-	records, err := store.Claim(ctx, claimID)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(records) > 0:
-		return records, nil
-	case !retry.ValidClaimID(claimID):
-		return nil, fmt.Errorf("nothing is known of claim %q; a claim is %s", claimID, retry.RuleClaimID)
-	default:
-		return nil, fmt.Errorf("nothing is known of claim %s in %s: no decision was asked for it, or its retention is over", claimID, cfg.DatabaseURL)
-	}
+// askClaim asks for the records of a claim, oldest first. Where there are none, the error says what may be the reason.
+func askClaim(command *cobra.Command, claimID string, do func(records []audit.Record) error) error {
+	return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+		records, err := store.Claim(ctx, claimID)
+		switch {
+		case err != nil:
+			return err
+		case len(records) > 0:
+			return do(records)
+		case !retry.ValidClaimID(claimID):
+			return fmt.Errorf("nothing is known of claim %q; a claim is %s", claimID, retry.RuleClaimID)
+		default:
+			return fmt.Errorf("nothing is known of claim %s in %s: no decision was asked for it, or its retention is over", claimID, cfg.DatabaseURL)
+		}
+	})
 }
 
 // oneClaim wants the claim as the only argument.
@@ -90,13 +91,6 @@ func (s *span) String() string {
 
 // Type names the notation in the help.
 func (s *span) Type() string { return "time" }
-
-// printLine prints a value as one line of JSON, texts as they are.
-func printLine(command *cobra.Command, value any) error {
-	encoder := json.NewEncoder(command.OutOrStdout())
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
 
 // plain makes a stored text safe for a terminal: what it cannot show, and what could command it, is replaced.
 func plain(text string) string {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -59,19 +58,8 @@ func newVersion() *cobra.Command {
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		if *asJSON {
-			return printJSON(command, buildVersion())
-		}
-		_, err := fmt.Fprintln(command.OutOrStdout(), buildVersion())
-		return err
+		b := buildVersion()
+		return printAnswer(command, *asJSON, b, b.String()+"\n")
 	}
 	return command
-}
-
-// printJSON prints a value as indented JSON, texts as they are.
-func printJSON(command *cobra.Command, value any) error {
-	encoder := json.NewEncoder(command.OutOrStdout())
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }
