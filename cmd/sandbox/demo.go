@@ -33,7 +33,8 @@ func newDemo() *cobra.Command {
 		Long: `Starts a broker of its own and the worker, brings each claim of a file to its end,
 and shows what happened to it, as the broker's records have it. The insurer and
 the people are played by the demo, from the file; the broker's clock is moved
-through the waits. At the end both are stopped and the broker's data is removed.
+through the waits. At the end both are stopped and the broker's data is removed,
+and with it what the worker decided, unless RETRY_DATABASE_URL names its store.
 
 The file is a CSV with one row for each claim; a cell may hold several lines:
   claim     its number

@@ -153,10 +153,14 @@ func (s *demoStage) strike(ctx context.Context) (farewell string, err error) {
 	if err := s.stop(ctx); err != nil || s.broker == nil {
 		return "", err
 	}
-	if s.worker == nil {
+	switch {
+	case s.worker == nil:
 		return "Stopped the broker, removed its data", nil
+	case callerKeepsStore():
+		return "Stopped broker and worker, removed the broker's data, kept the store of RETRY_DATABASE_URL and the log " + s.logPath, nil
+	default:
+		return "Stopped broker and worker, removed their data, kept the log " + s.logPath, nil
 	}
-	return "Stopped broker and worker, removed their data, kept the log " + s.logPath, nil
 }
 
 func (s *demoStage) stop(ctx context.Context) error {

@@ -37,13 +37,19 @@ func TestAFileThatIsNotThereIsNamed(t *testing.T) {
 func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		broker, worker bool
+		store          string // as the caller's settings name it
 		want           string
 	}{
-		"nothing was started":       {false, false, ""},
-		"the worker did not start":  {true, false, "Stopped the broker, removed its data"},
-		"the broker and the worker": {true, true, "Stopped broker and worker, removed their data, kept the log worker.log"},
+		"nothing was started":       {false, false, "", ""},
+		"the worker did not start":  {true, false, "", "Stopped the broker, removed its data"},
+		"the broker and the worker": {true, true, "", "Stopped broker and worker, removed their data, kept the log worker.log"},
+		"the caller keeps the store": {
+			true, true, "sqlite://kept.db",
+			"Stopped broker and worker, removed the broker's data, kept the store of RETRY_DATABASE_URL and the log worker.log",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("RETRY_DATABASE_URL", c.store)
 			s := &demoStage{dir: t.TempDir(), logPath: "worker.log"}
 			if c.broker {
 				s.broker = devbroker.Attach(devbroker.State{Dir: s.dir, PID: stand(t, s.dir).PID()})

@@ -45,7 +45,7 @@ decisions stay from one time to the next.`,
 	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
 	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
 	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/sandbox-worker")
-	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time, the worker's decisions too")
+	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time, the worker's decisions too unless RETRY_DATABASE_URL names their store")
 	return command
 }
 

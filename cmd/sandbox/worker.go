@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,18 +42,30 @@ func buildWorker(ctx context.Context) (string, error) {
 	return binary, nil
 }
 
-// workerCommand is a call of the worker for a broker without TLS. Of the caller's settings only the worker's own
-// (RETRY_*) reach it.
+// workerCommand is a call of the worker for a broker without TLS, with the caller's settings.
 func workerCommand(ctx context.Context, binary, gateway, subcommand string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, subcommand)
-	for _, pair := range cmd.Environ() {
-		if strings.HasPrefix(pair, "RETRY_") {
-			cmd.Env = append(cmd.Env, pair)
-		}
-	}
-	cmd.Env = append(cmd.Env, "ZEEBE_ADDRESS="+gateway, "ZEEBE_INSECURE_CONNECTION=true")
+	cmd.Env = append(callersSettings(), "ZEEBE_ADDRESS="+gateway, "ZEEBE_INSECURE_CONNECTION=true")
 	return cmd
 }
+
+// callersSettings are those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as
+// unset, as it does for the worker.
+func callersSettings() (pairs []string) {
+	for _, pair := range new(exec.Cmd).Environ() {
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "RETRY_") && value != "" {
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs
+}
+
+// callerKeepsStore tells whether the caller's settings name the worker's store, which is then not ours to remove.
+func callerKeepsStore() bool {
+	return slices.ContainsFunc(callersSettings(), func(pair string) bool { return strings.HasPrefix(pair, storeSetting) })
+}
+
+const storeSetting = "RETRY_DATABASE_URL="
 
 // deployModels lets the worker put its bundled models on the broker.
 func deployModels(ctx context.Context, binary, gateway string) error {
@@ -72,8 +85,10 @@ func runWorker(ctx context.Context, w workerState, broker *devbroker.Broker, log
 	}
 	defer log.Close()
 	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, broker.Address(), "run")
-	store := "RETRY_DATABASE_URL=sqlite://" + filepath.Join(broker.State().Dir, "analyze-retry.db")
-	cmd.Env = append(append([]string{store}, cmd.Env...), "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
+	if !callerKeepsStore() {
+		cmd.Env = append(cmd.Env, storeSetting+"sqlite://"+filepath.Join(broker.State().Dir, "analyze-retry.db"))
+	}
+	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
 	cmd.Stdout, cmd.Stderr = log, log
 	running, err := process.Start(cmd, detach)
 	if err != nil {
