@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/hex"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,16 +37,7 @@ It changes nothing and works beside a running worker.`,
 
 // exported is a record as it is stored. Its JSON form is stable.
 type exported struct {
-	ID    int64     `json:"id"`
-	Chain int       `json:"chain"`
-	Seq   int64     `json:"seq"`
-	Hash  string    `json:"hash"`
-	Kind  string    `json:"kind"`
-	At    time.Time `json:"at"`
-	// The keys are texts for the sake of JavaScript, as in the events.
-	Cluster            string `json:"cluster"`
-	JobKey             string `json:"jobKey"`
-	ProcessInstanceKey string `json:"processInstanceKey"`
+	place
 	// InputsHash is a keyed hash of the job's inputs: nothing can be told from it without the store's key.
 	InputsHash    string     `json:"inputsHash"`
 	ClaimID       string     `json:"claimId"`
@@ -60,8 +50,7 @@ type exported struct {
 
 func exportOf(r *audit.Record) exported {
 	e := exported{
-		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
-		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+		place:      placeOf(r),
 		InputsHash: hex.EncodeToString(r.Inputs[:]), ClaimID: r.ClaimID, RetryCount: r.RetryCount,
 		Message: r.Message, Variables: stored(r.Variables), Detail: stored(r.Detail),
 	}

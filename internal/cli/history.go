@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,18 +51,9 @@ type history struct {
 
 // told is one record of the story. What its kind does not know is left out.
 type told struct {
-	ID    int64     `json:"id"`
-	Chain int       `json:"chain"`
-	Seq   int64     `json:"seq"`
-	Hash  string    `json:"hash"`
-	Kind  string    `json:"kind"`
-	At    time.Time `json:"at"`
-	// The keys are texts, as in the events: they are larger than what JavaScript and its like read exactly as a number.
-	Cluster            string `json:"cluster"`
-	JobKey             string `json:"jobKey"`
-	ProcessInstanceKey string `json:"processInstanceKey"`
-	ProcessID          string `json:"processId,omitempty"`
-	ElementID          string `json:"elementId,omitempty"`
+	place
+	ProcessID string `json:"processId,omitempty"`
+	ElementID string `json:"elementId,omitempty"`
 	// RetriesUsed is the count that the job brought; for an outcome, how many retries the round had.
 	RetriesUsed int `json:"retriesUsed"`
 	// NextRetryTime is absent where the claim is not submitted again.
@@ -114,8 +104,7 @@ func tell(r *audit.Record) (told, error) {
 		return told{}, err
 	}
 	t := told{
-		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
-		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+		place:     placeOf(r),
 		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,

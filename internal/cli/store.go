@@ -51,6 +51,27 @@ func askClaim(command *cobra.Command, claimID string, do func(records []audit.Re
 	})
 }
 
+// place is which record it is and what job it is of: what audit export and history say first of each record.
+type place struct {
+	ID    int64     `json:"id"`
+	Chain int       `json:"chain"`
+	Seq   int64     `json:"seq"`
+	Hash  string    `json:"hash"`
+	Kind  string    `json:"kind"`
+	At    time.Time `json:"at"`
+	// The keys are texts, as in the events: they are larger than what JavaScript and its like read exactly as a number.
+	Cluster            string `json:"cluster"`
+	JobKey             string `json:"jobKey"`
+	ProcessInstanceKey string `json:"processInstanceKey"`
+}
+
+func placeOf(r *audit.Record) place {
+	return place{
+		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
+		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+	}
+}
+
 // oneClaim wants the claim as the only argument.
 func oneClaim(command *cobra.Command, args []string) error {
 	if len(args) != 1 {
