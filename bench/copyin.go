@@ -37,6 +37,10 @@ func (s *stores) copyIn(ctx context.Context, url string, next func() *audit.Reco
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	from := chain.Seq()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		var id int64
+		if err := tx.QueryRow(ctx, "SELECT nextval('analyze_retry.record_ids')").Scan(&id); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, withoutIndexes); err != nil {
 			return err
 		}
@@ -45,9 +49,14 @@ func (s *stores) copyIn(ctx context.Context, url string, next func() *audit.Reco
 			if r == nil {
 				return nil, nil
 			}
+			r.ID = id
+			id++
 			chain.Link(r)
 			return values(r), nil
 		})); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "SELECT setval('analyze_retry.record_ids', $1)", id); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, fillOutbox, chain.Number(), from); err != nil {
@@ -87,7 +96,7 @@ func (s *stores) chainOf(ctx context.Context, url string) (_ *audit.Chain, err e
 }
 
 var recordColumns = []string{
-	"seq", "job_key", "process_instance_key", "at", "next_retry", "chain", "retry_count", "kind", "input_hash", "hash",
+	"id", "seq", "job_key", "process_instance_key", "at", "next_retry", "chain", "retry_count", "kind", "input_hash", "hash",
 	"cluster", "claim_id", "message", "variables", "detail",
 }
 
@@ -97,7 +106,7 @@ func values(r *audit.Record) []any {
 		nextRetry = &r.NextRetryTime
 	}
 	return []any{
-		r.Seq, r.JobKey, r.ProcessInstanceKey, r.At, nextRetry, r.Chain, r.RetryCount, int16(r.Kind), r.Inputs[:], r.Hash[:],
+		r.ID, r.Seq, r.JobKey, r.ProcessInstanceKey, r.At, nextRetry, r.Chain, r.RetryCount, int16(r.Kind), r.Inputs[:], r.Hash[:],
 		r.Cluster, r.ClaimID, r.Message, r.Variables, r.Detail,
 	}
 }

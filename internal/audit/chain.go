@@ -45,8 +45,8 @@ func (c *Chain) Seq() int64 { return c.seq }
 // Last is the hash of the last record.
 func (c *Chain) Last() Hash { return c.last }
 
-// Link gives the record its chain, its place and its hash, and makes it the last one. It also cuts the record's times
-// to what is stored and hashed, so that what is returned is what will be read.
+// Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last one. It also
+// cuts the record's times to what is stored and hashed, so that what is returned is what will be read.
 func (c *Chain) Link(r *Record) {
 	r.At = r.At.UTC().Truncate(time.Microsecond)
 	r.NextRetryTime = NextRetryTime(NextRetrySeconds(r.NextRetryTime))
@@ -70,7 +70,7 @@ func (c *Chain) Follows(r *Record) bool {
 func (c *Chain) digest(r *Record) (h Hash) {
 	b := append(c.buf[:0], c.last[:]...)
 	for _, n := range [...]int64{
-		int64(r.Chain), r.Seq, int64(r.Kind), r.At.UnixMicro(), r.JobKey, r.ProcessInstanceKey,
+		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), r.At.UnixMicro(), r.JobKey, r.ProcessInstanceKey,
 		int64(r.RetryCount), unixSeconds(r.NextRetryTime),
 	} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n)) //nolint:gosec // the bits are what counts

@@ -75,7 +75,7 @@ type Record struct {
 	// Chain is the hash chain that the record belongs to, Seq its place in it, from 1 without gaps.
 	Chain int
 	Seq   int64
-	// Hash covers everything below and the hash of the record before.
+	// Hash covers all other fields and the hash of the record before.
 	Hash Hash
 
 	Kind Kind

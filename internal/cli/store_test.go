@@ -229,6 +229,7 @@ func week() []audit.Record {
 			all[i].Detail = detailed(audit.Detail{Undelivered: all[i-1].Hash.String()})
 		}
 		linked := all[i]
+		linked.ID = int64(i + 1)
 		chain.Link(&linked)
 		all[i].Hash = linked.Hash
 	}

@@ -16,10 +16,10 @@ import (
 type meddler struct {
 	rig  *rig
 	exec func(statement string) error
-	// later, bytes and keep are a time's column a little later, bytes, and what lets rows be put back with their IDs.
-	later func(column string) string
-	bytes func([]byte) string
-	keep  string
+	// postgres says that it is PostgreSQL. later and bytes are a time's column a little later, and bytes.
+	postgres bool
+	later    func(column string) string
+	bytes    func([]byte) string
 	// chain is the condition for the chain of a record, added the values of the columns that a new record needs.
 	chain func(*audit.Record) string
 }
@@ -44,10 +44,10 @@ func (r *rig) meddles() *meddler {
 	_, err = conn.Exec(r.Context(), "SET search_path = analyze_retry")
 	r.must(err)
 	return &meddler{
-		rig: r, exec: func(s string) error { _, err := conn.Exec(context.Background(), s); return err },
+		rig: r, postgres: true,
+		exec:  func(s string) error { _, err := conn.Exec(context.Background(), s); return err },
 		later: func(column string) string { return "coalesce(" + column + ", now()) + interval '1 second'" },
 		bytes: func(b []byte) string { return `'\x` + hex.EncodeToString(b) + "'" },
-		keep:  " OVERRIDING SYSTEM VALUE",
 		chain: func(record *audit.Record) string { return fmt.Sprint("chain = ", record.Chain) },
 	}
 }
@@ -64,7 +64,7 @@ func (m *meddler) does(format string, args ...any) {
 // disarms takes the triggers away that refuse changes, as only the owner of the tables can.
 func (m *meddler) disarms() {
 	m.rig.Helper()
-	if m.keep != "" {
+	if m.postgres {
 		m.does("ALTER TABLE records DISABLE TRIGGER USER; ALTER TABLE heads DISABLE TRIGGER USER")
 		return
 	}
@@ -83,12 +83,8 @@ func (m *meddler) copies(name string) {
 func (m *meddler) putsBack(name string) {
 	m.rig.Helper()
 	for _, table := range []string{"records", "heads"} {
-		keep := m.keep
-		if table == "heads" {
-			keep = ""
-		}
 		m.does("DELETE FROM %s", table)
-		m.does("INSERT INTO %s%s SELECT * FROM %s_%s", table, keep, name, table)
+		m.does("INSERT INTO %s SELECT * FROM %s_%s", table, name, table)
 	}
 }
 
@@ -125,8 +121,8 @@ func (m *meddler) adds(model *audit.Record, seq int64) {
 	m.rig.Helper()
 	columns := "at, kind, cluster, job_key, process_instance_key, input_hash, retry_count, next_retry, message, variables, detail, hash"
 	place, values := "seq, claim_id", fmt.Sprintf("%d, 'CLM-added-1'", seq)
-	if m.keep != "" {
-		place, values = place+", chain", values+fmt.Sprint(", ", model.Chain)
+	if m.postgres {
+		place, values = place+", chain, id", values+fmt.Sprintf(", %d, nextval('record_ids')", model.Chain)
 	}
 	m.does("INSERT INTO records (%s, %s) SELECT %s, %s FROM records WHERE %s",
 		place, columns, values, strings.Replace(columns, "job_key", "job_key + 1000000", 1), m.at(model))

@@ -218,18 +218,21 @@ func (m *meddler) ways(chain []audit.Record, random *rand.Rand) []way {
 	return all
 }
 
-// changes are what changes each column of a record. In PostgreSQL the ID is no part of what is hashed: it is given when
-// the record is stored, and only says in which order records of a claim are shown.
+// changes are what changes each column of a record. In SQLite the place is the ID.
 func (m *meddler) changes() map[string]string {
 	text := func(column string) string { return column + " || 'x'" }
 	number := func(column string) string { return column + " + 1" }
-	return map[string]string{
+	all := map[string]string{
 		"at": m.later("at"), "next_retry": m.later("next_retry"), "seq": "seq + 1000000",
 		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
 		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
 		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
 		"input_hash": m.bytes(make([]byte, 16)), "hash": m.bytes(make([]byte, 32)),
 	}
+	if m.postgres {
+		all["id"] = "id + 1000000"
+	}
+	return all
 }
 
 // rollsBack puts the whole trail back to where it was earlier, head and all. By itself that is in order; a head that was

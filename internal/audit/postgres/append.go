@@ -27,18 +27,20 @@ const (
 	takeChain = `SELECT chain, seq, hash, at, signature FROM heads WHERE chain <> ALL ($1::integer[])
 		ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED`
 
+	// takeIDs takes one for each record, also for those that turn out to be stored already: the IDs have gaps.
+	takeIDs = `SELECT nextval('record_ids') FROM generate_series(1, $1)`
+
 	findJobs = `SELECT ` + columns + ` FROM records WHERE job_key = ANY ($1::bigint[])`
 
 	insertRecords = `WITH added AS (
-		INSERT INTO records (chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
+		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
 			retry_count, next_retry, message, variables, detail, hash)
-		SELECT $1, n.* FROM unnest($2::bigint[], $3::smallint[], $4::timestamptz[], $5::text[], $6::bigint[], $7::bigint[],
-			$8::bytea[], $9::text[], $10::integer[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::bytea[])
-			AS n (seq) ORDER BY n.seq
-		RETURNING id, seq
-	), published AS (INSERT INTO outbox (id) SELECT id FROM added),
-	answered AS (INSERT INTO unanswered (id) SELECT id FROM added)
-	SELECT id, seq FROM added`
+		SELECT $1, n.* FROM unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::timestamptz[], $6::text[], $7::bigint[],
+			$8::bigint[], $9::bytea[], $10::text[], $11::integer[], $12::timestamptz[], $13::text[], $14::text[], $15::text[],
+			$16::bytea[]) AS n (id) ORDER BY n.id
+		RETURNING id
+	), published AS (INSERT INTO outbox (id) SELECT id FROM added)
+	INSERT INTO unanswered (id) SELECT id FROM added`
 
 	setHead = `INSERT INTO heads (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`
@@ -46,11 +48,11 @@ const (
 	deleteAnswered = `DELETE FROM unanswered WHERE id = ANY ($1::bigint[])`
 )
 
-// Append implements [audit.Log] in two round trips: one takes a chain and looks for what is stored already, the other
-// writes and commits. Where another replica stores one of the keys in between, the transaction is rolled back and done
+// Append implements [audit.Log] in two round trips: one takes a chain and IDs and looks for what is stored already, the
+// other writes and commits. Where another replica stores one of the keys in between, the transaction is rolled back and done
 // again, and then finds it.
 //
-// IDs are given before the commit, so that a record may become visible after one with a greater ID. Of one claim that
+// IDs are taken before the commit, so that a record may become visible after one with a greater ID. Of one claim that
 // cannot be: its next decision is asked for only after this one was answered, and this one is answered only after its
 // commit.
 func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
@@ -110,6 +112,7 @@ type appending struct {
 	store  *Store
 	conn   *pgxpool.Conn
 	chain  *audit.Chain // nil while none was taken
+	ids    []int64      // for those that are new, in ascending order
 	stored map[jobOf][]*audit.Record
 
 	results []audit.Appended
@@ -133,6 +136,7 @@ func (a *appending) begin(ctx context.Context, records []audit.Record) error {
 			keys[i] = records[i].JobKey
 		}
 		b.Queue(takeChain, a.store.badChains()).Query(a.readHead)
+		b.Queue(takeIDs, len(records)).Query(a.readIDs)
 		b.Queue(findJobs, keys).Query(a.readStored)
 	}
 	return a.conn.SendBatch(ctx, &b).Close()
@@ -143,6 +147,11 @@ func (a *appending) readHead(rows pgx.Rows) error {
 	if err == nil && len(heads) == 1 && a.store.trusts(heads[0]) {
 		a.chain = audit.ChainAt(heads[0].Chain, heads[0].Seq, heads[0].Hash)
 	}
+	return err
+}
+
+func (a *appending) readIDs(rows pgx.Rows) (err error) {
+	a.ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	return err
 }
 
@@ -183,6 +192,7 @@ func (a *appending) link(ctx context.Context, records []audit.Record) error {
 		if err := a.needChain(ctx); err != nil {
 			return err
 		}
+		r.ID = a.ids[len(a.added)]
 		a.chain.Link(&r)
 		a.found[i], a.added = &r, append(a.added, &r)
 		a.stored[job] = append(a.stored[job], &r)
@@ -209,7 +219,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	var head audit.Head
 	if len(a.added) > 0 {
 		head = a.store.secret.Head(a.chain, time.Now())
-		b.Queue(insertRecords, arguments(a.chain.Number(), a.added)...).Query(a.readIDs)
+		b.Queue(insertRecords, arguments(a.chain.Number(), a.added)...)
 		b.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 	}
 	if len(answered) > 0 {
@@ -225,16 +235,6 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if err == nil && len(a.added) > 0 {
 		a.store.remember(head)
 	}
-	return err
-}
-
-func (a *appending) readIDs(rows pgx.Rows) error {
-	first := a.added[0].Seq
-	var id, seq int64
-	_, err := pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
-		a.added[seq-first].ID = id
-		return nil
-	})
 	return err
 }
 

@@ -10,7 +10,7 @@ BEGIN
     GRANT SELECT ON goose_db_version, stubs TO analyze_retry_app;
     GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
-    GRANT USAGE ON SEQUENCE chains TO analyze_retry_app;
+    GRANT USAGE ON SEQUENCE chains, record_ids TO analyze_retry_app;
     GRANT SELECT, INSERT, DELETE ON outbox, unanswered, probe TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE, DELETE ON deaths TO analyze_retry_app;
     GRANT EXECUTE ON FUNCTION purge_records TO analyze_retry_app;

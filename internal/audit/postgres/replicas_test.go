@@ -147,8 +147,8 @@ func holding(tb testing.TB, address string, job int64) (rollback func()) {
 	}
 	r := decision(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
-		(chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
-		VALUES (77, 1, 1, now(), '%s', %d, %d, '\x%x', '', 0, '', '', '', '')`, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs)} {
+		(id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
+		VALUES (-1, 77, 1, 1, now(), '%s', %d, %d, '\x%x', '', 0, '', '', '', '')`, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs)} {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
 			tb.Fatal(err)
 		}

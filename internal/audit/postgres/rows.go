@@ -50,19 +50,19 @@ func each(rows pgx.Rows, visit func(*audit.Record) error) error {
 // arguments are those of insertRecords: a column of values for each column of the table.
 func arguments(chain int, records []*audit.Record) []any {
 	n := len(records)
-	seqs, kinds, ats := make([]int64, n), make([]int16, n), make([]time.Time, n)
+	ids, seqs, kinds, ats := make([]int64, n), make([]int64, n), make([]int16, n), make([]time.Time, n)
 	clusters, jobs, instances := make([]string, n), make([]int64, n), make([]int64, n)
 	inputs, claims, counts := make([][]byte, n), make([]string, n), make([]int32, n)
 	nexts, messages, variables := make([]pgtype.Timestamptz, n), make([]string, n), make([]string, n)
 	details, hashes := make([]string, n), make([][]byte, n)
 	for i, r := range records {
-		seqs[i], kinds[i], ats[i] = r.Seq, int16(r.Kind), r.At
+		ids[i], seqs[i], kinds[i], ats[i] = r.ID, r.Seq, int16(r.Kind), r.At
 		clusters[i], jobs[i], instances[i] = r.Cluster, r.JobKey, r.ProcessInstanceKey
 		inputs[i], claims[i], counts[i] = r.Inputs[:], r.ClaimID, int32(r.RetryCount) //nolint:gosec // a count of tries
 		nexts[i] = pgtype.Timestamptz{Time: r.NextRetryTime, Valid: !r.NextRetryTime.IsZero()}
 		messages[i], variables[i], details[i], hashes[i] = r.Message, r.Variables, r.Detail, r.Hash[:]
 	}
-	return []any{chain, seqs, kinds, ats, clusters, jobs, instances, inputs, claims, counts, nexts, messages, variables, details, hashes}
+	return []any{chain, ids, seqs, kinds, ats, clusters, jobs, instances, inputs, claims, counts, nexts, messages, variables, details, hashes}
 }
 
 // clean replaces what PostgreSQL refuses in a text: NUL and what is no UTF-8. Records are cleaned before they get here;

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -28,6 +29,22 @@ func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
 		t.Error(diff)
 	}
 	mustVerify(t, s, key, 50)
+}
+
+// In SQLite the ID is the place in the chain, and the facts of both stores are about that. The guard is the ID in what is
+// hashed: without it the check passes.
+func TestAnIDThatWasChangedIsFound(t *testing.T) {
+	address, key := devpostgres.Database(t), secret(t)
+	s := open(t, address, key)
+	mustAppend(t, s, decisions(1, 4)...)
+	mustAppend(t, s, decisions(1, 4)...) // stored already, which leaves a gap
+	mustAppend(t, s, decisions(4, 7)...)
+	mustVerify(t, s, key, 6)
+	mustSQL(t, address, "SET session_replication_role = replica", "UPDATE analyze_retry.records SET id = id + 1 WHERE seq = 3")
+	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 3 {
+		t.Errorf("verify: %v", err)
+	}
 }
 
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.

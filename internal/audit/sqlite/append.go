@@ -143,8 +143,8 @@ func (b *batch) place(i int, chain *audit.Chain) {
 		}
 	}
 	result.Record = *r
+	result.Record.ID = chain.Seq() + 1
 	chain.Link(&result.Record)
-	result.Record.ID = result.Record.Seq
 	b.fresh = append(b.fresh, i)
 	b.stored[r.JobKey] = append(b.stored[r.JobKey], storedKey{r.Key, result.Record.ID, i})
 }

@@ -9,10 +9,13 @@ CREATE TABLE meta (
     value text NOT NULL
 );
 
+-- The worker takes a record's ID before it stores the record, because the hash covers it. Without a cache: of two records
+-- of one claim the later one has the greater ID, whoever wrote them.
+CREATE SEQUENCE record_ids CACHE 1;
+
 -- One row for each decision and each outcome; see audit.Record. Never changed, and removed by purge_records only.
 CREATE TABLE records (
-    -- Without a cache: of two records of one claim the later one has the greater ID, whoever wrote them.
-    id                   bigint GENERATED ALWAYS AS IDENTITY (CACHE 1) PRIMARY KEY,
+    id                   bigint PRIMARY KEY,
     seq                  bigint      NOT NULL,
     job_key              bigint      NOT NULL,
     process_instance_key bigint      NOT NULL,
