@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/queue"
+	"hospital.example/analyze-retry/internal/faults"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
@@ -99,13 +100,13 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	a.later("close the connection to the gateway", a.client.Close)
 
 	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
-	handler, err := worker.NewHandler(policy, trail, time.Now, numbers, log)
+	handler, err := worker.NewHandler(policy, trail, faults.Now, numbers, log)
 	if err != nil {
 		return nil, err
 	}
 	a.loop = a.workerFor(worker.JobType, worker.FetchVariables(), handler, trail, numbers)
 	a.outcomes = a.workerFor(worker.OutcomeJobType, worker.OutcomeVariables(),
-		worker.NewOutcomeHandler(trail, time.Now, numbers, log), trail, numbers)
+		worker.NewOutcomeHandler(trail, faults.Now, numbers, log), trail, numbers)
 	return a, nil
 }
 

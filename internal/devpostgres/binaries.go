@@ -31,7 +31,9 @@ func findBinaries(patterns []string) (string, error) {
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return version(b) - version(a) })
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		found = slices.Insert(found, 0, filepath.Dir(initdb))
+		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // a link beside which the other programs may be missing
+			found = slices.Insert(found, 0, filepath.Dir(initdb))
+		}
 	}
 	for _, dir := range found {
 		if isProgram(filepath.Join(dir, "initdb")) && isProgram(filepath.Join(dir, "postgres")) {

@@ -1,5 +1,6 @@
 // Package faults names the points at which a test kills, stops or breaks the worker. In an ordinary build [At] does
-// nothing and costs nothing; only a build with the tag `faults` reads ANALYZE_RETRY_FAULTS and does what it says.
+// nothing and costs nothing, and [Now] is time.Now; only a build with the tag `faults` reads ANALYZE_RETRY_FAULTS and does
+// what it says.
 package faults
 
 // The points, in the order of a job's way.

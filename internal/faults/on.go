@@ -10,13 +10,15 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
-// ANALYZE_RETRY_FAULTS (not RETRY_..., which the worker would refuse as a setting that it does not know) is a list of faults, separated by ";": POINT=ACTION[@CLAIM][#N]. The action is kill (the process, as
-// kill -9 would), panic, hang (for ever) or a duration to sleep. CLAIM is a part of the claim id; without it every claim
-// counts. N is which passage is hit; without it every one is.
+// ANALYZE_RETRY_FAULTS (not RETRY_..., which the worker would refuse as a setting that it does not know) is a list of
+// faults, separated by ";": POINT=ACTION[@CLAIM][#N]. The action is kill (the process, as kill -9 would), panic, hang (for
+// ever) or a duration to sleep. CLAIM is a part of the claim id; without it every claim counts. N is which passage is hit;
+// without it every one is. A panic's value has ANALYZE_RETRY_FAULT_TEXT in it. At the point "clock" the action is by how much the wall clock is wrong, in whole seconds.
 //
-//	ANALYZE_RETRY_FAULTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW"
+//	ANALYZE_RETRY_FAULTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW;clock=-1h"
 type fault struct {
 	point, action, claim string
 	nth, seen            int
@@ -59,7 +61,7 @@ func At(point, subject string) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		case "panic":
-			panic("fault: " + subject)
+			panic("fault: " + subject + " " + os.Getenv("ANALYZE_RETRY_FAULT_TEXT"))
 		case "hang":
 			select {}
 		default:
@@ -70,6 +72,21 @@ func At(point, subject string) {
 			<-time.After(d)
 		}
 	}
+}
+
+// Now is the wall clock that a job is decided by, wrong by what the fault "clock" says. The monotonic clock is right, as it
+// is on a machine whose clock is set: that is why the time is not moved by Add, which moves both.
+func Now() time.Time {
+	now := time.Now()
+	for _, action := range due("clock", "") {
+		d, err := time.ParseDuration(action)
+		if err != nil {
+			panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: clock %q: %v", action, err))
+		}
+		// The first word of a [time.Time] holds the seconds of the wall clock in its bits 30 to 62.
+		*(*uint64)(unsafe.Pointer(&now)) += uint64(d/time.Second) << 30
+	}
+	return now
 }
 
 func due(point, subject string) (actions []string) {

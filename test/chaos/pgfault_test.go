@@ -70,6 +70,34 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 	r.happened(1, fmt.Sprintf("lock (%.0f s, back after %.1f s)", time.Since(o.began).Seconds(), took.Seconds()))
 }
 
+// Row 18: failover. The standby has flushed every commit too, which is the operator's setting to make
+// (synchronous_standby_names), so what was answered is on it. The worker's guard is that it asks the store for a new
+// connection, and what is stored, before it goes on.
+func TestAStandbyThatIsPromotedHasAllThatWasAnswered(t *testing.T) {
+	r := newRig(t, setup{row: 18, what: "PostgreSQL killed, its standby promoted", store: inPostgres})
+	server, p, setting := r.ownPostgres()
+	w := r.start(outageLock, setting)
+	r.submit(200)
+	r.untilDone()
+	failovers, slowest := either(1, 5), time.Duration(0)
+	for range failovers {
+		standby, err := server.Standby(t.Context())
+		r.must(err)
+		r.Cleanup(func() { r.check(standby.Close()) })
+		o := w.loses(500, func() { r.must(server.Kill()) })
+		r.must(standby.Promote(t.Context()))
+		r.store.url = strings.Replace(r.store.url, server.Address(), standby.Address(), 1)
+		p.Retarget(standby.Address())
+		slowest = max(slowest, o.over())
+		r.untilDone()
+		server = standby
+	}
+	r.noRetryIsUsed()
+	invariants(r)
+	r.happened(failovers, "failovers, ready within "+slowest.Round(100*time.Millisecond).String())
+	r.happened(len(r.claims), "jobs")
+}
+
 // locks takes a table of the store for a session that does not end by itself, and returns what ends it.
 func (r *rig) locks(table string) (unlock func()) {
 	r.Helper()

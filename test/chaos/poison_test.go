@@ -2,9 +2,11 @@ package chaos
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/worker/oddinputs"
@@ -72,6 +74,47 @@ func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) 
 	}
 }
 
+// Row 21: the others are unhurt. A percentile of how long they took would measure the machine, so it is held that while a
+// job hangs others come and go: those that began and ended in the last two of the four seconds of each hang. Beside the
+// hang runs a job that panics.
+func TestAJobThatHangsHoldsNobodyUp(t *testing.T) {
+	r := newRig(t, setup{row: 21, what: "others beside a job that hangs", store: inSQLite})
+	r.mayHang = true
+	r.start("RETRY_JOB_TIMEOUT=8s", "ANALYZE_RETRY_FAULTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG")
+	hangs := r.submitOne(claim{ID: "CLM-HANG-1", Error: passing[0]}, nil)
+	r.submitOne(claim{ID: "CLM-PANIC-1", Error: passing[0]}, nil)
+	others := 0
+	r.until("the job that hangs is an incident", func() bool {
+		others++
+		r.submitOne(claim{ID: fmt.Sprintf("CLM-%s-other-%d", r.name, others), Error: passing[0], kind: audit.KindRetry}, nil)
+		i := r.look().instances[hangs]
+		return i != nil && i.incidents > 0
+	})
+	invariants(r)
+	ends := 0
+	for _, line := range r.workers[0].lines("handler_failed_on_job") {
+		if job := r.ledger.jobs[int64(line["jobKey"].(float64))]; job.instance != hangs {
+			continue
+		}
+		ends++
+		end, err := time.Parse(time.RFC3339Nano, line["timestamp"].(string))
+		r.must(err)
+		meanwhile := 0
+		for _, job := range r.ledger.jobs {
+			if job.created > end.Add(-2*time.Second).UnixMilli() && job.ended < end.UnixMilli() {
+				meanwhile++
+			}
+		}
+		if meanwhile == 0 {
+			t.Errorf("no other job came and went while the job hung for time %d", ends)
+		}
+		r.happened(meanwhile, fmt.Sprintf("others came and went in hang %d", ends))
+	}
+	if ends != 3 {
+		t.Errorf("the job hung %d times, want 3", ends)
+	}
+}
+
 // Row 22. The guards are that only those variables are fetched that are read, and the search for the job that the gateway
 // cannot deliver. Seen to fail without: where the foreign variable is fetched too, its job is not decided.
 func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
@@ -81,17 +124,25 @@ func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
 	r.submitOne(unread, map[string]any{"claimId": unread.ID, "submissionError": unread.Error, "retryCount": 0, "other": deep})
 	read := claim{ID: "CLM-READ-1"}
 	poison := r.submitOne(read, map[string]any{"claimId": read.ID, "submissionError": deep, "retryCount": 0})
-	r.submit(chunk)
-	r.start("RETRY_JOB_TIMEOUT=2s")
+	r.submit(20 + chunkSingle)
+	const lock = 5 * time.Second
+	began, slowest := time.Now(), time.Duration(0)
+	r.start("RETRY_JOB_TIMEOUT=" + lock.String())
 	invariants(r)
 	for key, job := range r.ledger.jobs {
+		if job.instance != poison {
+			slowest = max(slowest, time.UnixMilli(job.ended).Sub(began))
+		}
 		if job.instance == poison && (job.fate != "INCIDENT" || !strings.Contains(job.message, "nested too deep")) {
 			t.Errorf("job %d became %s %q", key, job.fate, job.message)
 		}
 	}
+	if limit := 2*lock + 10*time.Second; slowest > limit { // ten seconds for the start, and for a machine that is busy
+		t.Errorf("the last of the others was done %v after the start, want at most %v", slowest, limit)
+	}
 	r.happened(r.logged("poll_lost"), "polls lost")
 	r.happened(r.logged("job_cannot_be_delivered"), "jobs found")
-	r.happened(len(r.claims)-1, "others")
+	r.happened(len(r.claims)-1, "others, done within "+slowest.Round(100*time.Millisecond).String())
 }
 
 // Row 23. That every odd input ends as it must, within a second, is shown by the real-broker suite

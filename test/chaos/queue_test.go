@@ -132,17 +132,19 @@ func (q *queue) drains(w *worker) time.Duration {
 	return q.rig.within(patience, "the outbox is drained", func() bool { return q.rig.backlog() == 0 && w.Alive() })
 }
 
-// again submits the next failure of each of some claims: several records of one claim, one after the other.
-func (r *rig) again(claims, retryCount int) {
+// again submits the next failure of each of some claims, so many times: several records of one claim, one after the other.
+func (r *rig) again(claims, times int) {
 	r.Helper()
-	for i := range claims {
-		c := claim{ID: fmt.Sprintf("CLM-%s-again-%d", r.name, i), Error: passing[i%len(passing)], RetryCount: retryCount, kind: audit.KindRetry}
-		r.must(r.create(oneTask, c))
-		r.mu.Lock()
-		r.claims[fmt.Sprint(c.ID, "#", retryCount)] = c
-		r.mu.Unlock()
+	for range times {
+		for i := range claims {
+			c := claim{ID: fmt.Sprintf("CLM-%s-again-%d", r.name, i), Error: passing[i%len(passing)], kind: audit.KindRetry}
+			r.must(r.create(oneTask, c))
+			r.mu.Lock()
+			r.claims[fmt.Sprint(c.ID, "#", len(r.claims))] = c
+			r.mu.Unlock()
+		}
+		r.untilDone()
 	}
-	r.untilDone()
 }
 
 // Row 19. The guards: an event leaves the outbox only when the queue has acknowledged it, an event that has not been
@@ -155,21 +157,20 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 			r.oddClaims = true // there are several decisions of a claim
 			q := nats.stream(r, "away-"+in)
 			w := r.start("RETRY_EVENTS_URL=" + q.url)
-			r.again(40, 0)
+			r.again(20, 1)
 			q.drains(w)
 
 			// Away.
 			r.must(nats.Kill())
 			began := time.Now()
-			r.again(40, 1)
 			r.submit(either(200, 9000))
-			r.again(40, 2)
+			r.again(20, 7)
 			r.pass(time.Duration(either(5, 600))*time.Second - time.Since(began))
 			away := time.Since(began)
 			backlog := 0.0
 			r.until("the metrics tell of the backlog", func() bool {
 				backlog = w.metric("retry_outbox_pending")
-				return int(backlog) >= len(r.claims)-40 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
+				return int(backlog) >= len(r.claims)-20 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
 			})
 			w.answersStatus("/readyz", 200) // the worker can do all that its jobs need
 			r.must(nats.Restart(t.Context()))
@@ -177,14 +178,14 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 
 			// Slow.
 			nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
-			r.again(40, 3)
+			r.again(20, 2)
 			r.submit(either(100, 1000))
 			r.untilDone()
 
 			// It takes what is sent and its answers are lost, so that everything is sent again.
 			before := nats.proxy.Counts().Swallowed[proxy.ToClient]
 			nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-			r.again(40, 4)
+			r.again(20, 2)
 			r.until("acknowledgements are lost", func() bool { return nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
 			nats.proxy.ResetAll()
 			nats.proxy.Set(proxy.Faults{})
@@ -248,18 +249,21 @@ func TestEventsWaitForRabbitMQ(t *testing.T) {
 	r.oddClaims = true
 	q := r.sendsTo(rabbit.behind()+"/?exchange=chaos&queue=chaos", func() [][]byte { return rabbit.messages(r, "chaos") })
 	w := r.start("RETRY_EVENTS_URL=" + q.url)
-	r.again(20, 0)
+	r.again(20, 1)
 	q.drains(w)
 	// The declaration of a durable queue is not flushed at once, and a kill would lose the queue with all it has.
 	r.must(rabbit.Restart(t.Context()))
+	published := w.metric("retry_events_published_total")
+	submitted := make(chan error, 1)
+	go func() { submitted <- r.trySubmit(either(200, 2000)) }()
+	r.until("events are published", func() bool { return w.metric("retry_events_published_total") > published })
 	r.must(rabbit.Kill())
+	r.must(<-submitted)
 	r.again(20, 1)
-	r.submit(either(100, 2000))
-	r.untilDone()
 	backlog := 0.0
 	r.until("the metrics tell of the backlog", func() bool {
 		backlog = w.metric("retry_outbox_pending")
-		return int(backlog) >= len(r.claims)-20
+		return backlog >= 20
 	})
 	r.must(rabbit.Restart(t.Context()))
 	invariants(r)
