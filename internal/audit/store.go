@@ -73,8 +73,9 @@ type History interface {
 	// due, ordered by when they are due and then by ID. A later decision, rejection or outcome of the claim is to hear of
 	// it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
 	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
-	// Round tells how the present round of submissions of a claim went: since the claim's last outcome, if there is one.
-	Round(ctx context.Context, claimID string) (Round, error)
+	// Rounds tells how the present round of submissions of each of the claims went, in their order: since the claim's last
+	// outcome, if there is one. A claim may be named more than once.
+	Rounds(ctx context.Context, claimIDs []string) ([]Round, error)
 	// Success counts the outcomes at or after a time of rounds that were retried: how many there are, and how many of
 	// them were accepted in the end.
 	Success(ctx context.Context, from time.Time) (accepted, retried int64, err error)

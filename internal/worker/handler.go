@@ -36,9 +36,9 @@ type Recorder interface {
 	Lost(err error)
 }
 
-// Rounds tells how the present round of submissions of a claim went; see [audit.History].
+// Rounds tells how the present rounds of submissions of claims went; see [audit.History].
 type Rounds interface {
-	Round(ctx context.Context, claimID string) (audit.Round, error)
+	Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error)
 }
 
 // Observer is told of every job's outcome and how long it took to find.
@@ -104,9 +104,11 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	records := make([]audit.Record, len(jobs))
 	for i := range jobs {
 		rulings[i] = h.rule(&jobs[i])
-		if err := h.addHistory(ctx, &rulings[i]); err != nil {
-			return h.trail.unavailable(jobs)
-		}
+	}
+	if err := h.addHistory(ctx, rulings); err != nil {
+		return h.trail.unavailable(jobs)
+	}
+	for i := range jobs {
 		records[i] = h.trail.record(&jobs[i], &rulings[i])
 	}
 	stored, err := h.trail.Recorder.Record(ctx, records)

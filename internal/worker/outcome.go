@@ -52,11 +52,20 @@ func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserv
 // Handle records the outcomes of the batch and completes the jobs without variables.
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	records := make([]audit.Record, len(jobs))
+	var outcomes []int
+	var claims []string
 	for i := range jobs {
-		var err error
-		if records[i], err = h.record(ctx, &jobs[i]); err != nil {
-			return h.trail.unavailable(jobs)
+		records[i] = h.record(&jobs[i])
+		if records[i].Kind != audit.KindRejected {
+			outcomes, claims = append(outcomes, i), append(claims, records[i].ClaimID)
 		}
+	}
+	rounds, err := h.trail.rounds(ctx, claims)
+	if err != nil {
+		return h.trail.unavailable(jobs)
+	}
+	for n, i := range outcomes {
+		addRound(&records[i], &jobs[i], &rounds[n])
 	}
 	stored, err := h.trail.Recorder.Record(ctx, records)
 	if err != nil {
@@ -70,34 +79,34 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 	return answers
 }
 
-func (h *OutcomeHandler) record(ctx context.Context, j *job.Job) (audit.Record, error) {
+// record is what is to be stored of a job; of an outcome it lacks what [addRound] adds.
+func (h *OutcomeHandler) record(j *job.Job) audit.Record {
 	v := parse(j)
 	record := audit.Record{
-		Kind: audit.KindRejected,
-		At:   h.now().UTC().Truncate(time.Microsecond),
-		Key:  h.trail.key(j, h.trail.Secret.Inputs(v.inputs(j, OutcomeVariables())...)),
+		At:  h.now().UTC().Truncate(time.Microsecond),
+		Key: h.trail.key(j, h.trail.Secret.Inputs(v.inputs(j, OutcomeVariables())...)),
 	}
-	detail := audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	claimID, kind, invalid := decodeOutcome(v)
 	if invalid != nil {
-		record.Message = rejection(invalid)
-		record.Detail = encodeDetail(&detail)
-		return record, nil
+		record.Kind, record.Message = audit.KindRejected, rejection(invalid)
+		record.Detail = encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID})
+		return record
 	}
-	round, err := h.trail.round(ctx, claimID)
-	if err != nil {
-		return record, err
-	}
-	record.Kind, record.ClaimID, record.RetryCount, record.Variables = kind, claimID, round.Retries, "{}"
-	detail.Attempts = round.Failures
-	if kind == audit.KindSubmitted {
+	record.Kind, record.ClaimID, record.Variables = kind, claimID, "{}"
+	return record
+}
+
+// addRound adds to an outcome with how many attempts it came, and since when the claim had failed.
+func addRound(record *audit.Record, j *job.Job, round *audit.Round) {
+	record.RetryCount = round.Retries
+	detail := audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID, Attempts: round.Failures}
+	if record.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted
 	}
 	if !round.FirstFailure.IsZero() {
 		detail.FirstFailureTime = &round.FirstFailure
 	}
 	record.Detail = encodeDetail(&detail)
-	return record, nil
 }
 
 // decodeOutcome reads the variables of the job; its error names all faults at once.

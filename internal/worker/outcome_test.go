@@ -33,7 +33,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		{"ABANDONED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6},
 	} {
 		m, c := newMemory(), &counts{}
-		m.round = tt.round
+		m.rounds = map[string]audit.Round{"CLM-001-1": tt.round}
 		a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `"}`)})[0]
 		if a.Kind() != job.KindComplete || a.Variables() != "{}" {
 			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind(), a.Variables())

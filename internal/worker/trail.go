@@ -51,17 +51,30 @@ func ask[T any](ctx context.Context, t *Trail, question func(context.Context) (T
 const hangs = time.Second
 
 // addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
-func (h *Handler) addHistory(ctx context.Context, r *ruling) error {
-	if r.decision.Outcome != retry.OutcomeExhausted {
-		return nil
+func (h *Handler) addHistory(ctx context.Context, rulings []ruling) error {
+	var exhausted []int
+	var claims []string
+	for i := range rulings {
+		if rulings[i].decision.Outcome == retry.OutcomeExhausted {
+			exhausted, claims = append(exhausted, i), append(claims, rulings[i].request.ClaimID)
+		}
 	}
-	round, err := h.trail.round(ctx, r.request.ClaimID)
-	r.firstFailure = round.FirstFailure
-	return err
+	rounds, err := h.trail.rounds(ctx, claims)
+	if err != nil {
+		return err
+	}
+	for n, i := range exhausted {
+		rulings[i].firstFailure = rounds[n].FirstFailure
+	}
+	return nil
 }
 
-func (t *Trail) round(ctx context.Context, claimID string) (audit.Round, error) {
-	return ask(ctx, t, func(ctx context.Context) (audit.Round, error) { return t.Rounds.Round(ctx, claimID) })
+// rounds are the present rounds of all these claims, in one question; where there are no claims, nothing is asked.
+func (t *Trail) rounds(ctx context.Context, claims []string) ([]audit.Round, error) {
+	if len(claims) == 0 {
+		return nil, nil
+	}
+	return ask(ctx, t, func(ctx context.Context) ([]audit.Round, error) { return t.Rounds.Rounds(ctx, claims) })
 }
 
 // record is what is to be stored of a job: its input without personal data, what was decided, and the answer.

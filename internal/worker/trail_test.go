@@ -21,7 +21,8 @@ import (
 // memory keeps records as a store does, without a disk. The stores themselves are shown by their conformance suite.
 type memory struct {
 	byKey    map[audit.Key]audit.Record
-	round    audit.Round
+	rounds   map[string]audit.Round // by claim
+	asked    [][]string             // the claims of each question about rounds
 	down     error
 	refuses  int64 // a job key whose record cannot be stored
 	answered []int64
@@ -56,8 +57,16 @@ func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appe
 func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
 func (m *memory) Lost(err error)      { m.lost = err }
 func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
-func (m *memory) Round(context.Context, string) (audit.Round, error) {
-	return m.round, m.down
+func (m *memory) Rounds(_ context.Context, claims []string) ([]audit.Round, error) {
+	m.asked = append(m.asked, claims)
+	if m.down != nil {
+		return nil, m.down
+	}
+	rounds := make([]audit.Round, len(claims))
+	for i, claim := range claims {
+		rounds[i] = m.rounds[claim]
+	}
+	return rounds, nil
 }
 
 // only is the one record that there is.
@@ -304,14 +313,15 @@ func TestWhereverATextIsCutNoPersonalDataIsKeptInPart(t *testing.T) {
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	m.round = audit.Round{Failures: 5, Retries: 5, FirstFailure: now.Add(-3 * time.Hour)}
+	since := now.Add(-3 * time.Hour)
+	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
 	handlerOn(t, m, &counts{}, func() time.Time { return now }).
 		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
 	facts, err := new(m.only(t)).Facts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(m.round.FirstFailure) {
-		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, m.round.FirstFailure)
+	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(since) {
+		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
 	}
 }

@@ -3,6 +3,8 @@ package audittest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,6 +28,15 @@ type step struct {
 	claim   string
 	kind    audit.Kind
 	retries int
+}
+
+func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
+	t.Helper()
+	rounds, err := s.Rounds(t.Context(), claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rounds
 }
 
 // minute is n minutes after the first record.
@@ -131,17 +142,26 @@ var historyFacts = []fact{
 		corrected := records[6]
 		corrected.At, corrected.Inputs[0] = minute(7), corrected.Inputs[0]+1
 		s.append(t, append(records, corrected)...)
-		round := func(claim string) audit.Round {
-			t.Helper()
-			r, err := s.Round(t.Context(), claim)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+		ofA, ofB := audit.Round{Failures: 3, Retries: 2, FirstFailure: minute(5)}, audit.Round{Failures: 1, Retries: 1, FirstFailure: minute(3)}
+		same(t, "round of a", s.rounds(t, "CLM-a-1"), []audit.Round{ofA})
+		same(t, "round of b", s.rounds(t, "CLM-b-1"), []audit.Round{ofB})
+		same(t, "round of a claim that never failed", s.rounds(t, "CLM-c-1"), []audit.Round{{}})
+		same(t, "rounds of none", len(s.rounds(t)), 0)
+		same(t, "rounds of several, one of them twice", s.rounds(t, "CLM-b-1", "CLM-a-1", "CLM-c-1", "CLM-b-1"), []audit.Round{ofB, ofA, {}, ofB})
+	}},
+	{"rounds of any number of claims are told in the order of the claims", func(t *testing.T, s *subject) {
+		var steps []step
+		var claims []string
+		var want []audit.Round
+		for n := range 100 {
+			name := strconv.Itoa(n)
+			steps, claims = append(steps, step{name, audit.KindRetry, 0}), append(claims, "CLM-"+name+"-1")
+			want = append(want, audit.Round{Failures: 1, Retries: 1, FirstFailure: minute(n)})
 		}
-		same(t, "round of a", round("CLM-a-1"), audit.Round{Failures: 3, Retries: 2, FirstFailure: minute(5)})
-		same(t, "round of b", round("CLM-b-1"), audit.Round{Failures: 1, Retries: 1, FirstFailure: minute(3)})
-		same(t, "round of a claim that never failed", round("CLM-c-1"), audit.Round{})
+		s.append(t, story(steps...)...)
+		slices.Reverse(claims)
+		slices.Reverse(want)
+		same(t, "rounds", s.rounds(t, claims...), want)
 	}},
 	{"success counts the rounds that were retried and how many of them were accepted", func(t *testing.T, s *subject) {
 		s.append(t, story(

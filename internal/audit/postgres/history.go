@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"hospital.example/analyze-retry/internal/audit"
 )
 
@@ -35,19 +37,26 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		ORDER BY next_retry, id`, audit.KindRetry, from, due, audit.KindUndelivered)
 }
 
-// Round implements [audit.History].
-func (s *Store) Round(ctx context.Context, claimID string) (audit.Round, error) {
-	var round audit.Round
-	var first *time.Time
-	err := s.pool.QueryRow(ctx, `SELECT count(DISTINCT (cluster, job_key, process_instance_key)),
-			count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = $2), min(at)
-		FROM records WHERE claim_id = $1 AND kind BETWEEN $2 AND $3
-			AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = $1 AND kind >= $4)`,
-		claimID, audit.KindRetry, audit.KindPermanent, audit.FirstOutcome).Scan(&round.Failures, &round.Retries, &first)
-	if first != nil {
-		round.FirstFailure = first.UTC()
+// Rounds implements [audit.History].
+func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
+	rows, err := s.pool.Query(ctx, `SELECT failures, retries, first
+		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
+			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) AS failures,
+				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = $2) AS retries, min(at) AS first
+			FROM records WHERE claim_id = asked.claim AND kind BETWEEN $2 AND $3
+				AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= $4)
+		) AS round ORDER BY n`, claimIDs, audit.KindRetry, audit.KindPermanent, audit.FirstOutcome)
+	if err != nil {
+		return nil, s.wrap("read claims", err)
 	}
-	return round, s.wrap("read a claim", err)
+	rounds, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (round audit.Round, err error) {
+		var first *time.Time
+		if err = row.Scan(&round.Failures, &round.Retries, &first); first != nil {
+			round.FirstFailure = first.UTC()
+		}
+		return round, err
+	})
+	return rounds, s.wrap("read claims", err)
 }
 
 // Success implements [audit.History]. Its FirstOutcome stands in the query, so that the index of the outcomes fits it.

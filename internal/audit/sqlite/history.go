@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -27,41 +29,81 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
-// roundOf reads a claim from its latest record back. It is asked for jobs that wait, so it stays prepared.
-const roundOf = "SELECT cluster, job_key, process_instance_key, kind, at FROM records WHERE claim_id = ? ORDER BY seq DESC"
+// roundsAtOnce is how many claims are asked about in one question. Few claims of a batch have used up their retries.
+const roundsAtOnce = 8
 
-// Round tells how the present round of a claim went; see [audit.History].
-func (s *Store) Round(ctx context.Context, claimID string) (round audit.Round, err error) {
-	rows, err := s.round.QueryContext(ctx, claimID)
+// roundsOf reads claims from their latest record back. It is asked for jobs that wait, so it stays prepared. The claims
+// are a table of values because SQLite would build an index of an IN list each time.
+var roundsOf = repeated{
+	"SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM (VALUES ", "(?)",
+	") AS asked CROSS JOIN records ON claim_id = asked.column1 ORDER BY seq DESC",
+}.build()[roundsAtOnce]
+
+// Rounds tells how the present rounds of claims went; see [audit.History].
+func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
+	claims := make(map[string]*presentRound, len(claimIDs))
+	for _, claim := range claimIDs {
+		claims[claim] = &presentRound{retried: map[audit.Key]bool{}}
+	}
+	for some := range slices.Chunk(slices.Collect(maps.Keys(claims)), roundsAtOnce) {
+		if err := s.readRounds(ctx, some, claims); err != nil {
+			return nil, s.failed(err)
+		}
+	}
+	rounds := make([]audit.Round, len(claimIDs))
+	for i, claim := range claimIDs {
+		rounds[i] = claims[claim].result()
+	}
+	return rounds, nil
+}
+
+func (s *Store) readRounds(ctx context.Context, some []string, claims map[string]*presentRound) error {
+	args := make([]any, roundsAtOnce) // what is left is NULL, which no claim is
+	for i, claim := range some {
+		args[i] = claim
+	}
+	rows, err := s.rounds.QueryContext(ctx, args...)
 	if err != nil {
-		return round, s.failed(err)
+		return err
 	}
 	defer rows.Close()
-	retried := map[audit.Key]bool{} // by job; whether a retry was scheduled for it
 	for rows.Next() {
+		var claim string
 		var job audit.Key
 		var kind, at int64
-		if err := rows.Scan(&job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
-			return round, s.failed(err)
+		if err := rows.Scan(&claim, &job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
+			return err
 		}
-		if audit.Kind(kind).IsOutcome() { //nolint:gosec // a stored kind
-			break
-		}
-		if audit.Kind(kind).IsDecision() { //nolint:gosec // a stored kind
-			retried[job] = retried[job] || audit.Kind(kind) == audit.KindRetry //nolint:gosec // a stored kind
-			round.FirstFailure = time.UnixMicro(at).UTC()
-		}
+		claims[claim].before(job, audit.Kind(kind), time.UnixMicro(at).UTC()) //nolint:gosec // a stored kind
 	}
-	if err := rows.Err(); err != nil {
-		return round, s.failed(err)
+	return rows.Err()
+}
+
+// presentRound is the present round of a claim, as far as its records are read.
+type presentRound struct {
+	begun   bool               // its beginning is reached
+	retried map[audit.Key]bool // by job; whether a retry was scheduled for it
+	first   time.Time
+}
+
+// before adds the record before those that are read.
+func (p *presentRound) before(job audit.Key, kind audit.Kind, at time.Time) {
+	p.begun = p.begun || kind.IsOutcome()
+	if !p.begun && kind.IsDecision() {
+		p.retried[job] = p.retried[job] || kind == audit.KindRetry
+		p.first = at
 	}
-	for _, r := range retried {
+}
+
+func (p *presentRound) result() audit.Round {
+	round := audit.Round{FirstFailure: p.first}
+	for _, retried := range p.retried {
 		round.Failures++
-		if r {
+		if retried {
 			round.Retries++
 		}
 	}
-	return round, nil
+	return round
 }
 
 // Success counts the outcomes of rounds that were retried; see [audit.History].

@@ -36,7 +36,7 @@ type Store struct {
 	secret *audit.Secret // nil where the store is read-only
 
 	read    *sql.DB
-	round   *sql.Stmt
+	rounds  *sql.Stmt
 	lock    *flock.Flock
 	turn    chan struct{} // holds a token while somebody writes
 	writer  *writer       // nil until the first write, and after a failed one
@@ -85,7 +85,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // prepare prepares what jobs wait for.
 func (s *Store) prepare(ctx context.Context) (err error) {
-	if s.round, err = s.read.PrepareContext(ctx, roundOf); err != nil {
+	if s.rounds, err = s.read.PrepareContext(ctx, roundsOf); err != nil {
 		return s.failed(err)
 	}
 	return nil
@@ -113,8 +113,8 @@ func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	var errs []error
-	if s.round != nil && !s.closed {
-		errs = append(errs, s.round.Close())
+	if s.rounds != nil && !s.closed {
+		errs = append(errs, s.rounds.Close())
 	}
 	if s.read != nil && !s.closed {
 		errs = append(errs, s.read.Close())
