@@ -43,6 +43,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 		s.mu.Unlock()
 		l.Lock()
 		defer l.Unlock()
+		unlock(conn)
 		closeConn(conn)
 	}), nil
 }
@@ -53,8 +54,18 @@ type leader struct {
 	conn *pgx.Conn
 }
 
+// unlock gives the lock back. The end of the connection would too, but only when the server gets to it.
+func unlock(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", leadLock) // a connection that is lost has lost the lock
+}
+
+// closeTimeout is how long the server may take over one word of farewell.
+const closeTimeout = time.Second
+
 func closeConn(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = conn.Close(ctx) // it is gone in any case
 }
