@@ -11,6 +11,10 @@ import (
 // by then never will.
 const UnansweredFor = 30 * 24 * time.Hour
 
+// DeathsFor is how long a store remembers a handling that was begun and never ended. A job that killed a process comes
+// again when its lock is over, or when an outage is; one that has not for a week was cancelled, or is another cluster's.
+const DeathsFor = 7 * 24 * time.Hour
+
 // Cutoff is the time before which records are removed: the first day of the month, in UTC, that lies so many months
 // before now. Records are kept for at least those months, and removed by whole months.
 func Cutoff(now time.Time, months int) time.Time {

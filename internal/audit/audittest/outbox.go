@@ -105,6 +105,27 @@ var deathFacts = []fact{
 		must(s.End(t.Context(), "a", []int64{2, 99})) // handed back, or never begun
 		deaths(map[int64]int{1: 1, 3: 1})
 	}},
+	{"a handling that was begun more than a week ago is forgotten", func(t *testing.T, s *subject) {
+		week := Record(1)
+		for job, ago := range map[int64]time.Duration{1: audit.DeathsFor + time.Hour, 2: audit.DeathsFor - time.Hour, 3: audit.DeathsFor + time.Hour} {
+			if err := s.Begin(t.Context(), "a", []int64{job}); err != nil {
+				t.Fatal(err)
+			}
+			// The database knows how to write a time of the past: that of a record.
+			week.At, week.JobKey = time.Now().Add(-ago), job
+			s.append(t, week)
+			s.tamper(t, "UPDATE deaths SET at = (SELECT at FROM records WHERE job_key = %[1]d) WHERE job_key = %[1]d", job)
+		}
+		if err := s.Begin(t.Context(), "a", []int64{3}); err != nil { // it came again
+			t.Fatal(err)
+		}
+		s.reopen(t)
+		got, err := s.Deaths(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "deaths", got, map[int64]int{2: 1, 3: 2})
+	}},
 	{"the append of a job's record ends its handling, also where it is stored already", func(t *testing.T, s *subject) {
 		mine, others := Record(1), Record(2)
 		mine.Cluster, others.Cluster = "a", "b"

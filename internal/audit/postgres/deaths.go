@@ -11,6 +11,10 @@ import (
 const deleteDeaths = `DELETE FROM deaths WHERE cluster = $1 AND job_key IN (SELECT job_key FROM deaths
 	WHERE cluster = $1 AND job_key = ANY ($2::bigint[]) ORDER BY job_key FOR UPDATE)`
 
+// forgetDeaths passes over what another replica has in hand just now: it is not so old any more.
+const forgetDeaths = `DELETE FROM deaths WHERE (cluster, job_key) IN
+	(SELECT cluster, job_key FROM deaths WHERE at < $1 FOR UPDATE SKIP LOCKED)`
+
 // Deaths implements [audit.Deaths].
 func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {
 	rows, err := s.pool.Query(ctx, "SELECT job_key, begun FROM deaths WHERE cluster = $1", cluster)
@@ -37,7 +41,7 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 	s.noted.Store(true)
 	_, err := s.pool.Exec(ctx, `INSERT INTO deaths (cluster, job_key, begun)
 		SELECT DISTINCT $1::text, k, 1 FROM unnest($2::bigint[]) AS k ORDER BY k
-		ON CONFLICT (cluster, job_key) DO UPDATE SET begun = deaths.begun + 1`, cluster, jobKeys)
+		ON CONFLICT (cluster, job_key) DO UPDATE SET begun = deaths.begun + 1, at = excluded.at`, cluster, jobKeys)
 	return s.wrap("note what is begun", err)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -119,7 +120,8 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	if stored != given {
 		return &audit.WrongKeyError{Store: stored, Given: given}
 	}
-	return nil
+	_, err = s.pool.Exec(ctx, forgetDeaths, time.Now().Add(-audit.DeathsFor))
+	return err
 }
 
 // Close ends all connections. It waits for those in use.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -40,8 +41,11 @@ const (
 	selectRunning = "SELECT count(*) FROM meta WHERE name = 'running'"
 )
 
-// begin makes the mark, and notes whether there was one.
+// begin makes the mark, and notes whether there was one. It also forgets the deaths that are too old.
 func (s *Store) begin(ctx context.Context, w *writer) error {
+	if err := w.exec(ctx, "DELETE FROM deaths WHERE at < ?", time.Now().Add(-audit.DeathsFor).UnixMicro()); err != nil {
+		return err
+	}
 	var n int
 	if err := w.conn.QueryRowContext(ctx, selectRunning).Scan(&n); err != nil {
 		return err

@@ -170,7 +170,7 @@ var (
 	insertRecords = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
 	selectKeys    = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
 	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
-	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1"}.build()
+	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
 	clearDeaths   = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
 )
 

@@ -75,6 +75,7 @@ CREATE UNLOGGED TABLE deaths (
     cluster text    NOT NULL,
     job_key bigint  NOT NULL,
     begun   integer NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(), -- when the last one was begun
     PRIMARY KEY (cluster, job_key)
 );
 

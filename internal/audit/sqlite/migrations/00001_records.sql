@@ -63,6 +63,7 @@ CREATE TABLE deaths (
     cluster TEXT NOT NULL,
     job_key INTEGER NOT NULL,
     count   INTEGER NOT NULL,
+    at      INTEGER NOT NULL DEFAULT (unixepoch() * 1000000), -- Unix microseconds: when the last one was begun
     PRIMARY KEY (cluster, job_key)
 ) STRICT;
 
