@@ -114,8 +114,9 @@ type Keeper interface {
 
 // Deaths counts how often a process died over a job: between Begin and the Append of its record, or End.
 type Deaths interface {
-	// Deaths returns, of each job of the cluster that has any, how many handlings were begun and never ended. It returns
-	// nil where the process before this one is known to have ended in order, and none before it died over a job.
+	// Deaths returns, of each job of the cluster that has any, how many handlings were begun and never ended. What was
+	// begun longer ago than DeathsFor when the store was opened, and not since, is forgotten. It returns nil where the
+	// process before this one is known to have ended in order, and none before it died over a job.
 	Deaths(ctx context.Context, cluster string) (map[int64]int, error)
 	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
