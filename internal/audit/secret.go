@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -165,12 +164,12 @@ func (s *Secret) Inputs(parts ...string) (sum [16]byte) {
 	mac := s.inputs.Get().(hash.Hash)
 	defer s.inputs.Put(mac)
 	mac.Reset()
-	var length [4]byte
+	b := make([]byte, 0, 256)
 	for _, part := range parts {
-		binary.BigEndian.PutUint32(length[:], uint32(len(part))) //nolint:gosec // variables are at most megabytes
-		mac.Write(length[:])
-		_, _ = io.WriteString(mac, part) // a hash does not fail
+		b = binary.BigEndian.AppendUint32(b, uint32(len(part))) //nolint:gosec // variables are at most megabytes
+		b = append(b, part...)
 	}
+	mac.Write(b)
 	var whole [sha256.Size]byte
 	copy(sum[:], mac.Sum(whole[:0]))
 	return sum

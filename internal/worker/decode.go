@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -77,7 +76,7 @@ func (d *decoder) reported(variable string) bool {
 // absent says whether a variable is missing or null, which Zeebe's expressions do not tell apart either.
 func (d *decoder) absent(variable string) bool {
 	value := d.raw.get(variable)
-	return value == nil || string(value) == "null"
+	return value == "" || value == "null"
 }
 
 func (d *decoder) text(variable, rule string) string {
@@ -99,7 +98,7 @@ func (d *decoder) count(variable string) int {
 		return 0
 	}
 	value := d.raw.get(variable)
-	number, err := strconv.ParseFloat(string(value), 64) // a text is still in its quotes: no number
+	number, err := strconv.ParseFloat(value, 64) // a text is still in its quotes: no number
 	if err != nil || number != math.Trunc(number) || number > math.MaxInt32 || number < 0 {
 		d.fault(variable, describe(value), retry.RuleRetryCount)
 		return 0
@@ -135,7 +134,7 @@ func (d *decoder) time(variable string) time.Time {
 const maxShownNumber = 4
 
 // describe says what a variable holds without repeating personal data.
-func describe(value json.RawMessage) string {
+func describe(value string) string {
 	switch value[0] {
 	case '"':
 		return "the text " + retry.Shape(unquote(value))
@@ -144,11 +143,11 @@ func describe(value json.RawMessage) string {
 	case '[':
 		return "a list"
 	case 't', 'f', 'n':
-		return string(value)
+		return value
 	default:
 		if len(value) > maxShownNumber {
 			return "a number of " + strconv.Itoa(len(value)) + " characters"
 		}
-		return string(value)
+		return value
 	}
 }

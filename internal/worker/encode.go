@@ -49,7 +49,7 @@ func encode(d *retry.Decision) string {
 // encodeDetail writes what is kept beside the answer; see [audit.Detail]. It is written out by hand because it runs for
 // every job; its test reads it back.
 func encodeDetail(d *audit.Detail) string {
-	b := make([]byte, 0, 256+len(d.SubmissionError)+len(d.SubmissionError)/8)
+	b := make([]byte, 0, 512)
 	b = append(b, `{"processId":`...)
 	b = appendString(b, d.ProcessID)
 	b = append(b, `,"elementId":`...)
@@ -91,7 +91,7 @@ func encodeDetail(d *audit.Detail) string {
 func withOriginalError(stored, submissionError string) string {
 	const name = `,"originalError":`
 	text := cut(submissionError)
-	b := make([]byte, 0, len(stored)+len(name)+len(text)+len(text)/8+2)
+	b := make([]byte, 0, 1024)
 	b = append(b, strings.TrimSuffix(stored, "}")...)
 	b = append(b, name...)
 	b = appendString(b, text)

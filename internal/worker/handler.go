@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/faults"
@@ -166,8 +167,7 @@ func jobFields(j *job.Job) []zap.Field {
 	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
 }
 
-// logDecision writes the one line of a decision, with the field names of RN-BIL-005 section 13.4. `submissionError` is
-// the code that matched: the insurer's text itself may carry personal data and is never logged.
+// logDecision writes the one line of a decision.
 func (h *Handler) logDecision(j *job.Job, r *ruling) {
 	d := &r.decision
 	level, event := zap.InfoLevel, "retry_scheduled"
@@ -179,26 +179,34 @@ func (h *Handler) logDecision(j *job.Job, r *ruling) {
 	case d.Rule.Class == retry.Unknown:
 		level = zap.WarnLevel // RN-BIL-005 section 2.1: an unknown error is retried, with a warning
 	}
-	line := h.log.Check(level, event)
-	if line == nil {
-		return
-	}
-	nextRetryTime := zap.Skip()
+	h.log.Log(level, event, zap.Inline(decisionFields{j, r}))
+}
+
+// decisionFields are the fields of a decision's line, by the names of RN-BIL-005 section 13.4. `submissionError` is the
+// code that matched: the insurer's text itself may carry personal data and is never logged.
+//
+// They are one field to the logger: it has room made for each field of a line, and a line is written for every job.
+type decisionFields struct {
+	job    *job.Job
+	ruling *ruling
+}
+
+// MarshalLogObject implements [zapcore.ObjectMarshaler].
+func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
+	d := &f.ruling.decision
+	line.AddString("claimId", f.ruling.request.ClaimID)
+	line.AddString("submissionError", d.Rule.Code)
+	line.AddString("errorClassification", string(d.Rule.Class))
+	line.AddInt64("retryCount", int64(d.RetryCount))
+	line.AddInt64("maxRetries", int64(d.MaxRetries))
+	line.AddInt64("backoffMinutes", int64(d.Backoff/time.Minute))
 	if !d.NextRetryTime.IsZero() {
-		nextRetryTime = zap.String("nextRetryTime", d.NextRetryTime.Format(time.RFC3339))
+		line.AddString("nextRetryTime", d.NextRetryTime.Format(time.RFC3339))
 	}
-	line.Write(
-		zap.String("claimId", r.request.ClaimID),
-		zap.String("submissionError", d.Rule.Code),
-		zap.String("errorClassification", string(d.Rule.Class)),
-		zap.Int("retryCount", d.RetryCount),
-		zap.Int("maxRetries", d.MaxRetries),
-		zap.Int64("backoffMinutes", int64(d.Backoff/time.Minute)),
-		nextRetryTime,
-		zap.Float64("executionTimeMs", milliseconds(r.elapsed)),
-		zap.Int64("jobKey", j.Key),
-		zap.Int64("processInstanceKey", j.ProcessInstanceKey),
-	)
+	line.AddFloat64("executionTimeMs", milliseconds(f.ruling.elapsed))
+	line.AddInt64("jobKey", f.job.Key)
+	line.AddInt64("processInstanceKey", f.job.ProcessInstanceKey)
+	return nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

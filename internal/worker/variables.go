@@ -1,9 +1,9 @@
 package worker
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -18,46 +18,45 @@ type variables []variable
 
 type variable struct {
 	name  string
-	value json.RawMessage
+	value string // JSON, a part of the job's text
 }
 
 // parse takes the variables of a job apart.
 func parse(j *job.Job) variables {
-	text := []byte(j.Variables)
-	if !json.Valid(text) {
+	if !json.Valid([]byte(j.Variables)) {
 		return nil
 	}
-	text = bytes.TrimLeft(text, space)
+	text := strings.TrimLeft(j.Variables, space)
 	if text[0] != '{' {
 		return nil
 	}
 	v := make(variables, 0, 8)
-	rest := bytes.TrimLeft(text[1:], space)
+	rest := strings.TrimLeft(text[1:], space)
 	for rest[0] != '}' {
 		if rest[0] == ',' {
-			rest = bytes.TrimLeft(rest[1:], space)
+			rest = strings.TrimLeft(rest[1:], space)
 		}
 		end := endOfText(rest)
 		name := rest[:end]
-		rest = bytes.TrimLeft(rest[end:], space)[1:] // behind the colon
-		rest = bytes.TrimLeft(rest, space)
+		rest = strings.TrimLeft(rest[end:], space)[1:] // behind the colon
+		rest = strings.TrimLeft(rest, space)
 		end = endOfValue(rest)
-		v = append(v, variable{unquote(name), json.RawMessage(rest[:end])})
-		rest = bytes.TrimLeft(rest[end:], space)
+		v = append(v, variable{unquote(name), rest[:end]})
+		rest = strings.TrimLeft(rest[end:], space)
 	}
 	return v
 }
 
 const space = " \t\r\n"
 
-// get returns the value of a variable, nil where there is none. Of two with one name the last one counts.
-func (v variables) get(name string) json.RawMessage {
+// get returns the value of a variable, "" where there is none. Of two with one name the last one counts.
+func (v variables) get(name string) string {
 	for _, one := range slices.Backward(v) {
 		if one.name == name {
 			return one.value
 		}
 	}
-	return nil
+	return ""
 }
 
 // inputs are what the decision about a job depends on, for its key: the named variables as they came, or all of it
@@ -68,13 +67,13 @@ func (v variables) inputs(j *job.Job, names []string) []string {
 	}
 	parts := make([]string, len(names))
 	for i, name := range names {
-		parts[i] = string(v.get(name))
+		parts[i] = v.get(name)
 	}
 	return parts
 }
 
 // endOfText is the length of the JSON string that the text, which is valid JSON, begins with.
-func endOfText(text []byte) int {
+func endOfText(text string) int {
 	for i := 1; ; i++ {
 		switch text[i] {
 		case '\\':
@@ -86,13 +85,13 @@ func endOfText(text []byte) int {
 }
 
 // endOfValue is the length of the value that the text, which is valid JSON inside of an object, begins with.
-func endOfValue(text []byte) int {
+func endOfValue(text string) int {
 	switch text[0] {
 	case '"':
 		return endOfText(text)
 	case '{', '[':
 	default:
-		return bytes.IndexAny(text, ",}"+space)
+		return strings.IndexAny(text, ",}"+space)
 	}
 	for i, depth := 0, 0; ; i++ {
 		switch text[i] {
@@ -109,12 +108,12 @@ func endOfValue(text []byte) int {
 }
 
 // unquote is what a JSON string says.
-func unquote(quoted []byte) string {
-	if plain := quoted[1 : len(quoted)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
-		return string(plain)
+func unquote(quoted string) string {
+	if plain := quoted[1 : len(quoted)-1]; strings.IndexByte(plain, '\\') < 0 && utf8.ValidString(plain) {
+		return plain
 	}
 	var text string
-	if err := json.Unmarshal(quoted, &text); err != nil {
+	if err := json.Unmarshal([]byte(quoted), &text); err != nil {
 		panic("worker: a valid JSON string cannot be read: " + err.Error()) // cannot happen
 	}
 	return text
