@@ -26,8 +26,7 @@ import (
 // Row 26, with far more texts than a broker takes in the time: through the handler alone, into a real store. Seen to fail
 // without: where the stored error is not redacted, the file holds patients.
 func TestNoPersonalDataOfManyTextsReachesTheFileOrTheLog(t *testing.T) {
-	const batch = 200
-	texts := either(20_000, 100_000)
+	const texts, batch = 100_000, 200
 	began := time.Now()
 	path := filepath.Join(t.TempDir(), "analyze-retry.db")
 	var log bytes.Buffer
@@ -91,7 +90,8 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A clock that runs would write digits at random, and some of them are somebody's telephone number.
+	// The digits of a clock that runs are now and then somebody's telephone number: that makes some 50 hits in 100,000
+	// texts, and none with one that stands still.
 	stopped := func() time.Time { return time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC) }
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{Logger: logger}), Rounds: store, Secret: secret}
 	h, err := handlers.NewHandler(retry.TISS(), trail, stopped, metrics.New(metrics.NewRegistry(), retry.TISS()), logger)

@@ -161,14 +161,24 @@ func (f *Finder) date(text string, runs [][]int) (Secret, bool) {
 	return s, ok && s.Kind == Birth
 }
 
-func monthIn(between string) int {
-	w := strings.TrimSpace(strings.ReplaceAll(strings.NewReplacer("+", " ", ".", " ", "/", " ", "-", " ").Replace(" "+between+" "), " de ", " "))
+// monthNumbers are the months by name and by its first three letters.
+var monthNumbers = func() map[string]int {
+	numbers := map[string]int{}
 	for i, name := range months {
-		if w == Fold(name) || w == Fold(name)[:3] {
-			return i + 1
-		}
+		name = Fold(name)
+		numbers[name], numbers[name[:3]] = i+1, i+1
 	}
-	return 0
+	return numbers
+}()
+
+var monthSeparators = strings.NewReplacer("+", " ", ".", " ", "/", " ", "-", " ")
+
+// monthIn returns the number of the month that is all there is between two numbers, or 0.
+func monthIn(between string) int {
+	if len(between) > 2*len(" de fevereiro de ") {
+		return 0
+	}
+	return monthNumbers[strings.TrimSpace(strings.ReplaceAll(monthSeparators.Replace(" "+between+" "), " de ", " "))]
 }
 
 func pad(s string, n int) string { return strings.Repeat("0", max(0, n-len(s))) + s }
