@@ -32,6 +32,22 @@ func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	program, remove, err := build(t.Context(), "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	if rows, err := full.verifyRows(t.Context(), program); err != nil || len(rows) != 2 {
+		t.Errorf("worker audit verify: %v, %v", rows, err)
+	}
+	full.inFile.rows++
+	if rows, err := full.verifyRows(t.Context(), program); err == nil {
+		t.Errorf("a record is missing, and the check took %v", rows)
+	}
 	file, err := sqlite.Open(t.Context(), on.dir+"/full.db", on.secret, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type series struct {
 	Rounds  []round  `json:"rounds,omitempty"`
 
 	contenders []contender
+	further    []row // what was measured on the same stores beside the rounds
 }
 
 func newSeries(where string, contenders []contender) series {
@@ -150,7 +151,7 @@ func (s series) rows() (rows []row) {
 		}
 		rows = append(rows, s.ratio(i, "throughput", "%.0f/s", throughput).want(c.throughput))
 	}
-	return rows
+	return append(rows, s.further...)
 }
 
 func (r *report) alone() []row {
