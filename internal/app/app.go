@@ -118,11 +118,11 @@ func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
 	}
 	publisher, err := queue.Open(string(a.cfg.EventsURL))
 	if err != nil {
-		var faults config.FaultsError
+		var found config.FaultsError
 		for fault := range strings.SplitSeq(err.Error(), "\n") {
-			faults = append(faults, "RETRY_EVENTS_URL: "+fault)
+			found = append(found, "RETRY_EVENTS_URL: "+fault)
 		}
-		return nil, faults
+		return nil, found
 	}
 	a.later("close the connection to the queue", publisher.Close)
 	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: numbers})
@@ -180,8 +180,8 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	err := loops.Wait()
 	finish()
-	tending.Wait()
-	return errors.Join(err, a.close(), <-served)
+	tended := within("end what looks after the store", func() error { tending.Wait(); return nil })
+	return errors.Join(err, tended, a.close(), <-served)
 }
 
 // ready says why the worker is not ready, nil where it is: the store takes writes, polls come through, and the gateway
@@ -213,13 +213,11 @@ func (a *App) later(what string, do func() error) {
 
 // close undoes the steps of New, the last one first.
 func (a *App) close() error {
-	var faults []error
+	var errs []error
 	for len(a.cleanups) > 0 {
 		last := a.cleanups[len(a.cleanups)-1]
 		a.cleanups = a.cleanups[:len(a.cleanups)-1]
-		if err := last.do(); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", last.what, err))
-		}
+		errs = append(errs, within(last.what, last.do))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -51,38 +51,53 @@ func (s *Server) copyFrom(ctx context.Context, other *Server) error {
 }
 
 // waitForStandby makes commits wait for the standby, and returns when it has caught up.
-func (s *Server) waitForStandby(ctx context.Context) (err error) {
-	conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
-		if _, err := conn.Exec(ctx, statement); err != nil {
+func (s *Server) waitForStandby(ctx context.Context) error {
+	return s.asSuperuser(ctx, func(conn *pgx.Conn) error {
+		if err := set(ctx, conn, "synchronous_standby_names", "*"); err != nil {
 			return err
 		}
-	}
-	var asked error
-	err = s.process.Await(ctx, func(ctx context.Context) (inStep bool) {
-		asked = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')").Scan(&inStep)
-		return inStep || asked != nil
+		var asked error
+		err := s.process.Await(ctx, func(ctx context.Context) (inStep bool) {
+			asked = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')").Scan(&inStep)
+			return inStep || asked != nil
+		})
+		return errors.Join(err, asked)
 	})
-	return errors.Join(err, asked)
+}
+
+// CutOff keeps all further changes from a standby, as a broken network does.
+func (s *Server) CutOff(ctx context.Context) error {
+	return s.asSuperuser(ctx, func(conn *pgx.Conn) error { return set(ctx, conn, "primary_conninfo", "") })
 }
 
 // Promote makes a server of its own of a standby, and returns once it takes writes. The server that it copied must be dead.
-func (s *Server) Promote(ctx context.Context) (err error) {
+func (s *Server) Promote(ctx context.Context) error {
+	return s.asSuperuser(ctx, func(conn *pgx.Conn) error {
+		var promoted bool
+		if err := conn.QueryRow(ctx, "SELECT pg_promote()").Scan(&promoted); err != nil {
+			return err
+		}
+		if !promoted {
+			return errors.New("PostgreSQL was not promoted in time")
+		}
+		return nil
+	})
+}
+
+// set makes a setting, of a running server too.
+func set(ctx context.Context, conn *pgx.Conn, name, value string) error {
+	_, err := conn.Exec(ctx, "ALTER SYSTEM SET "+name+" = '"+value+"'")
+	if err == nil {
+		_, err = conn.Exec(ctx, "SELECT pg_reload_conf()")
+	}
+	return err
+}
+
+// asSuperuser does something on a connection of its own.
+func (s *Server) asSuperuser(ctx context.Context, do func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	var promoted bool
-	if err := conn.QueryRow(ctx, "SELECT pg_promote()").Scan(&promoted); err != nil {
-		return err
-	}
-	if !promoted {
-		return errors.New("PostgreSQL was not promoted in time")
-	}
-	return nil
+	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
 }

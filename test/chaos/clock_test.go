@@ -14,7 +14,13 @@ import (
 )
 
 // Row 13. The guard is that a lock is reckoned by the worker's own monotonic clock and a decision by its own wall clock,
-// never by the broker's.
+// never by the broker's. Seen to fail without: where a lock lasts until the time that the broker names, a broker that is an
+// hour behind gets no answer, because every lock seems to be over; where a job counts as received when its lock at the
+// broker says so, a decision takes an hour by its steps.
+//
+// A broker of 8.5.8 whose clock is set back goes on handing out jobs and taking answers. But it ends no lock before its
+// clock is where it was: locks of 5 s that were taken after the jump still held 41 s later, and ended when the clock went
+// forward again. So the jobs of a worker that dies then wait for that long, whatever the worker does.
 func TestABrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the broker's clock jumps between -1 h and +1 h", store: inSQLite, ownBroker: true})
 	r.start("RETRY_JOB_TIMEOUT=5s")
@@ -65,7 +71,11 @@ func (r *rig) moves(by time.Duration) {
 	}
 }
 
-// Row 13. The guard is the same. Seen to fail without:
+// Row 13. The guard is the same. The clock that is wrong is the wall clock by which jobs are decided; the monotonic one is
+// right, as on a machine whose clock was set. All else reads the machine's own clock, which no single process can have
+// moved: Go reads it without the C library, where libfaketime sits. Seen to fail without: where a lock is reckoned by the
+// wall clock that decides, a worker that is an hour behind answers nothing; where the time of a decision has no monotonic
+// clock, it takes an hour by its steps.
 func TestAWorkerWhoseClockIsWrongDecidesTheSame(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the worker's clock is wrong by +1 h, by -1 h", store: inSQLite})
 	known := map[int64]bool{}

@@ -112,11 +112,10 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault faults.Fault
-		lasts time.Duration
 	}{
-		{"no space", faults.NoSpace, lasting},
-		{"read-only", faults.ReadOnly, lasting},
-		{"EIO on sync", faults.SyncFails, time.Duration(either(20, 120)) * time.Second},
+		{"no space", faults.NoSpace},
+		{"read-only", faults.ReadOnly},
+		{"EIO on sync", faults.SyncFails},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, setup{row: 16, what: c.name, store: inSQLite})
@@ -129,7 +128,7 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 				fault, err = faults.Attach(t.Context(), w.PID(), c.fault)
 				r.must(err)
 			})
-			o.lasts(c.lasts)
+			o.lasts(lasting)
 			failed, err := fault.Detach()
 			r.must(err)
 			took := o.over()

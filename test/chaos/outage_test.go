@@ -48,7 +48,7 @@ func TestAGatewayThatIsAwayIsWaitedForQuietly(t *testing.T) {
 	w := r.start()
 	r.submit(chunk)
 	r.untilDone()
-	away := time.Duration(either(30, 300)) * time.Second
+	away := time.Duration(either(15, 300)) * time.Second
 	before := r.proxy.Counts()
 	logged := w.logLines()
 	r.proxy.Set(proxy.Faults{Refuse: true})

@@ -47,7 +47,7 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 		away  func() error
 		lasts time.Duration
 	}{
-		{"stopped", server.Stop, time.Duration(either(10, 600)) * time.Second},
+		{"stopped", server.Stop, time.Duration(either(3, 600)) * time.Second},
 		{"killed", server.Kill, time.Duration(either(3, 30)) * time.Second},
 	} {
 		o := w.loses(500, func() { r.must(c.away()) })
@@ -70,21 +70,23 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 	r.happened(1, fmt.Sprintf("lock (%.0f s, back after %.1f s)", time.Since(o.began).Seconds(), took.Seconds()))
 }
 
-// Row 18: failover. The standby has flushed every commit too, which is the operator's setting to make
-// (synchronous_standby_names), so what was answered is on it. The worker's guard is that it asks the store for a new
-// connection, and what is stored, before it goes on.
+// Row 18: failover. The standby is cut off before the server dies, so that commits are on one of the two only. The guard is
+// the operator's to set: a commit waits until the standby has it too (synchronous_standby_names). For the worker a failover
+// is then what a restart is. Seen to fail without: TBD.
 func TestAStandbyThatIsPromotedHasAllThatWasAnswered(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "PostgreSQL killed, its standby promoted", store: inPostgres})
 	server, p, setting := r.ownPostgres()
 	w := r.start(outageLock, setting)
-	r.submit(200)
-	r.untilDone()
 	failovers, slowest := either(1, 5), time.Duration(0)
 	for range failovers {
 		standby, err := server.Standby(t.Context())
 		r.must(err)
 		r.Cleanup(func() { r.check(standby.Close()) })
-		o := w.loses(500, func() { r.must(server.Kill()) })
+		o := w.loses(300, func() {
+			r.must(standby.CutOff(t.Context()))
+			r.until("a commit waits for the standby", func() bool { return r.waits("wait_event = 'SyncRep'") })
+			r.must(server.Kill())
+		})
 		r.must(standby.Promote(t.Context()))
 		r.store.url = strings.Replace(r.store.url, server.Address(), standby.Address(), 1)
 		p.Retarget(standby.Address())
@@ -152,7 +154,7 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 			r.submit(20 + chunkSingle)
 			held := false
 			r.until("an append waits for the lock", func() bool {
-				held = r.appendWaits()
+				held = r.waits("wait_event_type = 'Lock' AND query LIKE '%INSERT INTO records%'")
 				status, _ := w.get("/readyz")
 				return held || status != http.StatusOK
 			})
@@ -185,13 +187,12 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 	r.happened(repeated, "decisions found stored")
 }
 
-// appendWaits tells whether a session waits for a lock.
-func (r *rig) appendWaits() (is bool) {
+// waits tells whether a session of the store waits for something.
+func (r *rig) waits(what string) (is bool) {
 	r.Helper()
 	conn, err := pgx.Connect(r.Context(), r.store.url)
 	r.must(err)
 	defer func() { r.check(conn.Close(context.Background())) }()
-	r.must(conn.QueryRow(r.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
-		WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO records%')`).Scan(&is))
+	r.must(conn.QueryRow(r.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND "+what+")").Scan(&is))
 	return is
 }

@@ -74,9 +74,10 @@ func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) 
 	}
 }
 
-// Row 21: the others are unhurt. A percentile of how long they took would measure the machine, so it is held that while a
-// job hangs others come and go: those that began and ended in the last two of the four seconds of each hang. Beside the
-// hang runs a job that panics.
+// Row 21: the others are unhurt. The figure of the row, p99 less than twice what it is without such jobs, is not held: with
+// few jobs it measures the machine, and a process that is killed delays everybody by its restart and a lock. Held is that
+// while a job hangs others come and go: those that began and ended in the last two of the four seconds of each hang. Beside
+// it a job panics. The guard is that batches are handled beside one another and beside the polls. Seen to fail without: TBD.
 func TestAJobThatHangsHoldsNobodyUp(t *testing.T) {
 	r := newRig(t, setup{row: 21, what: "others beside a job that hangs", store: inSQLite})
 	r.mayHang = true

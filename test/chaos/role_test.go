@@ -81,7 +81,8 @@ func (r *rig) asRole() *pgx.Conn {
 
 // Row 28, on SQLite, where whoever can write the file can do everything: the triggers keep mistakes away, and row 27
 // finds the rest, REPLACE among it, which SQLite does past the triggers. The guards are the triggers of
-// internal/audit/sqlite/migrations.
+// internal/audit/sqlite/migrations. Seen to fail without: without the one on UPDATE both updates are done, and the record
+// without its hash cannot be read; without the one on DELETE all records go, and nothing of the hundred can be verified.
 func TestARecordInTheFileIsNotChangedByMistake(t *testing.T) {
 	r := newRig(t, setup{row: 28, what: "UPDATE, DELETE beside the worker", store: inSQLite})
 	r.start()
