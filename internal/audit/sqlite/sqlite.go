@@ -108,7 +108,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the use of the store and lets another process have it. A write under way is waited for.
+// Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
+// disk hangs: whoever stops puts a bound to that.
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()

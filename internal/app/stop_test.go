@@ -1,0 +1,32 @@
+package app
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// Seen to fail without the bound: the test ends in a deadlock. A test in the package, because no disk of a test hangs
+// for good.
+func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		var done []string
+		a := &App{}
+		step := func(what string, err error) {
+			a.later(what, func() error { done = append(done, what); return err })
+		}
+		step("first", errors.New("broken"))
+		a.later("close the audit store", func() error { <-hangs; return nil })
+		step("last", nil)
+		err := a.close()
+		if err == nil || !strings.Contains(err.Error(), "close the audit store: not done after 5s") || !strings.Contains(err.Error(), "first: broken") {
+			t.Errorf("close = %v, want what hung and what went wrong", err)
+		}
+		if strings.Join(done, ", ") != "last, first" {
+			t.Errorf("done: %v", done)
+		}
+		close(hangs)
+	})
+}
