@@ -82,7 +82,7 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	head := w.secret.Head(chain, time.Now())
 	err := w.exec(ctx, `INSERT INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 		seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`,
-		head.Chain, head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
+		int64(head.Chain), head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
 	w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
 	return err
 }
@@ -93,37 +93,25 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 	for rest := b.records; len(rest) > 0; {
 		n := padded(len(rest))
 		args := w.args[:0]
-		for i := range n {
-			args = append(args, rest[min(i, len(rest)-1)].JobKey)
+		for i := range rest[:min(n, len(rest))] {
+			args = append(args, rest[i].JobKey)
+		}
+		rest = rest[len(args):]
+		for len(args) < n {
+			args = append(args, nil) // no job's key
 		}
 		w.args = args
-		rest = rest[min(n, len(rest)):]
-		if err := b.lookChunk(ctx, w, n); err != nil {
+		if err := w.query(ctx, selectKeys[n], b.addStored, args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *batch) lookChunk(ctx context.Context, w *writer, n int) error {
-	stmt, err := w.stmt(ctx, selectKeys[n]) //nolint:sqlclosecheck // it is kept for the next batch
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(ctx, w.args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		k, inputs := storedKey{index: -1}, []byte(nil)
-		if err := rows.Scan(&k.id, &k.Cluster, &k.JobKey, &k.ProcessInstanceKey, &inputs); err != nil {
-			return err
-		}
-		copy(k.Inputs[:], inputs)
-		b.stored[k.JobKey] = append(b.stored[k.JobKey], k)
-	}
-	return rows.Err()
+func (b *batch) addStored(v *reader) {
+	k := storedKey{id: v.int(0), index: -1, Key: audit.Key{Cluster: v.text(1), JobKey: v.int(2), ProcessInstanceKey: v.int(3)}}
+	v.bytes(4, k.Inputs[:])
+	b.stored[k.JobKey] = append(b.stored[k.JobKey], k)
 }
 
 // place decides what becomes of a record, and links it into the chain if it is new.

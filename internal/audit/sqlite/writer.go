@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -18,13 +20,15 @@ type writer struct {
 	secret *audit.Secret
 	db     *sql.DB
 	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt
+	stmts  map[string]driver.Stmt
 
 	seq  int64
 	last audit.Hash
 	// published and answered are the places up to which records have lost these marks; see marks.
 	published, answered int64
-	args                []any // reused
+	// args are what the next statement is given, named what the driver is; both are reused.
+	args  []any
+	named []driver.NamedValue
 }
 
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
@@ -32,7 +36,7 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
+	w := &writer{secret: secret, db: db, stmts: map[string]driver.Stmt{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
 		err = w.load(ctx)
 	}
@@ -110,21 +114,58 @@ func (w *writer) transact(ctx context.Context, do func(context.Context, *writer)
 	return w.exec(ctx, "COMMIT")
 }
 
-// exec runs a statement that is prepared when it is first used.
+// exec runs a statement that is prepared when it is first used. It asks the driver itself, as scan does: the arguments
+// are int64, string, []byte or nil already, and database/sql would look at each of them and copy all.
 func (w *writer) exec(ctx context.Context, query string, args ...any) error {
-	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // it is kept, and closed with the writer
-	if err != nil {
+	return w.conn.Raw(func(c any) error {
+		stmt, err := w.stmt(ctx, c, query)
+		if err != nil {
+			return err
+		}
+		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, w.name(args))
 		return err
-	}
-	_, err = stmt.ExecContext(ctx, args...)
-	return err
+	})
 }
 
-func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+// query likewise calls visit with each row of the answer.
+func (w *writer) query(ctx context.Context, query string, visit func(*reader), args ...any) error {
+	return w.conn.Raw(func(c any) error {
+		stmt, err := w.stmt(ctx, c, query)
+		if err != nil {
+			return err
+		}
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, w.name(args))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		v := reader{values: make([]driver.Value, len(rows.Columns()))}
+		for {
+			switch err := rows.Next(v.values); {
+			case errors.Is(err, io.EOF):
+				return v.err
+			case err != nil:
+				return err
+			}
+			visit(&v)
+		}
+	})
+}
+
+// name gives the arguments the form in which the driver wants them.
+func (w *writer) name(args []any) []driver.NamedValue {
+	w.named = w.named[:0]
+	for i, arg := range args {
+		w.named = append(w.named, driver.NamedValue{Ordinal: i + 1, Value: arg})
+	}
+	return w.named
+}
+
+func (w *writer) stmt(ctx context.Context, c any, query string) (driver.Stmt, error) {
 	stmt := w.stmts[query]
 	if stmt == nil {
 		var err error
-		if stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
+		if stmt, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 			return nil, fmt.Errorf("%.40s: %w", query, err)
 		}
 		w.stmts[query] = stmt
@@ -144,8 +185,8 @@ func chunk(n int) int {
 	return size
 }
 
-// padded is the size in which n values of an IN list are asked for at once, the last one repeated; maxChunk where they are
-// more.
+// padded is the size in which n values are asked for at once, padded with some that change nothing; maxChunk where they
+// are more.
 func padded(n int) int {
 	size := 1
 	for size < min(n, maxChunk) {
@@ -168,7 +209,8 @@ func (r repeated) build() (texts map[int]string) {
 
 var (
 	insertRecords = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
-	selectKeys    = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM records WHERE job_key IN (", "?", ")"}.build()
+	// The jobs are a table of values because SQLite would build an index of an IN list each time.
+	selectKeys    = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1"}.build()
 	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
 	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
 	clearDeaths   = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
