@@ -306,3 +306,16 @@ func TestCloseEndsConnectionsInABlackHole(t *testing.T) {
 	}
 	isReset(t, conn)
 }
+
+func TestNewConnectionsGoToTheNewTargetAndOldOnesStay(t *testing.T) {
+	p, first := start(t)
+	_, second := start(t)
+	old := dial(t, p)
+	exchange(t, old, "one")
+	p.Retarget(second.Addr().String())
+	exchange(t, dial(t, p), "two")
+	exchange(t, old, "three")
+	if first.got() != "onethree" || second.got() != "two" {
+		t.Errorf("the first target got %q, the second %q", first.got(), second.got())
+	}
+}
