@@ -3,7 +3,10 @@ package chaos
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,10 +85,7 @@ func TestNoPersonalDataOfManyTextsReachesTheFileOrTheLog(t *testing.T) {
 // handlerOn makes the handler on a store of its own, and returns what closes that.
 func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(context.Context, []job.Job) []job.Answer, closeStore func()) {
 	t.Helper()
-	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := sameSecret(t)
 	store, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +103,25 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 			t.Error(err)
 		}
 	}
+}
+
+// sameSecret is the same key each time, so that hashes and signatures are, too: in some megabytes of other ones somebody's
+// name may turn up each time.
+func sameSecret(t *testing.T) *audit.Secret {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "audit.key")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := audit.LoadSecret(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }
 
 // jobAbout is a job with this text: one in ten has its retries used up, and one in ten the text where none belongs.

@@ -95,7 +95,7 @@ func readings(blob string) []string {
 func (f *Finder) scan(text string, found func(Secret)) {
 	if len(f.words) > 0 {
 		for _, at := range wordRun.FindAllStringIndex(text, -1) {
-			if s, ok := f.words[text[at[0]:at[1]]]; ok {
+			if s, ok := f.words[text[at[0]:at[1]]]; ok && (at[1]-at[0] > 4 || isText(text, at[0]-1) && isText(text, at[1])) {
 				found(s)
 			}
 		}
@@ -118,6 +118,12 @@ func (f *Finder) scan(text string, found func(Secret)) {
 	for i := range runs {
 		f.from(text, runs[i:], found)
 	}
+}
+
+// isText tells whether there is a character that people write at i, or the text's end. A word of four letters turns up by
+// chance in some megabytes of hashes, with other bytes around it.
+func isText(text string, i int) bool {
+	return i < 0 || i >= len(text) || ' ' <= text[i] && text[i] <= '~' || text[i] == '\n' || text[i] == '\t'
 }
 
 // from looks at the number that begins with the first of the runs of digits: at that run alone and joined with those
