@@ -65,19 +65,41 @@ func (f *Finder) Find(blob []byte) []Secret {
 	return list
 }
 
+// Blobs can be large, and regular expressions are slow: they look at what may be something only.
 var (
-	wordRun    = regexp.MustCompile(`[a-z]+`)
 	addressRun = regexp.MustCompile(`[a-z0-9._%+'~-]+@[a-z0-9.-]+[a-z0-9]`)
-	digitRun   = regexp.MustCompile(`[0-9]+`)
-	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}`)
-	escaped    = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\+[nrt"'/]`)
+	escape     = regexp.MustCompile(`^(?:%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\+[nrt"'/])`)
 )
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isBase64(c byte) bool {
+	return isDigit(c) || isLetter(c|0x20) || c == '+' || c == '/' || c == '_' || c == '-'
+}
+
+// runs are where characters of a kind stand side by side in the text, at least so many.
+func runs(text string, is func(byte) bool, least int) (found [][]int) {
+	for i := 0; i < len(text); i++ {
+		if !is(text[i]) {
+			continue
+		}
+		from := i
+		for i < len(text) && is(text[i]) {
+			i++
+		}
+		if i-from >= least {
+			found = append(found, []int{from, i})
+		}
+	}
+	return found
+}
 
 // readings returns the blob as it stands and as it reads when what is in base64 in it is decoded, both folded.
 func readings(blob string) []string {
 	texts := []string{Fold(blob)}
 	var inside strings.Builder
-	for _, run := range base64Run.FindAllString(blob, -1) {
+	for _, at := range runs(blob, isBase64, 16) {
+		run := blob[at[0]:at[1]]
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			if plain, err := encoding.DecodeString(run); err == nil {
 				inside.Write(plain)
@@ -94,7 +116,7 @@ func readings(blob string) []string {
 
 func (f *Finder) scan(text string, found func(Secret)) {
 	if len(f.words) > 0 {
-		for _, at := range wordRun.FindAllStringIndex(text, -1) {
+		for _, at := range runs(text, isLetter, 4) {
 			if s, ok := f.words[text[at[0]:at[1]]]; ok && (at[1]-at[0] > 4 || isText(text, at[0]-1) && isText(text, at[1])) {
 				found(s)
 			}
@@ -114,9 +136,9 @@ func (f *Finder) scan(text string, found func(Secret)) {
 			}
 		}
 	}
-	runs := digitRun.FindAllStringIndex(text, -1)
-	for i := range runs {
-		f.from(text, runs[i:], found)
+	numbers := runs(text, isDigit, 1)
+	for i := range numbers {
+		f.from(text, numbers[i:], found)
 	}
 }
 
@@ -195,7 +217,7 @@ func Fold(s string) string {
 		if !strings.ContainsAny(s, `%&\`) {
 			break
 		}
-		plain := html.UnescapeString(escaped.ReplaceAllStringFunc(s, unescape))
+		plain := html.UnescapeString(unescapeAll(s))
 		if plain == s {
 			break
 		}
@@ -220,7 +242,27 @@ func Fold(s string) string {
 
 var unaccent = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")
 
+func unescapeAll(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(s, `%\`)
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		n := max(1, len(escape.FindString(s)))
+		b.WriteString(unescape(s[:n]))
+		s = s[n:]
+	}
+}
+
+// unescape is what an escape stands for, or a single character itself.
 func unescape(escape string) string {
+	if len(escape) == 1 {
+		return escape
+	}
 	switch escape[0] {
 	case '%':
 		v, err := strconv.ParseUint(escape[1:], 16, 8)
