@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -122,14 +123,15 @@ func (r *Recorder) record(ctx context.Context, q *request) ([]Appended, error) {
 // appendWaiting appends what all requests brought that wait now, in one transaction, and tells them.
 func (r *Recorder) appendWaiting(ctx context.Context) {
 	r.mu.Lock()
-	group, answered := r.waiting, r.answered
+	group, marks := r.waiting, r.answered
 	r.waiting, r.answered, r.since = nil, nil, time.Now()
 	r.mu.Unlock()
-	if len(group) == 0 && len(answered) == 0 {
+	if len(group) == 0 && len(marks) == 0 {
 		r.idle()
 		return
 	}
 	var records []Record
+	answered := slices.Clip(marks)
 	for _, q := range group {
 		records, answered = append(records, q.records...), append(answered, q.answered...)
 	}
@@ -140,9 +142,9 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 		}
 		close(q.done)
 	}
-	if err != nil {
+	if err != nil { // who has asked for more brings its own again
 		r.mu.Lock()
-		r.answered = append(r.answered, answered...)
+		r.answered = append(r.answered, marks...)
 		r.mu.Unlock()
 	}
 }

@@ -131,3 +131,17 @@ func TestAnAnswerThatWasTakenIsNotCalledUndeliveredAfterAnOutage(t *testing.T) {
 		}
 	})
 }
+
+// The record that says so settles the answer, and its mark must stay until the record is stored.
+func TestAnAnswerThatFoundNoJobIsCalledUndeliveredAfterAnOutageThatBeginsJustThen(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{marked: []int64{7}, full: true}, func(r *recording) {
+		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}})
+		<-time.After(10 * time.Second)
+		r.disk.set(func(d *disk) { d.full = false })
+		<-time.After(time.Minute)
+		if n := len(slices.Concat(r.appends()...)); n != 1 {
+			r.Errorf("%d records, want the one of what was not delivered", n)
+		}
+	})
+}

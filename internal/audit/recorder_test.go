@@ -28,6 +28,7 @@ type disk struct {
 	marked   []int64 // still unanswered
 	failing  int     // appends that fail from now on
 	dead     bool    // no writes at all
+	full     bool    // no records, but marks
 	refuses  int64   // a job key that cannot be stored
 	hold     chan struct{}
 	deaf     bool // it does not mind the context
@@ -48,7 +49,7 @@ func (d *disk) Append(ctx context.Context, records []audit.Record, answered []in
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.failing > 0 || d.dead {
+	if d.failing > 0 || d.dead || d.full && len(records) > 0 {
 		d.failing--
 		return nil, errDisk
 	}
