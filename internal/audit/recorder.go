@@ -50,8 +50,9 @@ type gone struct {
 const (
 	// appendTries is how often saving is tried inside a job's deadline (RN-BIL-005 section VII).
 	appendTries = 3
-	// appendTimeout bounds one try, so that three of them fit into the five seconds of a handler.
-	appendTimeout = 1500 * time.Millisecond
+	// appendTimeout bounds one try, so that three of them and the pauses between them fit into the four and a half of a
+	// handler's five seconds for which it waits.
+	appendTimeout = 1400 * time.Millisecond
 	// probeTimeout bounds one look whether the store is back.
 	probeTimeout = 2 * time.Second
 	// goneAfter is how long the mark of another worker's answer may take to be seen.

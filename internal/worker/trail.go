@@ -47,8 +47,8 @@ func ask[T any](ctx context.Context, t *Trail, question func(context.Context) (T
 	return r.value, r.err
 }
 
-// hangs is how long a question to the store may take at the most.
-const hangs = time.Second
+// hangs is how long a question to the store may take at the most. It is less than a handler has with a lock of 2 s.
+const hangs = 800 * time.Millisecond
 
 // addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
 func (h *Handler) addHistory(ctx context.Context, rulings []ruling) error {

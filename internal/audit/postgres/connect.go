@@ -21,7 +21,7 @@ const (
 )
 
 // session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The timeouts are
-// for a server that waits for a client which is gone or stuck; a lock is given up before the 1.5 s that saving may take.
+// for a server that waits for a client which is gone or stuck; a lock is given up before the 1.4 s that saving may take.
 //
 // Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table which has
 // grown would read and sort all of it for each page: 300,000 records took 9 s instead of 2.

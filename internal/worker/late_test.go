@@ -1,0 +1,77 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// waits is a store that is away: whoever asks it waits until his time is over.
+type waits struct{ *memory }
+
+func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (waits) Deaths(ctx context.Context, _ string) (map[int64]int, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (waits) Begin(ctx context.Context, _ string, _ []int64) error { <-ctx.Done(); return ctx.Err() }
+func (waits) End(context.Context, string, []int64) error           { return nil }
+
+// Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
+func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
+	away := waits{newMemory()}
+	nobodyDied, died := &graves{}, &graves{begun: map[int64]int{4711: 3}}
+	for name, tt := range map[string]struct {
+		variables string
+		trail     worker.Trail
+		deaths    audit.Deaths
+	}{
+		"a decision cannot be stored":       {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, nobodyDied},
+		"a round cannot be read":            {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, nobodyDied},
+		"deaths cannot be read":             {timeout, worker.Trail{Recorder: newMemory(), Rounds: newMemory()}, away},
+		"a deadly job cannot be made known": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, died},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.trail.Secret = secret
+			h, err := worker.NewHandler(retry.TISS(), tt.trail, time.Now, &counts{}, zap.NewNop())
+			if err != nil {
+				t.Fatal(err)
+			}
+			outcomes := worker.NewOutcomeHandler(tt.trail, time.Now, &counts{}, zap.NewNop())
+			handlers := map[string]job.Handler{tt.variables: h, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: outcomes}
+			for variables, handler := range handlers {
+				synctest.Test(t, func(t *testing.T) {
+					const lock = 500 * time.Millisecond
+					ctx, cancel := context.WithTimeout(t.Context(), lock)
+					defer cancel()
+					began := time.Now()
+					a := worker.NewDeadly(handler, tt.deaths, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
+					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
+						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
+					}
+				})
+			}
+		})
+	}
+}
