@@ -226,6 +226,12 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 		b.Queue(deleteAnswered, answered)
 	}
 	a.endDeaths(&b)
+	if len(a.results) > 0 && len(a.added) == 0 {
+		// A record that is stored already may be on this server only: where a commit's wait for the synchronous standby is
+		// cut short, the transaction is done all the same, and everybody sees it. A commit waits for all that was written
+		// before it, but only where its own transaction has written something.
+		queueWrite(&b)
+	}
 	b.Queue("COMMIT")
 	err := a.conn.SendBatch(ctx, &b).Close()
 	if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {

@@ -138,9 +138,14 @@ func (s *Store) Probe(ctx context.Context) error {
 	b.Queue("INSERT INTO outbox (id) SELECT 0 WHERE false")
 	b.Queue("INSERT INTO unanswered (id) SELECT 0 WHERE false")
 	b.Queue("UPDATE heads SET seq = 0 WHERE false")
+	queueWrite(&b)
+	return s.wrap("probe", s.run(ctx, &b))
+}
+
+// queueWrite makes a transaction one that writes, and leaves nothing behind.
+func queueWrite(b *pgx.Batch) {
 	b.Queue("INSERT INTO probe (at) VALUES (now())")
 	b.Queue("DELETE FROM probe")
-	return s.wrap("probe", s.run(ctx, &b))
 }
 
 // run sends the statements in one round trip; they are one transaction. Each that fails makes all fail.
