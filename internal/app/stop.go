@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// stepTimeout is how long a step of a stop may take once the jobs are done: longer than any waits for by itself.
-const stepTimeout = 5 * time.Second
+// stepTimeout is how long a step of a stop may take once the jobs are done: longer than any waits for by itself. That is
+// the relay, two seconds each for the queue, for the store, and for the server that gets the lead back.
+const stepTimeout = 7 * time.Second
 
 // within does a step of a stop, and leaves it behind when its time is over: a disk that hangs minds no context. The
 // process ends then as in a crash, which loses nothing that was stored.
@@ -20,6 +21,6 @@ func within(what string, do func() error) error {
 		}
 		return nil
 	case <-time.After(stepTimeout):
-		return fmt.Errorf("%s: not done after %v and left behind; look whether the disk of the store hangs", what, stepTimeout)
+		return fmt.Errorf("%s: not done after %v and left behind; look whether what it waits for hangs, such as the store's disk", what, stepTimeout)
 	}
 }

@@ -43,7 +43,7 @@ const (
 	storeTimeout = 10 * time.Second
 	// publishTimeout is how long a queue may take to acknowledge what was sent together.
 	publishTimeout = 10 * time.Second
-	// stopGrace is how long a stop waits for acknowledgements that are on their way.
+	// stopGrace is how long a stop waits for acknowledgements that are on their way, and then for marking them.
 	stopGrace = 2 * time.Second
 )
 
@@ -187,10 +187,16 @@ func (r *Relay) page(ctx context.Context) (more bool, err error) {
 	if len(done) == 0 {
 		return more, nil
 	}
-	// What was acknowledged is marked even while stopping.
-	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	marking, cancel := withGrace(ctx, storeTimeout)
 	defer cancel()
 	return more, r.outbox.Published(marking, done)
+}
+
+// withGrace is the context of what a stop does not break off at once.
+func withGrace(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	graced, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	stopped := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
+	return graced, func() { stopped(); cancel() }
 }
 
 // nextWave takes the first record of each claim that is not held, and returns their events and the other records.
@@ -223,9 +229,8 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 	if len(wave) == 0 {
 		return nil
 	}
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
+	sending, cancel := withGrace(ctx, publishTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })()
 	for i := range wave {
 		faults.At(faults.Publishing, wave[i].Key)
 	}

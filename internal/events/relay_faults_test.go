@@ -229,6 +229,20 @@ func TestAStopWaitsTwoSecondsForAcknowledgementsOnTheirWayAndMarksThem(t *testin
 	}
 }
 
+func TestAStopWaitsTwoSecondsForAStoreThatHangs(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.outbox.Hang()
+		b.outbox.Fill("A", 3, 1)
+		b.relay.Wake()
+		synctest.Wait()
+		began := time.Now()
+		b.stop()
+		if took := time.Since(began); took != 2*time.Second || b.outbox.Waiting() != 3 {
+			t.Errorf("stopped after %v; %d wait", took, b.outbox.Waiting())
+		}
+	})
+}
+
 func TestTheBacklogIsToldWhetherOrNotAnythingIsPublished(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.set(func(events.Event) error { return errAway })

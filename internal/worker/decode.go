@@ -39,6 +39,7 @@ func decode(v variables, j *job.Job, zone *time.Location) (retry.Request, error)
 	if d.reported("claimId") {
 		request.ClaimID = "" // it may be anything
 	}
+	request.ClaimID = strings.Clone(request.ClaimID) // what is kept of a job keeps no other part of its text
 	return request, d.err(FetchVariables())
 }
 

@@ -115,7 +115,7 @@ func decodeOutcome(v variables) (claimID string, kind audit.Kind, err error) {
 		return "", 0, noObject
 	}
 	d := decoder{raw: v}
-	claimID = d.text("claimId", retry.RuleClaimID)
+	claimID = strings.Clone(d.text("claimId", retry.RuleClaimID)) // see decode
 	if !d.reported("claimId") && !retry.ValidClaimID(claimID) {
 		d.fault("claimId", retry.Shape(claimID), retry.RuleClaimID)
 	}

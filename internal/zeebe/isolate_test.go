@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -209,5 +210,31 @@ func TestAJobThatWasLookedAtForLongerThanItsLockIsLeftToWhoeverHasItNow(t *testi
 		}
 		r.advance(time.Minute)
 		r.wantCounts(gatewaytest.Counts{Completed: len(jobs), Expired: len(jobs)})
+	})
+}
+
+func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
+		first, open := true, make(chan struct{})
+		r.run(Options{Hold: func(ctx context.Context) error {
+			if first {
+				first = false
+				return nil
+			}
+			select {
+			case <-open:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}})
+		r.add(1)
+		r.advance(time.Hour)
+		if n := len(r.polls()); n != 1 {
+			r.Errorf("%d polls, want the one that was lost", n)
+		}
+		close(open)
+		r.advance(time.Minute)
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
 	})
 }

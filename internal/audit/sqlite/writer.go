@@ -123,6 +123,8 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 			return err
 		}
 		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, w.name(args))
+		clear(args) // not to keep a batch's texts until the next one
+		clear(w.named)
 		return err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -18,6 +19,7 @@ type Outbox struct {
 	led     bool
 	err     error
 	reads   int
+	hangs   atomic.Bool
 }
 
 // Append adds records, linked, and returns them.
@@ -55,6 +57,9 @@ func (o *Outbox) Fail(err error) {
 	defer o.mu.Unlock()
 	o.err = err
 }
+
+// Hang lets marks hang until their context ends, as a store does whose disk hangs.
+func (o *Outbox) Hang() { o.hangs.Store(true) }
 
 // Waiting is how many records wait.
 func (o *Outbox) Waiting() int {
@@ -98,7 +103,11 @@ func (o *Outbox) Unpublished(_ context.Context, after int64, limit int) ([]audit
 }
 
 // Published implements [audit.Outbox].
-func (o *Outbox) Published(_ context.Context, ids []int64) error {
+func (o *Outbox) Published(ctx context.Context, ids []int64) error {
+	if o.hangs.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {

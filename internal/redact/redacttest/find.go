@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Finder finds secrets in blobs, however they are spelled there: with or without separators, escaped for URLs, HTML or
@@ -117,7 +119,7 @@ func readings(blob string) []string {
 func (f *Finder) scan(text string, found func(Secret)) {
 	if len(f.words) > 0 {
 		for _, at := range runs(text, isLetter, 4) {
-			if s, ok := f.words[text[at[0]:at[1]]]; ok && (at[1]-at[0] > 4 || isText(text, at[0]-1) && isText(text, at[1])) {
+			if s, ok := f.words[text[at[0]:at[1]]]; ok && (at[1]-at[0] > 4 || inText(text[:at[0]], text[at[1]:])) {
 				found(s)
 			}
 		}
@@ -142,10 +144,16 @@ func (f *Finder) scan(text string, found func(Secret)) {
 	}
 }
 
-// isText tells whether there is a character that people write at i, or the text's end. A word of four letters turns up by
-// chance in some megabytes of hashes, with other bytes around it.
-func isText(text string, i int) bool {
-	return i < 0 || i >= len(text) || ' ' <= text[i] && text[i] <= '~' || text[i] == '\n' || text[i] == '\t'
+// inText tells whether there are characters that people write on both sides of a word, or nothing. A word of four letters
+// turns up by chance in some megabytes of hashes, with other bytes around it.
+func inText(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return (before == "" || isWritten(last)) && (after == "" || isWritten(first))
+}
+
+func isWritten(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r))
 }
 
 // from looks at the number that begins with the first of the runs of digits: at that run alone and joined with those
