@@ -32,7 +32,7 @@ func (r *Recorder) Wait(ctx context.Context) error {
 }
 
 // Run looks whether a lost store is back, and writes down what has no decision to go along with, until ctx ends. Then it
-// writes once more what there is, within a second.
+// writes once more what there is, within a second, and logs which answers it leaves open.
 func (r *Recorder) Run(ctx context.Context) {
 	tick := time.NewTicker(housekeepingEvery)
 	defer tick.Stop()
@@ -57,6 +57,7 @@ func (r *Recorder) Run(ctx context.Context) {
 				<-r.writing
 			case <-last.Done():
 			}
+			r.tellOpen(last)
 			return
 		case <-next:
 		}

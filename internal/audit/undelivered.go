@@ -3,7 +3,10 @@ package audit
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // Answered notes that the answer of a record has reached the broker.
@@ -69,6 +72,34 @@ func (r *Recorder) recordUndelivered(ctx context.Context, due []Record) error {
 	}
 	_, err = r.record(ctx, q)
 	return err
+}
+
+// tellOpen logs the answers that found no job so shortly before the end that another worker may still be about to say
+// that it has answered. Nobody else knows of them.
+func (r *Recorder) tellOpen(ctx context.Context) {
+	r.mu.Lock()
+	open := r.gone
+	r.gone = nil
+	r.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	ids := make([]int64, len(open))
+	for i := range open {
+		ids[i] = open[i].record.ID
+	}
+	if r.Err() == nil { // else all of them count as open
+		if still, err := r.store.Unanswered(ctx, ids); err == nil {
+			ids = still
+		}
+	}
+	for i := range open {
+		if record := &open[i].record; slices.Contains(ids, record.ID) {
+			r.log.Warn("answer_left_open", zap.Int64("jobKey", record.JobKey), zap.Int64("processInstanceKey", record.ProcessInstanceKey),
+				zap.String("claimId", record.ClaimID),
+				zap.String("detail", "the job was gone, and the worker stops before it is known whether another one has answered it; no UNDELIVERED is recorded: look at the process instance"))
+		}
+	}
 }
 
 // undelivered is the record that says that the answer of another one did not arrive.
