@@ -3,8 +3,11 @@ package sqlite
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -15,7 +18,11 @@ import (
 // hold takes the store for this process, until release or the process' end, however that comes. The file beside the
 // store says who has it.
 func hold(path, worker string) (*flock.Flock, error) {
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	file, err := resolve(path)
+	if err != nil {
+		return nil, fmt.Errorf("audit store %s: its lock: %w", path, err)
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
 	held, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("audit store %s: its lock: %w", path, err)
@@ -31,6 +38,17 @@ func hold(path, worker string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("audit store %s: its lock: %w", path, err)
 	}
 	return lock, nil
+}
+
+// resolve follows links, or one file would have a lock for each of the names by which it is opened. Of a file that is yet
+// to be made it is the directory that may be a link.
+func resolve(path string) (string, error) {
+	file, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 // release leaves the file, empty: removing it would let two processes hold two files of that name.
