@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -107,5 +108,28 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 	a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0]
 	if a.Kind() != job.KindRelease {
 		t.Errorf("answered %s, want release", a.Kind())
+	}
+}
+
+// A record is kept for as long as its answer is open, and a job can be megabytes of a patient's data.
+func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
+	t.Parallel()
+	for _, variables := range []string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":-1}`, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`,
+	} {
+		m := newMemory()
+		if strings.Contains(variables, "outcome") {
+			outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
+		} else {
+			handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(variables)})
+		}
+		begin := uintptr(unsafe.Pointer(unsafe.StringData(variables)))
+		record := m.only(t)
+		for _, text := range []string{record.ClaimID, record.Message, record.Variables, record.Detail} {
+			if at := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && begin <= at && at < begin+uintptr(len(variables)) {
+				t.Errorf("%q is a part of %s", text, variables)
+			}
+		}
 	}
 }

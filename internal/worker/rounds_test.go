@@ -11,6 +11,22 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
+func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	since := now.Add(-3 * time.Hour)
+	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
+	handlerOn(t, m, &counts{}, func() time.Time { return now }).
+		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
+	facts, err := new(m.only(t)).Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(since) {
+		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
+	}
+}
+
 func TestABatchAsksOnceForTheRoundsOfAllItsUsedUpRetries(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

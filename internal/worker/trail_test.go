@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -308,44 +307,5 @@ func TestWhereverATextIsCutNoPersonalDataIsKeptInPart(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A record is kept for as long as its answer is open, and a job can be megabytes of a patient's data.
-func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
-	t.Parallel()
-	for _, variables := range []string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":-1}`, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`,
-	} {
-		m := newMemory()
-		if strings.Contains(variables, "outcome") {
-			outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
-		} else {
-			handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(variables)})
-		}
-		begin := uintptr(unsafe.Pointer(unsafe.StringData(variables)))
-		record := m.only(t)
-		for _, text := range []string{record.ClaimID, record.Message, record.Variables, record.Detail} {
-			if at := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && begin <= at && at < begin+uintptr(len(variables)) {
-				t.Errorf("%q is a part of %s", text, variables)
-			}
-		}
-	}
-}
-
-func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
-	t.Parallel()
-	m := newMemory()
-	since := now.Add(-3 * time.Hour)
-	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
-	handlerOn(t, m, &counts{}, func() time.Time { return now }).
-		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
-	facts, err := new(m.only(t)).Facts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(since) {
-		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
 	}
 }
