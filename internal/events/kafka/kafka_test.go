@@ -103,15 +103,14 @@ func TestATopicOfOthersIsNeverMade(t *testing.T) {
 	}
 }
 
-func TestThePublisherAsksForEveryReplicasAcknowledgement(t *testing.T) {
+// A producer that is not idempotent has no number (-1), and what it sends again may overtake or double.
+func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
-	var acks int16
-	asked := make(chan struct{}, 1)
+	asked := make(chan *kmsg.ProduceRequest, 1)
 	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
-		acks = r.(*kmsg.ProduceRequest).Acks
 		select {
-		case asked <- struct{}{}:
+		case asked <- r.(*kmsg.ProduceRequest):
 		default:
 		}
 		return nil, nil, false
@@ -122,9 +121,16 @@ func TestThePublisherAsksForEveryReplicasAcknowledgement(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	<-asked
-	if acks != -1 {
-		t.Errorf("acks %d, want -1: all", acks)
+	request := <-asked
+	if request.Acks != -1 {
+		t.Errorf("acks %d, want -1: all", request.Acks)
+	}
+	var batch kmsg.RecordBatch
+	if err := batch.ReadFrom(request.Topics[0].Partitions[0].Records); err != nil {
+		t.Fatal(err)
+	}
+	if batch.NumRecords == 0 || batch.ProducerID < 0 || batch.FirstSequence < 0 {
+		t.Errorf("%d records of producer %d from sequence %d, want a producer and a sequence", batch.NumRecords, batch.ProducerID, batch.FirstSequence)
 	}
 }
 
