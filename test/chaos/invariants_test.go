@@ -18,7 +18,8 @@ const maxRSS = 128 << 20
 
 // invariants waits until all jobs have come to an end, stops the workers, and holds what must be true after any fault:
 //
-//	I1  each started instance came to its end or has an incident, and each job exactly one end, the right one
+//	I1  each started instance came to its end or has an incident, and each job exactly one end, the right one; no answer
+//	    is recorded as not delivered, but for those of instances that the row has cancelled
 //	I2  one decision for each job, and all answers that were sent to it are the same bytes
 //	I3  no job was answered without its record; the chain of records verifies. That the record was there first, and synced,
 //	    shows where the process dies in between: rows 1, 14 and 16
@@ -93,6 +94,8 @@ func (r *rig) eachJobHasItsEnd(records map[int64][]audit.Record) {
 		for _, record := range records[key] {
 			if record.Kind != audit.KindUndelivered {
 				decided = append(decided, record)
+			} else if !r.cancelled[job.instance] {
+				r.Errorf("I1: job %d is %s, and its answer is recorded as not delivered", key, job.fate)
 			}
 		}
 		sent := decisions(job.answers)
