@@ -60,7 +60,7 @@ test-e2e: race-ready ## The real-broker suite
 BUSY := EveryTwoSeconds|StopUnderLoad|BrokerThatIsKilled|TwoReplicas|WhereverTheProcessDies|NoPersonalData|EveryChangeOfTheTrail|InstanceWasCancelled
 chaos: ## Kill, cut off and starve the worker and what it lives on (CHAOS=long: the long form)
 	@if [ -n "$$CHAOS_TABLE" ]; then rm -f "$$CHAOS_TABLE"; fi
-	printf '%s\n' -run -skip | xargs -P 2 -I WHICH $(GO) test -v -shuffle=on -count=1 -p 1 -timeout 90m WHICH '$(BUSY)' ./test/chaos/...
+	printf '%s\n' -run -skip | xargs -P 2 -I WHICH $(GO) test -v -shuffle=on -count=1 -p 1 -timeout 5h WHICH '$(BUSY)' ./test/chaos/...
 
 fuzz: ## Every fuzz target for FUZZTIME (10s)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' internal bpmn cmd | \
