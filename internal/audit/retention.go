@@ -23,8 +23,8 @@ func Cutoff(now time.Time, months int) time.Time {
 }
 
 // Retain removes the records that were decided before the cutoff, up to the first of each chain that is unpublished or
-// unanswered, and returns the signed stubs that stand for them. Where publish is false, nothing is ever published, and
-// unpublished records are removed too. An error may come with stubs: those removals are done.
+// unanswered, and returns the signed stubs that stand for them. Where publish is false and the store has no queue, nothing
+// is ever published, and unpublished records are removed too. An error may come with stubs: those removals are done.
 func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time, publish bool) ([]Stub, error) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	if err := store.ForgetUnanswered(ctx, now.Add(-UnansweredFor)); err != nil {
@@ -78,6 +78,11 @@ type Held struct {
 // HeldBack tells what holds back the records that are older than the cutoff and not among those that go: the ones of
 // the stubs, as [Keeper.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
 func HeldBack(ctx context.Context, store Store, stubs []Stub, cutoff time.Time, publish bool) (all []Held, err error) {
+	if !publish {
+		if publish, err = store.HasQueue(ctx); err != nil {
+			return nil, err
+		}
+	}
 	heads, err := store.Heads(ctx)
 	if err != nil {
 		return nil, err

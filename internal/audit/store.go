@@ -48,7 +48,8 @@ type Appended struct {
 // Outbox is what the relay of the events needs. The rows of the outbox are those records whose event is not published.
 type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
-	// store is lost. It returns ErrNotLeading where another process leads.
+	// store is lost. It returns ErrNotLeading where another process leads. From the first time on the store has a queue;
+	// see Keeper.HasQueue.
 	Lead(ctx context.Context) (release func(), err error)
 	// Unpublished returns the first records that wait to be published and whose ID is greater than after, at most limit.
 	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
@@ -101,8 +102,12 @@ type Keeper interface {
 	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
-	// At. Where publish is false, nothing is ever published, and unpublished records do not hold it up.
+	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not
+	// hold it up.
 	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Stub, error)
+	// HasQueue tells whether a process ever led, and so whether the store's events are published, whatever the present
+	// process is set to.
+	HasQueue(ctx context.Context) (bool, error)
 	// Purge stores a signed stub and removes what it stands for, outbox rows included, in one transaction. It refuses a
 	// stub that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
 	// hash of its last one, or covers an unanswered one.

@@ -23,6 +23,9 @@ A record goes when its event is published and its answer has reached the broker;
 one that waits for that holds back those that came after it. A signed stub
 stands for what was removed, so that the trail can still be checked.
 
+For its event it waits where RETRY_EVENTS_URL names a queue, and also where a
+worker ever began to publish the store's events, whatever is set here.
+
 A running worker does this once a day, so that there is seldom a need to do it
 by hand. On SQLite the worker must be stopped for it. --dry-run changes nothing
 and works beside a running worker.`,
@@ -66,7 +69,7 @@ and works beside a running worker.`,
 	return command
 }
 
-// publishes tells whether events are published at all.
+// publishes tells whether a queue is set here. The store may know of one all the same.
 func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
 
 func purge(ctx context.Context, cfg config.Config, cutoff time.Time) (p purged, err error) {

@@ -202,6 +202,25 @@ func TestPurgeSaysWhatHoldsTheRestBack(t *testing.T) {
 	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
 }
 
+func TestPurgeKeepsWhatIsUnpublishedAlsoWhereNobodyTellsItOfTheQueue(t *testing.T) {
+	a := archived(t, decade())
+	store := a.open(t)
+	release, err := store.Lead(t.Context()) // as a worker does that has a queue
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
+		stdout := a.must(t, args...)
+		if !strings.Contains(stdout, " nothing.") || !strings.Contains(stdout, "its event is not published") {
+			t.Errorf("worker %v:\n%s", args, stdout)
+		}
+	}
+}
+
 func TestBesideAWorkerEverythingWorksButPurge(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)

@@ -63,6 +63,22 @@ var retainFacts = []fact{
 		same(t, "how many go before it", s.retain(t, minute(5), true), int64(2))
 		same(t, "how many go where nothing is published", s.retain(t, minute(5), false), int64(3))
 	}},
+	{"a store whose events were ever to be published has a queue, also for who knows of none", func(t *testing.T, s *subject) {
+		s.shelve(t, nil, []int{2})
+		release, err := s.Lead(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		s.reopen(t)
+		same(t, "how many go before what is unpublished", s.retain(t, minute(5), false), int64(2))
+		held, err := audit.HeldBack(t.Context(), s, nil, minute(5), false)
+		if err != nil || len(held) != 1 || held[0].Record.Seq != 3 || !held[0].Unpublished {
+			t.Fatalf("held back: %+v, %v", held, err)
+		}
+		s.settle(t, []int64{held[0].Record.ID})
+		same(t, "how many go then", s.retain(t, minute(5), false), int64(3))
+	}},
 	{"what holds the rest back is told", func(t *testing.T, s *subject) {
 		s.shelve(t, []int{4, 7}, []int{2, 4, 8})
 		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {

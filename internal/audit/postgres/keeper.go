@@ -67,6 +67,12 @@ const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.old
 
 // Purgeable implements [audit.Keeper].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Stub, error) {
+	if !publish {
+		var err error
+		if publish, err = s.HasQueue(ctx); err != nil {
+			return nil, err
+		}
+	}
 	var stubs []audit.Stub
 	err := s.patiently(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, purgeable, before, publish)
@@ -83,6 +89,15 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 		return err
 	})
 	return stubs, s.wrap("look for what can be purged", err)
+}
+
+// noteQueue is done by whoever begins to lead.
+const noteQueue = "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING"
+
+// HasQueue implements [audit.Keeper].
+func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM meta WHERE name = 'queue')").Scan(&has)
+	return has, s.wrap("ask whether there is a queue", err)
 }
 
 // Purge implements [audit.Keeper] by a function of the database that runs with its owner's rights, because the

@@ -33,6 +33,10 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 		}
 		return nil, audit.ErrNotLeading
 	}
+	if _, err := conn.Exec(ctx, noteQueue); err != nil {
+		closeConn(conn)
+		return nil, s.wrap("lead", err)
+	}
 	s.mu.Lock()
 	s.leader = &leader{conn: conn}
 	l := s.leader

@@ -81,6 +81,12 @@ func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*au
 
 // Purgeable returns what may be removed; see [audit.Keeper].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Stub, error) {
+	if !publish {
+		var err error
+		if publish, err = s.HasQueue(ctx); err != nil {
+			return nil, err
+		}
+	}
 	// The plus keeps SQLite from the index on at: the first record that is too young is found by going from the oldest
 	// on, and what is passed on the way is what will be removed.
 	var first, through sql.NullInt64
@@ -104,6 +110,15 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	copy(stub.Hash[:], hash)
 	stub.Oldest, stub.Newest = time.UnixMicro(oldest).UTC(), time.UnixMicro(newest).UTC()
 	return []audit.Stub{stub}, nil
+}
+
+// noteQueue is done by whoever begins to lead.
+const noteQueue = "INSERT OR IGNORE INTO meta (name, value) VALUES ('queue', datetime())"
+
+// HasQueue tells whether the events are published; see [audit.Keeper].
+func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
+	err = s.ask(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'queue')", nil, &has)
+	return has, err
 }
 
 // Purge removes what a signed stub stands for; see [audit.Keeper].

@@ -106,9 +106,16 @@ func (s *Store) numbers(ctx context.Context, to []int64, query string, args ...a
 }
 
 // Lead lets one caller publish; see [audit.Outbox]. There is no other process on the file.
-func (s *Store) Lead(context.Context) (release func(), err error) {
+func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	if !s.leading.CompareAndSwap(false, true) {
 		return nil, audit.ErrNotLeading
+	}
+	if err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, noteQueue)
+		return err
+	}); err != nil {
+		s.leading.Store(false)
+		return nil, err
 	}
 	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
 }

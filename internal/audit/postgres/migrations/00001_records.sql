@@ -3,7 +3,7 @@
 
 -- +goose Up
 
--- What belongs to the store as a whole: the ID of its key.
+-- What belongs to the store as a whole: the ID of its key, and since when its events are published, if they are.
 CREATE TABLE meta (
     name  text PRIMARY KEY,
     value text NOT NULL

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- What the store knows about itself: which key it was made with, and when it was last probed.
+-- What the store knows about itself: which key it was made with, since when its events are published (if they are),
+-- and when it was last probed.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
