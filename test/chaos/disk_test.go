@@ -106,7 +106,9 @@ func (r *rig) noRetryIsUsed() {
 // Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which hands jobs
 // back instead of answering them, Options.Hold, which stops the polls, and the writer that is given up after a failed
 // sync. Seen to fail without: a worker that answers although nothing was stored leaves dozens of completed jobs without a
-// record.
+// record; where the writer is kept, 250 of 751 records verify, because the chain goes on behind some that were never stored;
+// without Options.Hold a worker takes 70 jobs in three seconds on a full disk, while here, in a short outage on a busy
+// machine, the pauses after batches that were handed back can keep it below the bound.
 func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	lasting := time.Duration(either(3, 60)) * time.Second
 	for _, c := range []struct {
@@ -144,7 +146,10 @@ func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
 	}
 }
 
-// Row 16. The process dies in the middle of the fault, so that nothing is written after it. Seen to fail like the one above.
+// Row 16. The process dies in the middle of the fault, so that nothing is written after it. The guard is the recorder's
+// error, which hands jobs back instead of answering them. Seen to fail without: a worker that answers although nothing was
+// stored leaves 39 completed jobs without a record. One that dies at the first failed sync has answered nothing yet, so
+// every second one dies when it knows that its store is lost.
 func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "kill -9 while syncs fail", store: inSQLite})
 	died, failed := 0, 0
@@ -156,6 +161,10 @@ func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) 
 		r.must(err)
 		r.submit(50)
 		r.until("a sync fails", func() bool { return fault.Count() > 0 })
+		if died%2 == 1 { // the first dies at once, the next after it has told what becomes of its jobs
+			w.answersStatus("/readyz", http.StatusServiceUnavailable)
+			r.pass(time.Second)
+		}
 		failed += fault.Count()
 		w.kills()
 		_, err = fault.Detach()
@@ -168,7 +177,8 @@ func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) 
 	r.happened(failed, "failed syncs")
 }
 
-// Row 16, with a disk that is really full.
+// Row 16, with a disk that is really full. The guard is the recorder's error, as above. Seen to fail without: 35 jobs are
+// completed that have no record, and none is handed back.
 func TestAFullDiskIsWaitedOut(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "a full disk", store: inSQLite})
 	disk := faults.SmallDisk(t, 4<<20)

@@ -7,7 +7,8 @@ import (
 )
 
 // Row 10. The guards are that a worker does not answer when the lock of a job is over, and that the next one answers
-// what is stored. Seen to fail without: a worker that answers however late hands back jobs that another one holds.
+// what is stored. Seen to fail without: a worker that answers however late hands back jobs that another one holds;
+// where the next one answers its own decision, jobs are answered with another time of the next retry than the store holds.
 func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	const lock = 3 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
