@@ -25,7 +25,8 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// rest waits for d, or until a connection that is lost is there again, or ctx ends.
+// rest waits for d, or until a connection that is lost is there again, or ctx ends. It is never less than the least pause:
+// the first call of a connection can fail before the connection counts as ready.
 func (c *Client) rest(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -34,10 +35,9 @@ func (c *Client) rest(ctx context.Context, d time.Duration) {
 		<-ctx.Done()
 		return
 	}
-	for c.conn.WaitForStateChange(ctx, state) {
-		if state = c.conn.GetState(); state == connectivity.Ready {
-			return
-		}
+	sleep(ctx, pollPauseMin)
+	for state = c.conn.GetState(); state != connectivity.Ready && c.conn.WaitForStateChange(ctx, state); {
+		state = c.conn.GetState()
 	}
 }
 
