@@ -70,7 +70,8 @@ type Key struct {
 //
 // ID, Chain, Seq and Hash are given by the store when the record is appended.
 type Record struct {
-	// ID orders the records of a store: of two records of one claim the later one has the greater ID.
+	// ID orders the records of a store: of two records of one claim the later one has the greater ID. (In PostgreSQL one of a
+	// cancelled instance may become visible after that of the next instance, although its ID is less.)
 	ID int64
 	// Chain is the hash chain that the record belongs to, Seq its place in it, from 1 without gaps.
 	Chain int

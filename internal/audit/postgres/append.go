@@ -52,8 +52,8 @@ const (
 // other writes and commits. Where another replica stores one of the keys in between, the transaction is rolled back and done
 // again, and then finds it.
 //
-// IDs are taken before the commit, so that a record may become visible after one with a greater ID. Of one claim that
-// cannot be: its next decision is asked for only after this one was answered, and this one is answered only after its
+// IDs are taken before the commit, so that a record may become visible after one with a greater ID. Of one process
+// instance that cannot be: its next decision is asked for only after this one was answered, and this one is answered only after its
 // commit.
 func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
 	if s.secret == nil {

@@ -29,7 +29,8 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
-// roundsAtOnce is how many claims are asked about in one question. Few claims of a batch have used up their retries.
+// roundsAtOnce is how many claims one statement asks about, a power of two. Few claims of a batch have used up their
+// retries; of outcomes all ask.
 const roundsAtOnce = 8
 
 // roundsOf reads claims from their latest record back. It is asked for jobs that wait, so it stays prepared. The claims
