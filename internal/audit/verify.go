@@ -34,6 +34,9 @@ func (e *BrokenError) Error() string {
 type Verified struct {
 	// Records is how many were checked, Removed how many are gone with a signed stub in their place.
 	Records, Removed int64
+	// Agreed is how many of the known heads were held against the record of their place, or against the stub that ends
+	// there. The places of the others are removed.
+	Agreed int
 	// Heads are the signed ends, one for each chain.
 	Heads []Head
 }
@@ -42,7 +45,8 @@ type Verified struct {
 // [*BrokenError] for the first place that was changed, removed, swapped or cut off.
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
-// them, show that: each must be a place of its chain. progress may be nil; it is called now and then with the number of
+// them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
+// says nothing about the store, and is an error of its own. progress may be nil; it is called now and then with the number of
 // records checked so far. What a worker adds meanwhile is left to the next check, and where one removes old records
 // meanwhile, the check begins anew.
 func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
@@ -100,6 +104,9 @@ func (a attempt) run(ctx context.Context, stubs []Stub) (Verified, error) {
 	}
 	for _, k := range a.known {
 		if !byChain[k.Chain] {
+			if !a.public.CheckHead(k) {
+				return v, foreign(k)
+			}
 			return v, &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, k.At.Format(time.RFC3339))}
 		}
 	}
@@ -122,10 +129,10 @@ func (c *check) run(ctx context.Context, store Keeper) error {
 	if !c.public.CheckHead(c.head) {
 		return c.broken(0, 0, "its head was not signed with this key: the chain was made anew, or the key is another one")
 	}
-	for seq, all := range c.known {
+	for _, all := range c.known {
 		for _, k := range all {
 			if !c.public.CheckHead(k) {
-				return c.broken(seq, 0, "the known head of this place was not signed with this key")
+				return foreign(k)
 			}
 		}
 	}
@@ -216,8 +223,15 @@ func (c *check) compare(id int64) error {
 		if k.Hash != c.chain.Last() {
 			return c.broken(c.chain.Seq(), id, fmt.Sprintf("its hash is not that of the head known from %s", k.At.Format(time.RFC3339)))
 		}
+		c.total.Agreed++
 	}
 	return nil
+}
+
+// foreign is about a known head, not about the store.
+func foreign(k Head) error {
+	return fmt.Errorf("known heads: the one of chain %d, record %d, from %s was not signed with this key: it is another store's, or was changed; the trail itself is not found broken",
+		k.Chain, k.Seq, k.At.Format(time.RFC3339))
 }
 
 func (c *check) broken(seq, id int64, why string) error {

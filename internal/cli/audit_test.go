@@ -165,59 +165,39 @@ func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
 	}
 }
 
-// decade is what happened long ago, and the week.
-func decade() []audit.Record {
-	old := func(claim, at string) audit.Record {
-		return decided{audit.KindRetry, claim, at, "504", "TRANSIENT", "504", 0, 5, 6}.record()
-	}
-	return keyed(append([]audit.Record{
-		old("CLM-2020-1", "2020-11-30T10:00:00Z"), old("CLM-2020-2", "2020-12-01T10:00:00Z"), old("CLM-2020-3", "2020-12-31T23:59:59.999999Z"),
-	}, week()...))
-}
-
-func TestPurgeRemovesWhatIsOldAndLeavesATrailInOrder(t *testing.T) {
-	a := archived(t, decade())
-	dry := a.must(t, "audit", "purge", "--dry-run")
-	checkScreen(t, dry)
-	checkGolden(t, "store_purge_old_dry_run", dry)
-	if again := a.must(t, "audit", "purge", "--dry-run"); again != dry {
-		t.Errorf("a dry run has changed something:\n%s", again)
-	}
-	checkGolden(t, "store_purge_old", a.must(t, "audit", "purge"))
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "16 records in 1 chain checked") ||
-		!strings.Contains(stdout, "3 records removed when the retention was over") {
-		t.Errorf("output:\n%s", stdout)
-	}
-	if code, _, stderr := a.run(t, "history", "CLM-2020-1"); code != 1 || !strings.Contains(stderr, "its retention is over") {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
-	checkGolden(t, "store_purge_again_json", a.must(t, "audit", "purge", "--json"))
-}
-
-func TestPurgeSaysWhatHoldsTheRestBack(t *testing.T) {
-	a := archived(t, decade(), 1)
-	checkGolden(t, "store_purge_unanswered", a.must(t, "audit", "purge", "--dry-run"))
-	a.settings = append(a.settings, "RETRY_EVENTS_URL=nats://127.0.0.1:4222")
-	checkGolden(t, "store_purge_unpublished", a.must(t, "audit", "purge"))
-	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
-}
-
-func TestPurgeKeepsWhatIsUnpublishedAlsoWhereNobodyTellsItOfTheQueue(t *testing.T) {
-	a := archived(t, decade())
+func TestAHeadWhoseRecordIsRemovedIsNotToldToAgree(t *testing.T) {
+	a := archived(t, nil)
 	store := a.open(t)
-	release, err := store.Lead(t.Context()) // as a worker does that has a queue
-	if err != nil {
+	file := filepath.Join(t.TempDir(), "kept-heads")
+	records := decade()
+	records[1].At, records[2].At = records[0].At, records[0].At // what is of one day goes with one stub
+	var kept []byte
+	for _, r := range records {
+		a.add(t, store, r)
+		heads, err := store.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, asLogged(t, heads[0])...)
+	}
+	if _, err := store.Append(t.Context(), nil, a.ids); err != nil {
 		t.Fatal(err)
 	}
-	release()
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
-		stdout := a.must(t, args...)
-		if !strings.Contains(stdout, " nothing.") || !strings.Contains(stdout, "its event is not published") {
-			t.Errorf("worker %v:\n%s", args, stdout)
-		}
+	if err := os.WriteFile(file, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.must(t, "audit", "purge") // the stub ends at the third record
+	stdout := a.must(t, "audit", "verify", "--heads", file)
+	if !strings.Contains(stdout, "17 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n") {
+		t.Errorf("output:\n%s", stdout)
+	}
+	other := archived(t, nil)
+	code, stdout, stderr := other.run(t, "audit", "verify", "--heads", file)
+	if code != 1 || stdout != "" || strings.Contains(stderr, "is broken") || !strings.Contains(stderr, "known heads: the one of chain 1, record 1") {
+		t.Errorf("heads of another store: exit code %d, output %q, complaint %q", code, stdout, stderr)
 	}
 }
 

@@ -59,7 +59,10 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 			progress, done := progressOn(command.ErrOrStderr())
 			verified, err := audit.Verify(ctx, store, public, known, progress)
 			done()
-			c := checked{Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed, KnownHeads: len(known)}
+			c := checked{
+				Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
+				KnownHeads: len(known), AgreedHeads: verified.Agreed,
+			}
 			broken, isBroken := errors.AsType[*audit.BrokenError](err)
 			if err != nil && !isBroken {
 				return err
@@ -83,11 +86,13 @@ type checked struct {
 	Key string `json:"key"`
 	OK  bool   `json:"ok"`
 	// Broken is the first place where something does not fit, absent where all is in order.
-	Broken     *brokenPlace `json:"broken,omitempty"`
-	Records    int64        `json:"records"`
-	Removed    int64        `json:"removed"`
-	KnownHeads int          `json:"knownHeads"`
-	Heads      []headLine   `json:"heads"`
+	Broken  *brokenPlace `json:"broken,omitempty"`
+	Records int64        `json:"records"`
+	Removed int64        `json:"removed"`
+	// KnownHeads were given, and AgreedHeads of them could be compared. The places of the others are removed.
+	KnownHeads  int        `json:"knownHeads"`
+	AgreedHeads int        `json:"agreedHeads"`
+	Heads       []headLine `json:"heads"`
 }
 
 type brokenPlace struct {
@@ -119,8 +124,11 @@ func (c checked) print(command *cobra.Command, asJSON bool, err error) error {
 	if c.Removed > 0 {
 		fmt.Fprintf(out, "%s removed when the retention was over; signed stubs stand for them.\n", count(int(c.Removed), "record"))
 	}
-	if c.KnownHeads > 0 {
-		fmt.Fprintf(out, "%s agreed with it.\n", count(c.KnownHeads, "known head"))
+	if c.AgreedHeads > 0 {
+		fmt.Fprintf(out, "%s agreed with it.\n", count(c.AgreedHeads, "known head"))
+	}
+	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
+		fmt.Fprintf(out, "%s not compared: the record of that place is removed.\n", count(gone, "known head"))
 	}
 	if len(c.Heads) == 0 {
 		return nil

@@ -128,6 +128,37 @@ var retainFacts = []fact{
 		s.finds(t, now.Seq, lost, now)
 		s.finds(t, now.Seq, now, lost)
 	}},
+	{"only those known heads count as agreed whose place is there", func(t *testing.T, s *subject) {
+		var known []audit.Head
+		for n := range 6 {
+			s.settle(t, ids(s.append(t, Record(n))))
+			known = append(known, s.head(t))
+		}
+		agreed := func(want int) {
+			t.Helper()
+			v, err := s.verify(t, known...)
+			if err != nil || v.Agreed != want {
+				t.Errorf("%d of %d agreed, %v; want %d", v.Agreed, len(known), err, want)
+			}
+		}
+		agreed(6)
+		s.purge(t, minute(3), true)
+		agreed(4) // the stub ends at the third
+	}},
+	{"a known head of another key is no fault of the store", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 3)...)
+		other, err := audit.NewSecret()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := s.head(t)
+		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
+			_, err := s.verify(t, mine, other.Head(audit.ChainAt(chain, 2, mine.Hash), mine.At))
+			if _, broken := errors.AsType[*audit.BrokenError](err); err == nil || broken {
+				t.Errorf("chain %d: %v", chain, err)
+			}
+		}
+	}},
 	{"a walk can be left and the store still answers", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
 		enough := errors.New("enough")
