@@ -53,8 +53,8 @@ const (
 // again, and then finds it.
 //
 // IDs are taken before the commit, so that a record may become visible after one with a greater ID. Of one process
-// instance that cannot be: its next decision is asked for only after this one was answered, and this one is answered only after its
-// commit.
+// instance that cannot be: its next decision is asked for only after this one was answered, and this one is answered only
+// after its commit.
 func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
 	if s.secret == nil {
 		return nil, s.wrap("append", errReadOnly)
