@@ -14,7 +14,9 @@ import (
 
 // Row 21. The guards are the isolation of each batch's jobs from one another, the deadline of a handler, and the count of
 // the processes that died over a job. Seen to fail without: before jobs that may kill were handled one at a time, six sound
-// jobs that were in hand with the others were blamed for deaths.
+// jobs that were in hand with the others were blamed for deaths; where the jobs of a batch that failed are not handed over
+// again one by one, three sound ones are failed with the others; without the count the job that kills has killed thirty
+// processes after three minutes; without the deadline the one that hangs has not come to its end by then.
 func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 	for _, store := range []string{inSQLite, inPostgres} {
 		t.Run(store, func(t *testing.T) {
