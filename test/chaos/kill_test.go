@@ -7,7 +7,8 @@ import (
 
 // Row 1. The guard is that a decision is synced to the store before it is answered, and that a job that comes again gets
 // what is stored. Seen to fail without: where the new decision is answered instead of the stored one, jobs are answered
-// with what the store does not hold.
+// with what the store does not hold. Between answering and storing is too little time for 120 kills to find an answer that
+// came first: row 16, where the store fails in between, finds it.
 func TestNothingIsLostOrDecidedTwiceWhereWorkersAreKilledEveryTwoSeconds(t *testing.T) {
 	const jobs, least = 20_000, 40
 	for _, in := range []string{inSQLite, inPostgres} {
@@ -30,6 +31,9 @@ func TestNothingIsLostOrDecidedTwiceWhereWorkersAreKilledEveryTwoSeconds(t *test
 			}
 			r.must(<-submitted)
 			r.start("RETRY_JOB_TIMEOUT=5s")
+			for n := r.open(); n > ahead; n = r.open() { // patience is for each thousand: a busy machine may take long over all
+				r.until("it works on", func() bool { return r.open() <= n-ahead })
+			}
 			invariants(r)
 			r.happened(kills, "kills")
 			r.happened(r.logged("decision_repeated"), "redelivered")
