@@ -222,11 +222,7 @@ func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 				first = false
 				return nil
 			}
-			select {
-			case <-open:
-			case <-ctx.Done():
-			}
-			return ctx.Err()
+			return heldUntil(open)(ctx)
 		}})
 		r.add(1)
 		r.advance(time.Hour)

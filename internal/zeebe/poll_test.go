@@ -160,13 +160,7 @@ func TestNoJobIsAskedForWhileJobsAreHeld(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		open := make(chan struct{})
 		r.add(3)
-		r.run(Options{Hold: func(ctx context.Context) error {
-			select {
-			case <-open:
-			case <-ctx.Done():
-			}
-			return ctx.Err()
-		}})
+		r.run(Options{Hold: heldUntil(open)})
 		r.advance(time.Hour)
 		if n := len(r.polls()); n != 0 {
 			r.Errorf("%d polls while jobs are held", n)
@@ -175,6 +169,16 @@ func TestNoJobIsAskedForWhileJobsAreHeld(t *testing.T) {
 		r.advance(time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 3})
 	})
+}
+
+func heldUntil(open <-chan struct{}) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case <-open:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
 }
 
 func TestAWorkerThatHoldsJobsStops(t *testing.T) {

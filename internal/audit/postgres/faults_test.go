@@ -21,19 +21,7 @@ import (
 // Row 18 of the test matrix. The guard is the sync of each commit: with synchronous_commit=off acknowledged records are
 // missing after the kill.
 func TestNothingAcknowledgedIsLostWhenTheServerIsKilledAndAppendsGoOn(t *testing.T) {
-	server, err := devpostgres.Start(t.Context(), devpostgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	address, err := server.NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, address := ownServer(t)
 	key := secret(t)
 	s := open(t, address, key)
 

@@ -105,3 +105,21 @@ func as(tb testing.TB, url, role string) string {
 	tb.Helper()
 	return strings.Replace(url, "//"+devpostgres.Superuser+":", "//"+role+":", 1)
 }
+
+// ownServer is a server that a test may kill, and a database on it.
+func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
+	t.Helper()
+	server, err := devpostgres.Start(t.Context(), devpostgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if address, err = server.NewDatabase(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return server, address
+}

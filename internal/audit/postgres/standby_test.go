@@ -6,26 +6,12 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
 // Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
 // the second append returns at once, for the head is another's and so not even a lock on it is written.
 func TestADecisionThatTheStandbyMayNotHaveIsAnsweredOnlyOnceItHasIt(t *testing.T) {
-	server, err := devpostgres.Start(t.Context(), devpostgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	address, err := server.NewDatabase(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, address := ownServer(t)
 	s := open(t, address, secret(t))
 	mustAppend(t, s, decision(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
