@@ -15,8 +15,6 @@ import (
 // columns are those of a record, in the order in which they are written and read.
 const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash"
 
-const columnCount = 14
-
 // scan calls visit with each record of a query that selects columns. It asks the driver itself: the conversions of
 // database/sql cost as much as the reading, and a check reads millions of records. The record is valid during the call.
 func scan(ctx context.Context, conn *sql.Conn, visit func(*audit.Record) error, query string, args ...any) error {
@@ -29,27 +27,35 @@ func scan(ctx context.Context, conn *sql.Conn, visit func(*audit.Record) error, 
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
 		var record audit.Record
-		values := make([]driver.Value, columnCount)
-		for n := 0; ; n++ {
-			switch err := rows.Next(values); {
-			case errors.Is(err, io.EOF):
-				return nil
-			case err != nil:
-				return err
-			}
-			if n%1000 == 999 && ctx.Err() != nil {
+		n := 0
+		return eachRow(rows, func(values []driver.Value) error {
+			if n++; n%1000 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err := read(values, &record); err != nil {
 				return err
 			}
-			if err := visit(&record); err != nil {
-				return err
-			}
-		}
+			return visit(&record)
+		})
 	})
+}
+
+// eachRow calls visit with each row of an answer, and closes that. The values are valid during the call.
+func eachRow(rows driver.Rows, visit func([]driver.Value) error) error {
+	defer rows.Close()
+	values := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(values); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := visit(values); err != nil {
+			return err
+		}
+	}
 }
 
 // read turns a row into a record. The table is strict: a value of another type is damage.

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -140,17 +139,11 @@ func (w *writer) query(ctx context.Context, query string, visit func(*reader), a
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		v := reader{values: make([]driver.Value, len(rows.Columns()))}
-		for {
-			switch err := rows.Next(v.values); {
-			case errors.Is(err, io.EOF):
-				return v.err
-			case err != nil:
-				return err
-			}
+		return eachRow(rows, func(values []driver.Value) error {
+			v := reader{values: values}
 			visit(&v)
-		}
+			return v.err
+		})
 	})
 }
 
