@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -24,7 +25,7 @@ type decisionCost struct {
 
 // measureDecision measures a retry, an unknown error and a permanent one.
 func measureDecision() decisionCost {
-	policy, now := retry.TISS(), time.Now()
+	tiss, now := policy.BuiltIn("tiss"), time.Now()
 	var cost decisionCost
 	for range decisionRepeats {
 		for _, text := range []string{retryTexts[0].text, retryTexts[3].text, permanentText} {
@@ -33,7 +34,7 @@ func measureDecision() decisionCost {
 				b.ReportAllocs()
 				before := ownCPU()
 				for b.Loop() {
-					if _, err := policy.Decide(request, now); err != nil {
+					if _, err := tiss.Decide(request, now); err != nil {
 						b.Fatal(err)
 					}
 				}

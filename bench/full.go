@@ -20,7 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -145,11 +145,11 @@ func patterns() ([]audit.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, made := retry.TISS(), &forgetful{}
+	tiss, made := policy.BuiltIn("tiss"), &forgetful{}
 	var records []audit.Record
 	made.seen = func(batch []audit.Record) { records = append(records, batch...) }
 	trail := worker.Trail{Recorder: made, Rounds: made, Secret: secret, Cluster: "zeebe"}
-	handler, err := worker.NewHandler(policy, trail, time.Now, metrics.New(metrics.NewRegistry(), policy), zap.NewNop())
+	handler, err := worker.NewHandler(tiss, trail, time.Now, metrics.New(metrics.NewRegistry(), tiss), zap.NewNop())
 	if err != nil {
 		return nil, err
 	}

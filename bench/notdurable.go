@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
@@ -72,9 +72,9 @@ func workNotDurably(ctx context.Context) error {
 	}
 	store := &forgetful{}
 	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
-	policy := retry.TISS()
-	numbers := metrics.New(metrics.NewRegistry(), policy)
-	handler, err := worker.NewHandler(policy, trail, time.Now, numbers, log)
+	tiss := policy.BuiltIn("tiss")
+	numbers := metrics.New(metrics.NewRegistry(), tiss)
+	handler, err := worker.NewHandler(tiss, trail, time.Now, numbers, log)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
@@ -77,9 +77,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 		return nil, err
 	}
 	a.later("close the audit store", a.store.Close)
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	registry := metrics.NewRegistry()
-	numbers := metrics.New(registry, policy)
+	numbers := metrics.New(registry, tiss)
 	metrics.RegisterState(registry, a.state())
 	appended, err := a.openQueue(numbers)
 	if err != nil {
@@ -100,7 +100,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	a.later("close the connection to the gateway", a.client.Close)
 
 	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
-	handler, err := worker.NewHandler(policy, trail, faults.Now, numbers, log)
+	handler, err := worker.NewHandler(tiss, trail, faults.Now, numbers, log)
 	if err != nil {
 		return nil, err
 	}

@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
 func newExplain() *cobra.Command {
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	command := &cobra.Command{
 		Use:   "explain --error TEXT",
 		Short: "Explain a decision and the schedule ahead, offline",
-		Long:  explainHelp(policy),
+		Long:  explainHelp(tiss),
 		Example: `  worker explain --error "TIMEOUT after 30 s" --retry-count 1
   worker explain --error 503 --claim CLM-1-7 --process-instance 2251799813685249`,
 		Args: noArgs,
@@ -29,7 +30,7 @@ func newExplain() *cobra.Command {
 	flags.Int64Var(&request.ProcessInstanceKey, "process-instance", 0, "as logged, to see the exact wait of --claim")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		explanation, err := explain(policy, request)
+		explanation, err := explain(tiss, request)
 		if err != nil {
 			return usageError{err}
 		}
@@ -38,10 +39,10 @@ func newExplain() *cobra.Command {
 	return command
 }
 
-func explainHelp(policy *retry.Policy) string {
+func explainHelp(tiss *retry.Policy) string {
 	byClass := map[retry.Class][]string{}
-	for _, rule := range policy.Rules {
-		byClass[rule.Class] = append(byClass[rule.Class], rule.Code)
+	for _, rule := range tiss.Rules {
+		byClass[rule.Class] = append(byClass[rule.Class], rule.Label())
 	}
 	return fmt.Sprintf(`Explains what the worker decides for an error text and a retry count: the
 decision, the rule that matched, and the waits ahead if the submission keeps
@@ -52,7 +53,7 @@ The rule, policy %s, in this order:
   2. the text contains a permanent code: stop, %s
 %s  3. it contains a transient code: try again
 %s  4. anything else: try again, class UNKNOWN`,
-		policy.Name, policy.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
+		tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
 		wrap(strings.Join(byClass[retry.Permanent], ", "), "       "),
 		wrap(strings.Join(byClass[retry.Transient], ", "), "       "))
 }
@@ -102,7 +103,7 @@ type step struct {
 }
 
 // explain asks the rule. Its error says which flags are wrong.
-func explain(policy *retry.Policy, asked retry.Request) (explanation, error) {
+func explain(tiss *retry.Policy, asked retry.Request) (explanation, error) {
 	request, waits := asked, exact
 	switch {
 	case asked.ClaimID == "" && asked.ProcessInstanceKey != 0:
@@ -115,13 +116,13 @@ func explain(policy *retry.Policy, asked retry.Request) (explanation, error) {
 	}
 	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
 	var faults []error
-	for _, f := range request.Faults() {
+	for _, f := range tiss.Faults(request) {
 		faults = append(faults, fmt.Errorf("%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return explanation{}, err
 	}
-	d, err := policy.Decide(request, time.Time{})
+	d, err := tiss.Decide(request, time.Time{})
 	if err != nil {
 		return explanation{}, err
 	}
@@ -130,9 +131,9 @@ func explain(policy *retry.Policy, asked retry.Request) (explanation, error) {
 		PolicyVersion:  d.PolicyVersion,
 		Outcome:        d.Outcome.String(),
 		BPMNError:      d.ErrorCode(),
-		Classification: d.Rule.Class,
-		Rule:           d.Rule.ID,
-		MatchedCode:    d.Rule.Code,
+		Classification: d.Error.Class,
+		Rule:           d.Error.RuleID,
+		MatchedCode:    d.Error.Code,
 		Reason:         d.Reason(),
 		RetryCount:     d.RetryCount,
 		MaxRetries:     d.MaxRetries,
@@ -142,29 +143,29 @@ func explain(policy *retry.Policy, asked retry.Request) (explanation, error) {
 		Schedule:       []step{}, // in JSON a list, even where it is empty
 	}
 	if d.Outcome == retry.OutcomeRetry {
-		e.Schedule = schedule(policy, request, waits)
+		e.Schedule = schedule(tiss, request, waits)
 	}
 	return e, nil
 }
 
 // schedule lists the waits from the request's retry count to the limit.
-func schedule(policy *retry.Policy, request retry.Request, waits knowledge) []step {
+func schedule(tiss *retry.Policy, request retry.Request, waits knowledge) []step {
 	var steps []step
 	var total step // of which only the sums are used
-	for ; request.RetryCount < policy.MaxRetries; request.RetryCount++ {
-		shortest, longest := policy.Band(request.RetryCount)
+	for ; request.RetryCount < tiss.MaxRetries; request.RetryCount++ {
+		shortest, longest := tiss.Band(request.RetryCount)
 		total.TotalShortest += minutes(shortest)
 		total.TotalLongest += minutes(longest)
 		s := step{
 			Retry:         request.RetryCount + 1,
-			BeforeJitter:  minutes(policy.Delay(request.RetryCount)),
+			BeforeJitter:  minutes(tiss.Delay(request.RetryCount)),
 			Shortest:      minutes(shortest),
 			Longest:       minutes(longest),
 			TotalShortest: total.TotalShortest,
 			TotalLongest:  total.TotalLongest,
 		}
 		if waits != bandOnly {
-			s.Wait = minutes(policy.Backoff(request))
+			s.Wait = minutes(tiss.Backoff(request))
 			total.Total += s.Wait
 			s.Total = total.Total
 		}

@@ -6,7 +6,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 )
 
 func newRun() *cobra.Command {
@@ -38,7 +38,7 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 			if err != nil {
 				return err
 			}
-			policy := retry.TISS()
+			tiss := policy.BuiltIn("tiss")
 			log.Info("worker_started",
 				zap.String("version", buildVersion().Version),
 				zap.String("workerName", cfg.WorkerName),
@@ -49,8 +49,8 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				zap.Duration("jobTimeout", cfg.JobTimeout),
 				zap.Stringer("store", cfg.DatabaseURL),
 				zap.String("cluster", cfg.ClusterName),
-				zap.String("policy", policy.Name),
-				zap.String("policyVersion", policy.Version()))
+				zap.String("policy", tiss.Name),
+				zap.String("policyVersion", tiss.Version()))
 			if err := a.Run(command.Context()); err != nil {
 				return err
 			}

@@ -78,7 +78,7 @@ func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
 	m.unknown = scheduled.WithLabelValues(string(retry.Unknown))
 	for _, rule := range policy.Rules {
 		if rule.Class == retry.Permanent {
-			m.permanent.WithLabelValues(rule.Code)
+			m.permanent.WithLabelValues(rule.Label())
 		}
 	}
 	m.addTraffic()
@@ -94,7 +94,7 @@ func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	switch d.Outcome {
 	case retry.OutcomeRetry:
 		m.backoff.Observe(d.Backoff.Minutes())
-		if d.Rule.Class == retry.Unknown {
+		if d.Error.Class == retry.Unknown {
 			m.unknown.Inc()
 		} else {
 			m.transient.Inc()
@@ -102,7 +102,7 @@ func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	case retry.OutcomeExhausted:
 		m.maxExceeded.Inc()
 	case retry.OutcomePermanent:
-		m.permanent.WithLabelValues(d.Rule.Code).Inc()
+		m.permanent.WithLabelValues(d.Error.Label).Inc()
 	}
 }
 

@@ -1,40 +1,111 @@
 package retry
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// precision is the unit in which the process model waits: its timer reads PT<backoffMinutes>M.
-const precision = time.Minute
-
-// Delay is the wait before retry number retryCount+1 without jitter: Base doubled retryCount times, capped at Max.
-// The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max.
+// Delay is the wait before retry number retryCount+1 without jitter: Base times Factor to the power of retryCount, capped
+// at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max. With
+// decorrelated jitter there is no such delay; it is the longest wait then.
 func (p *Policy) Delay(retryCount int) time.Duration {
-	d := p.Base
-	for range retryCount {
-		if d >= p.Max { // stop doubling before it can overflow
-			break
-		}
-		d *= 2
+	return min(p.uncapped(retryCount), p.Max)
+}
+
+// uncapped is Delay before the cap; what is too long for a Duration is just more than Max.
+func (p *Policy) uncapped(retryCount int) time.Duration {
+	base, factor := p.Base, p.Factor
+	if p.Jitter.Mode == JitterDecorrelated {
+		base, factor = 3*p.Base, 3
 	}
-	return min(d, p.Max)
+	d := float64(base) * math.Pow(factor, float64(retryCount))
+	if d > float64(p.Max) {
+		return p.Max + 1
+	}
+	return time.Duration(math.Round(d))
 }
 
 // Band returns the shortest and the longest wait that the jitter can make of Delay(retryCount), both included, in whole
-// minutes and within Min and Max (RN-BIL-005 V3).
+// units of Precision and within Min and Max (RN-BIL-005 V3). Where no whole unit lies between, it is the next longer one.
 func (p *Policy) Band(retryCount int) (shortest, longest time.Duration) {
-	d := p.Delay(retryCount)
-	spread := d * time.Duration(p.JitterPercent) / 100
-	shortest = (d - spread + precision - 1).Truncate(precision)
-	longest = (d + spread).Truncate(precision)
-	return max(shortest, p.Min), min(longest, p.Max)
+	shortest, longest, _ = p.band(retryCount)
+	return shortest, longest
 }
 
-// Backoff is the wait before the next try of this request: one of the whole minutes of Band, chosen by the jitter.
+func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds Bounds) {
+	from, to := p.spread(p.Delay(retryCount))
+	if p.uncapped(retryCount) > p.Max || to > p.Max {
+		bounds |= BoundMax
+	}
+	if from < p.Min && p.Jitter.Mode != JitterFull { // full jitter asks for everything down to Min
+		bounds |= BoundMin
+	}
+	shortest = ceil(from, p.Precision)
+	longest = max(floor(to, p.Precision), shortest)
+	return p.bounded(shortest), p.bounded(longest), bounds
+}
+
+// spread is the band of a delay before rounding and bounds.
+func (p *Policy) spread(d time.Duration) (from, to time.Duration) {
+	switch p.Jitter.Mode {
+	case JitterProportional:
+		share := time.Duration(math.Round(float64(d) * p.Jitter.Share))
+		return d - share, d + share
+	case JitterFull:
+		return 0, d
+	case JitterEqual:
+		return d / 2, d
+	case JitterDecorrelated:
+		return p.Base, d
+	case JitterNone:
+		return d, d
+	default:
+		return d, d
+	}
+}
+
+func (p *Policy) bounded(wait time.Duration) time.Duration { return min(max(wait, p.Min), p.Max) }
+
+func floor(d, unit time.Duration) time.Duration { return d.Truncate(unit) }
+
+func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
+
+// Backoff is the wait before the next try of this request: one of the whole units of Band, chosen by the jitter.
 //
-// The minute is drawn from the band itself rather than rounded and clamped into it afterwards. Both give the same set
-// of minutes, but rounding would choose the two ends half as often as the rest, and clamping would pile up on Min and
+// The unit is drawn from the band itself rather than rounded and clamped into it afterwards. Both give the same set
+// of waits, but rounding would choose the two ends half as often as the rest, and clamping would pile up on Min and
 // Max the very claims that the jitter is there to spread (RN-BIL-004 V4).
 func (p *Policy) Backoff(r Request) time.Duration {
-	shortest, longest := p.Band(r.RetryCount)
-	minutes := int64((longest-shortest)/precision) + 1
-	return shortest + time.Duration(p.jitter(r)*float64(minutes))*precision
+	wait, _ := p.backoff(&r)
+	return wait
+}
+
+func (p *Policy) backoff(r *Request) (time.Duration, Bounds) {
+	if p.Jitter.Mode == JitterDecorrelated {
+		return p.decorrelated(r)
+	}
+	shortest, longest, bounds := p.band(r.RetryCount)
+	return p.draw(r, r.RetryCount, shortest, longest), bounds
+}
+
+// draw chooses one of the whole units from shortest to longest.
+func (p *Policy) draw(r *Request, retryCount int, shortest, longest time.Duration) time.Duration {
+	units := int64((longest-shortest)/p.Precision) + 1
+	return shortest + time.Duration(p.jitter(r, retryCount)*float64(units))*p.Precision
+}
+
+// decorrelated goes through all the waits from the first one on, because each depends on the one before. Nobody needs to
+// remember them: the jitter gives the same waits again.
+func (p *Policy) decorrelated(r *Request) (wait time.Duration, bounds Bounds) {
+	wait = p.Base
+	for n := range min(r.RetryCount, MaxMaxRetries) + 1 {
+		bounds = 0
+		to := 3 * wait
+		if to > p.Max {
+			to, bounds = p.Max, BoundMax
+		}
+		shortest := p.bounded(ceil(p.Base, p.Precision))
+		wait = p.draw(r, n, shortest, max(p.bounded(floor(to, p.Precision)), shortest))
+	}
+	return wait, bounds
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -35,11 +36,11 @@ func TestSchedule(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("retryCount %d", tt.retryCount), func(t *testing.T) {
 			t.Parallel()
-			policy := retry.TISS()
-			if got := policy.Delay(tt.retryCount); got != minutes(tt.beforeJitter) {
+			tiss := policy.BuiltIn("tiss")
+			if got := tiss.Delay(tt.retryCount); got != minutes(tt.beforeJitter) {
 				t.Errorf("%v before jitter, want %d min", got, tt.beforeJitter)
 			}
-			shortest, longest := policy.Band(tt.retryCount)
+			shortest, longest := tiss.Band(tt.retryCount)
 			if shortest != minutes(tt.shortest) || longest != minutes(tt.longest) {
 				t.Errorf("jitter makes %v..%v of it, want %d..%d min", shortest, longest, tt.shortest, tt.longest)
 			}
@@ -58,11 +59,11 @@ func drawRequest(t *rapid.T) retry.Request {
 
 func TestEveryBackoffIsAWholeMinuteWithinTheBand(t *testing.T) {
 	t.Parallel()
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
-		got := policy.Backoff(r)
-		shortest, longest := policy.Band(r.RetryCount)
+		got := tiss.Backoff(r)
+		shortest, longest := tiss.Band(r.RetryCount)
 		if got < shortest || got > longest || got%time.Minute != 0 {
 			t.Fatalf("waits %v, want a whole minute of %v..%v", got, shortest, longest)
 		}
@@ -74,10 +75,10 @@ func TestEveryBackoffIsAWholeMinuteWithinTheBand(t *testing.T) {
 
 func TestTheDelayBeforeJitterNeverShrinks(t *testing.T) {
 	t.Parallel()
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, math.MaxInt32).Draw(t, "retryCount")
-		if a, b := policy.Delay(n), policy.Delay(n+1); a > b || b > policy.Max {
+		if a, b := tiss.Delay(n), tiss.Delay(n+1); a > b || b > tiss.Max {
 			t.Fatalf("retryCount %d waits %v, the next %v", n, a, b)
 		}
 	})
@@ -87,8 +88,8 @@ func TestTheSameQuestionAlwaysGetsTheSameAnswer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
-		first, err1 := retry.TISS().Decide(r, now)
-		second, err2 := retry.TISS().Decide(r, now)
+		first, err1 := policy.BuiltIn("tiss").Decide(r, now)
+		second, err2 := policy.BuiltIn("tiss").Decide(r, now)
 		if first != second || err1 != nil || err2 != nil {
 			t.Fatalf("%+v (%v), then %+v (%v)", first, err1, second, err2)
 		}
@@ -99,10 +100,10 @@ func TestAPermanentErrorIsNeverRetried(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
-		r.RetryCount %= retry.TISS().MaxRetries // beyond it nothing is retried, whatever the error
+		r.RetryCount %= policy.BuiltIn("tiss").MaxRetries // beyond it nothing is retried, whatever the error
 		code := rapid.SampledFrom(knownErrors[:5]).Draw(t, "code").code
 		r.SubmissionError += code + rapid.StringMatching(`[ -~]{0,60}`).Draw(t, "more")
-		d, err := retry.TISS().Decide(r, now)
+		d, err := policy.BuiltIn("tiss").Decide(r, now)
 		if err != nil || d.Outcome != retry.OutcomePermanent {
 			t.Fatalf("%q, retryCount %d: %v, %v", r.SubmissionError, r.RetryCount, d.Outcome, err)
 		}
@@ -114,7 +115,7 @@ func TestAPermanentErrorIsNeverRetried(t *testing.T) {
 func TestJitterFillsTheBandEvenly(t *testing.T) {
 	t.Parallel()
 	const claims = 10_000
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	for _, retryCount := range []int{0, 1, 2, 3, 4, 6} {
 		t.Run(fmt.Sprintf("retryCount %d", retryCount), func(t *testing.T) {
 			t.Parallel()
@@ -122,9 +123,9 @@ func TestJitterFillsTheBandEvenly(t *testing.T) {
 			for i := range claims {
 				r := request("TIMEOUT", retryCount)
 				r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
-				seen[policy.Backoff(r)]++
+				seen[tiss.Backoff(r)]++
 			}
-			shortest, longest := policy.Band(retryCount)
+			shortest, longest := tiss.Band(retryCount)
 			expected := float64(claims) / (float64((longest-shortest)/time.Minute) + 1)
 			for d := shortest; d <= longest; d += time.Minute {
 				if deviation := math.Abs(float64(seen[d])/expected - 1); deviation > 0.30 {
@@ -137,12 +138,12 @@ func TestJitterFillsTheBandEvenly(t *testing.T) {
 
 func TestAClaimSubmittedAnewInAnotherInstanceGetsAnotherJitter(t *testing.T) {
 	t.Parallel()
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	waits := map[time.Duration]bool{}
 	for instance := range int64(100) {
 		r := request("TIMEOUT", 4)
 		r.ProcessInstanceKey = instance
-		waits[policy.Backoff(r)] = true
+		waits[tiss.Backoff(r)] = true
 	}
 	if len(waits) < 25 {
 		t.Errorf("100 instances share %d of 33 minutes", len(waits))

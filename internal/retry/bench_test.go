@@ -3,7 +3,7 @@ package retry_test
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 )
 
 // A decision must stay below a microsecond and four allocations.
@@ -14,10 +14,10 @@ func BenchmarkDecide(b *testing.B) {
 		{"unknown", "ORA-00060: deadlock detected while waiting for resource"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			policy, r := retry.TISS(), request(bb.text, 1)
+			tiss, r := policy.BuiltIn("tiss"), request(bb.text, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := policy.Decide(r, now); err != nil {
+				if _, err := tiss.Decide(r, now); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -26,8 +26,8 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 func TestADecisionCostsAtMostFourAllocations(t *testing.T) {
-	policy, r := retry.TISS(), request("timeout - Connection timeout after 30s", 1)
-	if got := testing.AllocsPerRun(100, func() { _, _ = policy.Decide(r, now) }); got > 4 {
+	tiss, r := policy.BuiltIn("tiss"), request("timeout - Connection timeout after 30s", 1)
+	if got := testing.AllocsPerRun(100, func() { _, _ = tiss.Decide(r, now) }); got > 4 {
 		t.Errorf("%v allocations a decision, want at most 4", got)
 	}
 }

@@ -1,6 +1,8 @@
 package retry
 
-import "strings"
+import (
+	"strings"
+)
 
 // Class tells whether an error can pass by itself. The values are part of the contract with the process model.
 type Class string
@@ -16,42 +18,81 @@ const (
 // error stands at the beginning; a stack trace behind it must not cost unbounded time.
 const MaxClassifiedBytes = 64 << 10
 
-// Rule gives a class to the error texts that contain a code.
+// Rule gives a class to the error texts that match.
 type Rule struct {
 	// ID names the rule in decisions and audit records, for example "transient.TIMEOUT".
 	ID string
-	// Class is the class of the texts that match.
+	// Class is the class of the texts that match: [Transient] or [Permanent].
 	Class Class
-	// Code is what the upper-cased text must contain.
+	Matcher
+	// Source says where the rule comes from; it decides nothing.
+	Source string
+}
+
+// Label is a short name for what the rule found, from a set that is closed: for a metric's label. It is the code of a
+// rule that looks for one word, and the rule's ID otherwise.
+func (r *Rule) Label() string {
+	if len(r.Contains) == 1 && len(r.Codes) == 0 && r.Pattern == "" {
+		return r.Contains[0]
+	}
+	return r.ID
+}
+
+// Classification is what was found about an error text.
+type Classification struct {
+	Class Class
+	// RuleID names the rule that matched: "unknown" where none did, "empty" for a blank text.
+	RuleID string
+	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
+	// matched. It is one of the rule's own words, never a piece of the text.
 	Code string
+	// Label is the rule's [Rule.Label].
+	Label string
 }
 
-// unknownRule is the answer where no rule matches.
-var unknownRule = Rule{ID: "unknown", Class: Unknown}
-
-func codes(class Class, codes ...string) []Rule {
-	rules := make([]Rule, len(codes))
-	for i, code := range codes {
-		rules[i] = Rule{ID: strings.ToLower(string(class)) + "." + code, Class: class, Code: code}
+// Found is what the rule found, for people: the code, or the rule's name where that looks for no code.
+func (c Classification) Found() string {
+	if c.Code != "" {
+		return c.Code
 	}
-	return rules
+	return c.RuleID
 }
 
-// Classify returns the rule that gives the error text its class. A permanent rule wins over every other, because a
-// retry cannot mend what is permanent; without any match the rule "unknown" is returned.
-func (p *Policy) Classify(errorText string) Rule {
-	text := strings.ToUpper(errorText[:min(len(errorText), MaxClassifiedBytes)])
-	found := unknownRule
-	for _, r := range p.Rules {
-		if found.Class != Unknown && r.Class != Permanent {
-			continue
-		}
-		if strings.Contains(text, r.Code) {
-			if r.Class == Permanent {
-				return r
+// Classify returns the class of an error text. A permanent rule wins over every other, because a retry cannot mend what
+// is permanent.
+func (p *Policy) Classify(errorText string) Classification {
+	return p.classify(toMatch(errorText))
+}
+
+// toMatch is the text in the form in which the rules read it.
+func toMatch(errorText string) string {
+	return strings.ToUpper(errorText[:min(len(errorText), MaxClassifiedBytes)])
+}
+
+func (p *Policy) classify(text string) Classification {
+	if strings.TrimSpace(text) == "" {
+		return Classification{Class: Unknown, RuleID: "empty", Label: "empty"}
+	}
+	for _, permanent := range [...]bool{true, false} {
+		for i := range p.Rules {
+			r := &p.Rules[i]
+			if (r.Class == Permanent) != permanent {
+				continue
 			}
-			found = r
+			if code, found := r.match(text); found {
+				return Classification{Class: r.Class, RuleID: r.ID, Code: code, Label: r.Label()}
+			}
 		}
 	}
-	return found
+	return Classification{Class: p.Unknown, RuleID: "unknown", Label: "unknown"}
+}
+
+// mayHaveLanded tells whether the submission may have reached its receiver although it failed.
+func (p *Policy) mayHaveLanded(text string) bool {
+	for i := range p.MayHaveLanded {
+		if _, found := p.MayHaveLanded[i].match(text); found {
+			return true
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -52,9 +53,9 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := retry.TISS().Classify(tt.text)
-			if got.Class != tt.class || got.ID != tt.rule {
-				t.Errorf("%q: %s by %s, want %s by %s", tt.text, got.Class, got.ID, tt.class, tt.rule)
+			got := policy.BuiltIn("tiss").Classify(tt.text)
+			if got.Class != tt.class || got.RuleID != tt.rule {
+				t.Errorf("%q: %s by %s, want %s by %s", tt.text, got.Class, got.RuleID, tt.class, tt.rule)
 			}
 		})
 	}
@@ -62,21 +63,21 @@ func TestClassify(t *testing.T) {
 
 func TestAPermanentRuleWinsWhereverItStandsInTheList(t *testing.T) {
 	t.Parallel()
-	policy := retry.TISS()
-	slices.Reverse(policy.Rules)
-	if got := policy.Classify("TIMEOUT, then DUPLICATE_CLAIM"); got.Class != retry.Permanent {
-		t.Errorf("with the transient rules first: %s by %s, want PERMANENT", got.Class, got.ID)
+	tiss := policy.BuiltIn("tiss")
+	slices.Reverse(tiss.Rules)
+	if got := tiss.Classify("TIMEOUT, then DUPLICATE_CLAIM"); got.Class != retry.Permanent {
+		t.Errorf("with the transient rules first: %s by %s, want PERMANENT", got.Class, got.RuleID)
 	}
 }
 
 func TestOnlyTheBeginningOfALongTextIsClassified(t *testing.T) {
 	t.Parallel()
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	padding := strings.Repeat(".", retry.MaxClassifiedBytes-len("TIMEOUT"))
-	if got := policy.Classify(padding + "TIMEOUT").Class; got != retry.Transient {
+	if got := tiss.Classify(padding + "TIMEOUT").Class; got != retry.Transient {
 		t.Errorf("a code that ends at the limit: %s, want TRANSIENT", got)
 	}
-	if got := policy.Classify(padding + ".TIMEOUT").Class; got != retry.Unknown {
+	if got := tiss.Classify(padding + ".TIMEOUT").Class; got != retry.Unknown {
 		t.Errorf("a code that ends behind the limit: %s, want UNKNOWN", got)
 	}
 }
@@ -84,7 +85,7 @@ func TestOnlyTheBeginningOfALongTextIsClassified(t *testing.T) {
 // The rule compares the text in upper case; that is Unicode's upper case, not that of 26 letters.
 func TestTheTextIsComparedInUpperCaseByUnicode(t *testing.T) {
 	t.Parallel()
-	if got := retry.TISS().Classify("tımeout").Class; got != retry.Transient {
+	if got := policy.BuiltIn("tiss").Classify("tımeout").Class; got != retry.Transient {
 		t.Errorf("dotless i in upper case is I: got %s, want TRANSIENT", got)
 	}
 }

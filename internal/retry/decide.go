@@ -1,157 +1,110 @@
 package retry
 
-import (
-	"fmt"
-	"time"
-)
-
-// Outcome is what becomes of a claim.
-type Outcome uint8
-
-// The outcomes of a decision. The zero value is none of them.
-const (
-	// OutcomeRetry: wait for Backoff, then submit the claim again.
-	OutcomeRetry Outcome = iota + 1
-	// OutcomeExhausted: all retries are used up; the billing team looks at the claim (V1).
-	OutcomeExhausted
-	// OutcomePermanent: a retry cannot help; somebody has to correct the data (V2).
-	OutcomePermanent
-)
-
-// String returns the outcome's name.
-func (o Outcome) String() string {
-	switch o {
-	case OutcomeRetry:
-		return "retry"
-	case OutcomeExhausted:
-		return "exhausted"
-	case OutcomePermanent:
-		return "permanent"
-	default:
-		return "none"
-	}
-}
-
-// The BPMN error codes that stop a claim. They are part of the contract with the process model.
-const (
-	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
-	CodePermanentError     = "PERMANENT_ERROR"
-)
-
-// Decision is the answer to a [Request]. It is made only by [Policy.Decide].
-type Decision struct {
-	Outcome Outcome
-	// Rule is the rule that gave the error its class.
-	Rule Rule
-	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged otherwise.
-	RetryCount int
-	// MaxRetries is the policy's limit.
-	MaxRetries int
-	// Delay is the wait before jitter, Backoff the wait itself in whole minutes. Both are 0 unless the claim is retried.
-	Delay, Backoff time.Duration
-	// NextRetryTime is when the wait ends, UTC, in whole seconds. It is zero unless the claim is retried.
-	NextRetryTime time.Time
-	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and negative
-	// where the submitting system's clock runs ahead of ours.
-	SinceLastSubmission time.Duration
-	// Policy and PolicyVersion name the policy that decided.
-	Policy, PolicyVersion string
-}
+import "time"
 
 // Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided: the error
 // is then an [*InvalidInputError] that names all of them.
 func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
-	if faults := r.Faults(); faults != nil {
+	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}
-	rule := p.Classify(r.SubmissionError)
-	switch {
-	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count is settled whatever the last error says
-		return p.stop(OutcomeExhausted, r, rule, now), nil
-	case rule.Class == Permanent: // V2
-		return p.stop(OutcomePermanent, r, rule, now), nil
-	default:
-		return p.retry(r, rule, now), nil
-	}
-}
-
-func (p *Policy) stop(outcome Outcome, r Request, rule Rule, now time.Time) Decision {
-	return Decision{
-		Outcome:             outcome,
-		Rule:                rule,
+	text := toMatch(r.SubmissionError)
+	d := Decision{
+		Error:               p.classify(text),
 		RetryCount:          r.RetryCount,
 		MaxRetries:          p.MaxRetries,
+		Hint:                r.RetryAfter,
+		Deadline:            p.deadline(&r, now),
 		SinceLastSubmission: r.sinceLastSubmission(now),
 		Policy:              p.Name,
 		PolicyVersion:       p.version,
+		Overrides:           p.overrides,
+	}
+	if d.Hint == (Hint{}) {
+		d.Hint = p.findHint(text, now)
+	}
+	if p.mayHaveLanded(text) {
+		d.Advice = AdviceCheckStatus
+	}
+	switch {
+	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count is settled whatever the last error says
+		d.Outcome, d.Step = OutcomeExhausted, StepCount
+	case d.Error.Class == Permanent: // V2
+		d.Outcome, d.Step = OutcomePermanent, StepPermanent
+	default:
+		p.retry(&d, &r, now)
+	}
+	return d, nil
+}
+
+// retry gives the decision its wait: what the other side asked for, else the policy's own. What would end after the
+// deadline is pulled forward to it, and where less than Min is left the claim is not tried again.
+func (p *Policy) retry(d *Decision, r *Request, now time.Time) {
+	d.Outcome = OutcomeRetry
+	d.Delay = p.Delay(r.RetryCount)
+	if d.Hint != (Hint{}) {
+		d.Step = StepHint
+		d.Backoff, d.Bounds = p.hinted(d.Hint, now)
+	} else {
+		d.Step = StepBackoff
+		d.Backoff, d.Bounds = p.backoff(r)
+	}
+	d.NextRetryTime = p.after(now, d.Backoff)
+	if !d.Deadline.IsZero() && d.NextRetryTime.After(d.Deadline) {
+		p.pullForward(d, now)
+	}
+	if d.Outcome == OutcomeRetry {
+		d.RetryCount++
 	}
 }
 
-func (p *Policy) retry(r Request, rule Rule, now time.Time) Decision {
-	backoff := p.Backoff(r)
-	return Decision{
-		Outcome:             OutcomeRetry,
-		Rule:                rule,
-		RetryCount:          r.RetryCount + 1,
-		MaxRetries:          p.MaxRetries,
-		Delay:               p.Delay(r.RetryCount),
-		Backoff:             backoff,
-		NextRetryTime:       now.UTC().Truncate(time.Second).Add(backoff), // V5: the wait is never shorter than Min
-		SinceLastSubmission: r.sinceLastSubmission(now),
-		Policy:              p.Name,
-		PolicyVersion:       p.version,
+func (p *Policy) pullForward(d *Decision, now time.Time) {
+	left := floor(d.Deadline.Sub(p.start(now)), p.Precision)
+	if left < p.Min {
+		d.Outcome, d.Step = OutcomeExhausted, StepDeadline
+		d.Delay, d.Backoff, d.Bounds, d.NextRetryTime = 0, 0, 0, time.Time{}
+		return
 	}
+	d.Backoff = left
+	d.Bounds |= BoundDeadline
+	d.NextRetryTime = p.after(now, left)
 }
 
-func (r Request) sinceLastSubmission(now time.Time) time.Duration {
+// start is the time from which a wait is counted: whole seconds where waits are whole minutes.
+func (p *Policy) start(now time.Time) time.Time {
+	if p.Precision < time.Minute {
+		return now.UTC()
+	}
+	return now.UTC().Truncate(time.Second)
+}
+
+// after is when a wait ends, in whole seconds and strictly in the future (V5): a wait is never shorter than Min.
+func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
+	end := p.start(now).Add(wait)
+	if whole := end.Truncate(time.Second); whole.Before(end) {
+		return whole.Add(time.Second)
+	}
+	return end
+}
+
+// deadline is the earlier one of the job's and the policy's, in whole seconds; zero where there is none.
+func (p *Policy) deadline(r *Request, now time.Time) time.Time {
+	deadline := r.RetryUntil
+	if p.Deadline > 0 {
+		first := r.FirstFailure
+		if first.IsZero() {
+			first = now
+		}
+		if end := first.Add(p.Deadline); deadline.IsZero() || end.Before(deadline) {
+			deadline = end
+		}
+	}
+	return deadline.UTC().Truncate(time.Second)
+}
+
+func (r *Request) sinceLastSubmission(now time.Time) time.Duration {
 	if r.LastSubmissionTime.IsZero() {
 		return 0
 	}
 	return now.Sub(r.LastSubmissionTime)
-}
-
-// ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.
-func (d Decision) ErrorCode() string {
-	switch d.Outcome {
-	case OutcomeExhausted:
-		return CodeMaxRetriesExceeded
-	case OutcomePermanent:
-		return CodePermanentError
-	case OutcomeRetry:
-		return ""
-	default:
-		return ""
-	}
-}
-
-// Reason says in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
-func (d Decision) Reason() string {
-	switch d.Outcome {
-	case OutcomeRetry:
-		return fmt.Sprintf("%s error, retry %d of %d", className(d.Rule.Class), d.RetryCount, d.MaxRetries)
-	case OutcomeExhausted:
-		return fmt.Sprintf("%s error, all %d retries used", className(d.Rule.Class), d.MaxRetries)
-	case OutcomePermanent:
-		return "Permanent error " + d.Rule.Code + ", no retry"
-	default:
-		return ""
-	}
-}
-
-func className(c Class) string {
-	switch c {
-	case Transient:
-		return "Transient"
-	case Permanent:
-		return "Permanent"
-	case Unknown:
-		return "Unknown"
-	default:
-		return string(c)
-	}
-}
-
-// RetriesLeft is how many retries remain after this decision.
-func (d Decision) RetriesLeft() int {
-	return max(d.MaxRetries-d.RetryCount, 0)
 }

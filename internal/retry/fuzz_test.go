@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -13,19 +14,19 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Add(strings.Repeat("TIMEOU", 20_000))
 	f.Add("\xff\xfe TIMEOUT")
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := policy.Classify(text)
+		got := tiss.Classify(text)
 		upper := strings.ToUpper(text[:min(len(text), retry.MaxClassifiedBytes)])
 		switch got.Class {
 		case retry.Permanent, retry.Transient:
 			if !strings.Contains(upper, got.Code) {
-				t.Errorf("%q matched %s, which it does not contain", text, got.ID)
+				t.Errorf("%q matched %s, which it does not contain", text, got.RuleID)
 			}
 		case retry.Unknown:
-			for _, r := range policy.Rules {
-				if strings.Contains(upper, r.Code) {
-					t.Errorf("%q contains %s and is UNKNOWN", text, r.Code)
+			for _, known := range knownErrors {
+				if strings.Contains(upper, known.code) {
+					t.Errorf("%q contains %s and is UNKNOWN", text, known.code)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -20,13 +21,13 @@ func TestJitterGolden(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/jitter.golden"
 	var b strings.Builder
-	fmt.Fprintf(&b, "# policy %s: claim, process instance: minutes for retryCount 0 1 2 3 4 6\n", retry.TISS().Name)
+	fmt.Fprintf(&b, "# policy %s: claim, process instance: minutes for retryCount 0 1 2 3 4 6\n", policy.BuiltIn("tiss").Name)
 	for _, claim := range []string{"CLM-001-1", "CLM-001-2", "CLM-ENC-001-1234567890", "CLM--0", "CLM-ÇÃO-7"} {
 		for _, instance := range []int64{0, 1, 2251799813685249} {
 			fmt.Fprintf(&b, "%s %d:", claim, instance)
 			for _, retryCount := range []int{0, 1, 2, 3, 4, 6} {
 				r := retry.Request{ClaimID: claim, RetryCount: retryCount, ProcessInstanceKey: instance}
-				fmt.Fprintf(&b, " %d", retry.TISS().Backoff(r)/time.Minute)
+				fmt.Fprintf(&b, " %d", policy.BuiltIn("tiss").Backoff(r)/time.Minute)
 			}
 			b.WriteByte('\n')
 		}
@@ -48,7 +49,7 @@ func TestJitterGolden(t *testing.T) {
 func TestThePolicyVersionIsPinned(t *testing.T) {
 	t.Parallel()
 	const want = "c12ee571e3a0"
-	if got := retry.TISS().Version(); got != want {
+	if got := policy.BuiltIn("tiss").Version(); got != want {
 		t.Errorf("version %s, want %s: the rule changed. If that is meant, change the version here and say so in docs/decisions.md", got, want)
 	}
 }

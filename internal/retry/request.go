@@ -13,15 +13,22 @@ const MaxClaimIDBytes = 128
 
 // Request is what a decision depends on.
 type Request struct {
-	// ClaimID is the claim's identifier; it must match ^CLM-.*-\d+$.
+	// ClaimID is the claim's identifier, in the form that the policy asks for.
 	ClaimID string
-	// SubmissionError is the insurer's error text as received. It must not be blank (RN-BIL-005 V4).
+	// SubmissionError is the error text as received, for example the insurer's (RN-BIL-005 V4).
 	SubmissionError string
 	// RetryCount is how often the claim has been tried again so far, 0 or more (RN-BIL-004 V5).
 	RetryCount int
 	// LastSubmissionTime is when the claim was last submitted; the zero time means not known. It is kept with the
 	// decision for analysis and decides nothing.
 	LastSubmissionTime time.Time
+	// RetryUntil is the time after which the claim is not tried again; the zero time means no such bound.
+	RetryUntil time.Time
+	// RetryAfter is a hint that came apart from the error text; it goes before one in the text.
+	RetryAfter Hint
+	// FirstFailure is when the first submission of this round was decided about; zero where this is the first. Only a
+	// policy with a Deadline asks for it.
+	FirstFailure time.Time
 	// ProcessInstanceKey identifies the process instance that asks.
 	ProcessInstanceKey int64
 }
@@ -59,24 +66,61 @@ func (e *InvalidInputError) Error() string {
 // The rules of the input variables, in the words of an incident message.
 const (
 	RuleClaimID         = `a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes`
+	RuleAnyID           = `one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`
 	RuleSubmissionError = `the text of the submission error, not blank`
 	RuleRetryCount      = `a whole number, 0 or more (absent counts as 0)`
-	RuleLastSubmission  = `an RFC 3339 time, a local date-time, or absent`
+	RuleTime            = `an RFC 3339 time, a local date-time, or absent`
+	RuleRetryAfter      = `whole seconds, an HTTP date, an RFC 3339 time, or absent`
+)
+
+// IDForm is the form that a policy asks of claim ids.
+type IDForm string
+
+// The forms of claim ids.
+const (
+	// ClaimIDs: CLM-<any>-<digits>; see [ValidClaimID].
+	ClaimIDs IDForm = "claim"
+	// AnyIDs: any word, for jobs that are no claims; see [ValidID].
+	AnyIDs IDForm = "any"
 )
 
 // Faults returns what is wrong with the request's values, nil where nothing is.
-func (r Request) Faults() []Fault {
+func (p *Policy) Faults(r Request) []Fault {
 	var faults []Fault
-	if !ValidClaimID(r.ClaimID) {
+	switch {
+	case p.IDs == ClaimIDs && !ValidClaimID(r.ClaimID):
 		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), RuleClaimID})
+	case !ValidID(r.ClaimID):
+		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), RuleAnyID})
 	}
-	if strings.TrimSpace(r.SubmissionError) == "" {
+	if !p.AcceptEmptyError && strings.TrimSpace(r.SubmissionError) == "" {
 		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
 	}
 	if r.RetryCount < 0 {
 		faults = append(faults, Fault{"retryCount", fmt.Sprint(r.RetryCount), RuleRetryCount})
 	}
 	return faults
+}
+
+// ValidID tells whether a text can be the id of what is retried under any policy: a claim id, or one word that can do no
+// harm in a log or a report and is no e-mail address.
+func ValidID(id string) bool {
+	if ValidClaimID(id) {
+		return true
+	}
+	if id == "" || len(id) > MaxClaimIDBytes || !letterOrDigit(id[0]) {
+		return false
+	}
+	for i := range len(id) {
+		if !letterOrDigit(id[i]) && strings.IndexByte("._:/-", id[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func letterOrDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // ValidClaimID tells whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -42,7 +43,7 @@ func TestClaimID(t *testing.T) {
 	} {
 		t.Run(tt.id, func(t *testing.T) {
 			t.Parallel()
-			faults := retry.Request{ClaimID: tt.id, SubmissionError: "TIMEOUT"}.Faults()
+			faults := policy.BuiltIn("tiss").Faults(retry.Request{ClaimID: tt.id, SubmissionError: "TIMEOUT"})
 			if valid := faults == nil; valid != tt.valid {
 				t.Errorf("%q: faults %v, want valid %v", tt.id, faults, tt.valid)
 			}
@@ -59,7 +60,7 @@ func TestTheClaimIDCheckAgreesWithThePattern(t *testing.T) {
 			rapid.StringMatching(`(CLM)?-?[A-Z0-9é ]{0,8}-?[0-9]{0,5}-?`),
 			rapid.StringMatching(`CLM-[ -~]{0,8}-[0-9]{0,5}`),
 		).Draw(t, "id")
-		valid := retry.Request{ClaimID: id, SubmissionError: "x"}.Faults() == nil
+		valid := policy.BuiltIn("tiss").Faults(retry.Request{ClaimID: id, SubmissionError: "x"}) == nil
 		if want := pattern.MatchString(id); valid != want {
 			t.Fatalf("%q: valid %v, the pattern says %v", id, valid, want)
 		}
@@ -68,7 +69,7 @@ func TestTheClaimIDCheckAgreesWithThePattern(t *testing.T) {
 
 func TestAFaultNamesVariableValueAndRule(t *testing.T) {
 	t.Parallel()
-	err := &retry.InvalidInputError{Faults: retry.Request{ClaimID: "João 123.456.789-09"}.Faults()}
+	err := &retry.InvalidInputError{Faults: policy.BuiltIn("tiss").Faults(retry.Request{ClaimID: "João 123.456.789-09"})}
 	want := `invalid input: claimId is "Xxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, ` +
 		`without control characters, at most 128 bytes; ` +
 		`submissionError is empty but must be the text of the submission error, not blank. ` +

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -23,7 +24,7 @@ func request(submissionError string, retryCount int) retry.Request {
 
 func decide(t *testing.T, r retry.Request) retry.Decision {
 	t.Helper()
-	d, err := retry.TISS().Decide(r, now)
+	d, err := policy.BuiltIn("tiss").Decide(r, now)
 	if err != nil {
 		t.Fatalf("Decide(%+v): %v", r, err)
 	}
@@ -36,8 +37,8 @@ func TestScenariosOfRNBIL005(t *testing.T) {
 	t.Run("1 transient error schedules a retry", func(t *testing.T) {
 		t.Parallel()
 		d := decide(t, request("TIMEOUT - Connection timeout after 30s", 1))
-		if d.Outcome != retry.OutcomeRetry || d.Rule.Class != retry.Transient || d.RetryCount != 2 {
-			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 2", d.Outcome, d.Rule.Class, d.RetryCount)
+		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Transient || d.RetryCount != 2 {
+			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 2", d.Outcome, d.Error.Class, d.RetryCount)
 		}
 		if got, want := d.Reason(), "Transient error, retry 2 of 5"; got != want {
 			t.Errorf("reason %q, want %q", got, want)
@@ -59,8 +60,8 @@ func TestScenariosOfRNBIL005(t *testing.T) {
 	t.Run("3 permanent error detected", func(t *testing.T) {
 		t.Parallel()
 		d := decide(t, request("INVALID_PATIENT_DATA - CPF inválido", 0))
-		if d.Outcome != retry.OutcomePermanent || d.ErrorCode() != "PERMANENT_ERROR" || d.Rule.Class != retry.Permanent {
-			t.Errorf("got %v %q %v, want permanent PERMANENT_ERROR PERMANENT", d.Outcome, d.ErrorCode(), d.Rule.Class)
+		if d.Outcome != retry.OutcomePermanent || d.ErrorCode() != "PERMANENT_ERROR" || d.Error.Class != retry.Permanent {
+			t.Errorf("got %v %q %v, want permanent PERMANENT_ERROR PERMANENT", d.Outcome, d.ErrorCode(), d.Error.Class)
 		}
 		if d.RetryCount != 0 || d.Backoff != 0 {
 			t.Errorf("count %d, backoff %v; want 0, none", d.RetryCount, d.Backoff)
@@ -93,7 +94,7 @@ func TestScenariosOfRNBIL005(t *testing.T) {
 	t.Run("6 known errors classified", func(t *testing.T) {
 		t.Parallel()
 		for _, tt := range knownErrors {
-			if got := decide(t, request(tt.code, 0)).Rule.Class; got != tt.class {
+			if got := decide(t, request(tt.code, 0)).Error.Class; got != tt.class {
 				t.Errorf("%s is %v, want %v", tt.code, got, tt.class)
 			}
 		}
@@ -101,8 +102,8 @@ func TestScenariosOfRNBIL005(t *testing.T) {
 	t.Run("7 unknown error handled", func(t *testing.T) {
 		t.Parallel()
 		d := decide(t, request("ORA-00060 deadlock detected", 1))
-		if d.Outcome != retry.OutcomeRetry || d.Rule.Class != retry.Unknown {
-			t.Errorf("got %v %v, want retry UNKNOWN", d.Outcome, d.Rule.Class)
+		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown {
+			t.Errorf("got %v %v, want retry UNKNOWN", d.Outcome, d.Error.Class)
 		}
 		if got, want := d.Reason(), "Unknown error, retry 2 of 5"; got != want {
 			t.Errorf("reason %q, want %q", got, want)
@@ -123,8 +124,8 @@ func TestScenariosOfRNBIL004(t *testing.T) {
 	t.Run("1 transient error SERVICE_UNAVAILABLE", func(t *testing.T) {
 		t.Parallel()
 		d := decide(t, request("SERVICE_UNAVAILABLE", 0))
-		if d.Outcome != retry.OutcomeRetry || d.Rule.Class != retry.Transient || d.RetryCount != 1 {
-			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 1", d.Outcome, d.Rule.Class, d.RetryCount)
+		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Transient || d.RetryCount != 1 {
+			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 1", d.Outcome, d.Error.Class, d.RetryCount)
 		}
 	})
 	t.Run("2 permanent error INVALID_PROCEDURE_CODE", func(t *testing.T) {
@@ -185,7 +186,7 @@ func waitsOfManyClaims(retryCount int) (shortest, longest time.Duration) {
 	for claim := range 2000 {
 		r := request("TIMEOUT", retryCount)
 		r.ClaimID = fmt.Sprintf("CLM-%d-1", claim)
-		wait := retry.TISS().Backoff(r)
+		wait := policy.BuiltIn("tiss").Backoff(r)
 		if claim == 0 {
 			shortest, longest = wait, wait
 		}
@@ -214,8 +215,8 @@ func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 func TestTheCountStopsAClaimBeforeItsLastErrorIsLookedAt(t *testing.T) {
 	t.Parallel()
 	d := decide(t, request("DUPLICATE_CLAIM", 5))
-	if d.Outcome != retry.OutcomeExhausted || d.Rule.Class != retry.Permanent {
-		t.Errorf("got %v, class %v; want exhausted, with the last error's class PERMANENT", d.Outcome, d.Rule.Class)
+	if d.Outcome != retry.OutcomeExhausted || d.Error.Class != retry.Permanent {
+		t.Errorf("got %v, class %v; want exhausted, with the last error's class PERMANENT", d.Outcome, d.Error.Class)
 	}
 	if got, want := d.Reason(), "Permanent error, all 5 retries used"; got != want {
 		t.Errorf("reason %q, want %q", got, want)
@@ -226,7 +227,7 @@ func TestTheNextTryIsTimedInUTCAndInTheFuture(t *testing.T) {
 	t.Parallel()
 	saoPaulo := time.FixedZone("-03", -3*60*60)
 	late := time.Date(2025, 1, 12, 23, 59, 59, 999_999_999, saoPaulo)
-	d, err := retry.TISS().Decide(request("TIMEOUT", 0), late)
+	d, err := policy.BuiltIn("tiss").Decide(request("TIMEOUT", 0), late)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestTheTimeSinceTheLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
 
 func TestARequestWithFaultsIsNotDecided(t *testing.T) {
 	t.Parallel()
-	d, err := retry.TISS().Decide(retry.Request{ClaimID: "XYZ-1", SubmissionError: " \t\n", RetryCount: -1}, now)
+	d, err := policy.BuiltIn("tiss").Decide(retry.Request{ClaimID: "XYZ-1", SubmissionError: " \t\n", RetryCount: -1}, now)
 	var invalid *retry.InvalidInputError
 	if !errors.As(err, &invalid) || d != (retry.Decision{}) {
 		t.Fatalf("got %+v, %v; want no decision and an InvalidInputError", d, err)

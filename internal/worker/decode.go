@@ -18,11 +18,11 @@ var noObject = &retry.InvalidInputError{Faults: []retry.Fault{{
 
 // decode reads the variables of a job. Its error is an [*retry.InvalidInputError] that names all faults at once: wrong
 // types found here together with wrong values found by the rule. The request then holds what could be read.
-func decode(v variables, j *job.Job, zone *time.Location) (retry.Request, error) {
+func decode(v variables, j *job.Job, policy *retry.Policy) (retry.Request, error) {
 	if v == nil {
 		return retry.Request{}, noObject
 	}
-	d := decoder{raw: v, zone: zone}
+	d := decoder{raw: v, zone: policy.Zone}
 	request := retry.Request{
 		ClaimID:            d.text("claimId", retry.RuleClaimID),
 		SubmissionError:    d.text("submissionError", retry.RuleSubmissionError),
@@ -31,7 +31,7 @@ func decode(v variables, j *job.Job, zone *time.Location) (retry.Request, error)
 		ProcessInstanceKey: j.ProcessInstanceKey,
 	}
 	// A variable of the wrong type has been reported already; its zero value is not a second fault.
-	for _, f := range request.Faults() {
+	for _, f := range policy.Faults(request) {
 		if !d.reported(f.Variable) {
 			d.faults = append(d.faults, f)
 		}
@@ -126,7 +126,7 @@ func (d *decoder) time(variable string) time.Time {
 			}
 		}
 	}
-	d.fault(variable, describe(value), retry.RuleLastSubmission)
+	d.fault(variable, describe(value), retry.RuleTime)
 	return time.Time{}
 }
 

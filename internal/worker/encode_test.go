@@ -18,6 +18,7 @@ func TestADetailIsReadBackAsItWasWritten(t *testing.T) {
 		{ProcessID: "SUB_06", ElementID: `odd "\` + "\n\x01é💥" + `"`, SubmissionError: "TIMEOUT <b> & \u2028 [CPF]"},
 		{ProcessID: "p", Steps: &audit.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}, ExecutionTimeMs: 0.017},
 		{ProcessID: "p", Attempts: 6, FirstFailureTime: &at, ExecutionTimeMs: 123456.789},
+		{Justification: `o "convênio" voltou` + "\n", Operator: "maria", RedriveID: "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"},
 		{Steps: &audit.Steps{ErrorReceived: at.Truncate(time.Second)}},
 	} {
 		text := encodeDetail(&want)

@@ -5,7 +5,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -67,7 +66,6 @@ type Trail struct {
 // Handler answers `analyze-retry` jobs by a policy.
 type Handler struct {
 	policy   *retry.Policy
-	zone     *time.Location
 	fetch    []string
 	trail    Trail
 	now      func() time.Time
@@ -75,13 +73,9 @@ type Handler struct {
 	log      *zap.Logger
 }
 
-// NewHandler makes a handler. It fails where the policy names a time zone that does not exist.
+// NewHandler makes a handler.
 func NewHandler(policy *retry.Policy, trail Trail, now func() time.Time, observer Observer, log *zap.Logger) (*Handler, error) {
-	zone, err := time.LoadLocation(policy.TimeZone)
-	if err != nil {
-		return nil, fmt.Errorf("policy %s: %w", policy.Name, err)
-	}
-	return &Handler{policy: policy, zone: zone, fetch: FetchVariables(), trail: trail, now: now, observer: observer, log: log}, nil
+	return &Handler{policy: policy, fetch: FetchVariables(), trail: trail, now: now, observer: observer, log: log}, nil
 }
 
 // ruling is what was found about one job, before it is stored.
@@ -130,7 +124,7 @@ func (h *Handler) rule(j *job.Job) (r ruling) {
 	r.at = h.now()
 	v := parse(j)
 	r.inputs = h.trail.Secret.Inputs(v.inputs(j, h.fetch)...)
-	r.request, r.invalid = decode(v, j, h.zone)
+	r.request, r.invalid = decode(v, j, h.policy)
 	faults.At(faults.Validated, r.request.ClaimID)
 	if r.invalid == nil {
 		r.decision, r.invalid = h.policy.Decide(r.request, r.at)
@@ -176,7 +170,7 @@ func (h *Handler) logDecision(j *job.Job, r *ruling) {
 		event = "max_retries_exceeded"
 	case d.Outcome == retry.OutcomePermanent:
 		event = "permanent_error_detected"
-	case d.Rule.Class == retry.Unknown:
+	case d.Error.Class == retry.Unknown:
 		level = zap.WarnLevel // RN-BIL-005 section 2.1: an unknown error is retried, with a warning
 	}
 	h.log.Log(level, event, zap.Inline(decisionFields{j, r}))
@@ -195,8 +189,8 @@ type decisionFields struct {
 func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
 	d := &f.ruling.decision
 	line.AddString("claimId", f.ruling.request.ClaimID)
-	line.AddString("submissionError", d.Rule.Code)
-	line.AddString("errorClassification", string(d.Rule.Class))
+	line.AddString("submissionError", d.Error.Code)
+	line.AddString("errorClassification", string(d.Error.Class))
 	line.AddInt64("retryCount", int64(d.RetryCount))
 	line.AddInt64("maxRetries", int64(d.MaxRetries))
 	line.AddInt64("backoffMinutes", int64(d.Backoff/time.Minute))

@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/worker"
 )
@@ -34,7 +35,7 @@ func (c *counts) OutcomeRecorded(k audit.Kind)          { c.outcomes = append(c.
 
 func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 	t.Helper()
-	h, err := worker.NewHandler(retry.TISS(), trailOn(newMemory()), func() time.Time { return now }, c, log)
+	h, err := worker.NewHandler(policy.BuiltIn("tiss"), trailOn(newMemory()), func() time.Time { return now }, c, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,14 +253,5 @@ func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *test
 				t.Errorf("fields (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestAPolicyWithAnUnknownTimeZoneIsRefused(t *testing.T) {
-	t.Parallel()
-	policy := retry.TISS()
-	policy.TimeZone = "America/Sao_Polo"
-	if _, err := worker.NewHandler(policy, trailOn(newMemory()), time.Now, &counts{}, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "America/Sao_Polo") {
-		t.Errorf("got %v, want an error that names the zone", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -54,7 +54,7 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.trail.Secret = secret
-			h, err := worker.NewHandler(retry.TISS(), tt.trail, time.Now, &counts{}, zap.NewNop())
+			h, err := worker.NewHandler(policy.BuiltIn("tiss"), tt.trail, time.Now, &counts{}, zap.NewNop())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,10 +32,11 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		{"SUBMITTED", audit.Round{Failures: 2, Retries: 2, FirstFailure: since}, audit.KindSubmitted, 3},
 		{"RESUBMITTED", audit.Round{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1},
 		{"ABANDONED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6},
+		{"REDRIVEN", audit.Round{Failures: 2, Retries: 2, FirstFailure: since}, audit.KindRedriven, 2},
 	} {
 		m, c := newMemory(), &counts{}
 		m.rounds = map[string]audit.Round{"CLM-001-1": tt.round}
-		a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `"}`)})[0]
+		a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `","justification":"why"}`)})[0]
 		if a.Kind() != job.KindComplete || a.Variables() != "{}" {
 			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind(), a.Variables())
 		}
@@ -65,10 +66,16 @@ func TestAnOutcomeThatIsNoneIsAnIncidentThatNamesAllFaults(t *testing.T) {
 		`{"claimId":"Maria","outcome":"DONE"}`:          {`claimId is "Xxxxx"`, `outcome is "XXXX"`},
 		`{"claimId":["CLM-001-1"],"outcome":{"a":"b"}}`: {"claimId is a list", "outcome is an object"},
 		`[]`: {"variables is no JSON object"},
-		`{"claimId":"CLM-001-1\n2","outcome":"SUBMITTED"}`:   {"claimId is"},
-		`{"claimId":"CLM-001-1","Outcome":"SUBMITTED"}`:      {"outcome is missing"},
-		`{"outcome":"SUBMITTED","claimId":null}`:             {"claimId is missing"},
-		`{"outcome":"SUBMITTED","claimId":"CLM-001-1","x":}`: {"variables is no JSON object"},
+		`{"claimId":"CLM-001-1\n2","outcome":"SUBMITTED"}`:                                                {"claimId is"},
+		`{"claimId":"CLM-001-1","Outcome":"SUBMITTED"}`:                                                   {"outcome is missing"},
+		`{"outcome":"SUBMITTED","claimId":null}`:                                                          {"claimId is missing"},
+		`{"outcome":"SUBMITTED","claimId":"CLM-001-1","x":}`:                                              {"variables is no JSON object"},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                    {"justification is missing"},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","operator":null}`:        {"justification is blank"},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"` + strings.Repeat("é", 501) + `"}`: {"justification is a text of 501 characters"},
+		`{"claimId":"x","outcome":"REDRIVEN","justification":1,"operator":["maria"],"redriveId":"maria"}`: {
+			`claimId is "x"`, "justification is 1", "operator is a list", `redriveId is "xxxxx"`,
+		},
 	} {
 		m := newMemory()
 		a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})[0]
@@ -86,6 +93,85 @@ func TestAnOutcomeThatIsNoneIsAnIncidentThatNamesAllFaults(t *testing.T) {
 		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message() {
 			t.Errorf("%s: recorded %s %q", variables, record.Kind, record.Message)
 		}
+	}
+}
+
+const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
+
+// reasonOf records a job and returns what is kept of its reason.
+func reasonOf(t *testing.T, variables string) (kind audit.Kind, justification, operator, id string) {
+	t.Helper()
+	m := newMemory()
+	outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
+	record := m.only(t)
+	facts, err := record.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record.Kind, facts.Justification, facts.Operator, facts.RedriveID
+}
+
+func TestTheReasonOfAPersonIsKeptWithoutPersonalData(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []string{"REDRIVEN", "RESUBMITTED", "ABANDONED"} {
+		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`",
+			"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"`+redriveID+`"}`)
+		if kind.String() != outcome || why != "paciente [CPF] ligou" || who != "[EMAIL]" || id != redriveID {
+			t.Errorf("%s: kept %s %q %q %q", outcome, kind, why, who, id)
+		}
+	}
+}
+
+// A process may hold variables of these names for something else, and a form may take a long text.
+func TestAReasonThatDoesNotFitHoldsUpNoEndOfARound(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []string{"RESUBMITTED", "ABANDONED", "SUBMITTED"} {
+		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":{"a":1},"operator":7,"redriveId":"none"}`)
+		if kind.String() != outcome || why != "" || who != "" || id != "" {
+			t.Errorf("%s: kept %s %q %q %q", outcome, kind, why, who, id)
+		}
+	}
+	_, why, _, _ := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"ABANDONED","justification":"`+strings.Repeat("é", 20_000)+`"}`)
+	if why != strings.Repeat("é", worker.MaxJustification) {
+		t.Errorf("kept %d bytes", len(why))
+	}
+}
+
+func TestAnAcceptedClaimKeepsNoReasonOfAnEarlierRedrive(t *testing.T) {
+	t.Parallel()
+	if _, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"SUBMITTED","justification":"why","operator":"maria","redriveId":"`+redriveID+`"}`); why+who+id != "" {
+		t.Errorf("kept %q %q %q", why, who, id)
+	}
+}
+
+// A job that was recorded before the worker read these variables, and is given out again afterwards, is still that job.
+func TestAnOutcomeThatWasRecordedBeforeThereWereRedrivesIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	for variables, before := range map[string][]string{
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`:                                              {`"CLM-001-1"`, `"SUBMITTED"`},
+		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:         {`"CLM-001-1"`, `"RESUBMITTED"`},
+		`{"claimId":"CLM-001-1","outcome":"ABANDONED","operator":7,"redriveId":"` + redriveID + `"}`: {`"CLM-001-1"`, `"ABANDONED"`},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                               {`"CLM-001-1"`, `"REDRIVEN"`},
+		`[]`: {`[]`},
+	} {
+		m := newMemory()
+		outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
+		if got := m.only(t).Inputs; got != trailOn(m).Secret.Inputs(before...) {
+			t.Errorf("%s is another job now", variables)
+		}
+	}
+}
+
+// Or an incident about its reason could never be resolved.
+func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	m, c := newMemory(), &counts{}
+	h := outcomesOn(m, c)
+	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","operator":"maria"`} {
+		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"REDRIVEN"` + more + `}`)})
+	}
+	if len(c.outcomes) != 2 || c.repeated != 0 {
+		t.Errorf("recorded %d re-drives with %d repeats, want 2 without any", len(c.outcomes), c.repeated)
 	}
 }
 
@@ -117,6 +203,8 @@ func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":-1}`, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`,
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","operator":"maria","redriveId":"` + redriveID + `"}`,
+		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"why","operator":"maria","redriveId":"` + redriveID + `"}`,
 	} {
 		m := newMemory()
 		if strings.Contains(variables, "outcome") {

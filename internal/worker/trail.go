@@ -166,12 +166,12 @@ func rejection(err error) string {
 // rather than the insurer's text, which may carry personal data.
 func stopMessage(claimID string, d *retry.Decision) string {
 	if d.Outcome == retry.OutcomePermanent {
-		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Rule.Code)
+		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
 	}
-	return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, lastError(d.Rule))
+	return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, lastError(d.Error))
 }
 
-func lastError(r retry.Rule) string {
+func lastError(r retry.Classification) string {
 	if r.Code == "" {
 		return string(r.Class)
 	}
@@ -192,7 +192,7 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, r *ruling) job.Answer {
 		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
 	case audit.KindPermanent:
 		a = job.ThrowError(retry.CodePermanentError, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
-	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven:
 		a = job.Complete(stored.Variables)
 	case audit.KindRejected, audit.KindUndelivered:
 		// An incident: an operator sees it, corrects the variables and resolves it. The job is never completed and no

@@ -14,7 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -96,7 +96,7 @@ func trailOn(m *memory) worker.Trail {
 // handlerOn is a handler with a clock of its own.
 func handlerOn(t *testing.T, m *memory, c *counts, clock func() time.Time) *worker.Handler {
 	t.Helper()
-	h, err := worker.NewHandler(retry.TISS(), trailOn(m), clock, c, zap.NewNop())
+	h, err := worker.NewHandler(policy.BuiltIn("tiss"), trailOn(m), clock, c, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

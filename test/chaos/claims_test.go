@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact/redacttest"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -34,9 +35,9 @@ var canaries = redacttest.Take(4, 400)
 var passing, permanent = sortTexts()
 
 func sortTexts() (passing, permanent []string) {
-	policy := retry.TISS()
+	tiss := policy.BuiltIn("tiss")
 	for _, c := range canaries {
-		if policy.Classify(c.Text).Class == retry.Permanent {
+		if tiss.Classify(c.Text).Class == retry.Permanent {
 			permanent = append(permanent, c.Text)
 		} else {
 			passing = append(passing, c.Text)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -116,7 +117,7 @@ func (r *rig) decidedAt(record *audit.Record, from, to time.Time) {
 		return
 	}
 	c := r.claims[record.ClaimID]
-	want, err := retry.TISS().Decide(retry.Request{
+	want, err := policy.BuiltIn("tiss").Decide(retry.Request{
 		ClaimID: c.ID, SubmissionError: c.Error, RetryCount: c.RetryCount, ProcessInstanceKey: record.ProcessInstanceKey,
 	}, record.At)
 	r.must(err)

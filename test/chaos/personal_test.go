@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact/redacttest"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -87,7 +88,7 @@ func (r *rig) tellsOf(patients []redacttest.Canary) map[string]int {
 		switch {
 		case i%10 == 0:
 			path = []string{"permanent", "exhausted", "invalid", "uncaught", "panic"}[i/10%5]
-		case retry.TISS().Classify(patient.Text).Class == retry.Permanent:
+		case policy.BuiltIn("tiss").Classify(patient.Text).Class == retry.Permanent:
 			path = "permanent"
 		}
 		paths[path]++

@@ -21,8 +21,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact/redacttest"
-	"hospital.example/analyze-retry/internal/retry"
 	handlers "hospital.example/analyze-retry/internal/worker" // a worker is a process here
 )
 
@@ -94,7 +94,7 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	// in 100,000 texts, all birth dates. With a clock that stands still there is none.
 	stopped := func() time.Time { return time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC) }
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{Logger: logger}), Rounds: store, Secret: secret}
-	h, err := handlers.NewHandler(retry.TISS(), trail, stopped, metrics.New(metrics.NewRegistry(), retry.TISS()), logger)
+	h, err := handlers.NewHandler(policy.BuiltIn("tiss"), trail, stopped, metrics.New(metrics.NewRegistry(), policy.BuiltIn("tiss")), logger)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,26 @@
+package policy
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sosodev/duration"
+)
+
+// ParseDuration reads a span of time as it is written in a policies file or a task header: 500ms, 90s, 5m, 24h, or as ISO
+// 8601 has it, PT5M or P1D. Years and months are refused, for they have no fixed length.
+func ParseDuration(text string) (time.Duration, error) {
+	if !strings.HasPrefix(text, "P") {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, errors.New("is no duration such as 500ms, 90s, 5m or 24h, or PT5M")
+		}
+		return d, nil
+	}
+	iso, err := duration.Parse(text)
+	if err != nil || iso.Years != 0 || iso.Months != 0 {
+		return 0, errors.New("is no ISO 8601 duration of days, hours, minutes and seconds, such as PT5M or P1D")
+	}
+	return iso.ToTimeDuration(), nil
+}

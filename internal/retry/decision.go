@@ -1,0 +1,182 @@
+package retry
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Outcome is what becomes of a claim.
+type Outcome uint8
+
+// The outcomes of a decision. The zero value is none of them.
+const (
+	// OutcomeRetry: wait for Backoff, then submit the claim again.
+	OutcomeRetry Outcome = iota + 1
+	// OutcomeExhausted: all retries are used up, or none fits before the deadline; the billing team looks at the claim (V1).
+	OutcomeExhausted
+	// OutcomePermanent: a retry cannot help; somebody has to correct the data (V2).
+	OutcomePermanent
+)
+
+// String returns the outcome's name.
+func (o Outcome) String() string {
+	switch o {
+	case OutcomeRetry:
+		return "retry"
+	case OutcomeExhausted:
+		return "exhausted"
+	case OutcomePermanent:
+		return "permanent"
+	default:
+		return "none"
+	}
+}
+
+// Step is the step of the rule that settled a decision.
+type Step string
+
+// The steps, in the order in which they are taken; the first one that holds settles the decision.
+const (
+	// StepCount: the retries are used up.
+	StepCount Step = "COUNT"
+	// StepPermanent: the error does not pass by itself.
+	StepPermanent Step = "PERMANENT"
+	// StepDeadline: no try fits before the deadline any more.
+	StepDeadline Step = "DEADLINE"
+	// StepHint: the wait is what the other side asked for.
+	StepHint Step = "HINT"
+	// StepBackoff: the wait is the policy's own.
+	StepBackoff Step = "BACKOFF"
+)
+
+// Bounds says which bounds a wait has met.
+type Bounds uint8
+
+// The bounds.
+const (
+	// BoundMin and BoundMax: the policy's Min or Max took something off the wait or off the band it was drawn from.
+	BoundMin Bounds = 1 << iota
+	BoundMax
+	// BoundDeadline: the wait was shortened to end before the deadline.
+	BoundDeadline
+)
+
+// Names are the bounds' names in the contract: MIN, MAX, DEADLINE.
+func (b Bounds) Names() (names []string) {
+	for i, name := range []string{"MIN", "MAX", "DEADLINE"} {
+		if b&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Advice is what to do before the claim is sent again.
+type Advice string
+
+// AdviceCheckStatus: the last submission may have reached its receiver. Ask for the protocol's status first; a claim
+// that is sent twice is billed twice.
+const AdviceCheckStatus Advice = "CHECK_STATUS"
+
+// The BPMN error codes that stop a claim. They are part of the contract with the process model.
+const (
+	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
+	CodePermanentError     = "PERMANENT_ERROR"
+)
+
+// Decision is the answer to a [Request]. It is made only by [Policy.Decide].
+type Decision struct {
+	Outcome Outcome
+	// Step is the step that settled it.
+	Step Step
+	// Error is what was found about the error text.
+	Error Classification
+	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged otherwise.
+	RetryCount int
+	// MaxRetries is the policy's limit.
+	MaxRetries int
+	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision, whatever it comes from.
+	// Both are 0 unless the claim is retried.
+	Delay, Backoff time.Duration
+	// Bounds are what cut the wait.
+	Bounds Bounds
+	// NextRetryTime is when the wait ends, UTC, in whole seconds. It is zero unless the claim is retried.
+	NextRetryTime time.Time
+	// Hint is what the other side asked for, also where another step settled the decision; zero where it asked for nothing.
+	Hint Hint
+	// Deadline is the time after which no try is made, UTC, in whole seconds; zero where there is none.
+	Deadline time.Time
+	// Advice is what to do before the claim is sent again, by the process or by a person; empty for nothing.
+	Advice Advice
+	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and negative
+	// where the submitting system's clock runs ahead of ours.
+	SinceLastSubmission time.Duration
+	// Policy and PolicyVersion name the policy that decided, Overrides what the job had changed of it.
+	Policy, PolicyVersion string
+	Overrides             Overrides
+}
+
+// ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.
+func (d *Decision) ErrorCode() string {
+	switch d.Outcome {
+	case OutcomeExhausted:
+		return CodeMaxRetriesExceeded
+	case OutcomePermanent:
+		return CodePermanentError
+	case OutcomeRetry:
+		return ""
+	default:
+		return ""
+	}
+}
+
+// Reason says in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
+func (d *Decision) Reason() string {
+	switch {
+	case d.Outcome == OutcomeRetry:
+		return fmt.Sprintf("%s error, retry %d of %d", className(d.Error.Class), d.RetryCount, d.MaxRetries)
+	case d.Step == StepDeadline:
+		return fmt.Sprintf("DEADLINE: %s error, no retry fits before %s", strings.ToLower(string(d.Error.Class)), d.Deadline.Format(time.RFC3339))
+	case d.Outcome == OutcomeExhausted:
+		return fmt.Sprintf("%s error, all %d retries used", className(d.Error.Class), d.MaxRetries)
+	case d.Outcome == OutcomePermanent:
+		return "Permanent error " + d.Error.Found() + ", no retry"
+	default:
+		return ""
+	}
+}
+
+func className(c Class) string {
+	switch c {
+	case Transient:
+		return "Transient"
+	case Permanent:
+		return "Permanent"
+	case Unknown:
+		return "Unknown"
+	default:
+		return string(c)
+	}
+}
+
+// RetriesLeft is how many retries remain after this decision.
+func (d *Decision) RetriesLeft() int {
+	return max(d.MaxRetries-d.RetryCount, 0)
+}
+
+// BackoffMinutes is the wait in minutes, rounded up.
+func (d *Decision) BackoffMinutes() int { return int(ceil(d.Backoff, time.Minute) / time.Minute) }
+
+// ISODuration writes a duration as ISO 8601 does and a timer event reads it: whole minutes as minutes (PT43M), others in
+// seconds (PT0.75S). d is not negative and in whole milliseconds.
+func ISODuration(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("PT%dM", d/time.Minute)
+	}
+	whole, rest := d/time.Second, d%time.Second/time.Millisecond
+	if rest == 0 {
+		return fmt.Sprintf("PT%dS", whole)
+	}
+	return fmt.Sprintf("PT%d.%sS", whole, strings.TrimRight(fmt.Sprintf("%03d", rest), "0"))
+}
