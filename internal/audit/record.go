@@ -25,6 +25,9 @@ const (
 	KindRejected Kind = 4
 	// KindUndelivered says that the answer of an earlier record did not reach the process: the job was gone.
 	KindUndelivered Kind = 5
+	// KindRedriven says that a person had a claim sent again before its time. It is neither a decision nor the end of a
+	// round: the claim is heard of, and its count goes on.
+	KindRedriven Kind = 6
 	// KindSubmitted, KindResubmitted and KindAbandoned are outcomes: how a round of submissions of a claim ended. All
 	// outcomes are from 16 up, and stay together.
 	KindSubmitted   Kind = 16
@@ -37,7 +40,7 @@ const FirstOutcome = KindSubmitted
 
 var kindNames = map[Kind]string{
 	KindRetry: "RETRY", KindExhausted: "MAX_RETRIES_EXCEEDED", KindPermanent: "PERMANENT_ERROR",
-	KindRejected: "REJECTED", KindUndelivered: "UNDELIVERED",
+	KindRejected: "REJECTED", KindUndelivered: "UNDELIVERED", KindRedriven: "REDRIVEN",
 	KindSubmitted: "SUBMITTED", KindResubmitted: "RESUBMITTED", KindAbandoned: "ABANDONED",
 }
 
@@ -85,7 +88,7 @@ type Record struct {
 	Key
 	// ClaimID is empty where the input was invalid and named no claim.
 	ClaimID string
-	// RetryCount is the count that the job brought; for an outcome, how many retries the round had.
+	// RetryCount is the count that the job brought; for an outcome and a re-drive, how many retries the round had.
 	RetryCount int
 	// NextRetryTime is when the claim is to be submitted again, in whole seconds; zero unless Kind is KindRetry.
 	NextRetryTime time.Time
@@ -130,13 +133,19 @@ type Detail struct {
 	Steps *Steps `json:"steps,omitempty"`
 	// ExecutionTimeMs is how long the analysis took, in milliseconds.
 	ExecutionTimeMs float64 `json:"executionTimeMs,omitempty"`
-	// Attempts is, for an outcome, how often the claim was submitted in this round; 0 for other records.
+	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for other records.
 	Attempts int `json:"attempts,omitempty"`
-	// FirstFailureTime is, for an outcome, when the first submission of the round was found to have failed; nil where
-	// none had.
+	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
+	// failed; nil where none had.
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
 	// Undelivered is, for a record of KindUndelivered, the hash of the record whose answer did not arrive.
 	Undelivered string `json:"undelivered,omitempty"`
+	// Justification is why a person had the claim sent again or gave it up, redacted, at most 500 characters; Operator is
+	// who, redacted, at most 100. Both are empty where nobody said so.
+	Justification string `json:"justification,omitempty"`
+	Operator      string `json:"operator,omitempty"`
+	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
+	RedriveID string `json:"redriveId,omitempty"`
 }
 
 // Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one computation

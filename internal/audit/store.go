@@ -71,8 +71,8 @@ type History interface {
 	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
 	// Pending returns the retries whose claim has not been heard of since, decided in from <= At and due before the time
-	// due, ordered by when they are due and then by ID. A later decision, rejection or outcome of the claim is to hear of
-	// it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
+	// due, ordered by when they are due and then by ID. A later decision, rejection, re-drive or outcome of the claim is to
+	// hear of it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
 	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
 	// Rounds tells how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once.

@@ -17,7 +17,8 @@ func newHistory(now clock) *cobra.Command {
 		Long: `Tells what happened to a claim, from the audit store: every decision with its
 six steps (error received, error classified, counter checked, backoff computed,
 decision taken, next try scheduled) and what each found, rejected inputs,
-answers that did not reach the process, and how each round of submissions ended.
+answers that did not reach the process, claims that a person had sent again and
+why, and how each round of submissions ended.
 
 Times are UTC. The insurer's texts are shown as they are kept: without personal
 data. It changes nothing and works beside a running worker.`,
@@ -54,7 +55,7 @@ type told struct {
 	place
 	ProcessID string `json:"processId,omitempty"`
 	ElementID string `json:"elementId,omitempty"`
-	// RetriesUsed is the count that the job brought; for an outcome, how many retries the round had.
+	// RetriesUsed is the count that the job brought; for an outcome and a re-drive, how many retries the round had.
 	RetriesUsed int `json:"retriesUsed"`
 	// NextRetryTime is absent where the claim is not submitted again.
 	NextRetryTime *time.Time `json:"nextRetryTime,omitempty"`
@@ -65,11 +66,15 @@ type told struct {
 	SubmissionError string          `json:"submissionError,omitempty"`
 	ExecutionTimeMs float64         `json:"executionTimeMs,omitempty"`
 	Steps           []toldStep      `json:"steps,omitempty"`
-	// Attempts and FirstFailureTime are of an outcome, and of retries that were used up.
+	// Attempts and FirstFailureTime are of an outcome, of a re-drive, and of retries that were used up.
 	Attempts         int        `json:"attempts,omitempty"`
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
 	// Undelivered is the hash of the record whose answer did not reach the process.
 	Undelivered string `json:"undelivered,omitempty"`
+	// Justification and Operator are what a person said, and who; RedriveID is the command by which they did.
+	Justification string `json:"justification,omitempty"`
+	Operator      string `json:"operator,omitempty"`
+	RedriveID     string `json:"redriveId,omitempty"`
 
 	kind  audit.Kind
 	next  time.Time // zero where there is no NextRetryTime
@@ -108,6 +113,7 @@ func tell(r *audit.Record) (told, error) {
 		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
+		Justification: facts.Justification, Operator: facts.Operator, RedriveID: facts.RedriveID,
 		kind: r.Kind, next: r.NextRetryTime, facts: facts,
 	}
 	if !r.NextRetryTime.IsZero() {
@@ -172,6 +178,8 @@ func standing(last *told, now time.Time) (status, words string) {
 		return "rejected", "an incident waits for an operator to correct the input"
 	case audit.KindUndelivered:
 		return "undelivered", "the last answer did not reach the process: look there whether the claim goes on"
+	case audit.KindRedriven:
+		return "redriven", fmt.Sprintf("sent again by %s, and nothing was heard since (for %s)", plain(last.who()), lapse(now.Sub(last.At)))
 	case audit.KindSubmitted:
 		return "submitted", "the insurer has accepted it"
 	case audit.KindResubmitted:

@@ -65,10 +65,12 @@ func (h history) event(t *told) string {
 		return "The answer " + which + " did not reach the process: its job was gone."
 	case audit.KindSubmitted:
 		return "Accepted by the insurer " + t.round()
+	case audit.KindRedriven:
+		return "Sent again now by " + t.who() + ", before its time, " + t.round() + t.reason()
 	case audit.KindResubmitted:
-		return "Submitted again by a person " + t.round()
+		return "Submitted again by " + t.who() + " " + t.round() + t.reason()
 	case audit.KindAbandoned:
-		return "Given up by a person " + t.round()
+		return "Given up by " + t.who() + " " + t.round() + t.reason()
 	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:
 		return "The times of its steps are not known."
 	default:
@@ -76,7 +78,22 @@ func (h history) event(t *told) string {
 	}
 }
 
-// round sums up a round of submissions at its end.
+// who is the person behind the record.
+func (t *told) who() string {
+	if t.Operator == "" {
+		return "a person"
+	}
+	return t.Operator
+}
+
+func (t *told) reason() string {
+	if t.Justification == "" {
+		return ""
+	}
+	return " Reason: " + t.Justification
+}
+
+// round sums up a round of submissions at its end, or so far.
 func (t *told) round() string {
 	retries := "1 retry"
 	if t.RetriesUsed != 1 {

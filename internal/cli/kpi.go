@@ -90,6 +90,7 @@ type counts struct {
 	Submitted   int64 `json:"submitted"`
 	Resubmitted int64 `json:"resubmitted"`
 	Abandoned   int64 `json:"abandoned"`
+	Redriven    int64 `json:"redriven"`
 }
 
 func countsOf(t *audit.Tally) counts {
@@ -98,6 +99,7 @@ func countsOf(t *audit.Tally) counts {
 		Retries: t.Count(audit.KindRetry), Exhausted: t.Count(audit.KindExhausted), Permanent: t.Count(audit.KindPermanent),
 		Rejected: t.Count(audit.KindRejected), Undelivered: t.Count(audit.KindUndelivered),
 		Submitted: t.Count(audit.KindSubmitted), Resubmitted: t.Count(audit.KindResubmitted), Abandoned: t.Count(audit.KindAbandoned),
+		Redriven: t.Count(audit.KindRedriven),
 	}
 }
 
@@ -133,6 +135,7 @@ func (m measured) text(since span) string {
 		audit.KindRetry, c.Retries, audit.KindExhausted, c.Exhausted, audit.KindPermanent, c.Permanent)
 	fmt.Fprintf(&b, "Ends of rounds: %s %d, %s %d, %s %d.\n",
 		audit.KindSubmitted, c.Submitted, audit.KindResubmitted, c.Resubmitted, audit.KindAbandoned, c.Abandoned)
+	fmt.Fprintf(&b, "Sent again before their time: %s %d.\n", audit.KindRedriven, c.Redriven)
 	fmt.Fprintf(&b, "Rejected inputs: %d. Answers that did not reach the process: %d.\n", c.Rejected, c.Undelivered)
 	return b.String()
 }

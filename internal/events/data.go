@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type.
-	dataVersion = 1
+	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; outcomeVersion
+	// is that of an outcome.
+	dataVersion    = 1
+	outcomeVersion = 2
 	// critical is the severity of what a person must look at.
 	critical = "CRITICAL"
 )
@@ -99,12 +101,32 @@ type inputRejected struct {
 
 type outcomeRecorded struct {
 	about
-	Outcome          string     `json:"outcome"`
+	Outcome string `json:"outcome"`
+	round
+	order
+	TotalDuration string    `json:"totalDuration,omitempty"`
+	RecordedAt    time.Time `json:"recordedAt"`
+}
+
+type redriven struct {
+	about
+	round
+	order
+	RedrivenAt time.Time `json:"redrivenAt"`
+}
+
+// round is how a round of submissions went so far.
+type round struct {
 	Attempts         int        `json:"attempts"`
 	RetryCount       int        `json:"retryCount"`
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
-	TotalDuration    string     `json:"totalDuration,omitempty"`
-	RecordedAt       time.Time  `json:"recordedAt"`
+}
+
+// order is what a person said who had a claim sent again or gave it up.
+type order struct {
+	Justification string `json:"justification,omitempty"`
+	Operator      string `json:"operator,omitempty"`
+	RedriveID     string `json:"redriveId,omitempty"`
 }
 
 type answerNotDelivered struct {
@@ -151,10 +173,13 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 			about: a, UndeliveredHash: f.Undelivered, UndeliveredEventID: id(f.Undelivered), NotedAt: r.At,
 		}
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+		a.Version = outcomeVersion
 		return TypeOutcomeRecorded, outcomeRecorded{
-			about: a, Outcome: r.Kind.String(), Attempts: f.Attempts, RetryCount: r.RetryCount,
-			FirstFailureTime: f.FirstFailureTime, TotalDuration: since(f.FirstFailureTime, r.At), RecordedAt: r.At,
+			about: a, round: roundOf(r, f), order: orderOf(f), Outcome: r.Kind.String(),
+			TotalDuration: since(f.FirstFailureTime, r.At), RecordedAt: r.At,
 		}
+	case audit.KindRedriven:
+		return TypeRedriven, redriven{about: a, round: roundOf(r, f), order: orderOf(f), RedrivenAt: r.At}
 	default:
 		return "", nil
 	}
@@ -170,6 +195,12 @@ func decisionOf(f *audit.Facts) decision {
 		ExecutionTimeMs:            f.ExecutionTimeMs, Steps: steps(f.Steps),
 	}
 }
+
+func roundOf(r *audit.Record, f *audit.Facts) round {
+	return round{Attempts: f.Attempts, RetryCount: r.RetryCount, FirstFailureTime: f.FirstFailureTime}
+}
+
+func orderOf(f *audit.Facts) order { return order{f.Justification, f.Operator, f.RedriveID} }
 
 // attempts is how often the claim was submitted: as counted, or else once more than it was retried.
 func attempts(f *audit.Facts) int {

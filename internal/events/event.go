@@ -24,7 +24,8 @@ const (
 	TypeMaxRetriesExceeded = "retry.max_retries_exceeded.v1"
 	TypePermanentError     = "retry.permanent_error_detected.v1"
 	TypeInputRejected      = "retry.input_rejected.v1"
-	TypeOutcomeRecorded    = "retry.outcome_recorded.v1"
+	TypeOutcomeRecorded    = "retry.outcome_recorded.v2"
+	TypeRedriven           = "retry.redriven.v1"
 	TypeAnswerNotDelivered = "retry.answer_not_delivered.v1"
 )
 

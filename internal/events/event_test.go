@@ -146,10 +146,14 @@ func record(t *rapid.T) audit.Record {
 		detail["submissionError"] = rapid.String().Draw(t, "text")
 		facts["retryCount"] = rapid.IntRange(0, 1<<31-1).Draw(t, "count")
 	}
-	if rapid.Bool().Draw(t, "first failure known") && (r.Kind.IsOutcome() || r.Kind == audit.KindExhausted) {
+	if rapid.Bool().Draw(t, "first failure known") && (r.Kind.IsOutcome() || r.Kind == audit.KindRedriven || r.Kind == audit.KindExhausted) {
 		detail["firstFailureTime"] = time.UnixMicro(micros.Draw(t, "first")).UTC()
 	} else {
 		delete(detail, "firstFailureTime")
+	}
+	if r.Kind.IsOutcome() && rapid.Bool().Draw(t, "said why") {
+		detail["justification"], detail["operator"] = rapid.StringN(0, 500, -1).Draw(t, "why"), rapid.StringN(0, 100, -1).Draw(t, "who")
+		detail["redriveId"] = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 	}
 	for _, name := range []string{"processId", "elementId", "steps"} {
 		if rapid.Bool().Draw(t, "without "+name) {
@@ -183,7 +187,7 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
 			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v2" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
-			"another version of layout": func(_, data map[string]any) { data["version"] = 2 },
+			"another version of layout": func(_, data map[string]any) { data["version"] = 3 },
 		} {
 			changed := parse(t, event.JSON).(map[string]any)
 			change(changed, changed["data"].(map[string]any))

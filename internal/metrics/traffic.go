@@ -58,9 +58,9 @@ func (m *Metrics) addTraffic() {
 	}, m.outbox.age)
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "retry_outcomes_total",
-		Help: "Rounds of submissions that ended, by how they did.",
+		Help: "Rounds of submissions that ended, by how they did; redriven: sent again before its time by a person, in the same round.",
 	}, []string{"outcome"})
-	for _, kind := range []audit.Kind{audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned} {
+	for _, kind := range []audit.Kind{audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven} {
 		m.outcomes.WithLabelValues(strings.ToLower(kind.String()))
 	}
 	m.answers = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -80,7 +80,7 @@ func (m *Metrics) Repeated() { m.repeated.Inc() }
 // JobKeyReused counts a job whose key is known from another process instance.
 func (m *Metrics) JobKeyReused() { m.jobKeyReused.Inc() }
 
-// OutcomeRecorded counts a round of submissions that ended.
+// OutcomeRecorded counts a round of submissions that ended, or a re-drive.
 func (m *Metrics) OutcomeRecorded(kind audit.Kind) {
 	m.outcomes.WithLabelValues(strings.ToLower(kind.String())).Inc()
 }

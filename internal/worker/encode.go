@@ -40,7 +40,7 @@ func encode(d *retry.Decision) string {
 	b = append(b, `,"retryReason":`...)
 	b = appendString(b, d.Reason())
 	b = append(b, `,"errorClassification":`...)
-	b = appendString(b, string(d.Rule.Class))
+	b = appendString(b, string(d.Error.Class))
 	b = append(b, `,"retryDecision":`...)
 	b = appendExplanation(b, d)
 	return string(append(b, '}'))
@@ -83,6 +83,18 @@ func encodeDetail(d *audit.Detail) string {
 		b = d.FirstFailureTime.AppendFormat(b, time.RFC3339Nano)
 		b = append(b, '"')
 	}
+	if d.Justification != "" {
+		b = append(b, `,"justification":`...)
+		b = appendString(b, d.Justification)
+	}
+	if d.Operator != "" {
+		b = append(b, `,"operator":`...)
+		b = appendString(b, d.Operator)
+	}
+	if d.RedriveID != "" {
+		b = append(b, `,"redriveId":`...)
+		b = appendString(b, d.RedriveID)
+	}
 	return string(append(b, '}'))
 }
 
@@ -104,9 +116,9 @@ func appendExplanation(b []byte, d *retry.Decision) []byte {
 	b = append(b, `,"policyVersion":`...)
 	b = appendString(b, d.PolicyVersion)
 	b = append(b, `,"ruleId":`...)
-	b = appendString(b, d.Rule.ID)
+	b = appendString(b, d.Error.RuleID)
 	b = append(b, `,"matchedCode":`...)
-	b = appendString(b, d.Rule.Code)
+	b = appendString(b, d.Error.Code)
 	b = append(b, `,"delayBeforeJitter":`...)
 	b = appendMinutes(b, d.Delay)
 	b = append(b, `,"backoffDuration":`...)

@@ -2,32 +2,53 @@ package worker
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// OutcomeJobType is the job type with which a process model reports how a round of submissions of a claim ended.
+// OutcomeJobType is the job type with which a process model reports how a round of submissions of a claim ended, or that
+// a person had the claim sent again before its time.
 const OutcomeJobType = "record-retry-outcome"
 
-// OutcomeVariables are the variables that a `record-retry-outcome` job must bring.
-func OutcomeVariables() []string { return []string{"claimId", "outcome"} }
+// OutcomeVariables are the variables that a `record-retry-outcome` job may bring; the first two are required.
+func OutcomeVariables() []string { return append(outcomeNames(), reasonNames()...) }
+
+// outcomeNames are the variables that say what happened, reasonNames those that say why and by whom.
+func outcomeNames() []string { return []string{"claimId", "outcome"} }
+func reasonNames() []string  { return []string{"justification", "operator", "redriveId"} }
 
 // outcomes are the values of the variable outcome.
 var outcomes = map[string]audit.Kind{
 	"SUBMITTED": audit.KindSubmitted, "RESUBMITTED": audit.KindResubmitted, "ABANDONED": audit.KindAbandoned,
+	"REDRIVEN": audit.KindRedriven,
 }
 
-const ruleOutcome = `SUBMITTED, RESUBMITTED or ABANDONED`
+// The bounds of what a person says. [MaxJustification] and [MaxOperator] are in characters.
+const (
+	MaxJustification = 500
+	MaxOperator      = 100
+)
+
+const (
+	ruleOutcome       = `SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN`
+	ruleJustification = "a text that is not blank, at most 500 characters"
+	ruleOperator      = "a text of at most 100 characters"
+	ruleRedriveID     = "a UUID"
+)
 
 // OutcomeObserver is told of every outcome.
 type OutcomeObserver interface {
-	// OutcomeRecorded is called for every new outcome.
+	// OutcomeRecorded is called for every new outcome and every new re-drive.
 	OutcomeRecorded(kind audit.Kind)
 	// Repeated is called for every job that was answered before, JobKeyReused where its key is known from another
 	// process instance.
@@ -36,7 +57,8 @@ type OutcomeObserver interface {
 }
 
 // OutcomeHandler answers `record-retry-outcome` jobs: it records how a round of submissions ended, with how many
-// attempts and since when, which it knows from the decisions of the round.
+// attempts and since when, which it knows from the decisions of the round. A re-drive is recorded likewise, but ends no
+// round.
 type OutcomeHandler struct {
 	trail    Trail
 	now      func() time.Time
@@ -51,11 +73,11 @@ func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserv
 
 // Handle records the outcomes of the batch and completes the jobs without variables.
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
-	records := make([]audit.Record, len(jobs))
+	records, reasons := make([]audit.Record, len(jobs)), make([]reason, len(jobs))
 	var outcomes []int
 	var claims []string
 	for i := range jobs {
-		records[i] = h.record(&jobs[i])
+		records[i], reasons[i] = h.record(&jobs[i])
 		if records[i].Kind != audit.KindRejected {
 			outcomes, claims = append(outcomes, i), append(claims, records[i].ClaimID)
 		}
@@ -65,7 +87,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 		return h.trail.unavailable(jobs)
 	}
 	for n, i := range outcomes {
-		addRound(&records[i], &jobs[i], &rounds[n])
+		addRound(&records[i], &jobs[i], &rounds[n], reasons[i])
 	}
 	stored, err := h.trail.Recorder.Record(ctx, records)
 	if err != nil {
@@ -80,26 +102,29 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 }
 
 // record is what is to be stored of a job; of an outcome it lacks what [addRound] adds.
-func (h *OutcomeHandler) record(j *job.Job) audit.Record {
+func (h *OutcomeHandler) record(j *job.Job) (audit.Record, reason) {
 	v := parse(j)
 	record := audit.Record{
 		At:  h.now().UTC().Truncate(time.Microsecond),
-		Key: h.trail.key(j, h.trail.Secret.Inputs(v.inputs(j, OutcomeVariables())...)),
+		Key: h.trail.key(j, h.trail.Secret.Inputs(outcomeInputs(v, j)...)),
 	}
-	claimID, kind, invalid := decodeOutcome(v)
+	o, invalid := decodeOutcome(v)
 	if invalid != nil {
 		record.Kind, record.Message = audit.KindRejected, rejection(invalid)
 		record.Detail = encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID})
-		return record
+		return record, reason{}
 	}
-	record.Kind, record.ClaimID, record.Variables = kind, claimID, "{}"
-	return record
+	record.Kind, record.ClaimID, record.Variables = o.kind, o.claimID, "{}"
+	return record, o.reason
 }
 
-// addRound adds to an outcome with how many attempts it came, and since when the claim had failed.
-func addRound(record *audit.Record, j *job.Job, round *audit.Round) {
+// addRound adds to an outcome with how many attempts it came, since when the claim had failed, and the reason.
+func addRound(record *audit.Record, j *job.Job, round *audit.Round, why reason) {
 	record.RetryCount = round.Retries
-	detail := audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID, Attempts: round.Failures}
+	detail := audit.Detail{
+		ProcessID: j.ProcessID, ElementID: j.ElementID, Attempts: round.Failures,
+		Justification: why.justification, Operator: why.operator, RedriveID: why.redriveID,
+	}
 	if record.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted
 	}
@@ -109,22 +134,118 @@ func addRound(record *audit.Record, j *job.Job, round *audit.Round) {
 	record.Detail = encodeDetail(&detail)
 }
 
+// outcome is what a job says, reason what a person said to it; it is kept without personal data.
+type outcome struct {
+	kind    audit.Kind
+	claimID string
+	reason
+}
+
+type reason struct{ justification, operator, redriveID string }
+
+// outcomeInputs are what the record of a job depends on. What a reason adds counts for a re-drive only, and only where it
+// is there: a job that was recorded before there were re-drives is known again by the two variables it was recorded by.
+func outcomeInputs(v variables, j *job.Job) []string {
+	parts := v.inputs(j, outcomeNames())
+	if v.get("outcome") != `"REDRIVEN"` {
+		return parts
+	}
+	for _, name := range reasonNames() {
+		if value := v.get(name); value != "" {
+			parts = append(parts, name, value)
+		}
+	}
+	return parts
+}
+
 // decodeOutcome reads the variables of the job; its error names all faults at once.
-func decodeOutcome(v variables) (claimID string, kind audit.Kind, err error) {
+func decodeOutcome(v variables) (outcome, error) {
 	if v == nil {
-		return "", 0, noObject
+		return outcome{}, noObject
 	}
 	d := decoder{raw: v}
-	claimID = strings.Clone(d.text("claimId", retry.RuleClaimID)) // see decode
-	if !d.reported("claimId") && !retry.ValidClaimID(claimID) {
-		d.fault("claimId", retry.Shape(claimID), retry.RuleClaimID)
+	o := outcome{claimID: strings.Clone(d.text("claimId", retry.RuleClaimID))} // see decode
+	if !d.reported("claimId") && !retry.ValidClaimID(o.claimID) {
+		d.fault("claimId", retry.Shape(o.claimID), retry.RuleClaimID)
 	}
 	name := d.text("outcome", ruleOutcome)
 	kind, known := outcomes[name]
 	if !d.reported("outcome") && !known {
 		d.fault("outcome", retry.Shape(name), ruleOutcome)
 	}
-	return claimID, kind, d.err(OutcomeVariables())
+	switch o.kind = kind; kind {
+	case audit.KindRedriven:
+		o.reason = d.requiredReason()
+	case audit.KindResubmitted, audit.KindAbandoned:
+		o.reason = d.givenReason()
+	default: // what the process still holds of an earlier round is no reason of the insurer's answer
+	}
+	return o, d.err(OutcomeVariables())
+}
+
+// requiredReason is that of a re-drive, which nobody may order without saying why.
+func (d *decoder) requiredReason() reason {
+	return reason{
+		justification: d.bounded("justification", ruleJustification, MaxJustification, true),
+		operator:      d.bounded("operator", ruleOperator, MaxOperator, false),
+		redriveID:     d.uuid("redriveId"),
+	}
+}
+
+// bounded reads a text of a person's.
+func (d *decoder) bounded(variable, rule string, most int, required bool) string {
+	if !required && d.absent(variable) {
+		return ""
+	}
+	text := d.text(variable, rule)
+	switch n := utf8.RuneCountInString(text); {
+	case d.reported(variable):
+	case n > most:
+		d.fault(variable, "a text of "+strconv.Itoa(n)+" characters", rule)
+	case required && strings.TrimSpace(text) == "":
+		d.fault(variable, "blank", rule)
+	default:
+		return strings.Clone(redact.Text(text))
+	}
+	return ""
+}
+
+func (d *decoder) uuid(variable string) string {
+	if d.absent(variable) {
+		return ""
+	}
+	text := d.text(variable, ruleRedriveID)
+	if id, err := uuid.Parse(text); err == nil {
+		return id.String()
+	}
+	if !d.reported(variable) {
+		d.fault(variable, retry.Shape(text), ruleRedriveID)
+	}
+	return ""
+}
+
+// givenReason is that of an end which a model reports. It may hold variables of these names for something else, or a text
+// as long as a form takes: none of that may hold a claim up, so what does not fit is cut or left out.
+func (d *decoder) givenReason() (r reason) {
+	r.justification, r.operator = d.kept("justification", MaxJustification), d.kept("operator", MaxOperator)
+	if id, err := uuid.Parse(d.given("redriveId")); err == nil {
+		r.redriveID = id.String()
+	}
+	return r
+}
+
+// given is a variable's text, empty where it holds none.
+func (d *decoder) given(variable string) string {
+	if value := d.raw.get(variable); value != "" && value[0] == '"' {
+		return unquote(value)
+	}
+	return ""
+}
+
+// kept is a variable's text without personal data, cut to so many characters.
+func (d *decoder) kept(variable string, most int) string {
+	text := []rune(strings.TrimSpace(storedError(d.given(variable))))
+	return string(text[:min(len(text), most)])
 }
 
 func (h *OutcomeHandler) tell(j *job.Job, stored *audit.Appended) {

@@ -116,7 +116,7 @@ var historyFacts = []fact{
 			step{"silent", audit.KindRetry, 0}, step{"again", audit.KindRetry, 0}, step{"done", audit.KindRetry, 0},
 			step{"invalid", audit.KindRetry, 0}, step{"gone", audit.KindRetry, 0}, step{"exhausted", audit.KindExhausted, 5},
 			step{"again", audit.KindRetry, 1}, step{"done", audit.KindSubmitted, 1}, step{"invalid", audit.KindRejected, 0},
-			step{"gone", audit.KindUndelivered, 0},
+			step{"gone", audit.KindUndelivered, 0}, step{"now", audit.KindRetry, 0}, step{"now", audit.KindRedriven, 1},
 		)...)
 		pending := func(from, due time.Time) []string {
 			t.Helper()
@@ -148,6 +148,16 @@ var historyFacts = []fact{
 		same(t, "round of a claim that never failed", s.rounds(t, "CLM-c-1"), []audit.Round{{}})
 		same(t, "rounds of none", len(s.rounds(t)), 0)
 		same(t, "rounds of several, one of them twice", s.rounds(t, "CLM-b-1", "CLM-a-1", "CLM-c-1", "CLM-b-1"), []audit.Round{ofB, ofA, {}, ofB})
+	}},
+	{"a re-drive ends no round", func(t *testing.T, s *subject) {
+		s.append(t, story(
+			step{"a", audit.KindRetry, 0}, step{"a", audit.KindRedriven, 1}, step{"a", audit.KindRetry, 1}, step{"b", audit.KindRedriven, 0},
+		)...)
+		want := []audit.Round{{Failures: 2, Retries: 2, FirstFailure: minute(0)}, {}}
+		same(t, "rounds", s.rounds(t, "CLM-a-1", "CLM-b-1"), want)
+		if accepted, retried, err := s.Success(t.Context(), minute(0)); err != nil || accepted != 0 || retried != 0 {
+			t.Errorf("counted as an end: %d of %d, %v", accepted, retried, err)
+		}
 	}},
 	{"rounds of any number of claims are told in the order of the claims", func(t *testing.T, s *subject) {
 		var steps []step
