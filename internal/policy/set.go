@@ -4,10 +4,13 @@ package policy
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 
@@ -33,6 +36,26 @@ func (s *Set) Get(name string) (p *retry.Policy, known bool) {
 
 // Names are the names of all policies, sorted.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.policies)) }
+
+// All are all policies, sorted by name.
+func (s *Set) All() iter.Seq[*retry.Policy] {
+	return func(yield func(*retry.Policy) bool) {
+		for _, name := range s.Names() {
+			if !yield(s.policies[name]) {
+				return
+			}
+		}
+	}
+}
+
+// Version is a short hash of the names and versions of all policies. Two sets with the same version decide alike.
+func (s *Set) Version() string {
+	h := sha256.New()
+	for p := range s.All() {
+		fmt.Fprintln(h, p.Name, p.Version())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
 
 // BuiltIns are the policies that come with the worker. It panics where one of them is broken, which its test rules out.
 func BuiltIns() *Set {

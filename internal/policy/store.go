@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// Store holds the policies that are in force, and reads their file again when it is asked to. It may be used by several
+// goroutines.
+type Store struct {
+	file    string
+	current atomic.Pointer[Set]
+}
+
+// Open reads the policies file, or takes the built-in policies alone where file is empty. A file that is missing or
+// broken is an error, which names every fault with its line.
+func Open(file string) (*Store, error) {
+	s := &Store{file: file}
+	set, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	s.current.Store(set)
+	return s, nil
+}
+
+// Current is the policies in force. A job keeps to the set it began with.
+func (s *Store) Current() *Set { return s.current.Load() }
+
+// Reload reads the file again. Where it is missing or broken, the policies in force stay, and the error says why. Without
+// a file there is nothing to do.
+func (s *Store) Reload() error {
+	if s.file == "" {
+		return nil
+	}
+	set, err := read(s.file)
+	if err != nil {
+		return err
+	}
+	s.current.Store(set)
+	return nil
+}
+
+func read(file string) (*Set, error) {
+	if file == "" {
+		return BuiltIns(), nil
+	}
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return nil, fmt.Errorf("policies file: %w", err)
+	}
+	return Parse(file, text)
+}
