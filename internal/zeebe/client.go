@@ -11,7 +11,9 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
 )
 
 // Client is a connection to a Zeebe gateway. It is safe for concurrent use.
@@ -104,4 +106,34 @@ func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, 
 		}
 	}
 	return deployed, nil
+}
+
+// Message is something that happened outside of the processes.
+type Message struct {
+	// Name and CorrelationKey say which process instances it is for.
+	Name, CorrelationKey string
+	// ID is the message's own.
+	ID string
+	// Variables is a JSON object that the process gets.
+	Variables string
+}
+
+// PublishMessage hands a message to the process instances that wait for it at this moment: where none does, it is gone, and
+// nobody is told. A gateway that is too busy is asked again until ctx ends; no other failure is tried again, for the
+// message may have come through.
+func (c *Client) PublishMessage(ctx context.Context, m Message) error {
+	request := &pb.PublishMessageRequest{
+		Name: text(m.Name), CorrelationKey: text(m.CorrelationKey), MessageId: text(m.ID), Variables: text(m.Variables),
+	}
+	pause := backoff{least: answerPauseMin, most: answerPauseMax}
+	for {
+		_, err := c.gateway.PublishMessage(ctx, request)
+		if err == nil {
+			return nil
+		}
+		if status.Code(err) != codes.ResourceExhausted || ctx.Err() != nil {
+			return fmt.Errorf("publish the message %s: %w", m.Name, err)
+		}
+		sleep(ctx, pause.next())
+	}
 }

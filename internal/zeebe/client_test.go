@@ -1,7 +1,9 @@
 package zeebe
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"github.com/google/go-cmp/cmp"
@@ -66,6 +68,43 @@ func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 		sent := requests[*pb.DeployResourceRequest](r.gateway, gatewaytest.DeployResource)
 		if len(sent) != 1 || string(sent[0].Resources[1].Content) != "<b/>" {
 			r.Errorf("sent %v", sent)
+		}
+	})
+}
+
+func TestAMessageIsForThoseWhoWaitNowAndIsNotKept(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		if err := r.client.PublishMessage(r.Context(), Message{"redrive-claim", "CLM-001-7", "id", `{"operator":"maria"}`}); err != nil {
+			r.Fatal(err)
+		}
+		sent := requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage)
+		if len(sent) != 1 || sent[0].TimeToLive != 0 || sent[0].Name != "redrive-claim" || sent[0].CorrelationKey != "CLM-001-7" ||
+			sent[0].MessageId != "id" || sent[0].Variables != `{"operator":"maria"}` {
+			r.Errorf("sent %v", sent)
+		}
+	})
+}
+
+func TestAMessageIsSentAgainToABusyGatewayOnly(t *testing.T) {
+	for code, want := range map[codes.Code]int{codes.ResourceExhausted: 4, codes.Unavailable: 1, codes.DeadlineExceeded: 1} {
+		inBubble(t, func(r *rig) {
+			r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: 3, Code: code})
+			err := r.client.PublishMessage(r.Context(), Message{Name: "redrive-claim"})
+			if sent := len(r.gateway.Calls(gatewaytest.PublishMessage)); sent != want || (err == nil) != (code == codes.ResourceExhausted) {
+				r.Errorf("%s: sent %d times, %v", code, sent, err)
+			}
+		})
+	}
+}
+
+func TestABusyGatewayIsGivenUpWithTheContext(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+		defer cancel()
+		err := r.client.PublishMessage(ctx, Message{Name: "redrive-claim"})
+		if code := status.Code(err); code != codes.ResourceExhausted && code != codes.DeadlineExceeded {
+			r.Errorf("error %v", err)
 		}
 	})
 }

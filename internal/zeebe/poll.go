@@ -150,6 +150,7 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 			ProcessID:          a.BpmnProcessId,
 			ElementID:          a.ElementId,
 			Retries:            a.Retries,
+			Headers:            a.CustomHeaders,
 			Variables:          a.Variables,
 			Received:           now,
 		}

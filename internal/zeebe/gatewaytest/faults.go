@@ -15,7 +15,7 @@ import (
 // Method names a call of the gateway.
 type Method string
 
-// The calls that a job worker makes.
+// The calls that a job worker and its commands make.
 const (
 	ActivateJobs   Method = "ActivateJobs"
 	CompleteJob    Method = "CompleteJob"
@@ -23,6 +23,7 @@ const (
 	FailJob        Method = "FailJob"
 	Topology       Method = "Topology"
 	DeployResource Method = "DeployResource"
+	PublishMessage Method = "PublishMessage"
 )
 
 // Fault is what goes wrong with the next calls of a method.

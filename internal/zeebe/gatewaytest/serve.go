@@ -191,3 +191,16 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	}
 	return response, nil
 }
+
+// PublishMessage takes a message and hands it to nobody: there are no processes. [Gateway.Calls] shows it.
+func (g *Gateway) PublishMessage(_ context.Context, r *pb.PublishMessageRequest) (*pb.PublishMessageResponse, error) {
+	if r.Name == "" {
+		return nil, status.Error(codes.InvalidArgument, "Expected to publish a message with a name, but it was blank")
+	}
+	if err := variablesFault(r.Variables); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return &pb.PublishMessageResponse{Key: g.newKey()}, nil
+}
