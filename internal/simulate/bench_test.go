@@ -1,0 +1,30 @@
+package simulate_test
+
+import (
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/simulate"
+)
+
+// 100,000 claims under tiss with and without jitter, as worker simulate asks for them, must stay below a second.
+func BenchmarkAHundredThousandClaims(b *testing.B) {
+	tiss := policy.BuiltIn("tiss")
+	plain, err := simulate.WithoutJitter(tiss)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		for _, p := range []*struct{ with, without bool }{{true, false}, {false, true}} {
+			chosen := tiss
+			if p.without {
+				chosen = plain
+			}
+			s := simulate.Scenario{Outages: []simulate.Outage{{End: 3 * time.Hour}}, Claims: 100_000, Arrivals: 3 * time.Hour, Error: "TIMEOUT", Seed: 1}
+			if _, err := simulate.Run(chosen, s, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package simulate
+
+// ForText is forText, for the property that it decides as the whole policy does.
+var ForText = forText

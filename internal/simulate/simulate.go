@@ -1,0 +1,202 @@
+// Package simulate plays a retry policy against outages, with many invented claims: how many are accepted after all, how
+// many tries are in vain, and how large the waves of resubmissions are.
+//
+// It is pure, like the rule that it asks: no clock, no file, and chance comes from a seed. The same question always gets
+// the same answer. Every decision is one of [retry.Policy.Decide].
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// MaxClaims bounds a simulation: more claims tell no more, and take minutes.
+const MaxClaims = 1_000_000
+
+// Outage is a time in which every try fails, counted from the start of the simulation: from Begin up to, but without, End.
+// Both are whole seconds.
+type Outage struct{ Begin, End time.Duration }
+
+// Scenario is what happens to the claims, whatever the policy. The same scenario has the same claims under every policy.
+type Scenario struct {
+	// Outages are one or more, in any order.
+	Outages []Outage
+	// Claims is how many there are, 1 to MaxClaims.
+	Claims int
+	// Arrivals is the time over which the claims are submitted for the first time, from the start on: whole seconds, each
+	// claim at a second of its own chance. 0 means all at once, at the start.
+	Arrivals time.Duration
+	// Error is the text of every failure. A date in it means nothing, for the simulation has a calendar of its own.
+	Error string
+	// FailureRate is the share of the tries that fail outside of the outages too, 0 up to, but without, 1.
+	FailureRate float64
+	// Seed is all the chance there is.
+	Seed uint64
+}
+
+// check returns all that is wrong with the scenario.
+func (s *Scenario) check() error {
+	var faults []error
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(len(s.Outages) == 0, "there is no outage: give at least one")
+	for _, o := range s.Outages {
+		fault(o.Begin < 0 || o.End <= o.Begin || o.Begin%time.Second != 0 || o.End%time.Second != 0,
+			"an outage from %v to %v must last one second or more, in whole seconds", o.Begin, o.End)
+	}
+	fault(s.Claims < 1 || s.Claims > MaxClaims, "%d claims must be 1 to %d", s.Claims, MaxClaims)
+	fault(s.Arrivals < 0 || s.Arrivals%time.Second != 0, "arrivals over %v must be whole seconds, or 0 for all at once", s.Arrivals)
+	fault(!(s.FailureRate >= 0 && s.FailureRate < 1), "a failure rate of %v must be from 0 to less than 1", s.FailureRate)
+	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
+	return errors.Join(faults...)
+}
+
+// End is when the last outage is over.
+func (s *Scenario) End() (end time.Duration) {
+	for _, o := range s.Outages {
+		end = max(end, o.End)
+	}
+	return end
+}
+
+func (s *Scenario) down(at time.Duration) bool {
+	for _, o := range s.Outages {
+		if o.Begin <= at && at < o.End {
+			return true
+		}
+	}
+	return false
+}
+
+// epoch is the start of every simulation. Only differences matter.
+var epoch = time.Unix(0, 0).UTC()
+
+// progressEvery is after how many claims the progress is told.
+const progressEvery = 1000
+
+// Run plays the scenario under a policy. It calls progress, which may be nil, every so many claims with how many are done,
+// and stops at its error. The other errors say what is wrong with the scenario, or with its text for the policy.
+func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	lean, err := forText(p, s.Error)
+	if err != nil {
+		return nil, err
+	}
+	run := run{policy: lean, scenario: &s, waves: map[int64]int{}}
+	run.result.Class = p.Classify(s.Error)
+	for i := range s.Claims {
+		if err := run.claim(i); err != nil {
+			return nil, err
+		}
+		if progress != nil && (i+1)%progressEvery == 0 {
+			if err := progress(i + 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return run.sum(), nil
+}
+
+// forText is the policy without the rules that have no say about a text. Its decisions about this text are the policy's
+// own; they only cost less, because no other rule has to read it first.
+func forText(p *retry.Policy, text string) (*retry.Policy, error) {
+	found := p.Classify(text)
+	lean := *p
+	lean.Rules, lean.MayHaveLanded = nil, nil // what may have landed is advice, which changes no wait
+	for _, rule := range p.Rules {
+		if rule.ID == found.RuleID && rule.Class == found.Class {
+			lean.Rules = append(lean.Rules, rule)
+		}
+	}
+	return retry.New(lean)
+}
+
+// WithoutJitter is the same policy with every wait as it is before jitter. Its name stays.
+func WithoutJitter(p *retry.Policy) (*retry.Policy, error) {
+	plain := *p
+	plain.Jitter = retry.Jitter{Mode: retry.JitterNone}
+	return retry.New(plain)
+}
+
+// run is a simulation under way.
+type run struct {
+	policy   *retry.Policy
+	scenario *Scenario
+	result   Result
+	// waves are the retries by the second in which they are made; toSuccess is in seconds.
+	waves     map[int64]int
+	toSuccess []int64
+}
+
+// claim plays one claim to its end. Its chance depends on the seed and its number only, so that it is the same claim under
+// every policy.
+func (r *run) claim(number int) error {
+	s := r.scenario
+	chance := rand.New(rand.NewPCG(s.Seed, uint64(number))) //nolint:gosec // a number of a claim is not negative
+	var at time.Duration
+	if s.Arrivals > 0 {
+		at = time.Duration(chance.Int64N(int64(s.Arrivals/time.Second))) * time.Second
+	}
+	request := retry.Request{ClaimID: claimID(s.Seed), ProcessInstanceKey: int64(number) + 1, SubmissionError: s.Error}
+	for first := at; ; {
+		down := s.down(at)
+		r.result.Tries++
+		if request.RetryCount > 0 {
+			r.waves[int64(at/time.Second)]++
+			if down {
+				r.result.Wasted++
+			}
+		}
+		if !down && (s.FailureRate == 0 || chance.Float64() >= s.FailureRate) {
+			r.accepted(request.RetryCount, first, at)
+			return nil
+		}
+		d, err := r.policy.Decide(request, epoch.Add(at))
+		if err != nil {
+			return err
+		}
+		if d.Outcome != retry.OutcomeRetry {
+			r.stopped(&d)
+			return nil
+		}
+		if request.RetryCount == 0 {
+			request.FirstFailure = epoch.Add(at)
+		}
+		request.RetryCount = d.RetryCount
+		at = d.NextRetryTime.Sub(epoch)
+	}
+}
+
+// claimID is the same for all claims of a run: their process instances differ, and with them their jitter.
+func claimID(seed uint64) string { return fmt.Sprintf("CLM-SIM-%d", seed) }
+
+func (r *run) accepted(retries int, first, at time.Duration) {
+	r.result.LastAccepted = max(r.result.LastAccepted, at)
+	if retries == 0 {
+		r.result.AtOnce++
+		return
+	}
+	r.result.Survivors++
+	r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
+}
+
+func (r *run) stopped(d *retry.Decision) {
+	switch d.Step {
+	case retry.StepPermanent:
+		r.result.Permanent++
+	case retry.StepDeadline:
+		r.result.Deadline++
+	case retry.StepCount, retry.StepHint, retry.StepBackoff: // the last two stop nothing
+		r.result.Exhausted++
+	}
+}
