@@ -19,11 +19,10 @@ func recorders(t *testing.T, path string) map[string][]element {
 			t.Errorf("%s has %q retries, want 3", task.attr("id"), got)
 		}
 		// An input mapping makes the variable the task's own: none of that name in the hospital's process is touched.
-		inputs := task.all("input")
-		if len(inputs) != 1 || inputs[0].attr("target") != "outcome" || len(task.all("output")) != 0 {
-			t.Fatalf("%s maps %v, want outcome in and nothing out", task.attr("id"), inputs)
+		outcome := task.inputs()["outcome"]
+		if outcome == "" || len(task.all("output")) != 0 {
+			t.Errorf("%s maps %v, want an outcome in and nothing out", task.attr("id"), task.inputs())
 		}
-		outcome := inputs[0].attr("source")
 		found[outcome] = append(found[outcome], task)
 	}
 	return found
@@ -35,6 +34,8 @@ func TestEveryEndOfAClaimIsRecordedOnTheOnlyWayToIt(t *testing.T) {
 		want                  []string
 	}{
 		{"submission-retry.bpmn", `="SUBMITTED"`, "endEvent", []string{"EndEvent_ClaimSubmitted"}},
+		{"submission-retry.bpmn", `="REDRIVEN"`, "exclusiveGateway", []string{"Gateway_JoinResubmission"}},
+		{"sub-06.bpmn", `="SUBMITTED"`, "endEvent", []string{"EndEvent_ClaimAlreadyReceived"}},
 		{"sub-06.bpmn", `="ABANDONED"`, "endEvent", []string{"EndEvent_AbandonedByBilling", "EndEvent_AbandonedByRegistration"}},
 		{"sub-06.bpmn", `="RESUBMITTED"`, "exclusiveGateway", []string{"Gateway_JoinBillingResubmission", "Gateway_JoinRegistrationResubmission"}},
 		{"../examples/caller.bpmn", `="ABANDONED"`, "endEvent", []string{"EndEvent_ForBilling", "EndEvent_ForRegistration"}},
@@ -60,8 +61,8 @@ func TestEveryEndOfAClaimIsRecordedOnTheOnlyWayToIt(t *testing.T) {
 
 func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
 	want := map[string]string{
-		"submission-retry.bpmn":   `="SUBMITTED"`,
-		"sub-06.bpmn":             `="ABANDONED" ="RESUBMITTED"`,
+		"submission-retry.bpmn":   `="REDRIVEN" ="SUBMITTED"`,
+		"sub-06.bpmn":             `="ABANDONED" ="RESUBMITTED" ="SUBMITTED"`,
 		"../examples/caller.bpmn": `="ABANDONED"`,
 	}
 	got := map[string]string{}
@@ -73,27 +74,51 @@ func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestWhatAPersonDecidesIsRecordedWithTheReasonAndThePersonsName(t *testing.T) {
+	byHand := map[string]bool{`="REDRIVEN"`: true, `="RESUBMITTED"`: true, `="ABANDONED"`: true}
+	for _, path := range []string{"submission-retry.bpmn", "sub-06.bpmn"} {
+		for outcome, tasks := range recorders(t, path) {
+			for _, task := range tasks {
+				want := map[string]string{"outcome": outcome}
+				if byHand[outcome] {
+					want["justification"], want["operator"] = "=justification", "=operator"
+				}
+				if byHand[outcome] && outcome != `="ABANDONED"` { // no message orders that
+					want["redriveId"] = "=redriveId"
+				}
+				if got := task.inputs(); !maps.Equal(got, want) {
+					t.Errorf("%s: %s maps %v, want %v", path, task.attr("id"), got, want)
+				}
+			}
+		}
+	}
+}
+
 // What is recorded are figures; a claim that a person wants to send again does not wait for them without an end.
 func TestAResubmissionWaitsForItsRecordAnHourAtMost(t *testing.T) {
-	root := read(t, "sub-06.bpmn")
-	for _, team := range []string{"Billing", "Registration"} {
-		timer := root.byID(t, "BoundaryEvent_"+team+"ResubmitUnrecorded")
-		if got := timer.attr("attachedToRef"); got != "Task_RecordResubmittedBy"+team {
-			t.Errorf("%s: attached to %q", team, got)
+	for _, c := range []struct{ path, timer, recorder, then, on string }{
+		{"sub-06.bpmn", "BillingResubmit", "ResubmittedByBilling", "BillingResubmission", "Gateway_JoinSubmission"},
+		{"sub-06.bpmn", "RegistrationResubmit", "ResubmittedByRegistration", "RegistrationResubmission", "Gateway_JoinSubmission"},
+		{"submission-retry.bpmn", "Redrive", "Redriven", "Resubmission", "Gateway_CheckStatus"},
+	} {
+		root := read(t, c.path)
+		timer := root.byID(t, "BoundaryEvent_"+c.timer+"Unrecorded")
+		if got := timer.attr("attachedToRef"); got != "Task_Record"+c.recorder {
+			t.Errorf("%s: attached to %q", c.timer, got)
 		}
 		if timer.attr("cancelActivity") == "false" {
-			t.Errorf("%s: the claim would be submitted twice", team)
+			t.Errorf("%s: the claim would be submitted twice", c.timer)
 		}
 		if got := timer.all("timeDuration")[0].Text; got != "PT1H" {
-			t.Errorf("%s: it waits %s, want PT1H", team, got)
+			t.Errorf("%s: it waits %s, want PT1H", c.timer, got)
 		}
 		unrecorded := root.byID(t, timer.all("outgoing")[0].Text).attr("targetRef")
-		if unrecorded != "Gateway_Join"+team+"Resubmission" {
-			t.Errorf("%s: without a record the claim goes to %s", team, unrecorded)
+		if unrecorded != "Gateway_Join"+c.then {
+			t.Errorf("%s: without a record the claim goes to %s", c.timer, unrecorded)
 		}
 		on := root.byID(t, root.byID(t, unrecorded).all("outgoing")[0].Text).attr("targetRef")
-		if on != "Gateway_JoinSubmission" {
-			t.Errorf("%s: the claim goes to %s, want the next submission", team, on)
+		if on != c.on {
+			t.Errorf("%s: the claim goes to %s, want the way to the next submission", c.timer, on)
 		}
 	}
 }

@@ -71,10 +71,19 @@ func (e element) outputs() map[string]string {
 	return mapped
 }
 
+// inputs returns the input mappings of an element, target to source.
+func (e element) inputs() map[string]string {
+	mapped := map[string]string{}
+	for _, i := range e.all("input") {
+		mapped[i.attr("target")] = i.attr("source")
+	}
+	return mapped
+}
+
 // flowNodes returns what a token can stand on.
 func (e element) flowNodes() []element {
 	return e.all("startEvent", "endEvent", "boundaryEvent", "intermediateThrowEvent", "intermediateCatchEvent",
-		"serviceTask", "sendTask", "userTask", "callActivity", "exclusiveGateway")
+		"serviceTask", "sendTask", "userTask", "callActivity", "exclusiveGateway", "eventBasedGateway")
 }
 
 type point struct{ x, y int }
@@ -115,7 +124,7 @@ func read(t *testing.T, path string) element {
 	return root
 }
 
-// files are all models of the project, the example included.
+// files are all models of the project, the examples included.
 func files(t *testing.T) []string {
 	t.Helper()
 	own, err := filepath.Glob("*.bpmn")

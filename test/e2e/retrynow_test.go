@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+)
+
+// reDrive is what the message says that has a claim sent again.
+var reDrive = vars{
+	"justification": "a operadora voltou", "operator": "maria", "redriveId": "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10",
+}
+
+// redrives publishes the message that has a claim sent again at once. The broker does not keep it for later.
+func (s *scene) redrives(claimID string) {
+	s.Helper()
+	_, err := s.broker.PublishMessage(s.Context(), &pb.PublishMessageRequest{
+		Name: "redrive-claim", CorrelationKey: claimID, Variables: reDrive.json(s.T),
+	})
+	s.must(err)
+}
+
+// isRedriven has a claim sent again that waits for the message.
+func (c *claim) isRedriven(claimID string) {
+	c.Helper()
+	c.next("the subscription to the message", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(event) bool { return true })
+	c.redrives(claimID)
+}
+
+func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
+	s := onSharedBroker(t)
+	claim := s.submits("CLM-E2E-21-1")
+	s.redrives("CLM-E2E-21-1") // it does not wait yet, so this is lost
+	claim.submissionFails("TIMEOUT")
+	first := claim.waits(5, 6)
+	claim.isRedriven("CLM-E2E-21-1")
+
+	claim.submission().holds(vars{"retryCount": 1, "submissionError": nil, "lastSubmissionTime": nil, "retryAfter": nil}).fails("TIMEOUT")
+	claim.waits(8, 12).passes() // the count goes on, and no message waits
+	claim.submission().holds(vars{"retryCount": 2}).complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	if first.isOver() {
+		t.Error("the first wait has come to its end beside the message")
+	}
+	claim.recorded("REDRIVEN", "SUBMITTED")
+	claim.recordedWith("Task_RecordRedriven", reDrive)
+}
+
+func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
+	for _, c := range []struct {
+		claimID, person, recorder string
+		fails                     func(*claim)
+	}{
+		{"CLM-E2E-22-1", "Task_ReviewClaim", "Task_RecordResubmittedByBilling", func(c *claim) {
+			c.isExhaustedBy("RATE_LIMIT")
+			c.notifies("billing")
+		}},
+		{"CLM-E2E-22-2", "Task_CorrectData", "Task_RecordResubmittedByRegistration", func(c *claim) {
+			c.submissionFails("INSURANCE_EXPIRED")
+			c.notifies("registration")
+		}},
+	} {
+		t.Run(c.person, func(t *testing.T) {
+			s := onSharedBroker(t)
+			claim := s.submits(c.claimID)
+			c.fails(claim)
+			asked := claim.asks(c.person).holds(vars{"justification": nil, "operator": nil, "redriveId": nil})
+			claim.isRedriven(c.claimID)
+
+			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
+			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
+				t.Errorf("the person's task was taken back %d times, want once", n)
+			}
+			claim.recordedWith(c.recorder, reDrive)
+
+			claim.notifies("registration")
+			// What somebody else said the round before is not the person's.
+			claim.asks("Task_CorrectData").holds(vars{"justification": nil, "operator": nil, "redriveId": nil}).
+				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "operator": "joão"})
+			claim.submission().complete(nil)
+			claim.endsAt("EndEvent_ClaimSubmitted")
+			claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
+			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "operator": "joão", "redriveId": nil})
+		})
+	}
+}
+
+func TestARedriveThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
+	s := atSharedBroker(t)
+	w := s.startWorker()
+	claim := s.submits("CLM-E2E-23-1")
+	claim.submissionFails("TIMEOUT")
+	claim.waits(5, 6)
+	w.stops()
+
+	claim.isRedriven("CLM-E2E-23-1")
+	bound := claim.next("the bound of the record", "TIMER", "CREATED", func(event) bool { return true })
+	s.untilTimersFiredUpTo(bound.due().Add(-time.Minute))
+	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
+		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
+	}
+	s.advance(bound.due().Sub(s.clock()))
+	claim.submission().holds(vars{"retryCount": 1})
+}
+
+// recordedWith fails the test where the last job of a recording task did not see these variables as its own.
+func (c *claim) recordedWith(element string, want vars) {
+	c.Helper()
+	jobs := c.events("JOB", "COMPLETED", func(e event) bool { return e.ElementID == element && c.has(e.ProcessInstanceKey) })
+	if len(jobs) == 0 {
+		c.Fatalf("%s has recorded nothing", element)
+	}
+	last, got := jobs[len(jobs)-1], vars{}
+	for _, v := range c.events("VARIABLE", "CREATED", func(e event) bool { return e.ScopeKey == last.ElementInstanceKey }) {
+		got[v.Name] = readVars(c.T, `{"value":`+v.VariableValue+`}`)["value"]
+	}
+	got.hold(c.T, want)
+}

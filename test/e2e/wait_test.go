@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// The analysis is worked by the test, as another worker would.
+func TestTheClaimWaitsTheDurationOfTheDecisionOrElseItsMinutes(t *testing.T) {
+	s := atSharedBroker(t)
+	for i, c := range []struct {
+		name   string
+		answer vars
+		want   time.Duration
+	}{
+		{"minutes alone", vars{"backoffMinutes": 7}, 7 * time.Minute},
+		{"a decision of nothing", vars{"backoffMinutes": 7, "retryDecision": nil}, 7 * time.Minute},
+		{"a decision that names no duration", vars{"backoffMinutes": 7, "retryDecision": vars{"policy": "tiss"}}, 7 * time.Minute},
+		{"a duration in minutes", vars{"backoffMinutes": 7, "retryDecision": vars{"backoffDuration": "PT7M"}}, 7 * time.Minute},
+		{"a duration below a minute", vars{"backoffMinutes": 1, "retryDecision": vars{"backoffDuration": "PT5S"}}, 5 * time.Second},
+		{"a duration below a second", vars{"backoffMinutes": 1, "retryDecision": vars{"backoffDuration": "PT0.5S"}}, 500 * time.Millisecond},
+		{"a duration of a day", vars{"backoffMinutes": 1440, "retryDecision": vars{"backoffDuration": "PT24H"}}, 24 * time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scene{t, s.broker, s.since}
+			claim := s.start("SubmissionRetryProcess", vars{"claimId": fmt.Sprintf("CLM-E2E-15-%d", i)})
+			claim.submissionFails("TIMEOUT")
+			c.answer["shouldRetry"] = true
+			claim.task(analyzeRetry).complete(c.answer)
+			timer := claim.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
+			// The broker reads its clock twice, for the due date and for the record, and may pause in between.
+			if wait := timer.due().Sub(timer.at()); wait > c.want || wait < c.want-min(c.want/2, 10*time.Second) {
+				t.Errorf("the claim waits %v, want %v", wait, c.want)
+			}
+			if early := timer.due().Sub(s.clock()); early > 0 {
+				s.advance(early)
+			}
+			claim.submission().complete(nil)
+		})
+	}
+}
