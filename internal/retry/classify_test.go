@@ -46,10 +46,11 @@ func TestClassify(t *testing.T) {
 		{"permanent before transient in the text", "DUPLICATE_CLAIM after TIMEOUT", retry.Permanent, "permanent.DUPLICATE_CLAIM"},
 		{"transient before permanent in the text", "TIMEOUT, then DUPLICATE_CLAIM", retry.Permanent, "permanent.DUPLICATE_CLAIM"},
 		{"two transient codes: the first of the list", "504 SERVER_ERROR", retry.Transient, "transient.SERVER_ERROR"},
-		{"words instead of codes", "connection timed out", retry.Unknown, "unknown"},
+		{"words instead of codes", "connection timed out", retry.Transient, "transport.timeout"},
 		{"code with a blank for the underscore", "INVALID PATIENT DATA", retry.Unknown, "unknown"},
-		{"another HTTP status", "HTTP 502", retry.Unknown, "unknown"},
-		{"Portuguese", "tempo de resposta excedido", retry.Unknown, "unknown"},
+		{"another HTTP status", "HTTP 502", retry.Transient, "http.status"},
+		{"another HTTP status inside a number", "guia 150299", retry.Unknown, "unknown"},
+		{"Portuguese", "tempo de resposta excedido", retry.Transient, "transport.timeout"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
