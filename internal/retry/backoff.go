@@ -12,18 +12,22 @@ func (p *Policy) Delay(retryCount int) time.Duration {
 	return min(p.uncapped(retryCount), p.Max)
 }
 
-// uncapped is Delay before the cap; what is too long for a Duration is just more than Max.
+// uncapped is Delay before the cap, in whole milliseconds, the finest precision; what is too long for a Duration is just
+// more than Max. Rounding keeps a factor such as 1.1, which no float holds exactly, from making a wait a unit longer.
 func (p *Policy) uncapped(retryCount int) time.Duration {
 	base, factor := p.Base, p.Factor
 	if p.Jitter.Mode == JitterDecorrelated {
-		base, factor = 3*p.Base, 3
+		base, factor = 3*p.first(), 3
 	}
 	d := float64(base) * math.Pow(factor, float64(retryCount))
 	if d > float64(p.Max) {
 		return p.Max + 1
 	}
-	return time.Duration(math.Round(d))
+	return time.Duration(math.Round(d)).Round(time.Millisecond)
 }
+
+// first is the shortest wait of decorrelated jitter.
+func (p *Policy) first() time.Duration { return p.bounded(ceil(p.Base, p.Precision)) }
 
 // Band returns the shortest and the longest wait that the jitter can make of Delay(retryCount), both included, in whole
 // units of Precision and within Min and Max (RN-BIL-005 V3). Where no whole unit lies between, it is the next longer one.
@@ -37,7 +41,10 @@ func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds B
 	if p.uncapped(retryCount) > p.Max || to > p.Max {
 		bounds |= BoundMax
 	}
-	if from < p.Min && p.Jitter.Mode != JitterFull { // full jitter asks for everything down to Min
+	if p.Jitter.Mode == JitterFull {
+		from = min(p.Min, to) // full jitter asks for nothing below Min
+	}
+	if from < p.Min {
 		bounds |= BoundMin
 	}
 	shortest = ceil(from, p.Precision)
@@ -49,14 +56,16 @@ func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds B
 func (p *Policy) spread(d time.Duration) (from, to time.Duration) {
 	switch p.Jitter.Mode {
 	case JitterProportional:
-		share := time.Duration(math.Round(float64(d) * p.Jitter.Share))
+		// Exact to the microsecond: a float of so many nanoseconds is not, and a millionth of a second too much would make
+		// the band a minute narrower.
+		share := time.Duration(math.Round(float64(d) * p.Jitter.Share)).Round(time.Microsecond)
 		return d - share, d + share
 	case JitterFull:
 		return 0, d
 	case JitterEqual:
 		return d / 2, d
 	case JitterDecorrelated:
-		return p.Base, d
+		return ceil(p.Base, p.Precision), d
 	case JitterNone:
 		return d, d
 	default:
@@ -97,15 +106,16 @@ func (p *Policy) draw(r *Request, retryCount int, shortest, longest time.Duratio
 // decorrelated goes through all the waits from the first one on, because each depends on the one before. Nobody needs to
 // remember them: the jitter gives the same waits again.
 func (p *Policy) decorrelated(r *Request) (wait time.Duration, bounds Bounds) {
-	wait = p.Base
+	shortest, _, always := p.band(0)
+	always &= BoundMin
+	wait = shortest
 	for n := range min(r.RetryCount, MaxMaxRetries) + 1 {
-		bounds = 0
-		to := 3 * wait
-		if to > p.Max {
-			to, bounds = p.Max, BoundMax
+		longest := 3 * wait
+		bounds = always
+		if longest > p.Max {
+			longest, bounds = p.Max, bounds|BoundMax
 		}
-		shortest := p.bounded(ceil(p.Base, p.Precision))
-		wait = p.draw(r, n, shortest, max(p.bounded(floor(to, p.Precision)), shortest))
+		wait = p.draw(r, n, shortest, longest)
 	}
 	return wait, bounds
 }

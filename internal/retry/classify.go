@@ -1,8 +1,6 @@
 package retry
 
-import (
-	"strings"
-)
+import "strings"
 
 // Class tells whether an error can pass by itself. The values are part of the contract with the process model.
 type Class string
@@ -13,10 +11,6 @@ const (
 	Permanent Class = "PERMANENT"
 	Unknown   Class = "UNKNOWN"
 )
-
-// MaxClassifiedBytes is how much of an error text is read to classify it. What an insurer's system says about the
-// error stands at the beginning; a stack trace behind it must not cost unbounded time.
-const MaxClassifiedBytes = 64 << 10
 
 // Rule gives a class to the error texts that match.
 type Rule struct {
@@ -61,16 +55,13 @@ func (c Classification) Found() string {
 // Classify returns the class of an error text. A permanent rule wins over every other, because a retry cannot mend what
 // is permanent.
 func (p *Policy) Classify(errorText string) Classification {
-	return p.classify(toMatch(errorText))
+	var t text
+	t.read(errorText)
+	return p.classify(&t)
 }
 
-// toMatch is the text in the form in which the rules read it.
-func toMatch(errorText string) string {
-	return strings.ToUpper(errorText[:min(len(errorText), MaxClassifiedBytes)])
-}
-
-func (p *Policy) classify(text string) Classification {
-	if strings.TrimSpace(text) == "" {
+func (p *Policy) classify(t *text) Classification {
+	if strings.TrimSpace(t.upper) == "" {
 		return Classification{Class: Unknown, RuleID: "empty", Label: "empty"}
 	}
 	for _, permanent := range [...]bool{true, false} {
@@ -79,7 +70,7 @@ func (p *Policy) classify(text string) Classification {
 			if (r.Class == Permanent) != permanent {
 				continue
 			}
-			if code, found := r.match(text); found {
+			if code, found := r.match(t); found {
 				return Classification{Class: r.Class, RuleID: r.ID, Code: code, Label: r.Label()}
 			}
 		}
@@ -88,9 +79,9 @@ func (p *Policy) classify(text string) Classification {
 }
 
 // mayHaveLanded tells whether the submission may have reached its receiver although it failed.
-func (p *Policy) mayHaveLanded(text string) bool {
+func (p *Policy) mayHaveLanded(t *text) bool {
 	for i := range p.MayHaveLanded {
-		if _, found := p.MayHaveLanded[i].match(text); found {
+		if _, found := p.MayHaveLanded[i].match(t); found {
 			return true
 		}
 	}

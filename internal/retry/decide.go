@@ -8,22 +8,20 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}
-	text := toMatch(r.SubmissionError)
+	var t text
+	t.read(r.SubmissionError)
 	d := Decision{
-		Error:               p.classify(text),
+		Error:               p.classify(&t),
 		RetryCount:          r.RetryCount,
 		MaxRetries:          p.MaxRetries,
-		Hint:                r.RetryAfter,
+		Hint:                p.findHint(&r, &t, now),
 		Deadline:            p.deadline(&r, now),
 		SinceLastSubmission: r.sinceLastSubmission(now),
 		Policy:              p.Name,
 		PolicyVersion:       p.version,
 		Overrides:           p.overrides,
 	}
-	if d.Hint == (Hint{}) {
-		d.Hint = p.findHint(text, now)
-	}
-	if p.mayHaveLanded(text) {
+	if p.mayHaveLanded(&t) {
 		d.Advice = AdviceCheckStatus
 	}
 	switch {

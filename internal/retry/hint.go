@@ -18,7 +18,7 @@ type Hint struct {
 // HintSource says where a hint was found.
 type HintSource string
 
-// The sources of a hint.
+// The sources of a hint, in the order in which they are asked.
 const (
 	// HintVariable: the job's variable retryAfter.
 	HintVariable HintSource = "VARIABLE"
@@ -31,16 +31,17 @@ const (
 // maxHint bounds what is read of a hint; the policy's Max is far below.
 const maxHint = maxWait
 
-// ParseRetryAfter reads what HTTP's Retry-After holds (RFC 9110 section 10.2.3): seconds, or a date in one of the three
-// forms that HTTP allows. A span longer than a year counts as a year.
+// ParseRetryAfter reads the job's variable retryAfter. It holds what HTTP's Retry-After does (RFC 9110 section 10.2.3),
+// seconds or a date in one of the three forms that HTTP allows, or an RFC 3339 time. A span longer than a year counts as
+// a year.
 func ParseRetryAfter(value string) (h Hint, ok bool) {
 	value = strings.TrimSpace(value)
 	if value != "" && strings.Trim(value, "0123456789") == "" {
-		return Hint{After: seconds(value)}, true
+		return Hint{Source: HintVariable, After: seconds(value)}, true
 	}
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC} {
+	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC3339} {
 		if until, err := time.Parse(layout, value); err == nil {
-			return Hint{Until: until}, true
+			return Hint{Source: HintVariable, Until: until}, true
 		}
 	}
 	return Hint{}, false
@@ -56,45 +57,68 @@ func seconds(digits string) time.Duration {
 
 // The patterns read texts in upper case.
 var (
-	// retryAfter finds "Retry-After: 120", also as JSON or a logged header map, and as an HTTP date.
-	retryAfter = regexp.MustCompile(`RETRY[-_ ]?AFTER\\?["']?\s*[:=]\s*\[?\\?["']?\s*(\d{1,12}\b|(?:MON|TUE|WED|THU|FRI|SAT|SUN)[A-Z]*,? [0-9A-Z: -]{15,30})`)
-	// window finds "PERÍODO DE 01/12/2026 ATÉ 10/12/2026", with or without times of the day.
-	window = regexp.MustCompile(`PER[IÍ]ODO\s+DE\s+(\d{2}/\d{2}/\d{4})(?:\s+(\d{2}:\d{2})(?::\d{2})?)?\s+(?:AT[EÉ]|A)\s+(\d{2}/\d{2}/\d{4})(?:\s+(\d{2}:\d{2})(?::\d{2})?)?`)
+	// retryAfter finds "Retry-After: 120" as programs log it: a line, JSON, a header map of Go, Java, Python or Ruby. It has
+	// four groups: a time, or seconds with their fraction, and what shows that the number is no count of seconds.
+	retryAfter = regexp.MustCompile(`RETRY[-_ ]?AFTER(?:\\?["']?\s*(?:=>|[:=])|["']\s*,)\s*\[?\\?["']?\s*(?:` +
+		`([A-Z]{3}, \d\d [A-Z]{3} \d{4} \d\d:\d\d:\d\d GMT` + // the date of today's HTTP, and its two older forms
+		`|[A-Z]{6,9}, \d\d-[A-Z]{3}-\d\d \d\d:\d\d:\d\d GMT` +
+		`|[A-Z]{3} [A-Z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}` +
+		`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d))` +
+		`|(\d+)(\.\d+)?(?:S\b|\b)([-/:.,]\d|\s*(?:MS|MILLI|MIN|M\b|HOUR|HORA|H\b|DAY|DIA|D\b|ATTEMPT|TENTATIVA|RETR|TRY|TRIES|TIMES))?)`)
+	// window finds "PERÍODO DE 01/12/2026 ATÉ 10/12/2026", with or without times of the day, and with letters that an
+	// older system has spoilt.
+	window = regexp.MustCompile(`PER\S{1,4}ODO\s+DE\s+(\d\d/\d\d/\d{4})(?:\s+(\d\d:\d\d)(?::\d\d)?)?\s+(?:AT\S{1,4}|[AÀ])\s+(\d\d/\d\d/\d{4})`)
 )
 
-// findHint looks for a hint in an error text in upper case. An HTTP date is understood in upper case too.
-func (p *Policy) findHint(text string, now time.Time) Hint {
-	if strings.Contains(text, "RETRY") {
-		if found := retryAfter.FindStringSubmatch(text); found != nil {
-			if h, ok := ParseRetryAfter(datePart(found[1])); ok {
-				h.Source = HintText
+// maxFound bounds how many hints of a text are looked at.
+const maxFound = 8
+
+// findHint is what the other side asked for: in the job's variable, else in the error text. A time that has come asks
+// for nothing more, and says nothing about how long to wait now.
+func (p *Policy) findHint(r *Request, t *text, now time.Time) Hint {
+	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
+		return h
+	}
+	if strings.Contains(t.upper, "AFTER") {
+		for _, found := range retryAfter.FindAllStringSubmatch(t.upper, maxFound) {
+			if h, ok := readRetryAfter(found); ok && !h.over(now) {
 				return h
 			}
 		}
 	}
-	if strings.Contains(text, "3091") {
-		return p.findWindow(text, now)
+	if standsAlone(t.upper, "3091") {
+		return p.findWindow(t.upper, now)
 	}
 	return Hint{}
 }
 
-// datePart cuts off what stands behind a date.
-func datePart(text string) string {
-	if date, _, found := strings.Cut(text, "GMT"); found {
-		return date + "GMT"
+func (h Hint) over(now time.Time) bool { return !h.Until.IsZero() && !h.Until.After(now) }
+
+func readRetryAfter(found []string) (h Hint, ok bool) {
+	date, whole, fraction, unit := found[1], found[2], found[3], found[4]
+	if unit != "" {
+		return Hint{}, false
 	}
-	return strings.TrimSpace(text)
+	if h, ok = ParseRetryAfter(date + whole); !ok {
+		return Hint{}, false
+	}
+	h.Source = HintText
+	if strings.Trim(fraction, ".0") != "" {
+		h.After += time.Second // never earlier than the other side said
+	}
+	return h, true
 }
 
 // findWindow is the next window of a 3091 answer that has not begun. One that is open, or over, is no hint.
-func (p *Policy) findWindow(text string, now time.Time) (next Hint) {
-	for _, found := range window.FindAllStringSubmatch(text, 8) {
-		clock := found[2]
+func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
+	for _, found := range window.FindAllStringSubmatch(upper, maxFound) {
+		day, clock, lastDay := found[1], found[2], found[3]
 		if clock == "" {
 			clock = "00:00"
 		}
-		begin, err := time.ParseInLocation("02/01/2006 15:04", found[1]+" "+clock, p.Zone)
-		if err != nil || !begin.After(now) {
+		begin, err := time.ParseInLocation("02/01/2006 15:04", day+" "+clock, p.Zone)
+		last, lastErr := time.ParseInLocation("02/01/2006", lastDay, p.Zone)
+		if err != nil || lastErr != nil || last.AddDate(0, 0, 1).Before(begin) || !begin.After(now) {
 			continue
 		}
 		if next.Until.IsZero() || begin.Before(next.Until) {
@@ -104,14 +128,14 @@ func (p *Policy) findWindow(text string, now time.Time) (next Hint) {
 	return next
 }
 
-// wait is how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never earlier
-// than the other side said. It is bounded by Min and Max.
+// hinted is how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
+// earlier than the other side said. It is bounded by Min and Max. There is no jitter on it: it is the other side's time.
 func (p *Policy) hinted(h Hint, now time.Time) (time.Duration, Bounds) {
 	asked := h.After
 	if !h.Until.IsZero() {
-		asked = min(max(h.Until.Sub(now), 0), maxHint)
+		asked = h.Until.Sub(p.start(now))
 	}
-	wait := ceil(min(asked, maxHint), p.Precision)
+	wait := ceil(min(max(asked, 0), maxHint), p.Precision)
 	switch {
 	case wait < p.Min:
 		return p.Min, BoundMin

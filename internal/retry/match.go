@@ -14,7 +14,7 @@ type Matcher struct {
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too.
 	Contains []string
 	// Codes: any of these stands by itself in the text, and not as a part of a number, an amount, a date or an id. Where
-	// Pattern has the mark [CodeMark], any of these stands there instead.
+	// Pattern has the mark [CodeMark], any of these stands there instead, and somewhere in the text apart from other digits.
 	Codes []string
 	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none.
 	Pattern string
@@ -24,6 +24,8 @@ type Matcher struct {
 	pattern, unless *regexp.Regexp
 	// groups are the numbers of the pattern's groups that hold a code; empty where the pattern has no mark.
 	groups []int
+	// words and codes are Contains and Codes, made ready for a search.
+	words, codes []word
 }
 
 // CodeMark stands in a Pattern for any of the Codes.
@@ -33,6 +35,9 @@ const CodeMark = "{code}"
 func (r *Rule) compile() (faults []error) {
 	fault := func(setting, problem string, args ...any) {
 		faults = append(faults, &SettingError{Rule: r.ID, Setting: setting, Problem: fmt.Sprintf(problem, args...)})
+	}
+	if r.ID == "" {
+		fault("id", "is missing: decisions and the audit trail name their rule")
 	}
 	if len(r.Contains) == 0 && len(r.Codes) == 0 && r.Pattern == "" {
 		fault("contains", "is missing, and so are code and pattern: one of them is needed")
@@ -49,6 +54,7 @@ func (r *Rule) compile() (faults []error) {
 			(*list.words)[i] = strings.ToUpper(word)
 		}
 	}
+	r.words, r.codes = makeWords(r.Contains), makeWords(r.Codes)
 	if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) == 0 {
 		fault("pattern", "has %s, but there is no code", CodeMark)
 	}
@@ -90,97 +96,113 @@ func (m *Matcher) compilePattern() (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
-// match looks for the matcher's conditions in a text in upper case, the cheap ones first. It returns the code or the
-// word that it found.
-func (m *Matcher) match(text string) (found string, matches bool) {
-	if len(m.Contains) > 0 {
-		i := slices.IndexFunc(m.Contains, func(word string) bool { return strings.Contains(text, word) })
+// match looks for the matcher's conditions in a text, the cheap ones first. It returns the code or the word that it
+// found, which is always one of the matcher's own.
+func (m *Matcher) match(t *text) (found string, matches bool) {
+	if len(m.words) > 0 {
+		i := t.search(m.words)
 		if i < 0 {
 			return "", false
 		}
 		found = m.Contains[i]
 	}
-	if len(m.Codes) > 0 && len(m.groups) == 0 {
-		i := slices.IndexFunc(m.Codes, func(code string) bool { return standsAlone(text, code) })
+	switch {
+	case len(m.groups) > 0:
+		// A pattern costs a hundred times as much as a look whether any of its codes is there at all.
+		if !t.hasNumber(m.codes) {
+			return "", false
+		}
+		groups := m.pattern.FindStringSubmatchIndex(t.upper)
+		if groups == nil {
+			return "", false
+		}
+		found = m.codeIn(t.upper, groups)
+	case len(m.codes) > 0:
+		i := t.searchAlone(m.codes)
 		if i < 0 {
 			return "", false
 		}
 		found = m.Codes[i]
-	}
-	switch {
-	case len(m.groups) > 0:
-		groups := m.pattern.FindStringSubmatchIndex(text)
-		if groups == nil {
+		fallthrough
+	default:
+		if m.pattern != nil && !m.pattern.MatchString(t.upper) {
 			return "", false
 		}
-		for _, group := range m.groups {
-			if from, to := groups[2*group], groups[2*group+1]; from >= 0 {
-				found = m.code(text[from:to])
-			}
-		}
-	case m.pattern != nil && !m.pattern.MatchString(text):
-		return "", false
 	}
-	if m.unless != nil && m.unless.MatchString(text) {
+	if m.unless != nil && m.unless.MatchString(t.upper) {
 		return "", false
 	}
 	return found, true
 }
 
-// code is the rule's own copy of a code, so that what is kept of a text keeps nothing else of it.
-func (m *Matcher) code(text string) string {
-	if i := slices.Index(m.Codes, text); i >= 0 {
-		return m.Codes[i]
+// codeIn is the first code that a match of the pattern holds. It is the rule's own copy, so that what is kept of a text
+// keeps nothing else of it, and empty where a pattern that ignores case found something else.
+func (m *Matcher) codeIn(upper string, groups []int) string {
+	for _, group := range m.groups {
+		if from, to := groups[2*group], groups[2*group+1]; from >= 0 {
+			if i := slices.Index(m.Codes, upper[from:to]); i >= 0 {
+				return m.Codes[i]
+			}
+		}
 	}
-	return "" // a pattern that ignores case
+	return ""
 }
 
 // standsAlone tells whether the code is a word of its own somewhere in the text.
 func standsAlone(text, code string) bool {
+	return occurs(text, code, func(before, behind string) bool { return !joinedBefore(before) && !joinedBehind(behind) })
+}
+
+// isNumber tells whether the code stands somewhere in the text without a digit at either side.
+func isNumber(text, code string) bool {
+	return occurs(text, code, func(before, behind string) bool {
+		return (before == "" || !digit(before[len(before)-1])) && (behind == "" || !digit(behind[0]))
+	})
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// occurs tells whether the code stands somewhere in the text so that what is around it is right.
+func occurs(text, code string, right func(before, behind string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], code)
 		if i < 0 {
 			return false
 		}
 		start, end := from+i, from+i+len(code)
-		if !joinedBefore(text[:start]) && !joinedBehind(text[end:]) {
+		if right(text[:start], text[end:]) {
 			return true
 		}
 		from = start + 1
 	}
 }
 
-// joinedBefore tells whether a number goes on to the left: with a letter or a digit, or with what joins numbers (1.503,
-// CLM-503, 2025/503).
-func joinedBefore(text string) bool {
-	last, size := utf8.DecodeLastRuneInString(text)
+// joinedBefore tells whether a number goes on to the left: with a letter or a digit, with what joins it to them (1.503,
+// CLM-503, 2025/503, 10.0.0.1:503), or with the sign of a currency (R$ 503).
+func joinedBefore(before string) bool {
+	last, size := utf8.DecodeLastRuneInString(before)
 	if inWord(last) {
 		return true
 	}
-	before, _ := utf8.DecodeLastRuneInString(text[:len(text)-size])
-	return joins(last, before)
+	neighbour, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
+	if joins(last) {
+		return unicode.IsDigit(neighbour) || (last == '-' || last == '/') && unicode.IsLetter(neighbour)
+	}
+	last, _ = utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, unicode.IsSpace))
+	return unicode.Is(unicode.Sc, last)
 }
 
-// joinedBehind is joinedBefore to the right.
-func joinedBehind(text string) bool {
-	first, size := utf8.DecodeRuneInString(text)
+// joinedBehind tells whether a number goes on to the right: with a letter or a digit, or with what joins it to a digit
+// (503,00, 503/2025). A dash before a word joins nothing there: servers write "503-Service unavailable".
+func joinedBehind(behind string) bool {
+	first, size := utf8.DecodeRuneInString(behind)
 	if inWord(first) {
 		return true
 	}
-	next, _ := utf8.DecodeRuneInString(text[size:])
-	return joins(first, next)
+	neighbour, _ := utf8.DecodeRuneInString(behind[size:])
+	return joins(first) && unicode.IsDigit(neighbour)
 }
 
 func inWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' }
 
-// joins tells whether a sign between a number and its neighbour makes one of them.
-func joins(sign, neighbour rune) bool {
-	switch sign {
-	case '.', ',':
-		return unicode.IsDigit(neighbour)
-	case '-', '/':
-		return unicode.IsLetter(neighbour) || unicode.IsDigit(neighbour)
-	default:
-		return false
-	}
-}
+func joins(sign rune) bool { return strings.ContainsRune(".,-/:", sign) }

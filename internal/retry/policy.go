@@ -78,6 +78,12 @@ func New(p Policy) (*Policy, error) {
 	p.Rules = append([]Rule(nil), p.Rules...)
 	p.MayHaveLanded = append([]Rule(nil), p.MayHaveLanded...)
 	faults := p.faults()
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		if r.Class != Transient && r.Class != Permanent {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: "must be TRANSIENT or PERMANENT"})
+		}
+	}
 	for _, rules := range [][]Rule{p.Rules, p.MayHaveLanded} {
 		for i := range rules {
 			faults = append(faults, rules[i].compile()...)
@@ -106,7 +112,7 @@ func (p *Policy) faults() (faults []error) {
 	default:
 		fault(true, "precision", "must be minute, second or millisecond")
 	}
-	fault(p.Base <= 0, "base", "is %v but must be more than 0", p.Base)
+	fault(p.Base <= 0 || p.Base%time.Millisecond != 0, "base", "is %v but must be whole milliseconds, 1 or more", p.Base)
 	fault(p.Max < p.Min, "max", "is %v but must not be less than min, %v", p.Max, p.Min)
 	fault(p.Max < p.Base, "max", "is %v but must not be less than base, %v", p.Max, p.Base)
 	fault(p.Max > maxWait, "max", "is %v but must be at most %v", p.Max, maxWait)
@@ -154,47 +160,4 @@ func (p *Policy) fingerprint() string {
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])
-}
-
-// Overrides take the place of a policy's own numbers for one job. What is nil or 0 is not overridden.
-type Overrides struct {
-	MaxRetries *int
-	Base, Max  time.Duration
-	Deadline   time.Duration
-}
-
-// None tells whether nothing is overridden.
-func (o Overrides) None() bool { return o == Overrides{} }
-
-// With returns the policy with the overrides of a job: p itself where there are none. An override of Max below Base or
-// Min lowers those too, because a job that asks for a cap means all its waits; one of Base above Max is a fault, as New
-// says it.
-func (p *Policy) With(o Overrides) (*Policy, error) {
-	if o.None() {
-		return p, nil
-	}
-	q := *p
-	if o.MaxRetries != nil {
-		q.MaxRetries = *o.MaxRetries
-	}
-	if o.Base != 0 {
-		q.Base = o.Base
-		q.Min = min(q.Min, max(floor(o.Base, p.Precision), p.Precision))
-	}
-	if o.Max != 0 {
-		q.Max = o.Max
-		q.Min = min(q.Min, q.Max)
-		if o.Base == 0 {
-			q.Base = min(q.Base, q.Max)
-		}
-	}
-	if o.Deadline != 0 {
-		q.Deadline = o.Deadline
-	}
-	if err := errors.Join(q.faults()...); err != nil {
-		return nil, err
-	}
-	q.overrides = o
-	q.version = shortHash(fmt.Sprintln(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline))
-	return &q, nil
 }

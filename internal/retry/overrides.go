@@ -1,0 +1,52 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Overrides take the place of a policy's own numbers for one job. What is nil or 0 is not overridden.
+type Overrides struct {
+	MaxRetries *int
+	Base, Max  time.Duration
+	Deadline   time.Duration
+}
+
+// None tells whether nothing is overridden.
+func (o Overrides) None() bool { return o == Overrides{} }
+
+// With returns the policy with the overrides of a job: p itself where there are none. The jitter stays what it was.
+//
+// Who asks for shorter waits than Min means it, so Min gives way to Base and Max. A Base beyond Max is cut to Max, as the
+// formula of the queue says it: min(retry_delay * 2^(attempts-1), max_retry_delay). A Max that is no whole unit of
+// Precision is rounded down to one. The error joins a [*SettingError] for each value that makes no sense.
+func (p *Policy) With(o Overrides) (*Policy, error) {
+	if o.None() {
+		return p, nil
+	}
+	q := *p
+	if o.MaxRetries != nil {
+		q.MaxRetries = *o.MaxRetries
+	}
+	if o.Max != 0 {
+		q.Max = floor(o.Max, p.Precision)
+		q.Min = max(min(q.Min, q.Max), p.Precision)
+	}
+	if o.Base != 0 {
+		q.Base = o.Base
+		q.Min = min(q.Min, max(floor(q.Base, p.Precision), p.Precision))
+	}
+	if q.Max > 0 {
+		q.Base = min(q.Base, q.Max)
+	}
+	if o.Deadline != 0 {
+		q.Deadline = o.Deadline
+	}
+	if err := errors.Join(q.faults()...); err != nil {
+		return nil, err
+	}
+	q.overrides = o
+	q.version = shortHash(fmt.Sprintln(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline))
+	return &q, nil
+}

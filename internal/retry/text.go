@@ -1,0 +1,86 @@
+package retry
+
+import "strings"
+
+// MaxClassifiedBytes is how much of an error text is read to classify it. What an insurer's system says about the
+// error stands at the beginning; a stack trace behind it must not cost unbounded time.
+const MaxClassifiedBytes = 64 << 10
+
+// text is an error text as the rules read it: its beginning, in upper case.
+//
+// A policy looks for some hundred words in every text and finds one of them, or none. So the text notes once which
+// triples of bytes it has, and a word whose triples are not among them is not searched for.
+type text struct {
+	upper   string
+	triples [tripleBits / 64]uint64
+}
+
+// tripleBits is how many bits note the triples: enough that a text of a line sets few of them.
+const tripleBits = 1 << 13
+
+func (t *text) read(errorText string) {
+	t.upper = strings.ToUpper(errorText[:min(len(errorText), MaxClassifiedBytes)])
+	for i := 2; i < len(t.upper); i++ {
+		bit := triple(t.upper[i-2], t.upper[i-1], t.upper[i])
+		t.triples[bit/64] |= 1 << (bit % 64)
+	}
+}
+
+// triple is the bit that notes three bytes. Other triples may have the same bit, which costs a search in vain.
+func triple(a, b, c byte) uint16 {
+	const spread = 0x9E3779B1 // the golden ratio: it sends neighbours far apart
+	return uint16((uint32(a) | uint32(b)<<8 | uint32(c)<<16) * spread >> (32 - 13))
+}
+
+// word is a word to search for, with the triples at its beginning and its end.
+type word struct {
+	text        string
+	first, last uint16
+}
+
+func makeWords(texts []string) []word {
+	words := make([]word, len(texts))
+	for i, t := range texts {
+		words[i].text = t
+		if n := len(t); n >= 3 {
+			words[i].first, words[i].last = triple(t[0], t[1], t[2]), triple(t[n-3], t[n-2], t[n-1])
+		}
+	}
+	return words
+}
+
+// search returns the first of the words that the text contains, -1 for none.
+func (t *text) search(words []word) int {
+	for i := range words {
+		if w := &words[i]; t.may(w) && strings.Contains(t.upper, w.text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// searchAlone is search for codes that stand alone; see [standsAlone].
+func (t *text) searchAlone(codes []word) int {
+	for i := range codes {
+		if c := &codes[i]; t.may(c) && standsAlone(t.upper, c.text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasNumber tells whether any of the codes stands in the text and is not a part of a longer number.
+func (t *text) hasNumber(codes []word) bool {
+	for i := range codes {
+		if c := &codes[i]; t.may(c) && isNumber(t.upper, c.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// may tells whether the text can contain the word.
+func (t *text) may(w *word) bool {
+	return len(w.text) < 3 ||
+		t.triples[w.first/64]&(1<<(w.first%64)) != 0 && t.triples[w.last/64]&(1<<(w.last%64)) != 0
+}
