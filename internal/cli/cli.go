@@ -20,6 +20,10 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	// Those of a claim that redrive does not send again.
+	exitNotFound     = 3
+	exitMaxRetries   = 4
+	exitInvalidState = 5
 )
 
 // usageError is a mistake in the command line, not a failure of what it asked for.
@@ -61,6 +65,9 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
 		return exitUsage
 	}
+	if fault, ok := errors.AsType[*faultError](err); ok {
+		return fault.exitCode()
+	}
 	return exitFailure
 }
 
@@ -88,7 +95,7 @@ variables: worker config --help.`,
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(run, newDeploy(), newExplain(), newConfig(), newVersion(), newMigrate(),
-		newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now))
+		newSimulate(), newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now))
 	return root
 }
 
@@ -97,6 +104,12 @@ Exit codes:
   0   done, or stopped as asked
   1   failed: broker unreachable, claim unknown, audit trail broken, ...
   2   wrong arguments or configuration
+{{- if or (eq .Name "worker") (eq .Name "redrive")}}
+  3   redrive --claim: job_not_found
+  4   redrive --claim: max_retries_exceeded
+  5   redrive --claim: invalid_retry_state
+      (1 where a claim failed otherwise, or of several not all were sent again)
+{{- end}}
 `
 
 // noArgs refuses arguments; on a command that holds others they are misspelt subcommands.

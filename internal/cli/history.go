@@ -183,9 +183,9 @@ func standing(last *told, now time.Time) (status, words string) {
 	case audit.KindSubmitted:
 		return "submitted", "the insurer has accepted it"
 	case audit.KindResubmitted:
-		return "resubmitted", "a person has submitted it again"
+		return "resubmitted", plain(last.who()) + " has submitted it again"
 	case audit.KindAbandoned:
-		return "abandoned", "a person has given it up"
+		return "abandoned", plain(last.who()) + " has given it up"
 	default:
 		return "unknown", "its last record is of a " + last.Kind + " that this worker does not know"
 	}

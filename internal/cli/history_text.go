@@ -27,6 +27,9 @@ func (h history) text() string {
 		} else if say := h.event(r); say != "" {
 			b.WriteString(wrap(plain(say), "    "))
 		}
+		if r.Justification != "" {
+			b.WriteString(hanging("    Reason: ", plain(r.Justification)))
+		}
 		if r.kind.IsDecision() && r.kind != audit.KindRetry {
 			b.WriteString(wrap("Message: "+plain(r.Message), "    "))
 		}
@@ -66,11 +69,11 @@ func (h history) event(t *told) string {
 	case audit.KindSubmitted:
 		return "Accepted by the insurer " + t.round()
 	case audit.KindRedriven:
-		return "Sent again now by " + t.who() + ", before its time, " + t.round() + t.reason()
+		return "Sent again now by " + t.who() + ", before its time, " + t.round()
 	case audit.KindResubmitted:
-		return "Submitted again by " + t.who() + " " + t.round() + t.reason()
+		return "Submitted again by " + t.who() + " " + t.round()
 	case audit.KindAbandoned:
-		return "Given up by " + t.who() + " " + t.round() + t.reason()
+		return "Given up by " + t.who() + " " + t.round()
 	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:
 		return "The times of its steps are not known."
 	default:
@@ -84,13 +87,6 @@ func (t *told) who() string {
 		return "a person"
 	}
 	return t.Operator
-}
-
-func (t *told) reason() string {
-	if t.Justification == "" {
-		return ""
-	}
-	return " Reason: " + t.Justification
 }
 
 // round sums up a round of submissions at its end, or so far.

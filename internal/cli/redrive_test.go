@@ -1,0 +1,414 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"os/user"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// hospital is a store with its worker beside it, and a gateway behind which processes wait for the message of a re-drive.
+type hospital struct {
+	*archive
+	gateway *gatewaytest.Gateway
+	store   audit.Store
+
+	mu sync.Mutex
+	// waiting says what the process of a claim has recorded when the message comes; a claim that is not there waits for
+	// nothing.
+	waiting map[string]audit.Kind
+}
+
+// The claims of a hospital, by how they stand today.
+const (
+	due           = "CLM-R-001-1" // waits for its second retry
+	late          = "CLM-R-002-2" // its retry was due an hour ago
+	usedUp        = "CLM-R-003-3"
+	hopeless      = "CLM-R-004-4" // a permanent error
+	doubtful      = "CLM-R-005-5" // waits, but the answer is said not to have arrived
+	openIncident  = "CLM-R-006-6"
+	acceptedNow   = "CLM-R-007-7"
+	givenUp       = "CLM-R-008-8"
+	resubmitted   = "CLM-R-009-9"
+	redrivenNow   = "CLM-R-010-10"
+	neverHeardOf  = "CLM-R-999-999"
+	orderedReason = "a operadora confirmou que voltou"
+)
+
+func yesterday() []audit.Record {
+	const transient, unknown = "TRANSIENT", "UNKNOWN"
+	retry := audit.KindRetry
+	all := []audit.Record{
+		decided{retry, givenUp, "2026-01-11T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		ended{audit.KindAbandoned, givenUp, "2026-01-11T09:00:00Z", 1, 1, "2026-01-11T08:00:00Z"}.record(),
+		decided{audit.KindExhausted, resubmitted, "2026-01-11T08:00:00Z", "504", transient, "504", 5, 0, 0}.record(),
+		ended{audit.KindResubmitted, resubmitted, "2026-01-11T09:00:00Z", 6, 5, "2026-01-11T03:00:00Z"}.record(),
+		decided{audit.KindExhausted, usedUp, "2026-01-11T10:00:00Z", "504", transient, "504", 5, 0, 0}.record(),
+		decided{audit.KindPermanent, hopeless, "2026-01-11T11:00:00Z", "DUPLICATE_CLAIM", "PERMANENT", "DUPLICATE_CLAIM", 0, 0, 0}.record(),
+		decided{retry, late, "2026-01-12T08:40:00Z", "erro 77", unknown, "", 2, 20, 20}.record(),
+		decided{retry, openIncident, "2026-01-12T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		rejected(openIncident, "2026-01-12T08:07:00Z"),
+		decided{retry, acceptedNow, "2026-01-12T09:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		ended{audit.KindSubmitted, acceptedNow, "2026-01-12T09:07:00Z", 2, 1, "2026-01-12T09:00:00Z"}.record(),
+		decided{retry, redrivenNow, "2026-01-12T09:30:00Z", "TIMEOUT", transient, "TIMEOUT", 3, 40, 40}.record(),
+		ended{audit.KindRedriven, redrivenNow, "2026-01-12T09:59:00Z", 1, 1, "2026-01-12T09:30:00Z"}.record(),
+		decided{retry, doubtful, "2026-01-12T09:40:00Z", "erro 78", unknown, "", 3, 40, 40}.record(),
+		{Kind: audit.KindUndelivered, At: moment("2026-01-12T09:40:10Z"), ClaimID: doubtful, RetryCount: 3},
+		decided{retry, due, "2026-01-12T09:55:00.5Z", "TIMEOUT", transient, "TIMEOUT", 1, 10, 12}.record(),
+	}
+	return keyed(all)
+}
+
+// open opens the hospital. Every claim that is to be sent again by force or without waits for the message.
+func openHospital(t *testing.T) *hospital {
+	t.Helper()
+	h := &hospital{archive: archived(t, yesterday()), waiting: map[string]audit.Kind{
+		due: audit.KindRedriven, late: audit.KindRedriven, doubtful: audit.KindRedriven,
+		usedUp: audit.KindResubmitted, hopeless: audit.KindResubmitted,
+	}}
+	h.store = h.open(t)
+	t.Cleanup(func() {
+		if err := h.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	h.gateway = gatewaytest.New(grpc.ChainUnaryInterceptor(h.correlate))
+	t.Cleanup(h.gateway.Close)
+	address, err := h.gateway.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.settings = append(h.settings, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
+	return h
+}
+
+// correlate does what a process does that waits for the message, and the worker behind it.
+func (h *hospital) correlate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	response, err := next(ctx, request)
+	message, ok := request.(*pb.PublishMessageRequest)
+	if !ok || err != nil {
+		return response, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kind, waits := h.waiting[message.CorrelationKey]
+	delete(h.waiting, message.CorrelationKey)
+	if !waits || message.Name != "redrive-claim" {
+		return response, nil
+	}
+	var detail audit.Detail
+	if err := json.Unmarshal([]byte(message.Variables), &detail); err != nil {
+		return nil, err
+	}
+	detail.Attempts = 2
+	record := audit.Record{Kind: kind, At: today.Add(time.Second), ClaimID: message.CorrelationKey, RetryCount: 2, Variables: "{}", Detail: detailed(detail)}
+	record.Cluster, record.JobKey = "zeebe", 2251799813700000+int64(len(h.waiting))
+	_, err = h.store.Append(ctx, []audit.Record{record}, nil)
+	return response, err
+}
+
+// messages are those that have come to the gateway.
+func (h *hospital) messages() (sent []*pb.PublishMessageRequest) {
+	for _, call := range h.gateway.Calls(gatewaytest.PublishMessage) {
+		sent = append(sent, call.Request.(*pb.PublishMessageRequest))
+	}
+	return sent
+}
+
+// redrive runs the command with a reason and an operator, unless the arguments say otherwise.
+func (h *hospital) redrive(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return h.run(t, append([]string{"redrive", "--reason", orderedReason, "--operator", "maria"}, args...)...)
+}
+
+// answered is what --json prints about several claims.
+type answered struct {
+	DryRun                  bool
+	Selected, Done, NotDone int
+	Claims                  []struct{ ClaimID, Status, RuleID, Result, Fault, Message, RedriveID, Recorded string }
+}
+
+// results runs the command with --json and returns what became of each claim.
+func (h *hospital) results(t *testing.T, args ...string) (code int, all answered, byClaim map[string]string) {
+	t.Helper()
+	code, stdout, stderr := h.redrive(t, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
+		t.Fatalf("exit code %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	byClaim = map[string]string{}
+	for _, c := range all.Claims {
+		byClaim[c.ClaimID] = c.Result
+	}
+	return code, all, byClaim
+}
+
+func TestAClaimThatWaitsIsSentAgainNowAndIsToldToHaveBeen(t *testing.T) {
+	h := openHospital(t)
+	code, stdout, stderr := h.redrive(t, "--claim", due)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, complaint %s", code, stderr)
+	}
+	sent := h.messages()
+	if len(sent) != 1 || sent[0].Name != "redrive-claim" || sent[0].CorrelationKey != due || sent[0].TimeToLive != 0 {
+		t.Fatalf("sent %v", sent)
+	}
+	want := `{"redriveId":"` + sent[0].MessageId + `","justification":"` + orderedReason + `","operator":"maria"}`
+	if sent[0].Variables != want {
+		t.Errorf("variables %s, want %s", sent[0].Variables, want)
+	}
+	hide := strings.NewReplacer(sent[0].MessageId, "00000000-0000-4000-8000-000000000000")
+	checkGolden(t, "redrive", hide.Replace(stdout))
+	checkGolden(t, "redrive_history", hide.Replace(h.must(t, "history", due)))
+	if pending := h.must(t, "pending"); strings.Contains(pending, due) {
+		t.Errorf("it is still pending:\n%s", pending)
+	}
+	if export := h.must(t, "audit", "export", due); !strings.Contains(export, sent[0].MessageId) || !strings.Contains(export, orderedReason) {
+		t.Errorf("exported %s", export)
+	}
+}
+
+func TestAClaimThatIsNotToBeSentAgainIsRefusedByNameAndNothingIsSent(t *testing.T) {
+	h := openHospital(t)
+	for _, test := range []struct {
+		claim string
+		code  int
+		want  string
+	}{
+		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": nothing is known of it in sqlite://STORE"},
+		{usedUp, 4, "worker: max_retries_exceeded: claim " + usedUp + ": its retries are over"},
+		{hopeless, 5, "may be billed twice"},
+		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": an incident is open since 2026-01-12T08:07:00Z"},
+		{acceptedNow, 5, "the insurer accepted it at 2026-01-12T09:07:00Z"},
+		{givenUp, 5, "a person gave it up at 2026-01-11T09:00:00Z"},
+		{resubmitted, 5, "it is on its way already: a person sent it again at 2026-01-11T09:00:00Z"},
+		{redrivenNow, 5, "it is on its way already: a person sent it again at 2026-01-12T09:59:00Z"},
+	} {
+		code, stdout, stderr := h.redrive(t, "--claim", test.claim)
+		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "--help") {
+			t.Errorf("%s: exit code %d, want %d; complaint %s", test.claim, code, test.code, stderr)
+		}
+		// The dry run says the same, and so does JSON.
+		code, stdout, _ = h.redrive(t, "--claim", test.claim, "--dry-run", "--json")
+		var one struct{ Result, Fault, Message string }
+		if err := json.Unmarshal([]byte(stdout), &one); err != nil || code != test.code || one.Result != "refused" || one.Fault == "" ||
+			!strings.Contains("worker: "+one.Fault+": claim "+test.claim+": "+one.Message, test.want) {
+			t.Errorf("%s: exit code %d, %v, %s", test.claim, code, err, stdout)
+		}
+	}
+	if sent := h.messages(); len(sent) != 0 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+func TestForceSendsAClaimAgainThatWaitsForAPerson(t *testing.T) {
+	h := openHospital(t)
+	for _, claim := range []string{usedUp, hopeless} {
+		code, stdout, stderr := h.redrive(t, "--claim", claim, "--force")
+		if code != 0 || !strings.Contains(stdout, "RESUBMITTED at 2026-01-12T10:00:01Z, ordered by maria") {
+			t.Errorf("%s: exit code %d, output %s, complaint %s", claim, code, stdout, stderr)
+		}
+		if story := h.must(t, "history", claim); !strings.Contains(story, "Submitted again by maria") || !strings.Contains(story, "Reason: "+orderedReason) {
+			t.Errorf("%s: the story is %s", claim, story)
+		}
+	}
+	for _, claim := range []string{acceptedNow, openIncident, neverHeardOf} {
+		if code, _, stderr := h.redrive(t, "--claim", claim, "--force"); code != 5 && code != 3 {
+			t.Errorf("%s: exit code %d, complaint %s", claim, code, stderr)
+		}
+	}
+}
+
+// Rarely a worker takes an answer for lost that came through.
+func TestAnAnswerThatIsSaidNotToHaveArrivedDoesNotKeepAClaimFromBeingSentAgain(t *testing.T) {
+	h := openHospital(t)
+	if code, _, stderr := h.redrive(t, "--claim", doubtful); code != 0 {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+}
+
+func TestAnOrderThatNothingRecordsIsNotDone(t *testing.T) {
+	h := openHospital(t)
+	delete(h.waiting, due)
+	code, _, stderr := h.redrive(t, "--claim", due, "--wait", "50ms")
+	if code != 5 || !strings.HasPrefix(stderr, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it") {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+	if n := len(h.messages()); n != 1 {
+		t.Errorf("sent %d messages, want one: a second one could send the claim twice", n)
+	}
+}
+
+func TestABrokerThatIsNotThereIsSaidToBeMissing(t *testing.T) {
+	h := openHospital(t)
+	h.settings = append(h.settings, "ZEEBE_ADDRESS=127.0.0.1:1")
+	code, _, stderr := h.redrive(t, "--claim", due)
+	if code != 1 || !strings.Contains(stderr, "ZEEBE_ADDRESS=127.0.0.1:1") {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+}
+
+func TestAReasonWithPersonalDataReachesTheProcessWithoutIt(t *testing.T) {
+	h := openHospital(t)
+	code, stdout, stderr := h.redrive(t, "--claim", due, "--reason", "paciente 529.982.247-25 ligou")
+	if code != 0 || stderr != "worker: the reason holds personal data; it is kept as: paciente [CPF] ligou\n" {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"paciente [CPF] ligou"`) || strings.Contains(stdout+sent, "529") {
+		t.Errorf("sent %s, told %s", sent, stdout)
+	}
+}
+
+func TestTheSystemUserOrdersWhereNobodyElseIsNamed(t *testing.T) {
+	h := openHospital(t)
+	who, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := h.run(t, "redrive", "--claim", due, "--reason", orderedReason); code != 0 {
+		t.Fatalf("exit code %d, complaint %s", code, stderr)
+	}
+	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"operator":"`+who.Username+`"`) {
+		t.Errorf("sent %s", sent)
+	}
+}
+
+func TestSeveralClaimsAreSentAgainAndEachIsTold(t *testing.T) {
+	h := openHospital(t)
+	code, stdout, stderr := h.redrive(t, "--class", "UNKNOWN", "--yes")
+	if code != 0 || stderr != "" {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+	checkGolden(t, "redrive_bulk", stdout)
+	if n := len(h.messages()); n != 2 {
+		t.Errorf("sent %d messages, want 2", n)
+	}
+}
+
+func TestTheExitCodeSaysWhetherAllWereSentAgain(t *testing.T) {
+	h := openHospital(t)
+	delete(h.waiting, late) // its timer fires in this moment
+	code, stdout, stderr := h.redrive(t, "--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "5s")
+	if code != 1 || stderr != "worker: 3 of 5 claims not sent again\n" {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+	checkGolden(t, "redrive_bulk_partly", stdout)
+}
+
+func TestADryRunSendsNothing(t *testing.T) {
+	h := openHospital(t)
+	code, stdout, stderr := h.redrive(t, "--policy", "tiss", "--dry-run", "--reason", "")
+	if code != 0 || stderr != "" {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+	checkGolden(t, "redrive_dry_run", stdout)
+	if code, stdout, _ = h.redrive(t, "--claim", due, "--dry-run"); code != 0 || !strings.Contains(stdout, "would be sent again now") {
+		t.Errorf("exit code %d, output %s", code, stdout)
+	}
+	if n := len(h.messages()); n != 0 {
+		t.Errorf("sent %d messages", n)
+	}
+}
+
+func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
+	h := openHospital(t)
+	for args, want := range map[string]map[string]string{
+		"--class UNKNOWN":                      {late: "planned", doubtful: "planned"},
+		"--class TRANSIENT":                    {due: "planned", usedUp: "refused"},
+		"--class PERMANENT --force":            {hopeless: "planned"},
+		"--rule transient.504":                 {usedUp: "refused"},
+		"--rule transient.504 --force":         {usedUp: "planned"},
+		"--status waiting":                     {due: "planned", doubtful: "planned"},
+		"--status overdue":                     {late: "planned"},
+		"--status exhausted":                   {usedUp: "refused"},
+		"--status permanent":                   {hopeless: "refused"},
+		"--status waiting --class UNKNOWN":     {doubtful: "planned"},
+		"--policy tiss --since 1h":             {due: "planned", doubtful: "planned"},
+		"--policy smtp":                        {},
+		"--policy tiss --since 30m --rule 504": {},
+	} {
+		code, all, got := h.results(t, append(strings.Fields(args), "--dry-run")...)
+		if diff := cmp.Diff(want, got); code != 0 || !all.DryRun || all.Selected != len(want) || diff != "" {
+			t.Errorf("%s: exit code %d, (-want +got):\n%s", args, code, diff)
+		}
+	}
+}
+
+func TestThereIsNothingToDoWhereNoClaimFits(t *testing.T) {
+	h := openHospital(t)
+	code, stdout, stderr := h.redrive(t, "--policy", "smtp", "--yes")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "0 claims chosen") {
+		t.Errorf("exit code %d, output %s, complaint %s", code, stdout, stderr)
+	}
+}
+
+func TestTheFirstFailureEndsTheSendingOfMany(t *testing.T) {
+	h := openHospital(t)
+	h.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.Internal})
+	code, all, got := h.results(t, "--policy", "tiss", "--yes", "--rate", "1/h")
+	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", doubtful: "not_tried", due: "not_tried"}
+	if diff := cmp.Diff(want, got); diff != "" || code != 1 || all.Done != 0 || all.NotDone != 5 {
+		t.Errorf("exit code %d, %d done, %d not (-want +got):\n%s", code, all.Done, all.NotDone, diff)
+	}
+}
+
+func TestTheRateIsKept(t *testing.T) {
+	h := openHospital(t)
+	if code, _, stderr := h.redrive(t, "--policy", "tiss", "--force", "--yes", "--rate", "20/s"); code != 0 {
+		t.Fatalf("exit code %d, complaint %s", code, stderr)
+	}
+	calls := h.gateway.Calls(gatewaytest.PublishMessage)
+	// Five claims are four waits apart; a wait that was late may shorten the next one.
+	if took := calls[len(calls)-1].At.Sub(calls[0].At); len(calls) != 5 || took < 3*50*time.Millisecond {
+		t.Errorf("%d messages in %v, want 5 in at least 150 ms", len(calls), took)
+	}
+}
+
+// The list is of a moment ago: somebody may have been faster.
+func TestAClaimIsLookedAtOnceMoreBeforeItIsSentAgain(t *testing.T) {
+	h := openHospital(t)
+	h.mu.Lock()
+	h.waiting[due] = audit.KindSubmitted // the insurer takes it while another one is sent
+	h.mu.Unlock()
+	if code, _, stderr := h.redrive(t, "--claim", due); code != 0 {
+		t.Fatalf("exit code %d, complaint %s", code, stderr)
+	}
+	if code, _, stderr := h.redrive(t, "--claim", due); code != 5 || !strings.Contains(stderr, "the insurer accepted it") {
+		t.Errorf("exit code %d, complaint %s", code, stderr)
+	}
+}
+
+func TestAWrongOrderNamesAllThatIsWrongWithIt(t *testing.T) {
+	h := openHospital(t)
+	for args, want := range map[string][]string{
+		"": {"which claims? give --claim, or choose some", "there is no terminal to ask at: look at it with --dry-run"},
+		"--claim CLM-1-1 --rate 5/s --yes --class UNKNOWN": {"--claim and --class exclude", "--claim and --rate exclude", "--claim and --yes exclude"},
+		"--class unknown --status lost --rule= --wait 0s": {
+			`--class is "unknown"; allowed: TRANSIENT, UNKNOWN, PERMANENT`, `--status is "lost"`, "--rule is empty", "--wait is 0s",
+		},
+		"--claim= --reason= --operator=":         {"--claim is empty", "--reason is empty", "--operator is empty"},
+		"--claim x --operator maria@example.com": {"--operator would be kept as [EMAIL]"},
+		"--claim x --reason " + strings.Repeat("é", 501) + " --operator " + strings.Repeat("m", 101): {"--reason has 501 characters", "--operator has 101 characters"},
+		"--rate 10": {"such as 10/s"}, "--rate 0/s": {"such as 10/s"}, "--rate 1001/s": {"at most 1000/s"},
+	} {
+		code, stdout, stderr := h.redrive(t, strings.Fields(args)...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, "worker redrive --help") {
+			t.Errorf("%s: exit code %d, complaint %s", args, code, stderr)
+		}
+		for _, part := range want {
+			if !strings.Contains(stderr, part) {
+				t.Errorf("%s: the complaint lacks %q:\n%s", args, part, stderr)
+			}
+		}
+	}
+}
