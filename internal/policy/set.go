@@ -3,18 +3,15 @@
 package policy
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
+	"path"
 	"slices"
-
-	"go.yaml.in/yaml/v3"
+	"sync"
 
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -22,10 +19,13 @@ import (
 //go:embed builtin/*.yaml
 var builtinFiles embed.FS
 
+// builtinFolder is the name of the folder of the built-in files, in front of their names.
+const builtinFolder = "builtin"
+
 // Set is the policies that are known, by name. It is read-only.
 type Set struct {
 	policies map[string]*retry.Policy
-	entries  map[string]*entry
+	entries  map[string]*Entry
 }
 
 // Get returns a policy by its name.
@@ -57,24 +57,50 @@ func (s *Set) Version() string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
+// Entry is a policy as a file would state it, with everything that it takes over and all defaults; it extends nothing.
+func (s *Set) Entry(name string) (written Entry, known bool) {
+	e, known := s.entries[name]
+	if !known {
+		return Entry{}, false
+	}
+	written = e.completed()
+	written.Extends = ""
+	return written, true
+}
+
+// Origin is where a policy is written: a file, or "built-in".
+func (s *Set) Origin(name string) string {
+	e := s.entries[name]
+	if e == nil || e == BuiltIns().entries[name] {
+		return BuiltInOrigin
+	}
+	return e.file
+}
+
+// BuiltInOrigin is the origin of the policies that come with the worker.
+const BuiltInOrigin = "built-in"
+
 // BuiltIns are the policies that come with the worker. It panics where one of them is broken, which its test rules out.
-func BuiltIns() *Set {
-	s := &Set{policies: map[string]*retry.Policy{}, entries: map[string]*entry{}}
-	files, err := builtinFiles.ReadDir("builtin")
+func BuiltIns() *Set { return builtIns() }
+
+var builtIns = sync.OnceValue(func() *Set {
+	s := &Set{policies: map[string]*retry.Policy{}, entries: map[string]*Entry{}}
+	files, err := builtinFiles.ReadDir(builtinFolder)
 	if err != nil {
 		panic(err)
 	}
 	for _, f := range files {
-		text, err := builtinFiles.ReadFile("builtin/" + f.Name())
+		name := path.Join(builtinFolder, f.Name())
+		text, err := builtinFiles.ReadFile(name)
 		if err == nil {
-			err = s.add(f.Name(), text)
+			err = s.add(name, text)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("built-in policies: %v", err))
 		}
 	}
 	return s
-}
+})
 
 // BuiltIn is one of the built-in policies. It panics where there is none of that name.
 func BuiltIn(name string) *retry.Policy {
@@ -86,39 +112,25 @@ func BuiltIn(name string) *retry.Policy {
 }
 
 // Parse reads a policies file and returns the built-in policies and those of the file, which take the place of built-in
-// ones of the same name. The error joins all that is wrong with the file, each with the file's name and a line.
+// ones of the same name. The error is [Faults].
 func Parse(name string, text []byte) (*Set, error) {
-	s := BuiltIns()
+	above := BuiltIns()
+	s := &Set{policies: maps.Clone(above.policies), entries: maps.Clone(above.entries)}
 	if err := s.add(name, text); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// add reads a file. Where it has a fault, nothing is added.
 func (s *Set) add(file string, text []byte) error {
-	var d document
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", file, err)
+	r := &reader{file: file}
+	made := resolve(r, r.read(text), s.entries)
+	if err := ordered(r.faults); err != nil {
+		return err
 	}
-	var faults []error
-	for i := range d.Policies {
-		e := &d.Policies[i]
-		if e.Extends != "" {
-			parent, known := s.entries[e.Extends]
-			if !known {
-				faults = append(faults, fmt.Errorf("%s: policy %s: extends %q, which is not known here", file, e.Name, e.Extends))
-				continue
-			}
-			e.extend(parent)
-		}
-		p, err := e.policy()
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: policy %s: %w", file, e.Name, err))
-			continue
-		}
+	for e, p := range made {
 		s.policies[e.Name], s.entries[e.Name] = p, e
 	}
-	return errors.Join(faults...)
+	return nil
 }

@@ -1,24 +1,28 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
 // Store holds the policies that are in force, and reads their file again when it is asked to. It may be used by several
 // goroutines.
 type Store struct {
+	// needed are names that must be known at any time.
+	needed  []string
 	file    string
 	current atomic.Pointer[Set]
 }
 
 // Open reads the policies file, or takes the built-in policies alone where file is empty. A file that is missing or
-// broken is an error, which names every fault with its line.
-func Open(file string) (*Store, error) {
-	s := &Store{file: file}
-	set, err := read(file)
+// broken is an error, which names every fault with its line; so is one without the policies that are needed.
+func Open(file string, needed ...string) (*Store, error) {
+	s := &Store{file: file, needed: needed}
+	set, err := s.read()
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +39,29 @@ func (s *Store) Reload() error {
 	if s.file == "" {
 		return nil
 	}
-	set, err := read(s.file)
+	set, err := s.read()
 	if err != nil {
 		return err
 	}
 	s.current.Store(set)
 	return nil
+}
+
+func (s *Store) read() (*Set, error) {
+	set, err := read(s.file)
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, name := range s.needed {
+		if _, known := set.Get(name); !known {
+			faults = append(faults, fmt.Errorf("policy %s is needed but not known; known are %s", name, strings.Join(set.Names(), ", ")))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return set, nil
 }
 
 func read(file string) (*Set, error) {

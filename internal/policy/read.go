@@ -1,0 +1,239 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is how large a policies file may be.
+const maxFile = 1 << 20
+
+// maxNodes is how many values a policies file may have, each alias counted as what it stands for.
+const maxNodes = 200_000
+
+// reader reads one policies file and gathers what is wrong with it.
+type reader struct {
+	file   string
+	faults []Fault
+	// paths are the paths of the faults that have one.
+	paths []string
+	// nodes counts the values that were made of the file.
+	nodes int
+	// root is the file's YAML.
+	root *yaml.Node
+}
+
+// read returns the policies that are written in the file, those with faults too.
+func (r *reader) read(text []byte) []*Entry {
+	if !r.parse(text) {
+		return nil
+	}
+	value := r.plain(r.root, nil)
+	if len(r.faults) > 0 { // the schema would only repeat them in other words
+		return nil
+	}
+	for _, v := range violations(value) {
+		_, line := follow(r.root, v.path)
+		r.fault(v.path, line, v.problem(r.root))
+	}
+	_, list := child(r.root, "policies")
+	var entries []*Entry
+	for i, node := range items(list) {
+		path := []string{"policies", strconv.Itoa(i)}
+		e, err := newEntry(r.file, strings.Join(path, "/"), node)
+		if err != nil && len(r.faults) == 0 { // nothing of the kind is known; but what cannot be read is not taken
+			r.fault(path, node.Line, withoutYAML(err))
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// parse makes the YAML of the text. It tells whether there is something to go on with.
+func (r *reader) parse(text []byte) bool {
+	if len(text) > maxFile {
+		r.faults = append(r.faults, Fault{File: r.file, Problem: fmt.Sprintf("the file has %d bytes, but at most %d are read", len(text), maxFile)})
+		return false
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	err := decoder.Decode(&document)
+	switch {
+	case errors.Is(err, io.EOF) || err == nil && isNull(document.Content[0]):
+		r.faults = append(r.faults, Fault{File: r.file, Problem: "the file holds no policies: it begins with policies: and a list of them"})
+		return false
+	case err != nil:
+		r.syntax(err)
+		return false
+	}
+	r.root = document.Content[0]
+	var second yaml.Node
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		r.syntax(err)
+	default:
+		r.faults = append(r.faults, Fault{File: r.file, Line: second.Line, Problem: "a second YAML document begins here (---), but only one is read"})
+	}
+	return true
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntax notes what the YAML parser did not understand.
+func (r *reader) syntax(err error) {
+	f := Fault{File: r.file, Problem: "is no YAML: " + withoutYAML(err)}
+	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil && found[1] != "" {
+		f.Line, _ = strconv.Atoi(found[1])
+	}
+	r.faults = append(r.faults, f)
+}
+
+func withoutYAML(err error) string { return yamlLine.ReplaceAllString(err.Error(), "") }
+
+// plain turns the YAML at a path into the values of JSON. What JSON has no words for is a fault.
+func (r *reader) plain(node *yaml.Node, path []string) any {
+	if r.nodes++; r.nodes >= maxNodes { // also what an alias makes of itself, or of aliases of aliases
+		if r.nodes == maxNodes {
+			r.fault(nil, node.Line, fmt.Sprintf("the file is too large: with its aliases (*) written out it has more than %d values", maxNodes))
+		}
+		return nil
+	}
+	if node.Style&yaml.TaggedStyle != 0 {
+		r.fault(path, node.Line, "the tag "+node.Tag+" is not read: leave it out")
+		return nil
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		return r.mapping(node, path)
+	case yaml.AliasNode:
+		return r.plain(node.Alias, path)
+	case yaml.SequenceNode:
+		list := make([]any, len(node.Content))
+		for i, item := range node.Content {
+			list[i] = r.plain(item, below(path, strconv.Itoa(i)))
+		}
+		return list
+	default:
+		return r.scalar(node, path)
+	}
+}
+
+func (r *reader) mapping(node *yaml.Node, path []string) any {
+	m := map[string]any{}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if key.Kind != yaml.ScalarNode {
+			r.fault(path, key.Line, "the name of a field must be a word")
+			continue
+		}
+		if line, twice := lines[key.Value]; twice {
+			r.fault(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), line))
+		}
+		lines[key.Value] = key.Line
+		m[key.Value] = r.plain(value, below(path, key.Value))
+	}
+	return m
+}
+
+func (r *reader) scalar(node *yaml.Node, path []string) any {
+	var value any
+	if node.ShortTag() == "!!timestamp" { // a date without quotes: to JSON it is a text
+		return node.Value
+	}
+	if err := node.Decode(&value); err != nil {
+		r.fault(path, node.Line, withoutYAML(err))
+		return nil
+	}
+	if f, ok := value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		r.fault(path, node.Line, short(node.Value)+" is no number to reckon with")
+		return nil
+	}
+	return value
+}
+
+// fault notes a problem at a path from the root, with the names of the policy and the rule that the path leads through.
+func (r *reader) fault(path []string, line int, problem string) {
+	f := Fault{File: r.file, Line: line, Problem: problem}
+	if len(path) >= 2 && path[0] == "policies" {
+		policy, _ := follow(r.root, path[:2])
+		f.Policy = text(policy, "name")
+		if len(path) >= 4 && (path[2] == "rules" || path[2] == "mayHaveLanded") {
+			rule, _ := follow(r.root, path[:4])
+			f.Rule = text(rule, "id")
+		}
+	}
+	r.faults = append(r.faults, f)
+	r.paths = append(r.paths, strings.Join(path, "/"))
+}
+
+// below is the path one step further, in memory of its own.
+func below(path []string, step string) []string { return append(slices.Clip(path), step) }
+
+// follow goes down a path as far as it exists. It returns where it ends, and the line of the last field's name.
+func follow(node *yaml.Node, path []string) (end *yaml.Node, line int) {
+	line = node.Line
+	for _, step := range path {
+		if key, value := child(node, step); value != nil {
+			node, line = value, key.Line
+			continue
+		}
+		list := items(node)
+		i, err := strconv.Atoi(step)
+		if err != nil || i >= len(list) {
+			break
+		}
+		node, line = list[i], list[i].Line
+	}
+	return target(node), line
+}
+
+// child is a field of a mapping; nil where it has none.
+func child(node *yaml.Node, name string) (key, value *yaml.Node) {
+	if node = target(node); node == nil || node.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i], node.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// items are the items of a list.
+func items(node *yaml.Node) []*yaml.Node {
+	if node = target(node); node == nil || node.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return node.Content
+}
+
+// target is what an alias stands for, and any other node itself.
+func target(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// text is a field's text, empty where it is none.
+func text(node *yaml.Node, name string) string {
+	if _, value := child(node, name); target(value) != nil && target(value).Kind == yaml.ScalarNode {
+		value = target(value)
+		return short(strings.TrimSpace(value.Value))
+	}
+	return ""
+}
+
+func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
