@@ -103,9 +103,9 @@ func (c *candidate) refused(force bool) *faultError {
 		return why(invalidRetryState, "the insurer accepted it at %s: sent again it would be billed twice", utc(last.At))
 	case audit.KindAbandoned:
 		return why(invalidRetryState, "%s gave it up at %s: its process is over", plain(last.who()), utc(last.At))
-	default:
-		return why(invalidRetryState, "its last record is of a kind that this worker does not know (%s)", last.Kind)
+	case audit.KindUndelivered: // is never the last one that was heard
 	}
+	return why(invalidRetryState, "its last record is of a kind that this worker does not know (%s)", c.last.Kind)
 }
 
 // choose returns the claims whose last record since a time is a decision that fits, the longest decided first.

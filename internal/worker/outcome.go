@@ -164,21 +164,20 @@ func decodeOutcome(v variables) (outcome, error) {
 		return outcome{}, noObject
 	}
 	d := decoder{raw: v}
-	o := outcome{claimID: strings.Clone(d.text("claimId", retry.RuleClaimID))} // see decode
-	if !d.reported("claimId") && !retry.ValidClaimID(o.claimID) {
-		d.fault("claimId", retry.Shape(o.claimID), retry.RuleClaimID)
+	o := outcome{claimID: strings.Clone(d.text("claimId", retry.RuleAnyID))} // see decode
+	if !d.reported("claimId") && !retry.ValidID(o.claimID) {
+		d.fault("claimId", retry.Shape(o.claimID), retry.RuleAnyID)
 	}
 	name := d.text("outcome", ruleOutcome)
 	kind, known := outcomes[name]
 	if !d.reported("outcome") && !known {
 		d.fault("outcome", retry.Shape(name), ruleOutcome)
 	}
-	switch o.kind = kind; kind {
-	case audit.KindRedriven:
+	o.kind = kind
+	if kind == audit.KindRedriven {
 		o.reason = d.requiredReason()
-	case audit.KindResubmitted, audit.KindAbandoned:
+	} else if kind != audit.KindSubmitted { // what the process still holds of an earlier order is no reason of the insurer's
 		o.reason = d.givenReason()
-	default: // what the process still holds of an earlier round is no reason of the insurer's answer
 	}
 	return o, d.err(OutcomeVariables())
 }

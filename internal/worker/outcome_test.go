@@ -63,7 +63,7 @@ func TestAnOutcomeThatIsNoneIsAnIncidentThatNamesAllFaults(t *testing.T) {
 		`{"claimId":"CLM-001-1"}`:                       {"outcome is missing"},
 		`{"claimId":"CLM-001-1","outcome":"submitted"}`: {`outcome is "xxxxxxxxx"`},
 		`{"claimId":"CLM-001-1","outcome":1}`:           {"outcome is 1"},
-		`{"claimId":"Maria","outcome":"DONE"}`:          {`claimId is "Xxxxx"`, `outcome is "XXXX"`},
+		`{"claimId":"Maria Silva","outcome":"DONE"}`:    {`claimId is "Xxxxx Xxxxx"`, `outcome is "XXXX"`},
 		`{"claimId":["CLM-001-1"],"outcome":{"a":"b"}}`: {"claimId is a list", "outcome is an object"},
 		`[]`: {"variables is no JSON object"},
 		`{"claimId":"CLM-001-1\n2","outcome":"SUBMITTED"}`:                                                {"claimId is"},
@@ -73,8 +73,8 @@ func TestAnOutcomeThatIsNoneIsAnIncidentThatNamesAllFaults(t *testing.T) {
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                    {"justification is missing"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","operator":null}`:        {"justification is blank"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"` + strings.Repeat("é", 501) + `"}`: {"justification is a text of 501 characters"},
-		`{"claimId":"x","outcome":"REDRIVEN","justification":1,"operator":["maria"],"redriveId":"maria"}`: {
-			`claimId is "x"`, "justification is 1", "operator is a list", `redriveId is "xxxxx"`,
+		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"operator":["maria"],"redriveId":"maria"}`: {
+			`claimId is "x x"`, "justification is 1", "operator is a list", `redriveId is "xxxxx"`,
 		},
 	} {
 		m := newMemory()
