@@ -1,0 +1,52 @@
+package retry_test
+
+import (
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// plain is a policy whose waits one can tell by heart: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
+// least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
+func plain(tb testing.TB, changes ...func(*retry.Policy)) *retry.Policy {
+	tb.Helper()
+	p := retry.Policy{
+		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
+		Jitter: retry.Jitter{Mode: retry.JitterNone}, Precision: time.Minute, MaxRetries: 5,
+		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
+		Rules: []retry.Rule{
+			{ID: "transient.BUSY", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"BUSY"}}},
+			{ID: "permanent.FATAL", Class: retry.Permanent, Matcher: retry.Matcher{Contains: []string{"FATAL"}}},
+		},
+		MayHaveLanded: []retry.Rule{{ID: "landed.SENT", Matcher: retry.Matcher{Contains: []string{"SENT"}}}},
+	}
+	for _, change := range changes {
+		change(&p)
+	}
+	made, err := retry.New(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return made
+}
+
+// bySecond makes a policy count in seconds, from 1 second on.
+func bySecond(p *retry.Policy) {
+	p.Precision, p.Base, p.Min, p.Max = time.Second, time.Second, time.Second, time.Hour
+}
+
+// byMillisecond makes a policy count in milliseconds, from half a second on.
+func byMillisecond(p *retry.Policy) {
+	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Minute
+}
+
+// answer is what the policy decides at the time now.
+func answer(t *testing.T, p *retry.Policy, r retry.Request) retry.Decision {
+	t.Helper()
+	d, err := p.Decide(r, now)
+	if err != nil {
+		t.Fatalf("Decide(%+v): %v", r, err)
+	}
+	return d
+}
