@@ -118,10 +118,13 @@ func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
 		}
 		begin, err := time.ParseInLocation("02/01/2006 15:04", day+" "+clock, p.Zone)
 		last, lastErr := time.ParseInLocation("02/01/2006", lastDay, p.Zone)
-		if err != nil || lastErr != nil || last.AddDate(0, 0, 1).Before(begin) || !begin.After(now) {
+		if err != nil || lastErr != nil || last.AddDate(0, 0, 1).Before(begin) {
 			continue
 		}
-		if next.Until.IsZero() || begin.Before(next.Until) {
+		if begin.Format("15:04") != clock { // that hour was left out when clocks were put forward
+			begin = begin.Add(time.Hour)
+		}
+		if begin.After(now) && (next.Until.IsZero() || begin.Before(next.Until)) {
 			next = Hint{Source: HintWindow, Until: begin}
 		}
 	}

@@ -1,0 +1,246 @@
+package retry_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// hintOf is what the policy understands of a text, in words: "TEXT after 2m0s" or "WINDOW until 2026-12-01T03:00:00Z".
+func hintOf(t *testing.T, p *retry.Policy, text string) string {
+	t.Helper()
+	return say(answer(t, p, request(text, 0)).Hint)
+}
+
+func say(h retry.Hint) string {
+	switch {
+	case h == retry.Hint{}:
+		return "none"
+	case h.Until.IsZero():
+		return fmt.Sprintf("%s after %v", h.Source, h.After)
+	default:
+		return fmt.Sprintf("%s until %s", h.Source, h.Until.UTC().Format(time.RFC3339))
+	}
+}
+
+// now is Sunday, 12 January 2025, 10:40 UTC.
+func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 120\r\n": "TEXT after 2m0s",
+		"retry-after:120":                           "TEXT after 2m0s",
+		`{"error":"busy","retry-after": "120"}`:     "TEXT after 2m0s",
+		`{\"retryAfter\":\"120\"}`:                  "TEXT after 2m0s", // JSON inside of JSON
+		`{"retry_after": 120}`:                      "TEXT after 2m0s",
+		`{"retry_after": 1.337}`:                    "TEXT after 2s", // never earlier than said
+		`{"retry_after": 2.0}`:                      "TEXT after 2s",
+		"map[Content-Length:[0] Retry-After:[120]]": "TEXT after 2m0s", // Go
+		"{Retry-After=[120], Server=[nginx]}":       "TEXT after 2m0s", // Java
+		`[Retry-After:"120", Server:"nginx"]`:       "TEXT after 2m0s", // Spring
+		"{'Retry-After': '120'}":                    "TEXT after 2m0s", // Python requests
+		"[('Retry-After', '120')]":                  "TEXT after 2m0s", // Python http.client
+		`{"retry-after"=>"120"}`:                    "TEXT after 2m0s", // Ruby
+		"busy retry_after=30 status=503":            "TEXT after 30s",
+		"busy retry_after=30s":                      "TEXT after 30s", // a Go duration
+		"Retry-After: 120.":                         "TEXT after 2m0s",
+		"Retry-After: 0":                            "TEXT after 0s",
+		"Retry-After: 1000000000000":                "TEXT after 8784h0m0s", // more than a year is a year
+		"Retry-After: 99999999999999999999999":      "TEXT after 8784h0m0s",
+		"RETRY AFTER: 60":                           "TEXT after 1m0s",
+
+		// The three dates of HTTP, and the time of JSON.
+		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT":            "TEXT until 2025-01-12T11:00:00Z",
+		"Retry-After: Sunday, 12-Jan-25 11:00:00 GMT":           "TEXT until 2025-01-12T11:00:00Z",
+		"Retry-After: Sun Jan 12 11:00:00 2025":                 "TEXT until 2025-01-12T11:00:00Z",
+		"Retry-After: Sat Feb  1 11:00:00 2025 HTTP/1.1":        "TEXT until 2025-02-01T11:00:00Z",
+		`map[Retry-After:[Sun, 12 Jan 2025 11:00:00 GMT] X:[y]`: "TEXT until 2025-01-12T11:00:00Z",
+		`"retry-after": "2025-01-12T11:00:00Z"`:                 "TEXT until 2025-01-12T11:00:00Z",
+		`"retry-after": "2025-01-12T11:00:00.5-03:00"`:          "TEXT until 2025-01-12T14:00:00Z",
+
+		// The first one that can be read.
+		"Retry-After: never. Retry-After: 60":                         "TEXT after 1m0s",
+		"Retry-After: 3 attempts failed, Retry-After: 60":             "TEXT after 1m0s",
+		"Retry-After: Sun, 12 Jan 2025 10:00:00 GMT, Retry-After: 60": "TEXT after 1m0s",
+
+		// No hints.
+		"retry after 3 attempts failed":              "none",
+		"retry after: 3 attempts failed":             "none",
+		"Retry-After: soon":                          "none",
+		"Retry-After:":                               "none",
+		"Retry-After: -1":                            "none",
+		"Retry-After: 30ms":                          "none",
+		"Retry-After: 30 ms":                         "none",
+		"retry after: 5 minutes":                     "none", // not the header's unit: nothing is better than five seconds
+		"retry after: 2h":                            "none",
+		"Retry-After: 2025-01-12":                    "none",
+		"Retry-After: 12/01/2025 11:00":              "none",
+		"Retry-After: 11:00":                         "none",
+		"Retry-After: 30abc":                         "none",
+		"retryAfterMs: 500":                          "none",
+		"Retry-After: Sun, 31 Feb 2025 11:00:00 GMT": "none",
+		"Retry-After: Sun, 12 Jan 2025 25:00:00 GMT": "none",
+		"Retry-After: Sun, 12 Jan 2025 11:00:00 BRT": "none", // HTTP's dates are GMT
+		"Retry-After: Sun, 12 Jan 2025 11:00 GMT":    "none",
+		// A time that has come asks for nothing more.
+		"Retry-After: Sun, 12 Jan 2025 10:40:00 GMT": "none",
+		"Retry-After: Thu, 01 Jan 1970 00:00:00 GMT": "none",
+	} {
+		if got := hintOf(t, plain(t), text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func saoPaulo(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// Insurers name days of their own zone: midnight in São Paulo is 03:00 UTC.
+func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	p := plain(t, func(p *retry.Policy) { p.Zone = saoPaulo(t) })
+	for text, want := range map[string]string{
+		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":              "WINDOW until 2025-02-01T03:00:00Z",
+		"3091 período de 01/02/2025 até 10/02/2025":                                        "WINDOW until 2025-02-01T03:00:00Z",
+		"3091 PERÍODO DE 01/02/2025 A 10/02/2025":                                          "WINDOW until 2025-02-01T03:00:00Z",
+		"3091: PERIODO  DE\n01/02/2025 08:30 ATÉ 10/02/2025 18:00":                         "WINDOW until 2025-02-01T11:30:00Z",
+		"3091: PERIODO DE 01/02/2025 08:30:00 ATE 10/02/2025 18:00:00":                     "WINDOW until 2025-02-01T11:30:00Z",
+		"3091 PER\ufffdODO DE 01/02/2025 AT\ufffd 10/02/2025":                              "WINDOW until 2025-02-01T03:00:00Z", // spoilt letters
+		"3091 PERI\u0301ODO DE 01/02/2025 ATE\u0301 10/02/2025":                            "WINDOW until 2025-02-01T03:00:00Z", // letter and accent apart
+		"<codigoGlosa>3091</codigoGlosa> PERIODO DE 12/01/2025 08:00 ATE 12/01/2025 18:00": "WINDOW until 2025-01-12T11:00:00Z",
+		// Of two windows the next one, in whatever order.
+		"3091 PERIODO DE 01/01/2025 ATE 10/01/2025 E PERIODO DE 15/01/2025 ATE 20/01/2025": "WINDOW until 2025-01-15T03:00:00Z",
+		"3091 PERIODO DE 15/02/2025 ATE 20/02/2025 OU PERIODO DE 01/02/2025 ATE 5/02/2025": "WINDOW until 2025-02-15T03:00:00Z",
+		"3091 PERIODO DE 15/02/2025 ATE 20/02/2025, PERIODO DE 01/02/2025 ATE 05/02/2025":  "WINDOW until 2025-02-01T03:00:00Z",
+		// No hints: open now, over, no such day, end before beginning, another number, no number.
+		"3091 PERIODO DE 10/01/2025 ATE 20/01/2025":                                   "none",
+		"3091 PERIODO DE 01/01/2025 ATE 10/01/2025":                                   "none",
+		"3091 PERIODO DE 31/02/2025 ATE 10/03/2025":                                   "none",
+		"3091 PERIODO DE 01/02/2025 ATE 31/02/2025":                                   "none",
+		"3091 PERIODO DE 10/02/2025 ATE 01/02/2025":                                   "none",
+		"3091 PERIODO DE 01/02/2025 25:00 ATE 10/02/2025":                             "none",
+		"guia 130915: PERIODO DE 01/02/2025 ATE 10/02/2025":                           "none",
+		"FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                         "none",
+		"1724 - VISITA MÉDICA INCLUÍDA NO PERÍODO DE 10 DIAS APÓS REALIZAÇÃO DO 3091": "none",
+	} {
+		if got := hintOf(t, p, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A day that begins at one o'clock, because the clocks were put forward at midnight, must not begin the evening before.
+func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
+	t.Parallel()
+	p := plain(t, func(p *retry.Policy) { p.Zone = saoPaulo(t) })
+	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
+	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
+	if err != nil {
+		t.Fatal(err)
+	}
+	if begin := time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC); d.Hint.Until.Before(begin) {
+		t.Errorf("the window opens at %v, want %v", d.Hint.Until.UTC(), begin)
+	}
+}
+
+func TestTheVariableGoesBeforeTheTextAndThatBeforeTheWindow(t *testing.T) {
+	t.Parallel()
+	window := "3091 PERIODO DE 01/02/2025 ATE 10/02/2025"
+	for _, tt := range []struct {
+		variable retry.Hint
+		text     string
+		want     string
+	}{
+		{retry.Hint{Source: retry.HintVariable, After: time.Minute}, "Retry-After: 120 " + window, "VARIABLE after 1m0s"},
+		{retry.Hint{Source: retry.HintVariable}, "Retry-After: 120", "VARIABLE after 0s"},
+		{retry.Hint{}, "Retry-After: 120 " + window, "TEXT after 2m0s"},
+		{retry.Hint{}, window, "WINDOW until 2025-02-01T00:00:00Z"},
+		// A time that has come does not hide what else was asked for.
+		{retry.Hint{Source: retry.HintVariable, Until: now}, "Retry-After: 120", "TEXT after 2m0s"},
+		{retry.Hint{Source: retry.HintVariable, Until: now.Add(-time.Hour)}, "BUSY", "none"},
+		{retry.Hint{}, "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT " + window, "WINDOW until 2025-02-01T00:00:00Z"},
+	} {
+		r := request(tt.text, 0)
+		r.RetryAfter = tt.variable
+		if got := say(answer(t, plain(t), r).Hint); got != tt.want {
+			t.Errorf("%s and %q: %s, want %s", say(tt.variable), tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestTheVariableRetryAfterHoldsSecondsOrATime(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"120":                           "VARIABLE after 2m0s",
+		" 0 ":                           "VARIABLE after 0s",
+		"999999999999999999999999":      "VARIABLE after 8784h0m0s",
+		"Sun, 12 Jan 2025 11:00:00 GMT": "VARIABLE until 2025-01-12T11:00:00Z",
+		"Sun Jan 12 11:00:00 2025":      "VARIABLE until 2025-01-12T11:00:00Z",
+		"2025-01-12T11:00:00-03:00":     "VARIABLE until 2025-01-12T14:00:00Z",
+		"9999-12-31T23:59:59Z":          "VARIABLE until 9999-12-31T23:59:59Z",
+	} {
+		if h, ok := retry.ParseRetryAfter(value); !ok || say(h) != want {
+			t.Errorf("%q: %s, %v, want %s", value, say(h), ok, want)
+		}
+	}
+	for _, value := range []string{"", " ", "-1", "1.5", "soon", "120s", "2025-01-12", "Sun, 12 Jan 2025 11:00:00 BRT", "١٢"} {
+		if h, ok := retry.ParseRetryAfter(value); ok {
+			t.Errorf("%q is read as %s", value, say(h))
+		}
+	}
+}
+
+// Whole minutes from 5 to 240; the hint says when at the earliest, so it is rounded up, and no jitter is on it.
+func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		hint   retry.Hint
+		wait   time.Duration
+		bounds string
+	}{
+		{retry.Hint{After: time.Hour}, minutes(60), "[]"},
+		{retry.Hint{After: time.Hour + time.Second}, minutes(61), "[]"},
+		{retry.Hint{After: minutes(5)}, minutes(5), "[]"},
+		{retry.Hint{After: time.Second}, minutes(5), "[MIN]"},
+		{retry.Hint{Source: retry.HintVariable}, minutes(5), "[MIN]"}, // "at once" is still no sooner than the policy's least
+		{retry.Hint{After: minutes(240)}, minutes(240), "[]"},
+		{retry.Hint{After: minutes(240) + 1}, minutes(240), "[MAX]"},
+		{retry.Hint{After: 1<<63 - 1}, minutes(240), "[MAX]"},
+		{retry.Hint{Until: now.Add(time.Hour)}, minutes(60), "[]"},
+		{retry.Hint{Until: now.Add(time.Hour + 1)}, minutes(61), "[]"},
+		{retry.Hint{Until: now.Add(1)}, minutes(5), "[MIN]"},
+		{retry.Hint{Until: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, minutes(240), "[MAX]"},
+	} {
+		r := request("BUSY", 3)
+		r.RetryAfter = tt.hint
+		d := answer(t, plain(t, func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterFull} }), r)
+		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds.Names()) != tt.bounds {
+			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds.Names(), tt.wait, tt.bounds)
+		}
+		if d.Delay != minutes(40) {
+			t.Errorf("%s: %v before jitter, want the policy's own 40m, to compare", say(tt.hint), d.Delay)
+		}
+	}
+}
+
+func TestNoTryIsMadeBeforeTheTimeThatTheOtherSideNamed(t *testing.T) {
+	t.Parallel()
+	at := now.Add(300 * time.Millisecond)
+	for name, change := range map[string]func(*retry.Policy){"minutes": func(*retry.Policy) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
+		for _, offset := range []time.Duration{0, 1, 200 * time.Millisecond, 300 * time.Millisecond, 301 * time.Millisecond, 999 * time.Millisecond} {
+			r := request("BUSY", 0)
+			r.RetryAfter = retry.Hint{Until: now.Add(30*time.Second + offset)}
+			d, err := plain(t, change).Decide(r, at)
+			if err != nil || d.NextRetryTime.Before(r.RetryAfter.Until) {
+				t.Errorf("%s: next try at %v, the other side said %v (%v)", name, d.NextRetryTime, r.RetryAfter.Until, err)
+			}
+		}
+	}
+}
