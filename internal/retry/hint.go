@@ -24,7 +24,8 @@ const (
 	HintVariable HintSource = "VARIABLE"
 	// HintText: Retry-After in the error text.
 	HintText HintSource = "TEXT"
-	// HintWindow: the window for submissions that an insurer names in a 3091 answer.
+	// HintWindow: the window for submissions that an insurer names when it refuses one as out of time (TISS, Tabela 38, 3091
+	// and 3161).
 	HintWindow HintSource = "WINDOW"
 )
 
@@ -65,9 +66,9 @@ var (
 		`|[A-Z]{3} [A-Z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}` +
 		`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d))` +
 		`|(\d+)(\.\d+)?(?:S\b|\b)([-/:.,]\d|\s*(?:MS|MILLI|MIN|M\b|HOUR|HORA|H\b|DAY|DIA|D\b|ATTEMPT|TENTATIVA|RETR|TRY|TRIES|TIMES))?)`)
-	// window finds "PERÍODO DE 01/12/2026 ATÉ 10/12/2026", with or without times of the day, and with letters that an
-	// older system has spoilt.
-	window = regexp.MustCompile(`PER\S{1,4}ODO\s+DE\s+(\d\d/\d\d/\d{4})(?:\s+(\d\d:\d\d)(?::\d\d)?)?\s+(?:AT\S{1,4}|[AÀ])\s+(\d\d/\d\d/\d{4})`)
+	// window finds "PERÍODO DE 01/12/2026 ATÉ 10/12/2026", with or without times of the day and the century, and with
+	// letters that an older system has spoilt.
+	window = regexp.MustCompile(`PER\S{1,4}ODO\s+DE\s+(\d\d[/-]\d\d[/-](?:\d\d)?\d\d)(?:\s+(\d\d:\d\d)(?::\d\d)?)?\s+(?:AT\S{1,4}|[AÀ])\s+(\d\d[/-]\d\d[/-](?:\d\d)?\d\d)\b`)
 )
 
 // maxFound bounds how many hints of a text are looked at.
@@ -86,7 +87,7 @@ func (p *Policy) findHint(r *Request, t *text, now time.Time) Hint {
 			}
 		}
 	}
-	if standsAlone(t.upper, "3091") {
+	if standsAlone(t.upper, "3091") || standsAlone(t.upper, "3161") {
 		return p.findWindow(t.upper, now)
 	}
 	return Hint{}
@@ -109,16 +110,16 @@ func readRetryAfter(found []string) (h Hint, ok bool) {
 	return h, true
 }
 
-// findWindow is the next window of a 3091 answer that has not begun. One that is open, or over, is no hint.
+// findWindow is the next window of the answer that has not begun. One that is open, or over, is no hint.
 func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
 	for _, found := range window.FindAllStringSubmatch(upper, maxFound) {
-		day, clock, lastDay := found[1], found[2], found[3]
+		clock := found[2]
 		if clock == "" {
 			clock = "00:00"
 		}
-		begin, err := time.ParseInLocation("02/01/2006 15:04", day+" "+clock, p.Zone)
-		last, lastErr := time.ParseInLocation("02/01/2006", lastDay, p.Zone)
-		if err != nil || lastErr != nil || last.AddDate(0, 0, 1).Before(begin) {
+		begin, beginErr := p.parseDay(found[1], clock)
+		last, lastErr := p.parseDay(found[3], "23:59")
+		if beginErr != nil || lastErr != nil || last.Before(begin) {
 			continue
 		}
 		if begin.Format("15:04") != clock { // that hour was left out when clocks were put forward
@@ -129,6 +130,14 @@ func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
 		}
 	}
 	return next
+}
+
+func (p *Policy) parseDay(day, clock string) (time.Time, error) {
+	layout := "02/01/2006 15:04"
+	if len(day) == len("01/12/26") {
+		layout = "02/01/06 15:04"
+	}
+	return time.ParseInLocation(layout, strings.ReplaceAll(day, "-", "/")+" "+clock, p.Zone)
 }
 
 // hinted is how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never

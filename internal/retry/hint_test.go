@@ -107,14 +107,17 @@ func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	p := plain(t, func(p *retry.Policy) { p.Zone = saoPaulo(t) })
 	for text, want := range map[string]string{
-		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":              "WINDOW until 2025-02-01T03:00:00Z",
-		"3091 período de 01/02/2025 até 10/02/2025":                                        "WINDOW until 2025-02-01T03:00:00Z",
-		"3091 PERÍODO DE 01/02/2025 A 10/02/2025":                                          "WINDOW until 2025-02-01T03:00:00Z",
-		"3091: PERIODO  DE\n01/02/2025 08:30 ATÉ 10/02/2025 18:00":                         "WINDOW until 2025-02-01T11:30:00Z",
-		"3091: PERIODO DE 01/02/2025 08:30:00 ATE 10/02/2025 18:00:00":                     "WINDOW until 2025-02-01T11:30:00Z",
-		"3091 PER\ufffdODO DE 01/02/2025 AT\ufffd 10/02/2025":                              "WINDOW until 2025-02-01T03:00:00Z", // spoilt letters
-		"3091 PERI\u0301ODO DE 01/02/2025 ATE\u0301 10/02/2025":                            "WINDOW until 2025-02-01T03:00:00Z", // letter and accent apart
-		"<codigoGlosa>3091</codigoGlosa> PERIODO DE 12/01/2025 08:00 ATE 12/01/2025 18:00": "WINDOW until 2025-01-12T11:00:00Z",
+		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                    "WINDOW until 2025-02-01T03:00:00Z",
+		"3091 período de 01/02/2025 até 10/02/2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
+		"3091 PERÍODO DE 01/02/2025 A 10/02/2025":                                                "WINDOW until 2025-02-01T03:00:00Z",
+		"3091: PERIODO  DE\n01/02/2025 08:30 ATÉ 10/02/2025 18:00":                               "WINDOW until 2025-02-01T11:30:00Z",
+		"3091: PERIODO DE 01/02/2025 08:30:00 ATE 10/02/2025 18:00:00":                           "WINDOW until 2025-02-01T11:30:00Z",
+		"3091 PER\ufffdODO DE 01/02/2025 AT\ufffd 10/02/2025":                                    "WINDOW until 2025-02-01T03:00:00Z", // spoilt letters
+		"3091 PERI\u0301ODO DE 01/02/2025 ATE\u0301 10/02/2025":                                  "WINDOW until 2025-02-01T03:00:00Z", // letter and accent apart
+		"<codigoGlosa>3091</codigoGlosa> PERIODO DE 12/01/2025 08:00 ATE 12/01/2025 18:00":       "WINDOW until 2025-01-12T11:00:00Z",
+		"3091 PERIODO DE 01/02/25 ATE 10/02/25":                                                  "WINDOW until 2025-02-01T03:00:00Z", // without the century
+		"3091 PERIODO DE 01-02-2025 ATE 10-02-2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
+		"3161 - PRAZO DE ENVIO FORA DO PERÍODO CONTRATUAL: PERÍODO DE 01/02/2025 ATÉ 10/02/2025": "WINDOW until 2025-02-01T03:00:00Z",
 		// Of two windows the next one, in whatever order.
 		"3091 PERIODO DE 01/01/2025 ATE 10/01/2025 E PERIODO DE 15/01/2025 ATE 20/01/2025": "WINDOW until 2025-01-15T03:00:00Z",
 		"3091 PERIODO DE 15/02/2025 ATE 20/02/2025 OU PERIODO DE 01/02/2025 ATE 5/02/2025": "WINDOW until 2025-02-15T03:00:00Z",
