@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +40,8 @@ type Scenario struct {
 	Seed uint64
 }
 
-// check returns all that is wrong with the scenario.
-func (s *Scenario) check() error {
+// Check returns all that is wrong with the scenario.
+func (s *Scenario) Check() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -50,11 +51,11 @@ func (s *Scenario) check() error {
 	fault(len(s.Outages) == 0, "there is no outage: give at least one")
 	for _, o := range s.Outages {
 		fault(o.Begin < 0 || o.End <= o.Begin || o.Begin%time.Second != 0 || o.End%time.Second != 0,
-			"an outage from %v to %v must last one second or more, in whole seconds", o.Begin, o.End)
+			"an outage is from %v to %v but must last a second or more, in whole seconds", o.Begin, o.End)
 	}
-	fault(s.Claims < 1 || s.Claims > MaxClaims, "%d claims must be 1 to %d", s.Claims, MaxClaims)
-	fault(s.Arrivals < 0 || s.Arrivals%time.Second != 0, "arrivals over %v must be whole seconds, or 0 for all at once", s.Arrivals)
-	fault(!(s.FailureRate >= 0 && s.FailureRate < 1), "a failure rate of %v must be from 0 to less than 1", s.FailureRate)
+	fault(s.Claims < 1 || s.Claims > MaxClaims, "claims are %d but must be 1 to %d", s.Claims, MaxClaims)
+	fault(s.Arrivals < 0 || s.Arrivals%time.Second != 0, "arrivals are over %v but must be over whole seconds, or 0 for all at once", s.Arrivals)
+	fault(!(s.FailureRate >= 0 && s.FailureRate < 1), "the failure rate is %v but must be from 0 to less than 1", s.FailureRate)
 	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
 	return errors.Join(faults...)
 }
@@ -85,7 +86,7 @@ const progressEvery = 1000
 // Run plays the scenario under a policy. It calls progress, which may be nil, every so many claims with how many are done,
 // and stops at its error. The other errors say what is wrong with the scenario, or with its text for the policy.
 func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	lean, err := forText(p, s.Error)
@@ -94,15 +95,11 @@ func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, e
 	}
 	run := run{policy: lean, scenario: &s, waves: map[int64]int{}}
 	run.result.Class = p.Classify(s.Error)
-	for i := range s.Claims {
-		if err := run.claim(i); err != nil {
-			return nil, err
-		}
-		if progress != nil && (i+1)%progressEvery == 0 {
-			if err := progress(i + 1); err != nil {
-				return nil, err
-			}
-		}
+	if progress == nil {
+		progress = func(int) error { return nil }
+	}
+	if err := run.all(progress); err != nil {
+		return nil, err
 	}
 	return run.sum(), nil
 }
@@ -138,27 +135,57 @@ type run struct {
 	toSuccess []int64
 }
 
-// claim plays one claim to its end. Its chance depends on the seed and its number only, so that it is the same claim under
-// every policy.
-func (r *run) claim(number int) error {
-	s := r.scenario
-	chance := rand.New(rand.NewPCG(s.Seed, uint64(number))) //nolint:gosec // a number of a claim is not negative
-	var at time.Duration
-	if s.Arrivals > 0 {
+// all plays all claims. Where neither jitter nor chance tells claims apart, those that are submitted in the same second
+// have the same fate, and are played once.
+func (r *run) all(progress func(done int) error) error {
+	alike := r.policy.Jitter.Mode == retry.JitterNone && r.scenario.FailureRate == 0
+	together := map[time.Duration]int{}
+	for i := range r.scenario.Claims {
+		at, chance := r.arrival(i)
+		if alike {
+			together[at]++
+		} else if err := r.play(i, 1, at, chance); err != nil {
+			return err
+		}
+		if (i+1)%progressEvery == 0 {
+			if err := progress(i + 1); err != nil {
+				return err
+			}
+		}
+	}
+	for at, claims := range together {
+		if err := r.play(0, claims, at, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrival is when a claim is submitted first, and what all its further chance comes from: the seed and its number only, so
+// that it is the same claim under every policy.
+func (r *run) arrival(number int) (at time.Duration, chance *rand.Rand) {
+	chance = rand.New(rand.NewPCG(r.scenario.Seed, uint64(number))) //nolint:gosec // a number of a claim is not negative
+	if s := r.scenario; s.Arrivals > 0 {
 		at = time.Duration(chance.Int64N(int64(s.Arrivals/time.Second))) * time.Second
 	}
+	return at, chance
+}
+
+// play plays so many claims of one fate from their first try to their end.
+func (r *run) play(number, claims int, at time.Duration, chance *rand.Rand) error {
+	s := r.scenario
 	request := retry.Request{ClaimID: claimID(s.Seed), ProcessInstanceKey: int64(number) + 1, SubmissionError: s.Error}
 	for first := at; ; {
 		down := s.down(at)
-		r.result.Tries++
+		r.result.Tries += claims
 		if request.RetryCount > 0 {
-			r.waves[int64(at/time.Second)]++
+			r.waves[int64(at/time.Second)] += claims
 			if down {
-				r.result.Wasted++
+				r.result.Wasted += claims
 			}
 		}
 		if !down && (s.FailureRate == 0 || chance.Float64() >= s.FailureRate) {
-			r.accepted(request.RetryCount, first, at)
+			r.accepted(claims, request.RetryCount, first, at)
 			return nil
 		}
 		d, err := r.policy.Decide(request, epoch.Add(at))
@@ -166,7 +193,7 @@ func (r *run) claim(number int) error {
 			return err
 		}
 		if d.Outcome != retry.OutcomeRetry {
-			r.stopped(&d)
+			r.stopped(claims, &d)
 			return nil
 		}
 		if request.RetryCount == 0 {
@@ -180,23 +207,23 @@ func (r *run) claim(number int) error {
 // claimID is the same for all claims of a run: their process instances differ, and with them their jitter.
 func claimID(seed uint64) string { return fmt.Sprintf("CLM-SIM-%d", seed) }
 
-func (r *run) accepted(retries int, first, at time.Duration) {
+func (r *run) accepted(claims, retries int, first, at time.Duration) {
 	r.result.LastAccepted = max(r.result.LastAccepted, at)
 	if retries == 0 {
-		r.result.AtOnce++
+		r.result.AtOnce += claims
 		return
 	}
-	r.result.Survivors++
-	r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
+	r.result.Survivors += claims
+	r.toSuccess = append(r.toSuccess, slices.Repeat([]int64{int64((at - first) / time.Second)}, claims)...)
 }
 
-func (r *run) stopped(d *retry.Decision) {
+func (r *run) stopped(claims int, d *retry.Decision) {
 	switch d.Step {
 	case retry.StepPermanent:
-		r.result.Permanent++
+		r.result.Permanent += claims
 	case retry.StepDeadline:
-		r.result.Deadline++
+		r.result.Deadline += claims
 	case retry.StepCount, retry.StepHint, retry.StepBackoff: // the last two stop nothing
-		r.result.Exhausted++
+		r.result.Exhausted += claims
 	}
 }

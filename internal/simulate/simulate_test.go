@@ -152,6 +152,16 @@ func TestEveryPolicyGetsTheSameClaims(t *testing.T) {
 	}
 }
 
+func TestClaimsThatAreAlikeArePlayedOnceAndCountedEach(t *testing.T) {
+	plain := withoutJitter(t, policy.BuiltIn("tiss"))
+	s := scenario(func(s *simulate.Scenario) { s.Claims, s.Arrivals = 2000, 3*time.Hour })
+	alike := run(t, plain, s)
+	s.FailureRate = math.SmallestNonzeroFloat64 // never, but it might tell them apart
+	if diff := cmp.Diff(run(t, plain, s), alike); diff != "" {
+		t.Errorf("(-each +alike)\n%s", diff)
+	}
+}
+
 // A simulation asks a policy without most of its rules. It has to decide as the whole policy does.
 func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
 	texts := []string{
@@ -230,7 +240,7 @@ func TestWhatIsWrongWithAScenarioIsSaidAtOnce(t *testing.T) {
 	_, err := simulate.Run(policy.BuiltIn("tiss"), simulate.Scenario{
 		Outages: []simulate.Outage{{Begin: time.Hour, End: time.Hour}}, Arrivals: -1, FailureRate: math.NaN(), Error: " ",
 	}, nil)
-	for _, part := range []string{"an outage from 1h0m0s to 1h0m0s", "0 claims", "arrivals over -1ns", "a failure rate of NaN", "the error text is empty"} {
+	for _, part := range []string{"an outage is from 1h0m0s to 1h0m0s", "claims are 0", "arrivals are over -1ns", "the failure rate is NaN", "the error text is empty"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not said: %v", part, err)
 		}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// policyHelp is what a flag that takes a policy says about it.
+const policyHelp = "NAME, or FILE[:NAME] of a policies file"
+
+var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// policyByName finds the policy that a person names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
+// policy of another policies file, FILE:NAME one of several. A file is told from a name by what names cannot hold, such as
+// a dot or a slash.
+func policyByName(named string) (*retry.Policy, error) {
+	file, name := "", named
+	if !policyName.MatchString(named) {
+		file, name = named, ""
+		if i := strings.LastIndexByte(named, ':'); i >= 0 {
+			file, name = named[:i], named[i+1:]
+		}
+	} else {
+		cfg, err := config.Load()
+		if err != nil {
+			return nil, err
+		}
+		file = cfg.PoliciesFile
+	}
+	store, err := policy.Open(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if name == "" {
+		return onlyPolicy(file, store.Current())
+	}
+	p, known := store.Current().Get(name)
+	if !known {
+		return nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
+			name, strings.Join(store.Current().Names(), ", "))}
+	}
+	return p, nil
+}
+
+// onlyPolicy is the one policy that a file adds to the built-in ones or puts in the place of one.
+func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
+	var own []*retry.Policy
+	var names []string
+	for p := range known.All() {
+		if builtIn, _ := policy.BuiltIns().Get(p.Name); p != builtIn {
+			own = append(own, p)
+			names = append(names, file+":"+p.Name)
+		}
+	}
+	if len(own) != 1 {
+		return nil, usageError{fmt.Errorf("%s has %d policies; name one of them: %s", file, len(own), strings.Join(names, ", "))}
+	}
+	return own[0], nil
+}
