@@ -56,9 +56,13 @@ func TestACallerCannotChangeTheEmbeddedModels(t *testing.T) {
 
 func TestEveryModelIsExecutableOnCamunda85UnderItsAgreedID(t *testing.T) {
 	for path, id := range map[string]string{
-		"submission-retry.bpmn":   "SubmissionRetryProcess",
-		"sub-06.bpmn":             "SUB_06",
-		"../examples/caller.bpmn": "CallerExampleProcess",
+		"submission-retry.bpmn":               "SubmissionRetryProcess",
+		"sub-06.bpmn":                         "SUB_06",
+		"../examples/caller.bpmn":             "CallerExampleProcess",
+		"../examples/submission-backoff.bpmn": "SubmissionBackoffProcess",
+		"../examples/job-queue.bpmn":          "QueuedJobProcess",
+		"../examples/email.bpmn":              "EmailProcess",
+		"../examples/fast-retry.bpmn":         "FastRetryProcess",
 	} {
 		t.Run(id, func(t *testing.T) {
 			root := read(t, path)

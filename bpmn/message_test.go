@@ -13,6 +13,7 @@ func TestTheMessageThatHasAClaimSentAgainIsAwaitedBesideTheWaitAndBesideEveryPer
 			"BoundaryEvent_BillingRedriven":      "Task_ReviewClaim",
 			"BoundaryEvent_RegistrationRedriven": "Task_CorrectData",
 		},
+		"../examples/fast-retry.bpmn": {"Event_RedriveJob": "", "BoundaryEvent_JobRedriven": "Task_ReviewJob"},
 	} {
 		root := read(t, path)
 		messages := root.all("message")

@@ -61,9 +61,13 @@ func TestEveryEndOfAClaimIsRecordedOnTheOnlyWayToIt(t *testing.T) {
 
 func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
 	want := map[string]string{
-		"submission-retry.bpmn":   `="REDRIVEN" ="SUBMITTED"`,
-		"sub-06.bpmn":             `="ABANDONED" ="RESUBMITTED" ="SUBMITTED"`,
-		"../examples/caller.bpmn": `="ABANDONED"`,
+		"submission-retry.bpmn":               `="REDRIVEN" ="SUBMITTED"`,
+		"sub-06.bpmn":                         `="ABANDONED" ="RESUBMITTED" ="SUBMITTED"`,
+		"../examples/caller.bpmn":             `="ABANDONED"`,
+		"../examples/submission-backoff.bpmn": `="ABANDONED" ="SUBMITTED"`,
+		"../examples/job-queue.bpmn":          `="ABANDONED" ="SUBMITTED"`,
+		"../examples/email.bpmn":              `="ABANDONED" ="SUBMITTED"`,
+		"../examples/fast-retry.bpmn":         `="ABANDONED" ="REDRIVEN" ="RESUBMITTED" ="SUBMITTED"`,
 	}
 	got := map[string]string{}
 	for _, path := range files(t) {
@@ -76,7 +80,7 @@ func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
 
 func TestWhatAPersonDecidesIsRecordedWithTheReasonAndThePersonsName(t *testing.T) {
 	byHand := map[string]bool{`="REDRIVEN"`: true, `="RESUBMITTED"`: true, `="ABANDONED"`: true}
-	for _, path := range []string{"submission-retry.bpmn", "sub-06.bpmn"} {
+	for _, path := range []string{"submission-retry.bpmn", "sub-06.bpmn", "../examples/fast-retry.bpmn"} {
 		for outcome, tasks := range recorders(t, path) {
 			for _, task := range tasks {
 				want := map[string]string{"outcome": outcome}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,19 @@ func bundled(e event) bool {
 }
 
 func anyEvent(event) bool { return true }
+
+func TestTheBrokerTakesEveryExampleAlone(t *testing.T) {
+	s := &scene{T: t, broker: shared}
+	examples, err := filepath.Glob("../../examples/*.bpmn")
+	if err != nil || len(examples) < 5 {
+		t.Fatalf("examples %v, %v", examples, err)
+	}
+	for _, example := range examples {
+		if err := s.broker.Deploy(t.Context(), example); err != nil {
+			t.Errorf("%s: %v", example, err)
+		}
+	}
+}
 
 func TestDeployingWithoutABrokerFailsAndSaysWhatToCheck(t *testing.T) {
 	address := freeAddress(t)
