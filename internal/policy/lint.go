@@ -1,0 +1,269 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities.
+const (
+	// SevereError: the policy does nothing of what it is for.
+	SevereError Severity = "error"
+	// SevereWarning: the policy does not do what is written down.
+	SevereWarning Severity = "warning"
+	// SevereInformation: worth knowing, and often meant.
+	SevereInformation Severity = "information"
+)
+
+// Finding is something odd about a policy that is valid.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Check names the kind of finding, such as cap-not-reached.
+	Check  string `json:"check"`
+	Policy string `json:"policy,omitempty"`
+	// Rule is the id of the rule that is odd; empty where it is the policy itself.
+	Rule string `json:"rule,omitempty"`
+	// File and Line say where it is written.
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	// Problem says what is odd, and Advice what to do about it.
+	Problem string `json:"problem"`
+	Advice  string `json:"advice,omitempty"`
+}
+
+// Lint looks for what is odd about a policy. It looks at what the policy itself states: what it takes over is found where
+// that is written. An outage is how long the other side may be down, 0 for not stated.
+func (s *Set) Lint(name string, outage time.Duration) []Finding {
+	e, known := s.entries[name]
+	if !known {
+		return nil
+	}
+	l := &linter{p: s.policies[name], e: e, outage: outage}
+	l.horizon()
+	l.deadline()
+	l.waits()
+	l.jitter()
+	l.rules()
+	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
+	return l.findings
+}
+
+type linter struct {
+	p        *retry.Policy
+	e        *Entry
+	outage   time.Duration
+	findings []Finding
+}
+
+// setting notes a finding about a setting of the policy.
+func (l *linter) setting(severity Severity, check, setting, problem, advice string) {
+	line, _ := l.e.states(setting)
+	l.findings = append(l.findings, Finding{
+		Severity: severity, Check: check, Policy: l.e.Name, File: l.e.file, Line: line, Problem: problem, Advice: advice,
+	})
+}
+
+// Horizon is the sum of all waits of a policy at the shortest and at the longest: how long a claim is tried that fails
+// every time. A deadline bounds both. Server hints and the tries themselves come on top.
+func Horizon(p *retry.Policy) (shortest, longest time.Duration) {
+	shortest, longest = waited(p, p.MaxRetries)
+	if p.Deadline > 0 {
+		shortest, longest = min(shortest, p.Deadline), min(longest, p.Deadline)
+	}
+	return shortest, longest
+}
+
+// waited is the sum of the first waits.
+func waited(p *retry.Policy, waits int) (shortest, longest time.Duration) {
+	for n := range waits {
+		from, to := p.Band(n)
+		shortest, longest = sum(shortest, from), sum(longest, to)
+	}
+	return shortest, longest
+}
+
+// sum does not overflow: a thousand waits of a year are more than a Duration holds.
+func sum(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+const (
+	longHorizon = 30 * 24 * time.Hour
+	manyRetries = retry.MaxMaxRetries / 2
+)
+
+func (l *linter) horizon() {
+	p := l.p
+	shortest, longest := Horizon(p)
+	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
+		l.setting(SevereWarning, "unbounded", "maxRetries",
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, spell(longest)),
+			"set a deadline: the time after which the claim needs a person anyway")
+	}
+	switch {
+	case l.outage > longest:
+		l.setting(SevereWarning, "horizon-shorter-than-outage", "maxRetries",
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", spell(l.outage), between(shortest, longest)),
+			"raise maxRetries, factor or max")
+	case l.outage > shortest:
+		l.setting(SevereWarning, "horizon-shorter-than-outage", "maxRetries",
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", spell(l.outage), between(shortest, longest)),
+			"raise maxRetries, factor or max, so that the shortest waits last too")
+	}
+}
+
+func (l *linter) deadline() {
+	p := l.p
+	if p.Deadline == 0 || p.MaxRetries == 0 {
+		return
+	}
+	_, first := p.Band(0)
+	_, longest := waited(p, p.MaxRetries)
+	switch {
+	case p.Deadline < p.Min:
+		l.setting(SevereError, "deadline-too-short", "deadline",
+			fmt.Sprintf("nothing is ever tried again: the deadline, %s, is shorter than min, %s", spell(p.Deadline), spell(p.Min)),
+			"lengthen the deadline, or shorten min")
+	case p.Deadline < first:
+		l.setting(SevereWarning, "deadline-too-short", "deadline",
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", spell(first), spell(p.Deadline)),
+			"lengthen the deadline, or shorten base")
+	case p.Deadline < longest:
+		fit := 0
+		for n := range p.MaxRetries {
+			if _, all := waited(p, n+1); all > p.Deadline {
+				break
+			}
+			fit = n + 1
+		}
+		l.setting(SevereInformation, "deadline-cuts-retries", "deadline",
+			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it where at least min remains",
+				counted(p.MaxRetries, "wait"), fit, spell(p.Deadline)),
+			"lengthen the deadline if all retries are wanted")
+	}
+}
+
+func (l *linter) waits() {
+	p := l.p
+	if p.Min > p.Base {
+		l.setting(SevereWarning, "min-above-base", "min",
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", spell(p.Min), spell(p.Base)),
+			"raise base to min, or lower min")
+	}
+	if p.MaxRetries == 0 {
+		return
+	}
+	_, longest := p.Band(p.MaxRetries - 1)
+	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
+		l.setting(SevereInformation, "cap-not-reached", "max",
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", spell(p.Max), counted(p.MaxRetries, "retry"), spell(longest)),
+			"nothing, where max is to bound server hints only; else lower it")
+	}
+	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
+		l.setting(SevereWarning, "factor-ignored", "factor",
+			"decorrelated jitter has no factor: each wait is drawn from base to three times the wait before", "leave factor out")
+	}
+}
+
+func (l *linter) jitter() {
+	p := l.p
+	if p.Jitter.Mode == retry.JitterNone {
+		return
+	}
+	var cut, single []int
+	for n := range p.MaxRetries {
+		if from, to := l.asked(n); from < p.Min || to > p.Max {
+			cut = append(cut, n)
+		}
+		if shortest, longest := p.Band(n); shortest == longest {
+			single = append(single, n)
+		}
+	}
+	if len(single) > 0 {
+		only, _ := p.Band(single[0])
+		l.setting(SevereWarning, "jitter-without-room", "jitter",
+			fmt.Sprintf("jitter spreads nothing before retry %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
+				numbers(single), spell(only)),
+			"a finer precision, a lower min, a higher max or a larger share")
+	}
+	if len(cut) > 0 {
+		from, to := l.asked(cut[0])
+		shortest, longest := p.Band(cut[0])
+		l.setting(SevereInformation, "jitter-leaves-band", "jitter",
+			fmt.Sprintf("jitter would leave the band of min and max before retry %s: %s, cut to %s. Claims do not pile up at the bound, but they are spread over less time",
+				numbers(cut), between(from, to), between(shortest, longest)),
+			"nothing, where that is enough; else a lower min or a higher max")
+	}
+}
+
+// asked is the band that the jitter asks for around a delay. Where the other modes meet a bound, that is how they are made.
+func (l *linter) asked(n int) (from, to time.Duration) {
+	d := l.p.Delay(n)
+	switch l.p.Jitter.Mode {
+	case retry.JitterProportional:
+		share := time.Duration(float64(d) * l.p.Jitter.Share).Round(time.Microsecond)
+		return d - share, d + share
+	case retry.JitterEqual:
+		return d / 2, d
+	case retry.JitterNone, retry.JitterFull, retry.JitterDecorrelated:
+		return l.p.Min, l.p.Max
+	default:
+		return l.p.Min, l.p.Max
+	}
+}
+
+// numbers words retries, of which there may be many, counted from 1.
+func numbers(retries []int) string {
+	first, last := retries[0]+1, retries[len(retries)-1]+1
+	switch {
+	case len(retries) == 1:
+		return fmt.Sprint(first)
+	case last-first+1 == len(retries):
+		return fmt.Sprintf("%d to %d", first, last)
+	default:
+		return fmt.Sprintf("%d and %d others", first, len(retries)-1)
+	}
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		thing = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func between(from, to time.Duration) string {
+	if from == to {
+		return spell(from)
+	}
+	return spell(from) + " to " + spell(to)
+}
+
+// spell writes a duration as a policies file does: 1h36m, not 1h36m0s.
+func spell(d time.Duration) string {
+	if d == math.MaxInt64 {
+		return "centuries"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,220 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// rule notes a finding about a rule.
+func (l *linter) rule(severity Severity, check string, r *Rule, setting, problem, advice string) {
+	_, line := follow(r.node, []string{setting})
+	l.findings = append(l.findings, Finding{
+		Severity: severity, Check: check, Policy: l.e.Name, Rule: r.ID, File: r.file, Line: line, Problem: problem, Advice: advice,
+	})
+}
+
+// rules looks at the rules that the policy states itself.
+func (l *linter) rules() {
+	if len(l.p.Rules) == 0 {
+		l.noRules()
+	}
+	for i := range l.p.Rules {
+		if l.own(&l.e.Rules[i]) {
+			l.alone(&l.e.Rules[i], &l.p.Rules[i].Matcher)
+			l.amongOthers(i)
+		}
+	}
+	for i := range l.p.MayHaveLanded {
+		if l.own(&l.e.MayHaveLanded[i]) {
+			l.alone(&l.e.MayHaveLanded[i], &l.p.MayHaveLanded[i].Matcher)
+		}
+	}
+}
+
+func (l *linter) own(r *Rule) bool { return r.policy == l.e.Name && r.file == l.e.file }
+
+func (l *linter) noRules() {
+	severity, class := SevereInformation, string(l.p.Unknown)
+	if l.e.Unknown == "" {
+		severity = SevereWarning
+	}
+	l.setting(severity, "no-rules", "rules", "there are no rules: every error text is "+class,
+		"add rules, or state unknown if one class for all is meant")
+}
+
+// alone finds what is odd about a rule whatever the others are.
+func (l *linter) alone(r *Rule, m *retry.Matcher) {
+	if len(m.Contains) == 0 && len(m.Codes) == 0 {
+		l.rule(SevereInformation, "expensive", r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
+			"add contains with the words that are in every text that the pattern is to find")
+	}
+	if asksForLower(withCodes(m)) {
+		l.rule(SevereWarning, "never-matches", r, "pattern", "the pattern asks for a lower-case letter, but it is matched on the text in upper case: the rule never matches",
+			"write the pattern in upper case")
+	}
+	if m.Unless != "" && asksForLower(m.Unless) {
+		l.rule(SevereWarning, "unless-never-matches", r, "unless", "unless asks for a lower-case letter, but it is matched on the text in upper case: it excludes nothing",
+			"write unless in upper case")
+	}
+	if excludesItself(m) {
+		l.rule(SevereWarning, "never-matches", r, "unless", "unless matches everything that the rule looks for: the rule never matches", "make unless narrower, or leave it out")
+	}
+}
+
+// amongOthers finds the words of a rule that never decide, because a rule that is asked before takes every text that has
+// them, and the words that have another class elsewhere.
+func (l *linter) amongOthers(i int) {
+	r := &l.p.Rules[i]
+	var taken []taking
+	alternatives := split(&r.Matcher)
+	for k := range alternatives {
+		if by := l.takenBy(i, &alternatives[k].Matcher); by >= 0 {
+			taken = append(taken, taking{alternatives[k].word, by})
+		}
+	}
+	if len(taken) > 0 {
+		l.taken(i, taken, len(taken) == len(alternatives))
+		return
+	}
+	if r.Class != retry.Permanent {
+		l.inBothClasses(i)
+	}
+}
+
+// taking is a word of a rule, and the rule that takes all texts with it.
+type taking struct {
+	word string
+	by   int
+}
+
+func (l *linter) taken(i int, taken []taking, whole bool) {
+	r, by := &l.p.Rules[i], &l.p.Rules[taken[0].by]
+	severity, check := SevereWarning, "never-matches"
+	if by.Class != r.Class {
+		check = "two-classes"
+	} else if !whole {
+		severity = SevereInformation
+	}
+	which := "the rule never decides"
+	if !whole {
+		which = quoted(taken) + " never decides"
+	}
+	l.rule(severity, check, &l.e.Rules[i], "contains",
+		fmt.Sprintf("%s: rule %s, %s, is asked before and takes all such texts", which, by.ID, by.Class),
+		"leave it out here, or narrow the other rule with pattern or unless")
+}
+
+func quoted(taken []taking) string {
+	words := make([]string, len(taken))
+	for i, t := range taken {
+		words[i] = t.word
+	}
+	return join(words, "and")
+}
+
+// takenBy is the first rule that is asked before rule i and matches every text that m matches; -1 for none. m is the
+// matcher of the rule, or an alternative of it.
+func (l *linter) takenBy(i int, m *retry.Matcher) int {
+	for k := range l.p.Rules {
+		if l.askedBefore(k, i) && implies(m, &l.p.Rules[k].Matcher) {
+			return k
+		}
+	}
+	return -1
+}
+
+func (l *linter) askedBefore(k, i int) bool {
+	first, second := l.p.Rules[k].Class == retry.Permanent, l.p.Rules[i].Class == retry.Permanent
+	if first != second {
+		return first
+	}
+	return k < i
+}
+
+// inBothClasses finds what a rule and a permanent one both look for, each under its own conditions.
+func (l *linter) inBothClasses(i int) {
+	for k := range l.p.Rules {
+		other := &l.p.Rules[k]
+		if other.Class != retry.Permanent {
+			continue
+		}
+		var both []string
+		for _, word := range wanted(&l.p.Rules[i].Matcher) {
+			if slices.Contains(wanted(&other.Matcher), word) {
+				both = append(both, word)
+			}
+		}
+		if len(both) > 0 {
+			l.rule(SevereInformation, "two-classes", &l.e.Rules[i], "code",
+				fmt.Sprintf("%s is %s here and PERMANENT in rule %s, under other conditions; where both hold it is PERMANENT",
+					join(both, "and"), l.p.Rules[i].Class, other.ID),
+				"nothing, where the conditions tell the two apart")
+		}
+	}
+}
+
+// wanted is what a rule looks for: its codes, and its words where it has no codes to narrow down.
+func wanted(m *retry.Matcher) []string {
+	if len(m.Codes) > 0 {
+		return m.Codes
+	}
+	return m.Contains
+}
+
+// alternative is a matcher with one of its words and one of its codes.
+type alternative struct {
+	retry.Matcher
+	word string
+}
+
+// split makes alternatives of a matcher: it matches where one of them does, and nowhere else.
+func split(m *retry.Matcher) []alternative {
+	marked := strings.Contains(m.Pattern, retry.CodeMark)
+	words, codes := m.Contains, m.Codes
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	if len(codes) == 0 {
+		codes = []string{""}
+	}
+	var all []alternative
+	for _, word := range words {
+		for _, code := range codes {
+			a := alternative{Matcher: retry.Matcher{Pattern: m.Pattern, Unless: m.Unless}}
+			if word != "" {
+				a.Contains, a.word = []string{word}, word
+			}
+			if code != "" {
+				a.Codes = []string{code}
+				a.word = strings.TrimSpace(a.word + " " + code)
+			}
+			if marked { // which code the pattern finds is for the pattern to say: they stay together
+				a.Codes, a.word = m.Codes, strings.TrimSpace(word+" "+strings.Join(m.Codes, " "))
+				all = append(all, a)
+				break
+			}
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// implies tells whether every text that m matches is matched by other too. It may say no where the answer is yes.
+func implies(m, other *retry.Matcher) bool {
+	marked, otherMarked := strings.Contains(m.Pattern, retry.CodeMark), strings.Contains(other.Pattern, retry.CodeMark)
+	subset := len(m.Codes) > 0 && !slices.ContainsFunc(m.Codes, func(code string) bool { return !slices.Contains(other.Codes, code) })
+	return (len(other.Contains) == 0 || within(m.Contains, other.Contains) || within(m.Codes, other.Contains)) &&
+		(len(other.Codes) == 0 || subset && marked == otherMarked) &&
+		(other.Pattern == "" || other.Pattern == m.Pattern) &&
+		(other.Unless == "" || other.Unless == m.Unless)
+}
+
+// within tells whether each of the texts has one of the words in it.
+func within(texts, words []string) bool {
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	})
+}
