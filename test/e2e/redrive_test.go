@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const reason = "a operadora confirmou que voltou"
+
+// office is where a person sits who may have claims sent again: beside a worker with a store of its own, so that no claim
+// of another test is chosen.
+type office struct {
+	*scene
+	store string
+}
+
+func atTheOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{atSharedBroker(t), "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
+	o.startWorker(o.store)
+	return o
+}
+
+// says runs a command of the worker beside the one that works, and returns its exit code and all that it prints.
+func (o *office) says(args ...string) (code int, text string) {
+	o.Helper()
+	ctx, cancel := o.within(patience)
+	defer cancel()
+	command := workerCommand(ctx, o.broker.Address(), args...)
+	command.Env = append(command.Env, o.store)
+	out, err := command.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		o.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), string(out)
+}
+
+// orders runs worker redrive, which must end with this exit code and say these words.
+func (o *office) orders(code int, words string, args ...string) {
+	o.Helper()
+	got, text := o.says(append([]string{"redrive", "--reason", reason, "--operator", "maria"}, args...)...)
+	if got != code || !strings.Contains(text, words) {
+		o.Fatalf("redrive %v: exit code %d, want %d with %q:\n%s", args, got, code, words, text)
+	}
+}
+
+// waitsForAnOrder waits until the process listens for the message, which is a moment after it came there.
+func (c *claim) waitsForAnOrder() {
+	c.Helper()
+	c.next("the subscription to the message", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(event) bool { return true })
+}
+
+func TestAPersonEndsTheWaitOfAClaimByACommand(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-31-1")
+	claim.submissionFails("TIMEOUT")
+	wait := claim.waits(5, 6)
+	claim.waitsForAnOrder()
+
+	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-31-1")
+
+	claim.submission().holds(vars{"retryCount": 1}).complete(nil) // and nobody has moved the clock
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	if wait.isOver() {
+		t.Error("the timer has fired")
+	}
+	claim.recorded("REDRIVEN", "SUBMITTED")
+	if code, story := o.says("history", "CLM-E2E-31-1"); code != 0 || !strings.Contains(story, "Sent again now by maria") ||
+		!strings.Contains(story, "Reason: "+reason) {
+		t.Errorf("exit code %d, the story is:\n%s", code, story)
+	}
+	if code, text := o.says("audit", "verify"); code != 0 {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+	o.orders(5, "the insurer accepted it", "--claim", "CLM-E2E-31-1", "--force")
+}
+
+func TestAClaimWhoseRetriesAreUsedUpIsSentAgainByForceOnly(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-32-1")
+	claim.isExhaustedBy("RATE_LIMIT")
+	claim.notifies("billing")
+	claim.waitsForAnOrder()
+
+	o.orders(4, "max_retries_exceeded: claim CLM-E2E-32-1", "--claim", "CLM-E2E-32-1")
+	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-32-1", "--force")
+
+	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	claim.recorded("RESUBMITTED", "SUBMITTED")
+}
+
+func TestAClaimWithAPermanentErrorIsSentAgainByForceOnly(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-33-1")
+	claim.submissionFails("INVALID_PROCEDURE_CODE")
+	claim.notifies("registration")
+	claim.waitsForAnOrder()
+
+	o.orders(5, "may be billed twice", "--claim", "CLM-E2E-33-1")
+	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-33-1", "--force")
+
+	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+}
+
+func TestAnOrderForAClaimThatNobodyKnowsOrThatWaitsNoMoreIsNotDone(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-34-1")
+	claim.submissionFails("TIMEOUT")
+	claim.waits(5, 6)
+	claim.cancel()
+	claim.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_TERMINATED", func(e event) bool { return e.Key == claim.instance })
+
+	o.orders(3, "job_not_found: claim CLM-E2E-34-2", "--claim", "CLM-E2E-34-2")
+	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--wait", "1s")
+}
+
+func TestAllClaimsWithAnUnknownErrorAreSentAgainByOneCommand(t *testing.T) {
+	o := atTheOffice(t)
+	ids := []string{"CLM-E2E-35-1", "CLM-E2E-35-2", "CLM-E2E-35-3"}
+	var claims []*claim
+	for _, id := range ids {
+		c := o.submits(id)
+		c.submissionFails("erro 4711 da operadora")
+		c.waits(5, 6)
+		c.waitsForAnOrder()
+		claims = append(claims, c)
+	}
+	other := o.submits("CLM-E2E-35-4")
+	other.submissionFails("TIMEOUT")
+	other.waits(5, 6)
+
+	o.orders(0, "3 claims chosen", "--class", "UNKNOWN", "--since", "1h", "--dry-run")
+	for _, c := range append(claims, other) {
+		if n := len(c.jobs(submitClaim)); n != 1 {
+			t.Errorf("after the dry run a claim was submitted %d times, want once", n)
+		}
+	}
+	o.orders(2, "no terminal to ask at", "--class", "UNKNOWN")
+	o.orders(0, "3 of 3 claims sent again.", "--class", "UNKNOWN", "--since", "1h", "--yes", "--rate", "100/s")
+	for range ids {
+		o.take(submitClaim).complete(nil)
+	}
+	for _, c := range claims {
+		c.endsAt("EndEvent_ClaimSubmitted")
+		c.recorded("REDRIVEN", "SUBMITTED")
+	}
+	if n := len(other.jobs(submitClaim)); n != 1 {
+		t.Errorf("the claim that was not chosen was submitted %d times, want once", n)
+	}
+}
