@@ -7,10 +7,16 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
+// failer is a test, a benchmark, a fuzz target or a property.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // plain is a policy whose waits one can tell by heart: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
 // least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
-func plain(tb testing.TB, changes ...func(*retry.Policy)) *retry.Policy {
-	tb.Helper()
+func plain(t failer, changes ...func(*retry.Policy)) *retry.Policy {
+	t.Helper()
 	p := retry.Policy{
 		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
 		Jitter: retry.Jitter{Mode: retry.JitterNone}, Precision: time.Minute, MaxRetries: 5,
@@ -26,7 +32,7 @@ func plain(tb testing.TB, changes ...func(*retry.Policy)) *retry.Policy {
 	}
 	made, err := retry.New(p)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return made
 }

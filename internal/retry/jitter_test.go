@@ -1,0 +1,164 @@
+package retry_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func jittered(mode retry.JitterMode, share float64, changes ...func(*retry.Policy)) []func(*retry.Policy) {
+	return append(changes, func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: mode, Share: share} })
+}
+
+func TestTheBandOfEachMode(t *testing.T) {
+	t.Parallel()
+	const share = retry.JitterProportional
+	millisecondsFromOneSecond := func(p *retry.Policy) {
+		byMillisecond(p)
+		p.Base = time.Second
+	}
+	for _, tt := range []struct {
+		name       string
+		changes    []func(*retry.Policy)
+		retryCount int
+		from, to   time.Duration
+		bounds     string // of a wait drawn from it
+	}{
+		{"none is the delay", jittered(retry.JitterNone, 0), 2, minutes(20), minutes(20), "[]"},
+		{"proportional", jittered(share, 0.2), 2, minutes(16), minutes(24), "[]"},
+		{"proportional, at min", jittered(share, 0.2), 0, minutes(5), minutes(6), "[MIN]"},
+		{"proportional, at max", jittered(share, 0.2), 9, minutes(192), minutes(240), "[MAX]"},
+		{"proportional, all of it", jittered(share, 1), 1, minutes(5), minutes(20), "[MIN]"},
+		{"proportional, nothing of it", jittered(share, 0), 1, minutes(10), minutes(10), "[]"},
+		{"proportional in seconds: 0.75 to 1.25 holds one whole second", jittered(share, 0.25, bySecond), 0, time.Second, time.Second, "[MIN]"},
+		{"proportional in milliseconds", jittered(share, 0.25, millisecondsFromOneSecond), 0, 750 * time.Millisecond, 1250 * time.Millisecond, "[]"},
+		{"full", jittered(retry.JitterFull, 0), 2, minutes(5), minutes(20), "[]"},
+		{"full, at min", jittered(retry.JitterFull, 0), 0, minutes(5), minutes(5), "[]"},
+		{"full, below min", jittered(retry.JitterFull, 0, func(p *retry.Policy) { p.Base = time.Minute }), 0, minutes(5), minutes(5), "[MIN]"},
+		{"full, at max", jittered(retry.JitterFull, 0), 9, minutes(5), minutes(240), "[MAX]"},
+		{"equal", jittered(retry.JitterEqual, 0), 2, minutes(10), minutes(20), "[]"},
+		{"equal, of an odd number", jittered(retry.JitterEqual, 0), 0, minutes(5), minutes(5), "[MIN]"},
+		{"equal, at max", jittered(retry.JitterEqual, 0), 9, minutes(120), minutes(240), "[MAX]"},
+		{"decorrelated, first", jittered(retry.JitterDecorrelated, 0), 0, minutes(5), minutes(15), "[]"},
+		{"decorrelated, second", jittered(retry.JitterDecorrelated, 0), 1, minutes(5), minutes(45), "[]"},
+		{"decorrelated, below min", jittered(retry.JitterDecorrelated, 0, func(p *retry.Policy) { p.Base = time.Minute }), 1, minutes(5), minutes(45), "[MIN]"},
+		{"no whole unit between: the next longer one", jittered(share, 0.01, func(p *retry.Policy) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"a base that is no whole unit", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"factor 1", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
+		{"factor 1.5", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor, p.Base = 1.5, minutes(8) }), 3, minutes(27), minutes(27), "[]"},
+		{"factor 1.1, which no float holds", jittered(retry.JitterNone, 0, bySecond, func(p *retry.Policy) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
+		{"factor 1000", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor = 1000 }), 1, minutes(240), minutes(240), "[MAX]"},
+		{"a count without end", jittered(share, 0.2, func(p *retry.Policy) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := plain(t, append(tt.changes, func(p *retry.Policy) { p.MaxRetries = retry.MaxMaxRetries })...)
+			if from, to := p.Band(tt.retryCount); from != tt.from || to != tt.to {
+				t.Errorf("%v..%v, want %v..%v", from, to, tt.from, tt.to)
+			}
+			if tt.retryCount >= p.MaxRetries {
+				return
+			}
+			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds.Names()); got != tt.bounds && p.Jitter.Mode != retry.JitterDecorrelated {
+				t.Errorf("bounds %s, want %s", got, tt.bounds)
+			}
+		})
+	}
+}
+
+func TestDecorrelatedJitterTellsItsBounds(t *testing.T) {
+	t.Parallel()
+	p := plain(t, jittered(retry.JitterDecorrelated, 0, func(p *retry.Policy) { p.Base, p.Max = time.Minute, minutes(10) })...)
+	if got, want := fmt.Sprint(answer(t, p, request("BUSY", 0)).Bounds.Names()), "[MIN MAX]"; got != want {
+		t.Errorf("a first wait of 5 minutes or three times as long, 10 at most: bounds %s, want %s", got, want)
+	}
+}
+
+// A float of nanoseconds is not exact. A millionth of a second too much would make the band of a delay a minute narrower.
+func TestTheShareOfEveryDelayIsExact(t *testing.T) {
+	t.Parallel()
+	for share, of := range map[float64]int64{0.1: 10, 0.2: 5, 0.25: 4, 0.5: 2} {
+		p := plain(t, jittered(retry.JitterProportional, share, func(p *retry.Policy) {
+			p.Precision, p.Min, p.Base, p.Max = time.Millisecond, time.Millisecond, 366*24*time.Hour, 366*24*time.Hour
+		})...)
+		for d := int64(1); d < int64(366*24*time.Hour/time.Millisecond); d = d*3/2 + 1 {
+			p.Base = time.Duration(d) * time.Millisecond
+			wantFrom := time.Duration((d*(of-1)+of-1)/of) * time.Millisecond // rounded up
+			wantTo := time.Duration(d*(of+1)/of) * time.Millisecond
+			if from, to := p.Band(0); from != wantFrom || to != min(wantTo, p.Max) {
+				t.Fatalf("%v of %v: %v..%v, want %v..%v", share, p.Base, from, to, wantFrom, wantTo)
+			}
+		}
+	}
+}
+
+func TestADelayIsBaseTimesFactorToThePowerOfTheCount(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPolicy(t)
+		if p.Jitter.Mode == retry.JitterDecorrelated {
+			return
+		}
+		n := rapid.IntRange(0, 60).Draw(t, "retryCount")
+		exact, factor := new(big.Float).SetInt64(int64(p.Base)), big.NewFloat(p.Factor)
+		for range n {
+			exact.Mul(exact, factor)
+		}
+		if exact.Cmp(new(big.Float).SetInt64(int64(p.Max))) > 0 {
+			exact.SetInt64(int64(p.Max))
+		}
+		ns, _ := exact.Int64()
+		if off := p.Delay(n) - time.Duration(ns); off < -time.Millisecond || off > time.Millisecond {
+			t.Fatalf("%v, want %v", p.Delay(n), time.Duration(ns))
+		}
+	})
+}
+
+// RN-BIL-004 V4 for every mode: over many claims every unit of the band is drawn equally often. The figure is chi-square;
+// the draw is a hash, so a policy either passes always or never.
+func TestEveryModeFillsItsBandEvenly(t *testing.T) {
+	t.Parallel()
+	const claims = 20_000
+	for _, mode := range jitterModes {
+		for unit, change := range map[string]func(*retry.Policy){
+			"minutes":      func(p *retry.Policy) { p.Base = minutes(40) },
+			"seconds":      func(p *retry.Policy) { bySecond(p); p.Base = 30 * time.Second },
+			"milliseconds": func(p *retry.Policy) { byMillisecond(p); p.Base = 100 * time.Millisecond },
+		} {
+			t.Run(fmt.Sprint(mode, " in ", unit), func(t *testing.T) {
+				t.Parallel()
+				share := 0.0
+				if mode == retry.JitterProportional {
+					share = 0.25
+				}
+				p := plain(t, append([]func(*retry.Policy){change}, jittered(mode, share)...)...)
+				seen := map[time.Duration]int{}
+				for i := range claims {
+					r := request("BUSY", 0)
+					r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
+					seen[p.Backoff(r)]++
+				}
+				from, to := p.Band(0)
+				units := float64((to-from)/p.Precision) + 1
+				expected, chi2 := claims/units, 0.0
+				for wait := from; wait <= to; wait += p.Precision {
+					chi2 += (float64(seen[wait]) - expected) * (float64(seen[wait]) - expected) / expected
+					delete(seen, wait)
+				}
+				if len(seen) > 0 {
+					t.Errorf("waits outside of %v..%v: %v", from, to, seen)
+				}
+				// Four standard deviations above what an even draw gives.
+				if most := units - 1 + 4*math.Sqrt(2*(units-1)); chi2 > most {
+					t.Errorf("chi-square %.0f over %.0f units, want at most %.0f", chi2, units, most)
+				}
+			})
+		}
+	}
+}

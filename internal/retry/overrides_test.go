@@ -1,0 +1,124 @@
+package retry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func overridden(t failer, p *retry.Policy, o retry.Overrides) *retry.Policy {
+	t.Helper()
+	q, err := p.With(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
+	t.Parallel()
+	numbers := func(p *retry.Policy) string {
+		return fmt.Sprintf("base %v, min %v, max %v, %d retries, deadline %v", p.Base, p.Min, p.Max, p.MaxRetries, p.Deadline)
+	}
+	three, none := 3, 0
+	for _, tt := range []struct {
+		name string
+		o    retry.Overrides
+		want string
+	}{
+		{"nothing", retry.Overrides{}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"fewer retries", retry.Overrides{MaxRetries: &three}, "base 10m0s, min 5m0s, max 4h0m0s, 3 retries, deadline 72h0m0s"},
+		{"no retries", retry.Overrides{MaxRetries: &none}, "base 10m0s, min 5m0s, max 4h0m0s, 0 retries, deadline 72h0m0s"},
+		{"a longer base", retry.Overrides{Base: minutes(20)}, "base 20m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a base below min", retry.Overrides{Base: minutes(2)}, "base 2m0s, min 2m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a base below the precision", retry.Overrides{Base: time.Second}, "base 1s, min 1m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a base beyond max", retry.Overrides{Base: 5 * time.Hour}, "base 4h0m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a lower max", retry.Overrides{Max: minutes(60)}, "base 10m0s, min 5m0s, max 1h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a max below base", retry.Overrides{Max: minutes(8)}, "base 8m0s, min 5m0s, max 8m0s, 5 retries, deadline 72h0m0s"},
+		{"a max below min", retry.Overrides{Max: minutes(2)}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
+		{"a max of no whole minutes", retry.Overrides{Max: 150 * time.Second}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
+		{"a higher max", retry.Overrides{Max: 24 * time.Hour}, "base 10m0s, min 5m0s, max 24h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a deadline", retry.Overrides{Deadline: time.Hour}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 1h0m0s"},
+		{"base and max", retry.Overrides{Base: minutes(1), Max: minutes(3)}, "base 1m0s, min 1m0s, max 3m0s, 5 retries, deadline 72h0m0s"},
+		{"base beyond the new max", retry.Overrides{Base: minutes(30), Max: minutes(20)}, "base 20m0s, min 5m0s, max 20m0s, 5 retries, deadline 72h0m0s"},
+	} {
+		p := plain(t, func(p *retry.Policy) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
+		q := overridden(t, p, tt.o)
+		if got := numbers(q); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if numbers(p) != "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s" {
+			t.Errorf("%s: the policy itself changed: %s", tt.name, numbers(p))
+		}
+	}
+}
+
+// A base below min is no request for shorter waits when it is the policy's own.
+func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
+	t.Parallel()
+	one := 1
+	q := overridden(t, plain(t, func(p *retry.Policy) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
+	if q.Min != minutes(5) {
+		t.Errorf("min %v, want the policy's 5m", q.Min)
+	}
+}
+
+func TestAnOverrideThatMakesNoSenseIsAFaultThatNamesItsSetting(t *testing.T) {
+	t.Parallel()
+	minus, tooMany := -1, retry.MaxMaxRetries+1
+	for _, tt := range []struct {
+		o       retry.Overrides
+		setting string
+	}{
+		{retry.Overrides{MaxRetries: &minus}, "maxRetries"},
+		{retry.Overrides{MaxRetries: &tooMany}, "maxRetries"},
+		{retry.Overrides{Base: -time.Minute}, "base"},
+		{retry.Overrides{Base: time.Microsecond}, "base"},
+		{retry.Overrides{Max: -time.Minute}, "max"},
+		{retry.Overrides{Max: time.Second}, "max"}, // less than one minute, the precision
+		{retry.Overrides{Max: 10_000 * time.Hour}, "max"},
+		{retry.Overrides{Deadline: -time.Hour}, "deadline"},
+	} {
+		q, err := plain(t).With(tt.o)
+		if err == nil || q != nil || !strings.HasPrefix(err.Error(), tt.setting+" ") {
+			t.Errorf("%+v: %v, want a fault of %s", tt.o, err, tt.setting)
+		}
+	}
+}
+
+func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
+	t.Parallel()
+	p, o := plain(t), retry.Overrides{Base: minutes(20)}
+	d := answer(t, overridden(t, p, o), request("BUSY", 0))
+	if d.Policy != p.Name || d.PolicyVersion == p.Version() || d.Overrides != o || d.Backoff != minutes(20) {
+		t.Errorf("policy %s %s with %+v waits %v", d.Policy, d.PolicyVersion, d.Overrides, d.Backoff)
+	}
+	if other := overridden(t, p, retry.Overrides{Base: minutes(21)}); other.Version() == d.PolicyVersion {
+		t.Error("two different overrides have one version")
+	}
+	if same := overridden(t, p, o); same.Version() != d.PolicyVersion {
+		t.Error("the same override has two versions")
+	}
+	if d := answer(t, overridden(t, p, retry.Overrides{}), request("BUSY", 0)); d.PolicyVersion != p.Version() || !d.Overrides.None() {
+		t.Errorf("without overrides: version %s, overrides %+v", d.PolicyVersion, d.Overrides)
+	}
+}
+
+// The jitter is a place within the band. An override moves the band, not the place.
+func TestAnOverrideDoesNotDrawTheJitterAnew(t *testing.T) {
+	t.Parallel()
+	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Policy) { p.Min, p.Base = time.Minute, minutes(100) })...)
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawRequest(t)
+		r.RetryCount = 0
+		twice := overridden(t, p, retry.Overrides{Base: minutes(200)})
+		if a, b := p.Backoff(r), twice.Backoff(r); b < 2*a-time.Minute || b > 2*a {
+			t.Fatalf("%v of 1..100 minutes, then %v of 1..200", a, b)
+		}
+	})
+}

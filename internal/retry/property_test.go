@@ -1,0 +1,160 @@
+package retry_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// drawPolicy draws any policy that New accepts: it never leaves out a corner because it looks odd.
+func drawPolicy(t *rapid.T) *retry.Policy {
+	precision := rapid.SampledFrom([]time.Duration{time.Minute, time.Second, time.Millisecond}).Draw(t, "precision")
+	shortest := time.Duration(rapid.Int64Range(1, 600).Draw(t, "min")) * precision
+	longest := shortest + time.Duration(rapid.Int64Range(0, 500_000).Draw(t, "max over min"))*precision
+	p := retry.Policy{
+		Name:      rapid.StringMatching(`[a-z][a-z0-9-]{0,20}`).Draw(t, "name"),
+		Base:      time.Duration(rapid.Int64Range(1, int64(longest/time.Millisecond)).Draw(t, "base")) * time.Millisecond,
+		Factor:    rapid.SampledFrom([]float64{1, 1.1, 1.5, 2, 3.7, 5, 1000}).Draw(t, "factor"),
+		Min:       shortest,
+		Max:       longest,
+		Jitter:    retry.Jitter{Mode: rapid.SampledFrom(jitterModes).Draw(t, "mode")},
+		Precision: precision, MaxRetries: rapid.IntRange(0, 40).Draw(t, "maxRetries"),
+		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
+	}
+	if p.Jitter.Mode == retry.JitterProportional {
+		p.Jitter.Share = rapid.Float64Range(0, 1).Draw(t, "share")
+	}
+	if rapid.Bool().Draw(t, "has a deadline") {
+		p.Deadline = time.Duration(rapid.Int64Range(1, int64(100*time.Hour)).Draw(t, "deadline"))
+	}
+	made, err := retry.New(p)
+	if err != nil {
+		t.Fatalf("%+v: %v", p, err)
+	}
+	return made
+}
+
+var jitterModes = []retry.JitterMode{
+	retry.JitterProportional, retry.JitterFull, retry.JitterEqual, retry.JitterDecorrelated, retry.JitterNone,
+}
+
+// drawCase draws a question and the time at which it is asked, hints and deadlines of all kinds included.
+func drawCase(t *rapid.T) (retry.Request, time.Time) {
+	at := now.Add(time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "now")))
+	around := func(name string) time.Time {
+		return at.Add(time.Duration(rapid.Int64Range(-int64(time.Hour), int64(20*time.Hour)).Draw(t, name)))
+	}
+	r := drawRequest(t)
+	r.RetryCount = rapid.IntRange(0, 45).Draw(t, "count")
+	if rapid.Bool().Draw(t, "until") {
+		r.RetryUntil = around("retryUntil")
+	}
+	if rapid.Bool().Draw(t, "failed before") {
+		r.FirstFailure = at.Add(-time.Duration(rapid.Int64Range(0, int64(200*time.Hour)).Draw(t, "first failure")))
+	}
+	switch rapid.SampledFrom([]string{"none", "none", "span", "time", "text"}).Draw(t, "hint") {
+	case "span":
+		r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: time.Duration(rapid.Int64Min(0).Draw(t, "after"))}
+	case "time":
+		r.RetryAfter = retry.Hint{Source: retry.HintVariable, Until: around("until")}
+	case "text":
+		r.SubmissionError = fmt.Sprintf("Retry-After: %d", rapid.IntRange(0, 1<<40).Draw(t, "seconds"))
+	}
+	return r, at
+}
+
+func TestEveryDecisionOfEveryPolicyKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPolicy(t)
+		r, at := drawCase(t)
+		d, err := p.Decide(r, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := p.Decide(r, at); again != d {
+			t.Fatalf("asked twice: %+v, then %+v", d, again)
+		}
+		if d.Outcome != retry.OutcomeRetry {
+			if d.Backoff != 0 || !d.NextRetryTime.IsZero() || d.ErrorCode() == "" {
+				t.Fatalf("stopped with %+v", d)
+			}
+			return
+		}
+		pulled := fmt.Sprint(d.Bounds.Names())
+		if d.Backoff < p.Min || d.Backoff > p.Max || d.Backoff%p.Precision != 0 {
+			t.Fatalf("waits %v, want whole units of %v from %v to %v", d.Backoff, p.Precision, p.Min, p.Max)
+		}
+		if !d.NextRetryTime.After(at) || d.NextRetryTime.Nanosecond() != 0 || d.NextRetryTime.Location() != time.UTC {
+			t.Fatalf("next try at %v, asked at %v: want a whole second to come, in UTC", d.NextRetryTime, at)
+		}
+		if gap := d.NextRetryTime.Sub(at) - d.Backoff; gap <= -time.Second || gap >= time.Second {
+			t.Fatalf("waits %v, but the next try is at %v, %v apart", d.Backoff, d.NextRetryTime, gap)
+		}
+		if !d.Deadline.IsZero() && d.NextRetryTime.After(d.Deadline) {
+			t.Fatalf("next try at %v, deadline %v", d.NextRetryTime, d.Deadline)
+		}
+		if d.Bounds&retry.BoundDeadline != 0 {
+			return // pulled forward: out of its band, and before the time of the hint
+		}
+		switch d.Step {
+		case retry.StepBackoff:
+			if shortest, longest := p.Band(r.RetryCount); d.Backoff < shortest || d.Backoff > longest {
+				t.Fatalf("waits %v, want %v..%v, bounds %s", d.Backoff, shortest, longest, pulled)
+			}
+		case retry.StepHint:
+			if d.Bounds&retry.BoundMax == 0 && d.NextRetryTime.Before(d.Hint.Until) {
+				t.Fatalf("next try at %v, the other side said %v", d.NextRetryTime, d.Hint.Until)
+			}
+			if d.Bounds&retry.BoundMax == 0 && d.Backoff < d.Hint.After {
+				t.Fatalf("waits %v, the other side said %v", d.Backoff, d.Hint.After)
+			}
+		default:
+			t.Fatalf("a retry by %s", d.Step)
+		}
+	})
+}
+
+func TestABandLiesWithinTheBoundsAndNeverShrinksFromRetryToRetry(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPolicy(t)
+		n := rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, 1<<31-1)).Draw(t, "retryCount")
+		from, to := p.Band(n)
+		if from < p.Min || to > p.Max || from > to || from%p.Precision != 0 || to%p.Precision != 0 {
+			t.Fatalf("%v..%v, want whole units of %v within %v..%v", from, to, p.Precision, p.Min, p.Max)
+		}
+		nextFrom, nextTo := p.Band(n + 1)
+		if nextFrom < from || nextTo < to {
+			t.Fatalf("retry %d: %v..%v, the next one %v..%v", n, from, to, nextFrom, nextTo)
+		}
+		if d := p.Delay(n); d > p.Max || d%time.Millisecond != 0 {
+			t.Fatalf("%v before jitter, want whole milliseconds up to %v", d, p.Max)
+		}
+	})
+}
+
+// AWS has it so: a wait between the first one and three times the one before.
+func TestDecorrelatedJitterDrawsUpToThreeTimesTheWaitBefore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := plain(t, func(p *retry.Policy) {
+			p.Jitter.Mode = retry.JitterDecorrelated
+			p.Base = time.Duration(rapid.IntRange(1, 60).Draw(t, "base")) * time.Minute
+		})
+		r := drawRequest(t)
+		shortest := max(p.Base, p.Min)
+		before := shortest
+		for r.RetryCount = range 12 {
+			wait := p.Backoff(r)
+			if wait < shortest || wait > min(3*before, p.Max) {
+				t.Fatalf("wait %d is %v after %v, want %v..%v", r.RetryCount, wait, before, shortest, min(3*before, p.Max))
+			}
+			before = wait
+		}
+	})
+}
