@@ -1,0 +1,230 @@
+package retry_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// The corpora are tables of error texts: class, rule, code, advice, text, with \n for a line's end. What a change of the
+// rules does to them is seen in review: after looking at it, `go test ./internal/retry -run Corpus -update` writes the new
+// answers down.
+
+func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		policy, file string
+		least        int
+	}{
+		{"tiss", "corpus_tiss.tsv", 350},
+		{"smtp", "corpus_smtp.tsv", 60},
+		{"smtp-dev", "corpus_smtp.tsv", 60},
+		{"job-queue", "corpus_job-queue.tsv", 20},
+		{"fast", "corpus_fast.tsv", 20},
+	} {
+		t.Run(tt.policy, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join("testdata", tt.file)
+			corpus := readCorpus(t, path)
+			p := policy.BuiltIn(tt.policy)
+			var answers bytes.Buffer
+			texts := map[string]int{}
+			for _, line := range corpus {
+				if line.text == "" {
+					fmt.Fprintln(&answers, line.raw)
+					continue
+				}
+				if first := texts[line.text]; first != 0 {
+					t.Errorf("%s:%d: the text of line %d again", path, line.number, first)
+				}
+				texts[line.text] = line.number
+				got := corpusAnswer(t, p, line.text)
+				fmt.Fprintf(&answers, "%s\t%s\n", got, line.escaped)
+				if got != line.want {
+					t.Errorf("%s:%d: %s\n got %s\nwant %s", path, line.number, line.escaped, spaced(got), spaced(line.want))
+				}
+			}
+			if len(texts) < tt.least {
+				t.Errorf("%s: %d texts, want %d at least", path, len(texts), tt.least)
+			}
+			if *update && strings.HasSuffix(path, tt.policy+".tsv") {
+				if err := os.WriteFile(path, answers.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A rule without a text that needs it could be broken, or gone, and nobody would see it.
+func TestEveryRuleIsHitByATextOfItsCorpus(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tiss", "smtp", "job-queue"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := policy.BuiltIn(name)
+			hit := map[string]bool{}
+			for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_"+name+".tsv")) {
+				if line.text != "" {
+					hit[p.Classify(line.text).RuleID] = true
+				}
+			}
+			for _, r := range p.Rules {
+				if !hit[r.ID] {
+					t.Errorf("no text is classified by %s", r.ID)
+				}
+			}
+		})
+	}
+}
+
+// One rule of mayHaveLanded left out at a time: some text must lose its advice.
+func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
+	t.Parallel()
+	whole := policy.BuiltIn("tiss")
+	corpus := readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv"))
+	for i, left := range whole.MayHaveLanded {
+		p := *whole
+		p.MayHaveLanded = append(append([]retry.Rule(nil), whole.MayHaveLanded[:i]...), whole.MayHaveLanded[i+1:]...)
+		needed := false
+		for _, line := range corpus {
+			if line.text != "" && corpusAnswer(t, whole, line.text) != corpusAnswer(t, &p, line.text) {
+				needed = true
+				break
+			}
+		}
+		if !needed {
+			t.Errorf("no text of the corpus needs %s", left.ID)
+		}
+	}
+}
+
+// Public copies of the table differ; ours is held against the schema's own list.
+func TestEveryCodeOfTabela38IsOneOfTheSchema(t *testing.T) {
+	t.Parallel()
+	terms := readTable(t)
+	rules := rulesByCode(policy.BuiltIn("tiss"))
+	for code, of := range rules {
+		if terms[code] == "" {
+			t.Errorf("%s has %s, which the schema does not know", of[0].ID, code)
+		}
+		// 3091 and 3161 pass by themselves where the answer names the next window.
+		if len(of) > 1 && (len(of) != 2 || of[0].ID != "tiss.deadline-of-contract" || of[1].ID != "tiss.3091-window") {
+			t.Errorf("%s is in %d rules", code, len(of))
+		}
+	}
+	// What is left out is left out by name, so that a code that a new schema brings is looked at (docs/tiss.md).
+	const leftOut = "1717 1720 1721 1722 1727 1733 1734 1736 1740 1744 1745 2213 3019 3051 3088 3092 3093 3094 3095 3112 3121 " +
+		"3136 3137 3143 3144 3158 3163 5011 5013 5016 5017"
+	var left []string
+	for _, code := range slices.Sorted(maps.Keys(terms)) {
+		if rules[code] == nil {
+			left = append(left, code)
+		}
+	}
+	if got := strings.Join(left, " "); got != leftOut {
+		t.Errorf("no rule knows\n%s, want\n%s", got, leftOut)
+	}
+}
+
+// Insurers send the code in its element, and hospital systems write it before its term.
+func TestACodeOfTabela38IsReadInItsElementAndBeforeItsTerm(t *testing.T) {
+	t.Parallel()
+	p := policy.BuiltIn("tiss")
+	rules := rulesByCode(p)
+	plain := strings.NewReplacer("á", "a", "â", "a", "ã", "a", "à", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")
+	for code, term := range readTable(t) {
+		want := retry.Unknown
+		if of := rules[code]; of != nil {
+			want = of[0].Class
+		}
+		for _, text := range []string{
+			"<ans:codigoGlosa>" + code + "</ans:codigoGlosa><ans:descricaoGlosa>" + term + "</ans:descricaoGlosa>",
+			code + " - " + term,
+			"lote 12: " + code + " - " + plain.Replace(strings.ToLower(term)),
+		} {
+			if got := p.Classify(text); got.Class != want {
+				t.Errorf("%s: %s by %s, want %s", text, got.Class, got.RuleID, want)
+			}
+		}
+	}
+}
+
+// rulesByCode are the rules that look for a code of Tabela 38.
+func rulesByCode(p *retry.Policy) map[string][]*retry.Rule {
+	rules := map[string][]*retry.Rule{}
+	for i := range p.Rules {
+		if r := &p.Rules[i]; strings.HasPrefix(r.ID, "tiss.") {
+			for _, code := range r.Codes {
+				rules[code] = append(rules[code], r)
+			}
+		}
+	}
+	return rules
+}
+
+type corpusLine struct {
+	number                   int
+	raw, want, escaped, text string
+}
+
+// readCorpus reads a corpus with its comments, whose text is empty.
+func readCorpus(t *testing.T, path string) (lines []corpusLine) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(bytes.NewReader(content))
+	for number := 1; s.Scan(); number++ {
+		line := corpusLine{number: number, raw: s.Text()}
+		if line.raw != "" && !strings.HasPrefix(line.raw, "#") {
+			fields := strings.SplitN(line.raw, "\t", 5)
+			if len(fields) != 5 || fields[4] == "" {
+				t.Fatalf("%s:%d: must be class, rule, code, advice and text with a tab between them", path, number)
+			}
+			line.want, line.escaped = strings.Join(fields[:4], "\t"), fields[4]
+			line.text = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(line.escaped)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// corpusAnswer is what the policy answers, as a corpus has it. All but the error text is the same for every text.
+func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
+	t.Helper()
+	found := p.Classify(text)
+	d, err := p.Decide(request(text, 0), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join([]string{string(found.Class), found.RuleID, found.Code, string(d.Advice)}, "\t")
+}
+
+func spaced(answer string) string { return strings.ReplaceAll(answer, "\t", " | ") }
+
+// readTable reads the schema's list: its codes with their terms.
+func readTable(t *testing.T) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "tabela38.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if code, term, found := strings.Cut(strings.TrimSpace(line), "\t"); found {
+			terms[code] = term
+		}
+	}
+	return terms
+}
