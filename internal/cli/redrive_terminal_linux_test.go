@@ -2,15 +2,21 @@ package cli_test
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/cli"
 )
 
-// terminal makes the test's standard input and error a terminal, and returns the other side of it.
+// terminal makes the test's standard input a terminal, and returns the other side of it.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -54,5 +60,38 @@ func TestAtATerminalNothingIsSentBeforeSomebodyHasSaidYes(t *testing.T) {
 		if echo, err := bufio.NewReader(keyboard).ReadString('\n'); err != nil || strings.TrimSpace(echo) != said {
 			t.Errorf("the terminal shows %q, %v", echo, err)
 		}
+	}
+}
+
+// The list is of a moment ago, and an answer takes its time.
+func TestAClaimIsLookedAtOnceMoreBeforeItIsSentAgain(t *testing.T) {
+	h := openHospital(t)
+	keyboard := terminal(t)
+	set(t, h.settings...)
+	question, asks := io.Pipe()
+	var out bytes.Buffer
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.RunAt(t.Context(), func() time.Time { return today }, []string{"redrive", "--class", "UNKNOWN", "--reason", "why", "--operator", "maria"}, &out, asks)
+		_ = asks.Close()
+	}()
+	asked := bufio.NewReader(question)
+	if text, err := asked.ReadString('?'); err != nil {
+		t.Fatalf("%q, %v", text, err)
+	}
+	accepts := ended{audit.KindSubmitted, late, "2026-01-12T10:00:00Z", 4, 3, "2026-01-12T08:40:00Z"}.record()
+	accepts.Cluster, accepts.JobKey = "zeebe", 4711
+	h.add(t, h.store, accepts)
+	if _, err := keyboard.WriteString("yes\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, asked); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 1 || !strings.Contains(out.String(), "refused      "+late+" invalid_retry_state: the insurer accepted it") {
+		t.Errorf("exit code %d, output %s", code, out.String())
+	}
+	if sent := h.messages(); len(sent) != 1 || sent[0].CorrelationKey != doubtful {
+		t.Errorf("sent %v", sent)
 	}
 }

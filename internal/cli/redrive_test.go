@@ -261,20 +261,6 @@ func TestTheSystemUserOrdersWhereNobodyElseIsNamed(t *testing.T) {
 	}
 }
 
-// The list is of a moment ago: somebody may have been faster.
-func TestAClaimIsLookedAtOnceMoreBeforeItIsSentAgain(t *testing.T) {
-	h := openHospital(t)
-	h.mu.Lock()
-	h.waiting[due] = audit.KindSubmitted // the insurer takes it while another one is sent
-	h.mu.Unlock()
-	if code, _, stderr := h.redrive(t, "--claim", due); code != 0 {
-		t.Fatalf("exit code %d, complaint %s", code, stderr)
-	}
-	if code, _, stderr := h.redrive(t, "--claim", due); code != 5 || !strings.Contains(stderr, "the insurer accepted it") {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
-}
-
 func TestAWrongOrderNamesAllThatIsWrongWithIt(t *testing.T) {
 	h := openHospital(t)
 	for args, want := range map[string][]string{
