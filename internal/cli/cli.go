@@ -95,7 +95,7 @@ variables: worker config --help.`,
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(run, newDeploy(), newExplain(), newConfig(), newVersion(), newMigrate(),
-		newSimulate(), newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now))
+		newSimulate(), newReplay(now), newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now))
 	return root
 }
 

@@ -1,0 +1,315 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Rounds estimates what would have become of the rounds of submissions whose end is in the trail. A round is judged by
+// what is known of the insurer:
+//
+//   - At the times of its recorded failures it would have failed all the same, and at all times between them.
+//   - From the time of the try that it accepted on it would have accepted every other try of this claim.
+//   - A claim that used up its retries would have been accepted from the time on at which the insurer accepted this claim
+//     later, or another one with the same trouble at the same time: one whose last failure was by the same rule (by the same
+//     text, where no rule knew it), and whose failures overlapped with those of this claim. The trail does not say which
+//     insurer it was.
+//   - Nobody has corrected anything in between.
+type Rounds struct {
+	// Judged are those rounds with a failure whose end is known: Accepted, Exhausted and Permanent, as they went.
+	Judged, Accepted, Exhausted, Permanent int
+	// Open had no end yet, Cut began before the first record, ByHand were sent again by a person while they were under way,
+	// or ended by one. They are not judged.
+	Open, Cut, ByHand int
+
+	// SavedOwn and SavedOthers are the exhausted ones that the policy would still have tried when the insurer accepted this
+	// claim, or another one with the same trouble.
+	SavedOwn, SavedOthers int
+	// Retried are permanent ones that the policy would have tried again. Whether they would have been accepted is not known.
+	Retried int
+	// LostByRule are accepted ones of which the policy calls an earlier error permanent: that is known. LostByTime are those
+	// for which its tries would have been over before the insurer accepted.
+	LostByRule, LostByTime int
+	// Saved and Lost are examples.
+	Saved, Lost []string
+
+	// Tries are the retries of the judged rounds, Wasted those of them whose round was not accepted. Needless is known: they
+	// were made although the policy calls an earlier error of the round permanent. TriesThen and WastedThen are estimates of
+	// the first two under the policy.
+	Tries, Wasted, Needless int
+	TriesThen, WastedThen   int
+}
+
+// course is how a round of a claim goes under the policy, beside how it went.
+type course struct {
+	claim string
+	// first is when it failed first, last when it failed last, due when its next try is to be, and tries how many retries
+	// there were: all as recorded.
+	first, last, due time.Time
+	tries            int
+	symptom          symptom
+	// needless is how many retries were made after an error that the policy calls permanent.
+	needless  int
+	permanent bool
+	cut       bool
+	byHand    bool
+	over      audit.Kind // how it ended without being accepted; 0 while it is under way
+	earlier   *course    // the round before it, where that was not accepted either; nil for none
+
+	// What the policy does: its request of the last failure, when it tries next (zero when it has stopped), and how many
+	// retries it has made.
+	request   retry.Request
+	next      time.Time
+	triesThen int
+	// after are its tries after the recorded end, as Unix seconds, and own is when the claim was accepted in a later round.
+	after []int64
+	own   time.Time
+}
+
+// symptom tells one trouble from another.
+type symptom struct{ rule, text string }
+
+func symptomOf(facts *audit.Facts) symptom {
+	s := symptom{rule: facts.RetryDecision.RuleID}
+	if s.rule == "unknown" || s.rule == "" {
+		s.text = facts.SubmissionError
+	}
+	return s
+}
+
+// acceptance is a round that failed and was accepted in the end.
+type acceptance struct{ first, last, at time.Time }
+
+// follow takes the course of a claim to its next recorded failure, of which d is the policy's own decision.
+func (r *Replay) follow(record *audit.Record, facts *audit.Facts, d *retry.Decision) {
+	c := r.claims[record.ClaimID]
+	if c == nil || record.RetryCount == 0 {
+		c = r.begin(record, c)
+		c.request.SubmissionError = facts.SubmissionError
+		r.fail(c, record.At)
+	} else {
+		if c.over != 0 {
+			return // the same end asked again
+		}
+		if c.permanent && record.RetryCount > c.tries {
+			c.needless++
+		}
+		r.tryUntil(c, c.due)
+		c.request.SubmissionError = facts.SubmissionError
+		if !c.next.IsZero() && !c.next.After(record.At) { // this very try
+			c.triesThen++
+			r.fail(c, record.At)
+		}
+	}
+	c.last, c.due, c.tries = record.At, record.NextRetryTime, max(c.tries, record.RetryCount)
+	c.symptom = symptomOf(facts)
+	c.permanent = c.permanent || d.Outcome == retry.OutcomePermanent && record.Kind == audit.KindRetry
+	if record.Kind != audit.KindRetry {
+		r.giveUp(c, record.Kind)
+	}
+}
+
+// begin is the course of a new round. What came before it in an open round has no end that is known.
+func (r *Replay) begin(record *audit.Record, before *course) *course {
+	c := &course{
+		claim: record.ClaimID, first: record.At, cut: record.RetryCount > 0,
+		request: retry.Request{ClaimID: record.ClaimID, ProcessInstanceKey: record.ProcessInstanceKey},
+	}
+	switch {
+	case before == nil:
+	case before.over != 0:
+		c.earlier = before
+	case before.tries > 0 || before.request.ProcessInstanceKey != record.ProcessInstanceKey: // or else the same failure asked again
+		r.rounds.Open++
+	}
+	r.claims[record.ClaimID] = c
+	return c
+}
+
+// fail asks the policy what to do about a failure.
+func (r *Replay) fail(c *course, at time.Time) {
+	c.next = time.Time{}
+	d, err := r.policy.Decide(c.request, at)
+	if err != nil || d.Outcome != retry.OutcomeRetry {
+		return
+	}
+	if c.request.RetryCount == 0 {
+		c.request.FirstFailure = at
+	}
+	c.request.RetryCount, c.next = d.RetryCount, d.NextRetryTime
+}
+
+// tryUntil lets all tries before a time fail with the last text.
+func (r *Replay) tryUntil(c *course, end time.Time) {
+	for !c.next.IsZero() && c.next.Before(end) {
+		c.triesThen++
+		r.fail(c, c.next)
+	}
+}
+
+// giveUp ends a round that was not accepted. The policy may go on.
+func (r *Replay) giveUp(c *course, how audit.Kind) {
+	c.over = how
+	if c.cut || c.byHand {
+		return
+	}
+	r.failed = append(r.failed, c)
+	for !c.next.IsZero() {
+		c.after = append(c.after, c.next.Unix())
+		r.fail(c, c.next)
+	}
+	c.request.SubmissionError = ""
+}
+
+// ended takes in how a round ended.
+func (r *Replay) ended(record *audit.Record) {
+	c := r.claims[record.ClaimID]
+	if c == nil {
+		return // it had no failure, or not one that is looked at
+	}
+	accepted := record.Kind == audit.KindSubmitted
+	switch {
+	case c.over != 0 && !accepted:
+		return // a person takes it up, or gives it up; whether the insurer accepts it is to be seen
+	case c.over != 0:
+	case c.cut:
+		r.rounds.Cut++
+	case c.byHand || !accepted:
+		r.rounds.ByHand++
+	default:
+		r.accept(c, record.At)
+	}
+	if accepted {
+		for earlier := c; earlier != nil; earlier = earlier.earlier {
+			earlier.own = record.At
+		}
+	}
+	delete(r.claims, record.ClaimID)
+}
+
+// accept judges a round that was accepted: from the time on at which the accepted try was due.
+func (r *Replay) accept(c *course, at time.Time) {
+	sum := &r.rounds
+	sum.Judged++
+	sum.Accepted++
+	sum.Tries += c.tries + 1
+	r.accepted[c.symptom] = append(r.accepted[c.symptom], acceptance{c.first, c.last, at})
+	up := at
+	if c.due.Before(at) {
+		up = c.due
+	}
+	r.tryUntil(c, up)
+	switch {
+	case !c.next.IsZero():
+		sum.TriesThen += c.triesThen + 1
+		return
+	case c.permanent:
+		sum.LostByRule++
+	default:
+		sum.LostByTime++
+	}
+	sum.TriesThen += c.triesThen
+	sum.WastedThen += c.triesThen
+	sum.Lost = example(sum.Lost, c.claim)
+}
+
+func example(all []string, claim string) []string {
+	if len(all) < MaxExamples {
+		return append(all, claim)
+	}
+	return all
+}
+
+// Rounds is the estimate. No record is added after it.
+func (r *Replay) Rounds() Rounds {
+	for _, all := range r.accepted {
+		slices.SortFunc(all, func(a, b acceptance) int { return a.at.Compare(b.at) })
+	}
+	sum := r.rounds
+	for _, c := range r.claims {
+		switch {
+		case c.over != 0 && !c.cut && !c.byHand: // judged below
+		case c.cut:
+			sum.Cut++
+		case c.byHand:
+			sum.ByHand++
+		default:
+			sum.Open++
+		}
+	}
+	for _, c := range r.failed {
+		r.judge(&sum, c)
+	}
+	return sum
+}
+
+// judge judges a round that was not accepted.
+func (r *Replay) judge(sum *Rounds, c *course) {
+	sum.Judged++
+	sum.Tries += c.tries
+	sum.Wasted += c.tries
+	sum.Needless += c.needless
+	if c.over == audit.KindPermanent {
+		sum.Permanent++
+		if len(c.after) > 0 {
+			sum.Retried++
+		}
+		r.inVain(sum, c)
+		return
+	}
+	sum.Exhausted++
+	up, own := c.own, true
+	tried := c.triedFrom(up)
+	if tried == 0 {
+		up, own = r.othersAccepted(c), false
+		tried = c.triedFrom(up)
+	}
+	if tried == 0 {
+		r.inVain(sum, c)
+		return
+	}
+	if own {
+		sum.SavedOwn++
+	} else {
+		sum.SavedOthers++
+	}
+	sum.Saved = example(sum.Saved, c.claim)
+	sum.TriesThen += c.triesThen + tried
+}
+
+func (r *Replay) inVain(sum *Rounds, c *course) {
+	sum.TriesThen += c.triesThen + len(c.after)
+	sum.WastedThen += c.triesThen + len(c.after)
+}
+
+// triedFrom is which of the tries after the recorded end, from 1, is the first at or after a time; 0 for none.
+func (c *course) triedFrom(up time.Time) int {
+	if up.IsZero() {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(c.after, up, func(second int64, up time.Time) int { return cmp.Compare(second, up.Unix()) })
+	if i == len(c.after) {
+		return 0
+	}
+	return i + 1
+}
+
+// othersAccepted is when the insurer first accepted another claim with the same trouble, after this one was given up and
+// while the policy would still have tried; zero where it did not.
+func (r *Replay) othersAccepted(c *course) time.Time {
+	if len(c.after) == 0 {
+		return time.Time{}
+	}
+	all := r.accepted[c.symptom]
+	i, _ := slices.BinarySearchFunc(all, c.last, func(a acceptance, at time.Time) int { return a.at.Compare(at) })
+	for ; i < len(all) && all[i].at.Unix() <= c.after[len(c.after)-1]; i++ {
+		if !all[i].first.After(c.last) && !all[i].last.Before(c.first) {
+			return all[i].at
+		}
+	}
+	return time.Time{}
+}
