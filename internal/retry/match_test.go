@@ -1,0 +1,219 @@
+package retry_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// found is what a rule of these conditions finds in a text: its code, or "-" where it does not hold.
+func found(t failer, m retry.Matcher, text string) string {
+	t.Helper()
+	p := plain(t, func(p *retry.Policy) {
+		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: m}}
+	})
+	c := p.Classify(text)
+	if c.RuleID != "rule" {
+		return "-"
+	}
+	return c.Code
+}
+
+func TestACodeStandsAlone(t *testing.T) {
+	t.Parallel()
+	code := retry.Matcher{Codes: []string{"503"}}
+	for _, text := range []string{
+		"503", "(503)", "[503]", "<code>503</code>", `"503"`, "'503'", "HTTP 503", "status=503", "code:503", "status: 503", "503.", "503,", "503!",
+		"503: unavailable", "503-Service Unavailable", "503 - Service", "503/Service", "erro 503\nlinha", "HTTP/1.1 503 Service", "\t503\t",
+		"5030 503", "503503 503", "503…", "—503—", "nº 503", "R$ 10 503",
+	} {
+		if got := found(t, code, text); got != "503" {
+			t.Errorf("%q: not found", text)
+		}
+	}
+	for _, text := range []string{
+		"1503", "5031", "150399", "A503", "503A", "É503", "503é", "_503", "503_", "٣503", // inside of a word or a number
+		"CLM-503", "CLM-ENC-503-12", "GUIA/503", "2025/503", "503/2025", "12-503", "503-12", // an id, a date
+		"1.503,00", "503,00", "503.00", "0.503", "1,503", "1 503,00", // an amount
+		"R$ 503", "R$503", "US$ 503", "€ 503", "R$\u00a0503", "R$  503",
+		"10.0.0.1:503", "line 503:12", "12:503", // a port, a line, a time
+		"", "50 3", "5O3",
+	} {
+		if got := found(t, code, text); got != "-" {
+			t.Errorf("%q: found %s", text, got)
+		}
+	}
+}
+
+func TestACodeOfLettersStandsAloneToo(t *testing.T) {
+	t.Parallel()
+	code := retry.Matcher{Codes: []string{"e42", "4.4.1"}}
+	for text, want := range map[string]string{
+		"erro e42": "E42", "E42.": "E42", "E421": "-", "RE42": "-", "450 4.4.1 timeout": "4.4.1", "14.4.1": "-", "4.4.12": "-", "1.4.4.1": "-",
+	} {
+		if got := found(t, code, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAWordIsContainedAnywhereInUpperCaseOfAllAlphabets(t *testing.T) {
+	t.Parallel()
+	words := retry.Matcher{Contains: []string{"não autorizado", "σφάλμα", "ab"}}
+	for text, want := range map[string]string{
+		"Procedimento NÃO AUTORIZADO.": "NÃO AUTORIZADO",
+		"xnão autorizadox":             "NÃO AUTORIZADO",
+		"ΣΦΆΛΜΑ 17":                    "ΣΦΆΛΜΑ",
+		"σφάλμα":                       "ΣΦΆΛΜΑ",
+		"cab":                          "AB", // words of less than three letters too
+		"nao autorizado":               "-",  // an accent is a letter of its own
+		"na\u0303o autorizado":         "-",  // and so is one that stands apart
+		"":                             "-",
+	} {
+		if got := found(t, words, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAllConditionsMustHoldAndAnyOneOfAList(t *testing.T) {
+	t.Parallel()
+	all := retry.Matcher{Contains: []string{"HTTP", "STATUS"}, Codes: []string{"502", "504"}, Pattern: `GATEWAY|PROXY`, Unless: `TEST`}
+	for text, want := range map[string]string{
+		"HTTP 502 gateway":      "502",
+		"status 504 proxy":      "504",
+		"504 502 http gateway":  "502", // the first of the list, not of the text
+		"502 gateway":           "-",
+		"HTTP gateway":          "-",
+		"HTTP 502":              "-",
+		"HTTP 1502 gateway":     "-",
+		"HTTP 502 gateway test": "-",
+	} {
+		if got := found(t, all, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	for name, tt := range map[string]struct {
+		m    retry.Matcher
+		want string
+	}{
+		"a word is named where there is no code": {retry.Matcher{Contains: []string{"HTTP"}, Pattern: `\d`}, "HTTP"},
+		"nothing is named for a pattern alone":   {retry.Matcher{Pattern: `HTTP \d+`}, ""},
+	} {
+		if got := found(t, tt.m, "http 502"); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
+	t.Parallel()
+	m := retry.Matcher{Codes: []string{"50", "502", "5.7"}, Pattern: `HTTP[ /]*{code}\b|ERROR[ :]*{code}(?: .*\b{code})?$`}
+	for text, want := range map[string]string{
+		"http 502":              "502",
+		"HTTP502":               "502", // where the pattern puts it, also joined to a word
+		"error: 502":            "502",
+		"error 50 then 502":     "50", // the first of two
+		"error 5.7":             "5.7",
+		"error 5x7":             "-", // the dot is no pattern
+		"502 http":              "-",
+		"HTTP 503, code 502":    "-",
+		"http 1502 and 15021":   "-", // in no place apart from other digits
+		"error 502 or so, 5.7":  "502",
+		"http 50":               "50",
+		"HTTP 502 and error 50": "502",
+	} {
+		if got := found(t, m, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What is kept of a text is one of the rule's own words: nothing personal can be in it.
+func TestAPatternThatIgnoresCaseNamesNothingThatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
+	m := retry.Matcher{Codes: []string{"1K"}, Pattern: `(?i)CODE {code}`}
+	if got := found(t, m, "1k, code 1\u212a"); got != "" { // the sign of the kelvin is a k to (?i)
+		t.Errorf("named %q", got)
+	}
+}
+
+func TestARuleIsNamedByItsOnlyWordInMetricsAndByItsIDOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		m    retry.Matcher
+		want string
+	}{
+		{retry.Matcher{Contains: []string{"busy"}}, "BUSY"},
+		{retry.Matcher{Contains: []string{"busy", "full"}}, "rule"},
+		{retry.Matcher{Contains: []string{"busy"}, Pattern: "BUSY"}, "rule"},
+		{retry.Matcher{Contains: []string{"busy"}, Codes: []string{"1"}}, "rule"},
+	} {
+		p := plain(t, func(p *retry.Policy) {
+			p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: tt.m}}
+		})
+		if got := p.Classify("busy 1").Label; got != tt.want {
+			t.Errorf("%+v: label %q, want %q", tt.m, got, tt.want)
+		}
+	}
+}
+
+func TestARuleThatCannotWorkIsRefusedByItsName(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]retry.Rule{
+		"rule r: contains is missing, and so are code and pattern: one of them is needed": {ID: "r", Class: retry.Transient},
+		"rule r: contains has an empty text":                                              {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{" "}}},
+		"rule r: code has an empty text":                                                  {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{""}}},
+		"rule r: pattern has {code}, but there is no code":                                {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Pattern: "X{code}"}},
+		"rule r: pattern is no regular expression: error parsing":                         {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Pattern: "("}},
+		"rule r: unless is no regular expression: error parsing":                          {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"X"}, Unless: "("}},
+		"rule r: class must be TRANSIENT or PERMANENT":                                    {ID: "r", Class: retry.Unknown, Matcher: retry.Matcher{Contains: []string{"X"}}},
+		"id is missing: decisions and the audit trail name their rule":                    {Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"X"}}},
+	} {
+		p := *plain(t)
+		p.Rules = []retry.Rule{r}
+		_, err := retry.New(p)
+		var fault *retry.SettingError
+		if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), want) || fault.Rule != r.ID {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if r.Class != retry.Transient || r.ID == "" {
+			continue // the class of such a rule is not used
+		}
+		p.Rules, p.MayHaveLanded = nil, []retry.Rule{r}
+		if _, err := retry.New(p); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("in mayHaveLanded: %v, want %s", err, want)
+		}
+	}
+}
+
+// Sixty-four kilobytes made to be slow: no search in them may go back and forth.
+func TestAHostileTextIsStillClassified(t *testing.T) {
+	t.Parallel()
+	m := retry.Matcher{Codes: []string{"111"}, Pattern: `(?:A|AA)*B{code}`}
+	for _, text := range []string{
+		strings.Repeat("1", retry.MaxClassifiedBytes),
+		strings.Repeat("1 ", retry.MaxClassifiedBytes/2),
+		strings.Repeat("A", retry.MaxClassifiedBytes-5) + " 111",
+		strings.Repeat("RETRY-AFTER:", retry.MaxClassifiedBytes/12),
+		"3091 " + strings.Repeat("PERIODO DE 01/02/2025 ", retry.MaxClassifiedBytes/22),
+		strings.Repeat("\xff", 2*retry.MaxClassifiedBytes),
+		strings.Repeat("ŉ", retry.MaxClassifiedBytes/2), // longer in upper case
+	} {
+		if got := found(t, m, text); got != "-" {
+			t.Errorf("%.20q: found %q", text, got)
+		}
+	}
+}
+
+func TestTheOrderOfTheWordsDecidesWhichOfThemIsNamed(t *testing.T) {
+	t.Parallel()
+	if got := found(t, retry.Matcher{Contains: []string{"B", "A"}}, "A B"); got != "B" {
+		t.Errorf("named the word %s, want B", got)
+	}
+	if got := found(t, retry.Matcher{Codes: []string{"502", "501"}}, "501 502"); got != "502" {
+		t.Errorf("named the code %s, want 502", got)
+	}
+}
