@@ -8,6 +8,9 @@ import (
 	"github.com/sosodev/duration"
 )
 
+// maxDays is how long an ISO 8601 duration may be; a Duration holds nearly three times as much.
+const maxDays = 100 * 365
+
 // ParseDuration reads a span of time as it is written in a policies file or a task header: 500ms, 90s, 5m, 24h, or as ISO
 // 8601 has it, PT5M or P1D. Years and months are refused, for they have no fixed length.
 func ParseDuration(text string) (time.Duration, error) {
@@ -22,5 +25,9 @@ func ParseDuration(text string) (time.Duration, error) {
 	if err != nil || iso.Years != 0 || iso.Months != 0 {
 		return 0, errors.New("is no ISO 8601 duration of days, hours, minutes and seconds, such as PT5M or P1D")
 	}
-	return iso.ToTimeDuration(), nil
+	d := iso.ToTimeDuration()
+	if days := iso.Weeks*7 + iso.Days + iso.Hours/24 + iso.Minutes/(24*60) + iso.Seconds/(24*60*60); days > maxDays || d < 0 {
+		return 0, errors.New("is too long, or negative")
+	}
+	return d, nil
 }

@@ -141,11 +141,10 @@ func (l *linter) deadline() {
 			"lengthen the deadline, or shorten base")
 	case p.Deadline < longest:
 		fit := 0
-		for n := range p.MaxRetries {
-			if _, all := waited(p, n+1); all > p.Deadline {
-				break
-			}
-			fit = n + 1
+		for all := first; all <= p.Deadline; {
+			fit++
+			_, next := p.Band(fit)
+			all = sum(all, next)
 		}
 		l.setting(SevereInformation, "deadline-cuts-retries", "deadline",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it where at least min remains",
@@ -193,16 +192,16 @@ func (l *linter) jitter() {
 	if len(single) > 0 {
 		only, _ := p.Band(single[0])
 		l.setting(SevereWarning, "jitter-without-room", "jitter",
-			fmt.Sprintf("jitter spreads nothing before retry %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
-				numbers(single), spell(only)),
+			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
+				numbered(single), spell(only)),
 			"a finer precision, a lower min, a higher max or a larger share")
 	}
 	if len(cut) > 0 {
 		from, to := l.asked(cut[0])
 		shortest, longest := p.Band(cut[0])
 		l.setting(SevereInformation, "jitter-leaves-band", "jitter",
-			fmt.Sprintf("jitter would leave the band of min and max before retry %s: %s, cut to %s. Claims do not pile up at the bound, but they are spread over less time",
-				numbers(cut), between(from, to), between(shortest, longest)),
+			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but they are spread over less time",
+				numbered(cut), between(from, to), between(shortest, longest)),
 			"nothing, where that is enough; else a lower min or a higher max")
 	}
 }
@@ -223,16 +222,16 @@ func (l *linter) asked(n int) (from, to time.Duration) {
 	}
 }
 
-// numbers words retries, of which there may be many, counted from 1.
-func numbers(retries []int) string {
+// numbered words retries, counted from 1: retry 2, retries 2 to 5.
+func numbered(retries []int) string {
 	first, last := retries[0]+1, retries[len(retries)-1]+1
 	switch {
 	case len(retries) == 1:
-		return fmt.Sprint(first)
+		return fmt.Sprintf("retry %d", first)
 	case last-first+1 == len(retries):
-		return fmt.Sprintf("%d to %d", first, last)
+		return fmt.Sprintf("retries %d to %d", first, last)
 	default:
-		return fmt.Sprintf("%d and %d others", first, len(retries)-1)
+		return fmt.Sprintf("retry %d and %s", first, counted(len(retries)-1, "other"))
 	}
 }
 
@@ -255,8 +254,12 @@ func between(from, to time.Duration) string {
 
 // spell writes a duration as a policies file does: 1h36m, not 1h36m0s.
 func spell(d time.Duration) string {
-	if d == math.MaxInt64 {
+	const day = 24 * time.Hour
+	switch {
+	case d == math.MaxInt64:
 		return "centuries"
+	case d > 10*day:
+		return fmt.Sprintf("%d days", d/day)
 	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

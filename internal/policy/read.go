@@ -20,6 +20,9 @@ const maxFile = 1 << 20
 // maxNodes is how many values a policies file may have, each alias counted as what it stands for.
 const maxNodes = 200_000
 
+// maxDepth is how many lists and mappings may stand in one another; what can be written correctly needs six.
+const maxDepth = 20
+
 // reader reads one policies file and gathers what is wrong with it.
 type reader struct {
 	file   string
@@ -61,7 +64,7 @@ func (r *reader) read(text []byte) []*Entry {
 // parse makes the YAML of the text. It tells whether there is something to go on with.
 func (r *reader) parse(text []byte) bool {
 	if len(text) > maxFile {
-		r.faults = append(r.faults, Fault{File: r.file, Problem: fmt.Sprintf("the file has %d bytes, but at most %d are read", len(text), maxFile)})
+		r.faults = append(r.faults, Fault{File: r.file, Problem: fmt.Sprintf("the file has more than %d bytes", maxFile)})
 		return false
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -106,6 +109,11 @@ func (r *reader) plain(node *yaml.Node, path []string) any {
 		if r.nodes == maxNodes {
 			r.fault(nil, node.Line, fmt.Sprintf("the file is too large: with its aliases (*) written out it has more than %d values", maxNodes))
 		}
+		return nil
+	}
+	if len(path) > maxDepth {
+		r.nodes = max(r.nodes, maxNodes) // nothing more is looked at: an alias may stand inside of what it names
+		r.fault(nil, node.Line, "the file is nested too deep, or an alias (*) stands inside of what it names")
 		return nil
 	}
 	if node.Style&yaml.TaggedStyle != 0 {

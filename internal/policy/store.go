@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,12 @@ func read(file string) (*Set, error) {
 	if file == "" {
 		return BuiltIns(), nil
 	}
-	text, err := os.ReadFile(filepath.Clean(file))
+	f, err := os.Open(filepath.Clean(file))
+	if err != nil {
+		return nil, fmt.Errorf("policies file: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("policies file: %w", err)
 	}

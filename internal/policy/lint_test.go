@@ -1,0 +1,161 @@
+package policy_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+// lint finds what is odd about the policies of a file, whose first line may be a comment that states an outage.
+func lint(t *testing.T, file string) []policy.Finding {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outage time.Duration
+	first, _, _ := strings.Cut(string(text), "\n")
+	if stated, found := strings.CutPrefix(first, "# outage: "); found {
+		if outage, err = policy.ParseDuration(stated); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := filepath.Base(file)
+	set, err := policy.Parse(name, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var findings []policy.Finding
+	for p := range set.All() {
+		if set.Origin(p.Name) == name {
+			findings = append(findings, set.Lint(p.Name, outage)...)
+		}
+	}
+	return findings
+}
+
+func TestEachFindingFiresWhereItsFileHasIt(t *testing.T) {
+	files, err := filepath.Glob("testdata/lint/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	var got strings.Builder
+	for _, file := range files {
+		check := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		findings := lint(t, file)
+		if check != "good" && !slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Check == check }) {
+			t.Errorf("%s: there is no finding %s", file, check)
+		}
+		for _, f := range findings {
+			fmt.Fprintf(&got, "%s:%d: %s %s: policy %s", f.File, f.Line, f.Severity, f.Check, f.Policy)
+			if f.Rule != "" {
+				fmt.Fprintf(&got, ": rule %s", f.Rule)
+			}
+			fmt.Fprintf(&got, ": %s. %s\n", f.Problem, f.Advice)
+		}
+		got.WriteString("\n")
+	}
+	checkGolden(t, "lint", got.String())
+}
+
+func TestNothingIsOddAboutAGoodPolicy(t *testing.T) {
+	for _, f := range lint(t, "testdata/lint/good.yaml") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestTheBuiltInPoliciesHaveNoWarning(t *testing.T) {
+	for p := range policy.BuiltIns().All() {
+		for _, f := range policy.BuiltIns().Lint(p.Name, 0) {
+			if f.Severity != policy.SevereInformation {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+func TestTheCapOfTISSIsToldNeverToBeReached(t *testing.T) {
+	for _, f := range policy.BuiltIns().Lint("tiss", 0) {
+		if f.Check == "cap-not-reached" && f.Severity == policy.SevereInformation {
+			return
+		}
+	}
+	t.Error("nothing is told about the cap")
+}
+
+// A rule of which the lint says that it never decides must decide no text at all.
+func TestARuleThatIsSaidNeverToDecideDecidesNoText(t *testing.T) {
+	dead, alive := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[AB1 .]{1,4}`)
+		word := text.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+		pattern := rapid.SampledFrom([]string{"", "", "A", "B ?1", `\bA\b`, "^A", "a", "(?i)b", "{code}", "A{code}", "({code})?B"})
+		var b strings.Builder
+		b.WriteString("policies:\n  - name: mine\n    base: 1m\n    max: 2m\n    maxRetries: 2\n    rules:\n")
+		for i := range rapid.IntRange(2, 4).Draw(t, "rules") {
+			contains := rapid.SliceOfNDistinct(word, 0, 2, rapid.ID[string]).Draw(t, "contains")
+			codes := rapid.SliceOfNDistinct(word, 0, 2, rapid.ID[string]).Draw(t, "code")
+			p := pattern.Draw(t, "pattern")
+			if strings.Contains(p, "{code}") && len(codes) == 0 {
+				p = "A"
+			}
+			if len(contains)+len(codes) == 0 && p == "" {
+				contains = []string{"A"}
+			}
+			fmt.Fprintf(&b, "      - id: r%d\n        class: %s\n", i, rapid.SampledFrom([]string{"TRANSIENT", "PERMANENT"}).Draw(t, "class"))
+			if len(contains) > 0 {
+				fmt.Fprintf(&b, "        contains: %q\n", contains)
+			}
+			if len(codes) > 0 {
+				fmt.Fprintf(&b, "        code: %q\n", codes)
+			}
+			if p != "" {
+				fmt.Fprintf(&b, "        pattern: %q\n", p)
+			}
+			if u := pattern.Filter(func(s string) bool { return !strings.Contains(s, "{") }).Draw(t, "unless"); u != "" {
+				fmt.Fprintf(&b, "        unless: %q\n", u)
+			}
+		}
+		// YAML reads the list [a b] of %q as one text: commas are missing.
+		set, err := policy.Parse("random.yaml", []byte(strings.ReplaceAll(b.String(), `" "`, `", "`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		never := map[string]string{}
+		for _, f := range set.Lint("mine", 0) {
+			if strings.Contains(f.Problem, "the rule never") {
+				never[f.Rule] = f.Problem
+			}
+		}
+		p, _ := set.Get("mine")
+		for range 30 {
+			alive++
+			sample := rapid.StringMatching(`[ABab1 .]{1,12}`).Draw(t, "text")
+			if problem, said := never[p.Classify(sample).RuleID]; said {
+				t.Fatalf("%q: %s decides it, although %s\n%s", sample, p.Classify(sample).RuleID, problem, b.String())
+			}
+		}
+		dead += len(never)
+	})
+	if dead == 0 || alive == 0 {
+		t.Errorf("%d rules were said never to decide, %d texts were tried", dead, alive)
+	}
+}
+
+// The lint takes a pattern with a lower-case letter for one that cannot match. That holds if upper case has none left.
+func TestUpperCaseLeavesNoLetterThatHasAnUpperCase(t *testing.T) {
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		if up := unicode.ToUpper(c); unicode.IsLower(up) && unicode.ToUpper(up) != up {
+			t.Errorf("the upper case of %q is %q, which has one of its own", c, up)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// object is what these tests read of an object in the schema.
+type object struct {
+	Properties map[string]struct {
+		Description string
+		Enum        []any
+		Default     any
+		Properties  map[string]struct {
+			Description string
+			Enum        []any
+		}
+	}
+}
+
+func schema(t *testing.T) (definitions map[string]object) {
+	t.Helper()
+	var s struct {
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(policy.Schema, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Defs
+}
+
+// fields are the names of a struct's exported fields in a policies file.
+func fields(t *testing.T, of any) (names []string) {
+	t.Helper()
+	for field := range reflect.TypeOf(of).Fields() {
+		if !field.IsExported() {
+			continue
+		}
+		asJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if asJSON != field.Tag.Get("yaml") {
+			t.Errorf("%s is %q in YAML and %q in JSON", field.Name, field.Tag.Get("yaml"), asJSON)
+		}
+		names = append(names, asJSON)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func keys[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
+	defs := schema(t)
+	withoutClass := slices.DeleteFunc(fields(t, policy.Rule{}), func(name string) bool { return name == "class" })
+	for _, tt := range []struct {
+		name      string
+		want, got []string
+	}{
+		{"policy", fields(t, policy.Entry{}), keys(defs["policy"].Properties)},
+		{"jitter", fields(t, policy.Jitter{}), keys(defs["policy"].Properties["jitter"].Properties)},
+		{"rule", fields(t, policy.Rule{}), keys(defs["rule"].Properties)},
+		{"landed", withoutClass, keys(defs["landed"].Properties)},
+	} {
+		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
+			t.Errorf("%s (-struct +schema):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestEveryFieldOfTheSchemaIsExplained(t *testing.T) {
+	for name, def := range schema(t) {
+		for property, p := range def.Properties {
+			if p.Description == "" {
+				t.Errorf("%s.%s has no description", name, property)
+			}
+			for inner, q := range p.Properties {
+				if q.Description == "" {
+					t.Errorf("%s.%s.%s has no description", name, property, inner)
+				}
+			}
+		}
+	}
+}
+
+// The smallest policy that can be written.
+const smallest = "policies:\n  - {name: mine, base: 5m, max: 1h, maxRetries: 3"
+
+func TestTheDefaultsOfTheSchemaAreThoseOfThePolicy(t *testing.T) {
+	set, err := policy.Parse("smallest.yaml", []byte(smallest+"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, _ := set.Entry("mine")
+	text, err := json.Marshal(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range schema(t)["policy"].Properties {
+		if p.Default != nil && p.Default != got[name] {
+			t.Errorf("%s: the schema says %v, the policy has %v", name, p.Default, got[name])
+		}
+	}
+}
+
+func TestEveryWordThatTheSchemaAllowsIsTaken(t *testing.T) {
+	defs := schema(t)
+	try := func(setting string) {
+		if _, err := policy.Parse("words.yaml", []byte(smallest+", "+setting+"}\n")); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, p := range defs["policy"].Properties {
+		for _, word := range p.Enum {
+			try(name + ": " + word.(string))
+		}
+	}
+	for _, mode := range defs["policy"].Properties["jitter"].Properties["mode"].Enum {
+		share := ""
+		if retry.JitterMode(mode.(string)) == retry.JitterProportional {
+			share = ", share: 0.5"
+		}
+		try("jitter: {mode: " + mode.(string) + share + "}")
+	}
+	for _, class := range defs["rule"].Properties["class"].Enum {
+		try("rules: [{id: a, contains: [A], class: " + class.(string) + "}]")
+	}
+}

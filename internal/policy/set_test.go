@@ -1,0 +1,228 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func parse(t *testing.T, text string) *policy.Set {
+	t.Helper()
+	set, err := policy.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+const hourly = `
+policies:
+  - {name: hourly, base: 1h, max: 4h, maxRetries: 3, rules: [{id: own, class: PERMANENT, contains: [CLOSED]}]}
+`
+
+func TestAFileAddsToTheBuiltInPolicies(t *testing.T) {
+	set := parse(t, hourly)
+	if want := slices.Sorted(slices.Values(append(policy.BuiltIns().Names(), "hourly"))); !slices.Equal(set.Names(), want) {
+		t.Errorf("%v, want %v", set.Names(), want)
+	}
+	if set.Origin("hourly") != "test.yaml" || set.Origin("tiss") != policy.BuiltInOrigin {
+		t.Errorf("hourly is of %s, tiss is of %s", set.Origin("hourly"), set.Origin("tiss"))
+	}
+	if slices.Contains(policy.BuiltIns().Names(), "hourly") {
+		t.Error("the file's policy is among the built-in ones")
+	}
+}
+
+func TestAPolicyOfAFileTakesThePlaceOfABuiltInOneAndMayExtendIt(t *testing.T) {
+	set := parse(t, "policies:\n  - {name: tiss, extends: tiss, maxRetries: 7}\n  - {name: more, extends: tiss}\n")
+	tiss, _ := set.Get("tiss")
+	more, _ := set.Get("more")
+	builtIn := policy.BuiltIn("tiss")
+	if tiss.MaxRetries != 7 || tiss.Base != builtIn.Base || len(tiss.Rules) != len(builtIn.Rules) {
+		t.Errorf("tiss has %d retries, base %v and %d rules", tiss.MaxRetries, tiss.Base, len(tiss.Rules))
+	}
+	if more.MaxRetries != 7 {
+		t.Errorf("a policy that extends tiss has %d retries: it extends the built-in one, not that of the file", more.MaxRetries)
+	}
+	if set.Origin("tiss") != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
+		t.Error("the built-in policy is not told from the file's")
+	}
+}
+
+func TestAPolicyTakesOverWhatItDoesNotStateAndItsOwnRulesComeFirst(t *testing.T) {
+	set := parse(t, `
+policies:
+  - {name: child, extends: parent, maxRetries: 2, rules: [{id: own, class: TRANSIENT, contains: [CLOSED]}]}
+  - name: parent
+    base: 30s
+    factor: 3
+    max: 10m
+    jitter: {mode: equal}
+    precision: second
+    maxRetries: 9
+    deadline: 0s
+    timeZone: UTC
+    ids: any
+    unknown: PERMANENT
+    onEmptyError: unknown
+    jobOverrides: true
+    rules: [{id: parents, class: TRANSIENT, contains: [CLOSED, BUSY]}]
+    mayHaveLanded: [{id: landed, contains: [BUSY]}]
+`)
+	child, _ := set.Entry("child")
+	parent, _ := set.Entry("parent")
+	if ids := []string{child.Rules[0].ID, child.Rules[1].ID}; !slices.Equal(ids, []string{"own", "parents"}) {
+		t.Errorf("the rules are %v", ids)
+	}
+	child.Name, child.MaxRetries, child.Rules = parent.Name, parent.MaxRetries, parent.Rules
+	if diff := cmp.Diff(spelled(t, parent), spelled(t, child)); diff != "" {
+		t.Errorf("what is not stated differs from the parent (-parent +child):\n%s", diff)
+	}
+}
+
+// The parent's default is not what the parent says: a child of another precision has its own.
+func TestADefaultIsNotTakenOver(t *testing.T) {
+	set := parse(t, "policies:\n  - {name: a, base: 1m, max: 1h, maxRetries: 1}\n  - {name: b, extends: a, precision: second}\n")
+	if b, _ := set.Get("b"); b.Min != time.Second {
+		t.Errorf("min is %v", b.Min)
+	}
+}
+
+func spelled(t *testing.T, entry policy.Entry) string {
+	t.Helper()
+	text, err := json.MarshalIndent(entry, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAPolicyThatIsWrittenOutInFullIsTheSamePolicy(t *testing.T) {
+	for p := range policy.BuiltIns().All() {
+		entry, _ := policy.BuiltIns().Entry(p.Name)
+		again, _ := parse(t, `{"policies": [`+spelled(t, entry)+`]}`).Get(p.Name)
+		if again.Version() != p.Version() {
+			t.Errorf("%s: version %s is %s when it is read again", p.Name, p.Version(), again.Version())
+		}
+	}
+}
+
+func TestTheVersionOfASetChangesWithAnyOfItsPolicies(t *testing.T) {
+	versions := []string{policy.BuiltIns().Version(), parse(t, hourly).Version(), parse(t, strings.Replace(hourly, "4h", "5h", 1)).Version()}
+	if slices.Sort(versions); len(slices.Compact(versions)) != 3 {
+		t.Errorf("the versions are %v", versions)
+	}
+	if parse(t, hourly).Version() != parse(t, "# a comment\n"+hourly).Version() {
+		t.Error("a comment changes the version")
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestABrokenFileLeavesThePoliciesInForce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	write(t, file, hourly)
+	store, err := policy.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := store.Current()
+	for _, broken := range []string{"policies: [", strings.Replace(hourly, "1h", "1 hour", 1), ""} {
+		write(t, file, broken)
+		if err := store.Reload(); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: the error is %v", broken, err)
+		}
+		if store.Current() != before {
+			t.Fatalf("%q is in force", broken)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Reload(); err == nil || store.Current() != before {
+		t.Errorf("a missing file: %v", err)
+	}
+	write(t, file, strings.Replace(hourly, "4h", "5h", 1))
+	if err := store.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := store.Current().Get("hourly"); p.Max != 5*time.Hour {
+		t.Errorf("after the file was mended max is %v", p.Max)
+	}
+}
+
+func TestAMissingOrBrokenFileIsNotOpened(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("the error of a missing file is %v", err)
+	}
+	write(t, file, "policies: 5\n")
+	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), file+":1") {
+		t.Errorf("the error of a broken file is %v", err)
+	}
+	write(t, file, "# "+strings.Repeat("x", 1<<20)+hourly)
+	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), "1048576 bytes") {
+		t.Errorf("the error of a file of more than 1 MiB is %v", err)
+	}
+}
+
+func TestAPolicyThatIsNeededMustBeThere(t *testing.T) {
+	if _, err := policy.Open("", "tiss", "hourly"); err == nil || !strings.Contains(err.Error(), "policy hourly") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestWithoutAFileThereIsNothingToReload(t *testing.T) {
+	store, err := policy.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := store.Current()
+	if err := store.Reload(); err != nil || store.Current() != before {
+		t.Errorf("reloaded: %v", err)
+	}
+}
+
+func TestAStoreIsReadWhileItIsReloaded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	write(t, file, hourly)
+	store, err := policy.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 50 {
+				if _, known := store.Current().Get("hourly"); !known {
+					t.Error("a policy is gone for a while")
+				}
+			}
+		})
+		group.Go(func() {
+			for range 5 {
+				if err := store.Reload(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
