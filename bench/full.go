@@ -145,14 +145,14 @@ func patterns() ([]audit.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	tiss, made := policy.BuiltIn("tiss"), &forgetful{}
+	made := &forgetful{}
 	var records []audit.Record
 	made.seen = func(batch []audit.Record) { records = append(records, batch...) }
 	trail := worker.Trail{Recorder: made, Rounds: made, Secret: secret, Cluster: "zeebe"}
-	handler, err := worker.NewHandler(tiss, trail, time.Now, metrics.New(metrics.NewRegistry(), tiss), zap.NewNop())
-	if err != nil {
-		return nil, err
-	}
+	handler := worker.NewHandler(worker.Options{
+		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: time.Now,
+		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: zap.NewNop(),
+	})
 	claims := mixed(0, 100)
 	jobs := make([]job.Job, len(claims))
 	for i, j := range gatewayJobs(0, claims) {

@@ -72,12 +72,11 @@ func workNotDurably(ctx context.Context) error {
 	}
 	store := &forgetful{}
 	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
-	tiss := policy.BuiltIn("tiss")
-	numbers := metrics.New(metrics.NewRegistry(), tiss)
-	handler, err := worker.NewHandler(tiss, trail, time.Now, numbers, log)
-	if err != nil {
-		return err
-	}
+	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All())
+	handler := worker.NewHandler(worker.Options{
+		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+		Trail: trail, Now: time.Now, Observer: numbers, Logger: log,
+	})
 	var loops errgroup.Group
 	for _, work := range []struct {
 		jobType string

@@ -79,7 +79,7 @@ func (a *App) state() metrics.State {
 		return 0
 	}
 	return metrics.State{
-		GatewayUp: func() float64 { return flag(a.loop.Connected()) },
+		GatewayUp: func() float64 { return flag(a.connected()) },
 		StoreUp:   func() float64 { return flag(a.recorder.Err() == nil) },
 		SuccessRate: func() float64 {
 			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)

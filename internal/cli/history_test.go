@@ -16,6 +16,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	handlers "hospital.example/analyze-retry/internal/worker"
 )
@@ -129,10 +130,10 @@ func TestTheStoryOfRealDecisionsIsComplete(t *testing.T) {
 	store := a.open(t)
 	recorder := audit.NewRecorder(store, audit.RecorderOptions{})
 	trail := handlers.Trail{Recorder: recorder, Rounds: store, Secret: a.secret, Cluster: "zeebe"}
-	handler, err := handlers.NewHandler(retry.TISS(), trail, func() time.Time { return today.Add(-time.Hour) }, nobody{}, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	handler := handlers.NewHandler(handlers.Options{
+		JobType: handlers.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail,
+		Now: func() time.Time { return today.Add(-time.Hour) }, Observer: nobody{}, Logger: zap.NewNop(),
+	})
 	outcomes := handlers.NewOutcomeHandler(trail, func() time.Time { return today.Add(-time.Minute) }, nobody{}, zap.NewNop())
 	jobs := func(variables ...string) (all []job.Job) {
 		for _, v := range variables {

@@ -6,7 +6,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/policy"
 )
 
 func newRun() *cobra.Command {
@@ -38,7 +37,6 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 			if err != nil {
 				return err
 			}
-			tiss := policy.BuiltIn("tiss")
 			log.Info("worker_started",
 				zap.String("version", buildVersion().Version),
 				zap.String("workerName", cfg.WorkerName),
@@ -49,8 +47,8 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				zap.Duration("jobTimeout", cfg.JobTimeout),
 				zap.Stringer("store", cfg.DatabaseURL),
 				zap.String("cluster", cfg.ClusterName),
-				zap.String("policy", tiss.Name),
-				zap.String("policyVersion", tiss.Version()))
+				zap.Stringer("jobTypes", cfg.JobTypes),
+				zap.Strings("policies", a.Policies()))
 			if err := a.Run(command.Context()); err != nil {
 				return err
 			}

@@ -18,6 +18,8 @@ type Job struct {
 	ProcessID, ElementID string
 	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
 	Retries int32
+	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
+	Headers string
 	// Variables is the JSON object of the fetched variables, as the gateway sent it.
 	Variables string
 	// Received is when the job was received.

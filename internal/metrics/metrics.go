@@ -4,6 +4,7 @@
 package metrics
 
 import (
+	"iter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +21,9 @@ type Metrics struct {
 	unknown     prometheus.Counter
 	maxExceeded prometheus.Counter
 	permanent   *prometheus.CounterVec
+	deadLetters *prometheus.CounterVec
+	siblings    sibling
+	reloaded    prometheus.Gauge
 
 	repeated      prometheus.Counter
 	jobKeyReused  prometheus.Counter
@@ -33,6 +37,9 @@ type Metrics struct {
 	outboxAge     prometheus.GaugeFunc
 }
 
+// backoffBuckets are the steps of the schedule and the edges of their jitter bands, in minutes.
+var backoffBuckets = []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240}
+
 // NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
 func NewRegistry() *prometheus.Registry {
 	reg := prometheus.NewRegistry()
@@ -44,9 +51,9 @@ func NewRegistry() *prometheus.Registry {
 	return reg
 }
 
-// New registers the metrics with reg; the permanent codes of the policy become the values of a label. It panics if
-// reg has metrics of these names already.
-func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
+// New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
+// these names already.
+func New(reg prometheus.Registerer, policies iter.Seq[*retry.Policy]) *Metrics {
 	m := &Metrics{
 		analysis: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "retry_analysis_duration_seconds",
@@ -56,10 +63,9 @@ func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
 		}),
 		//nolint:promlinter // RN-BIL-005 section 13.4 fixes the name and with it the unit
 		backoff: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "backoff_duration_minutes",
-			Help: "Waits that were scheduled before the next submission, in minutes.",
-			// The steps of the schedule and the edges of their jitter bands.
-			Buckets: []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240},
+			Name:    "backoff_duration_minutes",
+			Help:    "Waits that were scheduled before the next submission, in minutes.",
+			Buckets: backoffBuckets,
 		}),
 		maxExceeded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "max_retries_exceeded_total",
@@ -76,21 +82,51 @@ func New(reg prometheus.Registerer, policy *retry.Policy) *Metrics {
 	}, []string{"classification"})
 	m.transient = scheduled.WithLabelValues(string(retry.Transient))
 	m.unknown = scheduled.WithLabelValues(string(retry.Unknown))
-	for _, rule := range policy.Rules {
-		if rule.Class == retry.Permanent {
-			m.permanent.WithLabelValues(rule.Label())
-		}
-	}
+	m.deadLetters = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "retry_dead_letters_total",
+		Help: "What was given up and waits for a person, by the policy: retries used up, deadline reached or error permanent.",
+	}, []string{"policy"})
+	m.reloaded = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "retry_policies_last_reload_successful",
+		Help: "1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones.",
+	})
+	m.reloaded.Set(1)
+	m.siblings = newSibling()
+	m.Know(policies)
 	m.addTraffic()
-	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled,
+	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, m.deadLetters, m.reloaded, scheduled,
 		m.repeated, m.jobKeyReused, m.outcomes, m.answers, m.pollErrors, m.storeErrors, m.published, m.publishErrors,
 		m.outbox.pending, m.outboxAge)
+	m.siblings.register(reg)
 	return m
+}
+
+// Know makes the series of policies that were loaded, so that they are 0 rather than absent: their permanent rules and
+// their names are the values of labels.
+func (m *Metrics) Know(policies iter.Seq[*retry.Policy]) {
+	for p := range policies {
+		m.deadLetters.WithLabelValues(p.Name)
+		for i := range p.Rules {
+			if p.Rules[i].Class == retry.Permanent {
+				m.permanent.WithLabelValues(p.Rules[i].Label())
+			}
+		}
+	}
+}
+
+// Reloaded notes whether the last reload of the policies came through.
+func (m *Metrics) Reloaded(successful bool) {
+	if successful {
+		m.reloaded.Set(1)
+	} else {
+		m.reloaded.Set(0)
+	}
 }
 
 // Decided counts a decision that took so long to find.
 func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	m.analysis.Observe(elapsed.Seconds())
+	m.countDeadLetter(&d)
 	switch d.Outcome {
 	case retry.OutcomeRetry:
 		m.backoff.Observe(d.Backoff.Minutes())
@@ -103,6 +139,12 @@ func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 		m.maxExceeded.Inc()
 	case retry.OutcomePermanent:
 		m.permanent.WithLabelValues(d.Error.Label).Inc()
+	}
+}
+
+func (m *Metrics) countDeadLetter(d *retry.Decision) {
+	if d.Outcome != retry.OutcomeRetry {
+		m.deadLetters.WithLabelValues(d.Policy).Inc()
 	}
 }
 

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -43,6 +44,10 @@ type Fault struct {
 	Rule string
 }
 
+// HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in a running
+// instance.
+const HeaderFault = "task header"
+
 // InvalidInputError reports all faults of one request at once. Its text is made for the operator who sees the incident
 // and never repeats personal data.
 type InvalidInputError struct {
@@ -59,7 +64,11 @@ func (e *InvalidInputError) Error() string {
 		}
 		fmt.Fprintf(&b, "%s is %s but must be %s", f.Variable, f.Value, f.Rule)
 	}
-	b.WriteString(". Correct the process variables, then resolve the incident")
+	b.WriteString(". Correct the process variables")
+	if slices.ContainsFunc(e.Faults, func(f Fault) bool { return strings.HasPrefix(f.Variable, HeaderFault) }) {
+		b.WriteString(" and the worker's policies (a task header itself is the model's: cancel the instance and start it with a corrected model)")
+	}
+	b.WriteString(", then resolve the incident")
 	return b.String()
 }
 

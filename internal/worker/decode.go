@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -16,22 +18,29 @@ var noObject = &retry.InvalidInputError{Faults: []retry.Fault{{
 	Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
 }}}
 
-// decode reads the variables of a job. Its error is an [*retry.InvalidInputError] that names all faults at once: wrong
-// types found here together with wrong values found by the rule. The request then holds what could be read.
-func decode(v variables, j *job.Job, policy *retry.Policy) (retry.Request, error) {
+// decode reads a job: what is asked, and the policy that answers. Its error is an [*retry.InvalidInputError] that names all
+// faults at once: headers, wrong types found here, and wrong values found by the rule. The request then holds what could
+// be read. settled is false where the job's task or its headers are at fault, so that another set of policies could help.
+func decode(v variables, j *job.Job, known *policy.Set, name string) (request retry.Request, chosen *retry.Policy, settled bool, err error) {
 	if v == nil {
-		return retry.Request{}, noObject
+		return retry.Request{}, nil, true, noObject
 	}
-	d := decoder{raw: v, zone: policy.Zone}
-	request := retry.Request{
+	d := decoder{raw: v}
+	chosen, settled = d.policyFor(j, known, name)
+	d.zone = chosen.Zone
+	request = retry.Request{
 		ClaimID:            d.text("claimId", retry.RuleClaimID),
-		SubmissionError:    d.text("submissionError", retry.RuleSubmissionError),
 		RetryCount:         d.count("retryCount"),
 		LastSubmissionTime: d.time("lastSubmissionTime"),
+		RetryUntil:         d.time("retryUntil"),
+		RetryAfter:         d.retryAfter(),
 		ProcessInstanceKey: j.ProcessInstanceKey,
 	}
+	if !chosen.AcceptEmptyError || !d.absent("submissionError") {
+		request.SubmissionError = d.text("submissionError", retry.RuleSubmissionError)
+	}
 	// A variable of the wrong type has been reported already; its zero value is not a second fault.
-	for _, f := range policy.Faults(request) {
+	for _, f := range chosen.Faults(request) {
 		if !d.reported(f.Variable) {
 			d.faults = append(d.faults, f)
 		}
@@ -40,7 +49,7 @@ func decode(v variables, j *job.Job, policy *retry.Policy) (retry.Request, error
 		request.ClaimID = "" // it may be anything
 	}
 	request.ClaimID = strings.Clone(request.ClaimID) // what is kept of a job keeps no other part of its text
-	return request, d.err(FetchVariables())
+	return request, chosen, settled, d.err(FetchVariables())
 }
 
 // decoder reads variable after variable and collects what is wrong with them.
@@ -48,6 +57,8 @@ type decoder struct {
 	raw    variables
 	zone   *time.Location
 	faults []retry.Fault
+	// faultyHeader says that one of the faults is a header's.
+	faultyHeader bool
 }
 
 func (d *decoder) fault(variable, value, rule string) {
@@ -116,8 +127,7 @@ func (d *decoder) time(variable string) time.Time {
 	value := d.raw.get(variable)
 	if value[0] == '"' {
 		text := unquote(value)
-		instant, zone, named := strings.Cut(text, "[")
-		if t, err := time.Parse(time.RFC3339, instant); err == nil && named == strings.HasSuffix(zone, "]") {
+		if t, err := parseInstant(text); err == nil {
 			return t
 		}
 		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
@@ -128,6 +138,15 @@ func (d *decoder) time(variable string) time.Time {
 	}
 	d.fault(variable, describe(value), retry.RuleTime)
 	return time.Time{}
+}
+
+// parseInstant reads RFC 3339, also with the name of a zone in brackets behind it.
+func parseInstant(text string) (time.Time, error) {
+	instant, zone, named := strings.Cut(text, "[")
+	if named != strings.HasSuffix(zone, "]") {
+		return time.Time{}, errors.New("the name of the zone is cut off")
+	}
+	return time.Parse(time.RFC3339, instant)
 }
 
 // maxShownNumber keeps numbers that could identify a person out of messages: a birth date or a phone number has 8 digits,

@@ -2,49 +2,15 @@ package worker
 
 import (
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/retry"
 )
 
 // maxOriginalError is how much of the error text is echoed into the process. A process variable is copied with every
 // event of the instance; a megabyte of HTML from a proxy does not belong there.
 const maxOriginalError = 8 << 10
-
-// encode words a decision as process variables: the agreed names of RN-BIL-005 section 3.2, and everything else in the
-// one object `retryDecision`, so that the agreed names stay as they are. The eighth name, originalError, is not among
-// them: these are the bytes that are stored, and the insurer's text is not (see [withOriginalError]).
-//
-// It is written out by hand because it runs for every job, and because names and order are the contract.
-func encode(d *retry.Decision) string {
-	b := make([]byte, 0, 512)
-	b = append(b, `{"shouldRetry":`...)
-	b = strconv.AppendBool(b, d.Outcome == retry.OutcomeRetry)
-	b = append(b, `,"retryCount":`...)
-	b = strconv.AppendInt(b, int64(d.RetryCount), 10)
-	b = append(b, `,"maxRetries":`...)
-	b = strconv.AppendInt(b, int64(d.MaxRetries), 10)
-	b = append(b, `,"backoffMinutes":`...)
-	b = strconv.AppendInt(b, int64(d.Backoff/time.Minute), 10)
-	b = append(b, `,"nextRetryTime":`...)
-	if d.NextRetryTime.IsZero() {
-		b = append(b, `null`...)
-	} else {
-		b = append(b, '"')
-		b = d.NextRetryTime.AppendFormat(b, time.RFC3339)
-		b = append(b, '"')
-	}
-	b = append(b, `,"retryReason":`...)
-	b = appendString(b, d.Reason())
-	b = append(b, `,"errorClassification":`...)
-	b = appendString(b, string(d.Error.Class))
-	b = append(b, `,"retryDecision":`...)
-	b = appendExplanation(b, d)
-	return string(append(b, '}'))
-}
 
 // encodeDetail writes what is kept beside the answer; see [audit.Detail]. It is written out by hand because it runs for
 // every job; its test reads it back.
@@ -96,47 +62,6 @@ func encodeDetail(d *audit.Detail) string {
 		b = appendString(b, d.RedriveID)
 	}
 	return string(append(b, '}'))
-}
-
-// withOriginalError puts the error text, as the job brought it, behind the stored variables: it echoes what the process
-// holds already (RN-BIL-005 section 3.2).
-func withOriginalError(stored, submissionError string) string {
-	const name = `,"originalError":`
-	text := cut(submissionError)
-	b := make([]byte, 0, 1024)
-	b = append(b, strings.TrimSuffix(stored, "}")...)
-	b = append(b, name...)
-	b = appendString(b, text)
-	return string(append(b, '}'))
-}
-
-func appendExplanation(b []byte, d *retry.Decision) []byte {
-	b = append(b, `{"policy":`...)
-	b = appendString(b, d.Policy)
-	b = append(b, `,"policyVersion":`...)
-	b = appendString(b, d.PolicyVersion)
-	b = append(b, `,"ruleId":`...)
-	b = appendString(b, d.Error.RuleID)
-	b = append(b, `,"matchedCode":`...)
-	b = appendString(b, d.Error.Code)
-	b = append(b, `,"delayBeforeJitter":`...)
-	b = appendMinutes(b, d.Delay)
-	b = append(b, `,"backoffDuration":`...)
-	b = appendMinutes(b, d.Backoff)
-	b = append(b, `,"retriesLeft":`...)
-	b = strconv.AppendInt(b, int64(d.RetriesLeft()), 10)
-	if d.SinceLastSubmission != 0 {
-		b = append(b, `,"secondsSinceLastSubmission":`...)
-		b = strconv.AppendInt(b, int64(d.SinceLastSubmission/time.Second), 10)
-	}
-	return append(b, '}')
-}
-
-// appendMinutes writes an ISO 8601 duration that a timer event can use as it is.
-func appendMinutes(b []byte, d time.Duration) []byte {
-	b = append(b, `"PT`...)
-	b = strconv.AppendInt(b, int64(d/time.Minute), 10)
-	return append(b, `M"`...)
 }
 
 // cut shortens an error text that is echoed, and says so.

@@ -13,16 +13,29 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/faults"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// JobType is the job type of the service task in the process model.
-const JobType = "analyze-retry"
+// The job types of the rule's two documents. Any other job type is answered as the first one.
+const (
+	// JobType is the job type of RN-BIL-005.
+	JobType = "analyze-retry"
+	// BackoffJobType is that of its older sibling RN-BIL-004, which has its own output variables.
+	BackoffJobType = "retry-submission-backoff"
+)
 
-// FetchVariables are the process variables that a job must bring: exactly what is read. To fetch all of them would let
+// FetchVariables are the process variables that a job may bring: exactly what is read. To fetch all of them would let
 // a foreign variable that is nested too deep stop the whole job type.
-func FetchVariables() []string {
+func FetchVariables() []string { return append(firstNames(), laterNames()...) }
+
+// firstNames are the variables that every version of this worker has read, laterNames those that came later.
+func firstNames() []string {
 	return []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}
+}
+
+func laterNames() []string {
+	return []string{"retryUntil", "retryAfter", varMaxAttempts, varRetryDelay, varMaxRetryDelay}
 }
 
 // Recorder keeps what is decided; see [audit.Recorder].
@@ -63,75 +76,117 @@ type Trail struct {
 	Cluster string
 }
 
-// Handler answers `analyze-retry` jobs by a policy.
+// Options are what a [Handler] works by. All are required.
+type Options struct {
+	// JobType is the type of the jobs. It says which output variables they get.
+	JobType string
+	// Policy names the policy of jobs whose task names none. It must be among Policies at any time.
+	Policy string
+	// Policies returns the policies that are known at present.
+	Policies func() *policy.Set
+	Trail    Trail
+	Now      func() time.Time
+	Observer Observer
+	Logger   *zap.Logger
+}
+
+// Handler answers the jobs of one job type by policies.
 type Handler struct {
-	policy   *retry.Policy
-	fetch    []string
-	trail    Trail
-	now      func() time.Time
-	observer Observer
-	log      *zap.Logger
+	opt    Options
+	output output
 }
 
 // NewHandler makes a handler.
-func NewHandler(policy *retry.Policy, trail Trail, now func() time.Time, observer Observer, log *zap.Logger) (*Handler, error) {
-	return &Handler{policy: policy, fetch: FetchVariables(), trail: trail, now: now, observer: observer, log: log}, nil
+func NewHandler(o Options) *Handler {
+	return &Handler{opt: o, output: outputOf(o.JobType)}
 }
 
 // ruling is what was found about one job, before it is stored.
 type ruling struct {
 	inputs   [16]byte
 	request  retry.Request
+	policy   *retry.Policy
 	decision retry.Decision
 	// invalid is what is wrong with the input, nil where a decision was taken.
 	invalid error
 	// at is when the rule was asked, elapsed how long it took from there.
 	at      time.Time
 	elapsed time.Duration
-	// firstFailure is when the claim was first decided about in this round; known where retries are used up.
-	firstFailure time.Time
 }
 
 // Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new decision, or
 // the one that this job got before.
 func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	trail := &h.opt.Trail
 	rulings := make([]ruling, len(jobs))
 	records := make([]audit.Record, len(jobs))
+	known := h.opt.Policies()
 	for i := range jobs {
-		rulings[i] = h.rule(&jobs[i])
+		rulings[i] = h.read(&jobs[i], known)
 	}
-	if err := h.addHistory(ctx, rulings); err != nil {
-		return h.trail.unavailable(jobs)
+	// A deadline that counts from the first failure needs to know it before the decision, the event of used-up retries
+	// after it.
+	if err := h.addFirstFailures(ctx, rulings, func(r *ruling) bool { return r.policy.Deadline > 0 }); err != nil {
+		return trail.unavailable(jobs)
 	}
 	for i := range jobs {
-		records[i] = h.trail.record(&jobs[i], &rulings[i])
+		h.decide(&rulings[i])
 	}
-	stored, err := h.trail.Recorder.Record(ctx, records)
+	if err := h.addFirstFailures(ctx, rulings, func(r *ruling) bool { return r.decision.Outcome == retry.OutcomeExhausted }); err != nil {
+		return trail.unavailable(jobs)
+	}
+	for i := range jobs {
+		records[i] = h.record(&jobs[i], &rulings[i])
+	}
+	stored, err := trail.Recorder.Record(ctx, records)
 	if err != nil {
-		return h.trail.unavailable(jobs)
+		return trail.unavailable(jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
 		faults.At(faults.Stored, stored[i].Record.ClaimID)
 		h.tell(&jobs[i], &rulings[i], &stored[i])
-		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, &rulings[i])
+		answers[i] = trail.answer(&jobs[i], &stored[i].Record, h.output.echo(&rulings[i].request))
 	}
 	return answers
 }
 
-// rule reads the job and asks the rule.
-func (h *Handler) rule(j *job.Job) (r ruling) {
-	r.at = h.now()
+// read reads the job and finds its policy.
+func (h *Handler) read(j *job.Job, known *policy.Set) (r ruling) {
+	r.at = h.opt.Now()
 	v := parse(j)
-	r.inputs = h.trail.Secret.Inputs(v.inputs(j, h.fetch)...)
-	r.request, r.invalid = decode(v, j, h.policy)
+	var settled bool
+	r.request, r.policy, settled, r.invalid = decode(v, j, known, h.opt.Policy)
+	parts := inputsOf(v, j)
+	if !settled {
+		// The same job is another question where other policies are known: an operator adds the one that was missing, and
+		// resolves the incident.
+		parts = append(parts, j.Headers, known.Version())
+	}
+	r.inputs = h.opt.Trail.Secret.Inputs(parts...)
 	faults.At(faults.Validated, r.request.ClaimID)
+	return r
+}
+
+// inputsOf are what the decision about a job depends on. A variable that came with a later version of this worker counts
+// only where it is there, so that a job that was decided before is known again.
+func inputsOf(v variables, j *job.Job) []string {
+	parts := v.inputs(j, firstNames())
+	for _, name := range laterNames() {
+		if value := v.get(name); value != "" && value != "null" {
+			parts = append(parts, name, value)
+		}
+	}
+	return parts
+}
+
+// decide asks the rule.
+func (h *Handler) decide(r *ruling) {
 	if r.invalid == nil {
-		r.decision, r.invalid = h.policy.Decide(r.request, r.at)
+		r.decision, r.invalid = r.policy.Decide(r.request, r.at)
 	}
 	faults.At(faults.Decided, r.request.ClaimID)
-	r.elapsed = h.now().Sub(r.at)
-	return r
+	r.elapsed = h.opt.Now().Sub(r.at)
 }
 
 // tell counts and logs what is new.
@@ -140,19 +195,19 @@ func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
 		return // the store has refused it, and the recorder has said so
 	}
 	if stored.JobKeyReused {
-		h.observer.JobKeyReused()
-		h.log.Warn("job_key_reused", append(jobFields(j), zap.String("detail",
+		h.opt.Observer.JobKeyReused()
+		h.opt.Logger.Warn("job_key_reused", append(jobFields(j), zap.String("detail",
 			"this job key is known from another process instance; after a broker's data was wiped, give RETRY_CLUSTER_NAME a new name"))...)
 	}
 	switch {
 	case stored.Repeated:
-		h.observer.Repeated()
-		h.log.Info("decision_repeated", jobFields(j)...)
+		h.opt.Observer.Repeated()
+		h.opt.Logger.Info("decision_repeated", jobFields(j)...)
 	case r.invalid != nil:
-		h.observer.Rejected(r.elapsed)
-		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
+		h.opt.Observer.Rejected(r.elapsed)
+		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
 	default:
-		h.observer.Decided(r.decision, r.elapsed)
+		h.opt.Observer.Decided(r.decision, r.elapsed)
 		h.logDecision(j, r)
 	}
 }
@@ -164,7 +219,7 @@ func jobFields(j *job.Job) []zap.Field {
 // logDecision writes the one line of a decision.
 func (h *Handler) logDecision(j *job.Job, r *ruling) {
 	d := &r.decision
-	level, event := zap.InfoLevel, "retry_scheduled"
+	level, event := zap.InfoLevel, h.output.scheduled
 	switch {
 	case d.Outcome == retry.OutcomeExhausted:
 		event = "max_retries_exceeded"
@@ -173,7 +228,7 @@ func (h *Handler) logDecision(j *job.Job, r *ruling) {
 	case d.Error.Class == retry.Unknown:
 		level = zap.WarnLevel // RN-BIL-005 section 2.1: an unknown error is retried, with a warning
 	}
-	h.log.Log(level, event, zap.Inline(decisionFields{j, r}))
+	h.opt.Logger.Log(level, event, zap.Inline(decisionFields{j, r}))
 }
 
 // decisionFields are the fields of a decision's line, by the names of RN-BIL-005 section 13.4. `submissionError` is the
@@ -193,10 +248,12 @@ func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
 	line.AddString("errorClassification", string(d.Error.Class))
 	line.AddInt64("retryCount", int64(d.RetryCount))
 	line.AddInt64("maxRetries", int64(d.MaxRetries))
-	line.AddInt64("backoffMinutes", int64(d.Backoff/time.Minute))
+	line.AddInt64("backoffMinutes", int64(d.BackoffMinutes()))
 	if !d.NextRetryTime.IsZero() {
 		line.AddString("nextRetryTime", d.NextRetryTime.Format(time.RFC3339))
 	}
+	line.AddString("policy", d.Policy)
+	line.AddString("ruleId", d.Error.RuleID)
 	line.AddFloat64("executionTimeMs", milliseconds(f.ruling.elapsed))
 	line.AddInt64("jobKey", f.job.Key)
 	line.AddInt64("processInstanceKey", f.job.ProcessInstanceKey)

@@ -33,13 +33,18 @@ func (c *counts) Repeated()                             { c.repeated++ }
 func (c *counts) JobKeyReused()                         { c.reused++ }
 func (c *counts) OutcomeRecorded(k audit.Kind)          { c.outcomes = append(c.outcomes, k) }
 
+var tissVersion = policy.BuiltIn("tiss").Version()
+
 func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 	t.Helper()
-	h, err := worker.NewHandler(policy.BuiltIn("tiss"), trailOn(newMemory()), func() time.Time { return now }, c, log)
-	if err != nil {
-		t.Fatal(err)
+	return worker.NewHandler(optionsOn(newMemory(), c, func() time.Time { return now }, log))
+}
+
+func optionsOn(m *memory, c *counts, clock func() time.Time, log *zap.Logger) worker.Options {
+	return worker.Options{
+		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+		Trail: trailOn(m), Now: clock, Observer: c, Logger: log,
 	}
-	return h
 }
 
 func newJob(variables string) job.Job {
@@ -82,7 +87,8 @@ func TestATransientErrorCompletesTheJobWithTheEightNames(t *testing.T) {
 		"retryReason": "Transient error, retry 2 of 5", "errorClassification": "TRANSIENT",
 		"originalError": "TIMEOUT - Connection timeout after 30s",
 		"retryDecision": {
-			"policy": "tiss", "policyVersion": "c12ee571e3a0", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT",
+			"policy": "tiss", "policyVersion": "`+tissVersion+`", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT",
+			"reason": "BACKOFF", "advice": "CHECK_STATUS",
 			"delayBeforeJitter": "PT10M", "backoffDuration": "PT12M", "retriesLeft": 3, "secondsSinceLastSubmission": 30}}`)
 }
 
@@ -110,7 +116,8 @@ func TestAPermanentErrorIsThrownWithTheSameNames(t *testing.T) {
 		"retryReason": "Permanent error INVALID_PATIENT_DATA, no retry", "errorClassification": "PERMANENT",
 		"originalError": "INVALID_PATIENT_DATA - CPF 123.456.789-09",
 		"retryDecision": {
-			"policy": "tiss", "policyVersion": "c12ee571e3a0", "ruleId": "permanent.INVALID_PATIENT_DATA", "matchedCode": "INVALID_PATIENT_DATA",
+			"policy": "tiss", "policyVersion": "`+tissVersion+`", "ruleId": "permanent.INVALID_PATIENT_DATA", "matchedCode": "INVALID_PATIENT_DATA",
+			"reason": "PERMANENT",
 			"delayBeforeJitter": "PT0M", "backoffDuration": "PT0M", "retriesLeft": 3}}`)
 }
 
@@ -220,19 +227,19 @@ func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *test
 	}{
 		{
 			"retry", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.InfoLevel,
-			map[string]any{"submissionError": "TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
 		},
 		{
 			"unknown error", `{"claimId":"CLM-001-1","submissionError":"CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.WarnLevel,
-			map[string]any{"submissionError": "", "errorClassification": "UNKNOWN", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+			map[string]any{"submissionError": "", "ruleId": "unknown", "errorClassification": "UNKNOWN", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
 		},
 		{
 			"permanent error", `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA CPF 12345678909"}`, "permanent_error_detected", zap.InfoLevel,
-			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": int64(0), "backoffMinutes": int64(0)},
+			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "ruleId": "permanent.INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": int64(0), "backoffMinutes": int64(0)},
 		},
 		{
 			"exhausted", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":5}`, "max_retries_exceeded", zap.InfoLevel,
-			map[string]any{"submissionError": "TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(5), "backoffMinutes": int64(0)},
+			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(5), "backoffMinutes": int64(0)},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -247,7 +254,7 @@ func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *test
 				t.Errorf("%s %s, want %s %s", line.Level, line.Message, tt.level, tt.event)
 			}
 			maps.Copy(tt.want, map[string]any{
-				"claimId": "CLM-001-1", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
+				"claimId": "CLM-001-1", "policy": "tiss", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
 			})
 			if diff := cmp.Diff(tt.want, line.ContextMap()); diff != "" {
 				t.Errorf("fields (-want +got):\n%s", diff)

@@ -54,10 +54,10 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.trail.Secret = secret
-			h, err := worker.NewHandler(policy.BuiltIn("tiss"), tt.trail, time.Now, &counts{}, zap.NewNop())
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := worker.NewHandler(worker.Options{
+				JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+				Trail: tt.trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
+			})
 			outcomes := worker.NewOutcomeHandler(tt.trail, time.Now, &counts{}, zap.NewNop())
 			handlers := map[string]job.Handler{tt.variables: h, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: outcomes}
 			for variables, handler := range handlers {

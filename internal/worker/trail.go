@@ -50,21 +50,22 @@ func ask[T any](ctx context.Context, t *Trail, question func(context.Context) (T
 // hangs is how long a question to the store may take at the most. It is less than a handler has with a lock of 2 s.
 const hangs = 800 * time.Millisecond
 
-// addHistory looks up what the event of used-up retries tells (RN-BIL-005 section 12.3): since when the claim fails.
-func (h *Handler) addHistory(ctx context.Context, rulings []ruling) error {
-	var exhausted []int
+// addFirstFailures looks up since when claims fail, of those that need to know and do not yet: their deadline counts from
+// there, or their end tells it (RN-BIL-005 section 12.3).
+func (h *Handler) addFirstFailures(ctx context.Context, rulings []ruling, needs func(*ruling) bool) error {
+	var asked []int
 	var claims []string
 	for i := range rulings {
-		if rulings[i].decision.Outcome == retry.OutcomeExhausted {
-			exhausted, claims = append(exhausted, i), append(claims, rulings[i].request.ClaimID)
+		if r := &rulings[i]; r.invalid == nil && r.request.FirstFailure.IsZero() && needs(r) {
+			asked, claims = append(asked, i), append(claims, r.request.ClaimID)
 		}
 	}
-	rounds, err := h.trail.rounds(ctx, claims)
+	rounds, err := h.opt.Trail.rounds(ctx, claims)
 	if err != nil {
 		return err
 	}
-	for n, i := range exhausted {
-		rulings[i].firstFailure = rounds[n].FirstFailure
+	for n, i := range asked {
+		rulings[i].request.FirstFailure = rounds[n].FirstFailure
 	}
 	return nil
 }
@@ -78,11 +79,11 @@ func (t *Trail) rounds(ctx context.Context, claims []string) ([]audit.Round, err
 }
 
 // record is what is to be stored of a job: its input without personal data, what was decided, and the answer.
-func (t *Trail) record(j *job.Job, r *ruling) audit.Record {
+func (h *Handler) record(j *job.Job, r *ruling) audit.Record {
 	record := audit.Record{
 		Kind:       audit.KindRejected,
 		At:         r.at.UTC().Truncate(time.Microsecond),
-		Key:        t.key(j, r.inputs),
+		Key:        h.opt.Trail.key(j, r.inputs),
 		ClaimID:    r.request.ClaimID,
 		RetryCount: r.request.RetryCount,
 	}
@@ -98,18 +99,21 @@ func (t *Trail) record(j *job.Job, r *ruling) audit.Record {
 	} else {
 		d := &r.decision
 		record.Kind, record.NextRetryTime = kinds[d.Outcome], d.NextRetryTime
-		record.Variables = encode(d)
+		record.Variables = h.output.encode(d)
 		if d.Outcome != retry.OutcomeRetry {
 			record.Message = stopMessage(r.request.ClaimID, d)
 		}
 		if d.Outcome == retry.OutcomeExhausted {
 			detail.Attempts = r.request.RetryCount + 1
-			if !r.firstFailure.IsZero() {
-				detail.FirstFailureTime = &r.firstFailure
+			if first := r.request.FirstFailure; !first.IsZero() {
+				detail.FirstFailureTime = &first
 			}
 		}
 	}
 	record.Detail = encodeDetail(&detail)
+	if r.invalid == nil {
+		record.Detail = h.output.detail(record.Detail, &r.decision)
+	}
 	return record
 }
 
@@ -168,6 +172,10 @@ func stopMessage(claimID string, d *retry.Decision) string {
 	if d.Outcome == retry.OutcomePermanent {
 		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
 	}
+	if d.Step == retry.StepDeadline {
+		return fmt.Sprintf("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
+			claimID, d.Deadline.Format(time.RFC3339), lastError(d.Error))
+	}
 	return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, lastError(d.Error))
 }
 
@@ -179,19 +187,19 @@ func lastError(r retry.Classification) string {
 }
 
 // answer words a stored record for the broker. It is the same whoever sends it, and however often: only the error text
-// is not stored, and that comes from the job itself.
-func (t *Trail) answer(j *job.Job, stored *audit.Record, r *ruling) job.Answer {
+// is not stored, and that comes from the job itself: echo puts it in again.
+func (t *Trail) answer(j *job.Job, stored *audit.Record, echo func(stored string) string) job.Answer {
 	if stored.ID == 0 {
 		return job.Fail(j.Retries-1, "the worker's audit store refused this decision although it takes others; its log says why")
 	}
 	var a job.Answer
 	switch stored.Kind {
 	case audit.KindRetry:
-		a = job.Complete(withOriginalError(stored.Variables, r.request.SubmissionError))
+		a = job.Complete(echo(stored.Variables))
 	case audit.KindExhausted:
-		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
+		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, echo(stored.Variables))
 	case audit.KindPermanent:
-		a = job.ThrowError(retry.CodePermanentError, stored.Message, withOriginalError(stored.Variables, r.request.SubmissionError))
+		a = job.ThrowError(retry.CodePermanentError, stored.Message, echo(stored.Variables))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven:
 		a = job.Complete(stored.Variables)
 	case audit.KindRejected, audit.KindUndelivered:

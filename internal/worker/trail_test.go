@@ -14,7 +14,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -96,11 +95,7 @@ func trailOn(m *memory) worker.Trail {
 // handlerOn is a handler with a clock of its own.
 func handlerOn(t *testing.T, m *memory, c *counts, clock func() time.Time) *worker.Handler {
 	t.Helper()
-	h, err := worker.NewHandler(policy.BuiltIn("tiss"), trailOn(m), clock, c, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return worker.NewHandler(optionsOn(m, c, clock, zap.NewNop()))
 }
 
 const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`

@@ -85,8 +85,8 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 		)
 		r.run(Options{Handler: handler})
 		want := []job.Job{
-			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Variables: `{"a":1}`, Received: time.Now()},
-			{Key: keys[1], Retries: 3, Variables: `{"a":2}`, Received: time.Now()},
+			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Headers: `{}`, Variables: `{"a":1}`, Received: time.Now()},
+			{Key: keys[1], Retries: 3, Headers: `{}`, Variables: `{"a":2}`, Received: time.Now()},
 		}
 		if d := cmp.Diff(want, <-handler.batches); d != "" {
 			r.Error(d)

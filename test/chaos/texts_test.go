@@ -94,10 +94,10 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	// in 100,000 texts, all birth dates. With a clock that stands still there is none.
 	stopped := func() time.Time { return time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC) }
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{Logger: logger}), Rounds: store, Secret: secret}
-	h, err := handlers.NewHandler(policy.BuiltIn("tiss"), trail, stopped, metrics.New(metrics.NewRegistry(), policy.BuiltIn("tiss")), logger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := handlers.NewHandler(handlers.Options{
+		JobType: handlers.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: stopped,
+		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: logger,
+	})
 	return h.Handle, func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)

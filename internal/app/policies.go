@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them.
+func openPolicies(cfg config.Config) (*policy.Store, error) {
+	store, err := policy.Open(cfg.PoliciesFile, needed(cfg)...)
+	if err != nil {
+		var found config.FaultsError
+		for fault := range strings.SplitSeq(err.Error(), "\n") {
+			found = append(found, fault)
+		}
+		return nil, found
+	}
+	return store, nil
+}
+
+// needed are the names of the policies that the job types name.
+func needed(cfg config.Config) []string {
+	names := make([]string, len(cfg.JobTypes))
+	for i, jobType := range cfg.JobTypes {
+		names[i] = jobType.Policy
+	}
+	return names
+}
+
+// reloadPolicies reads the policies file again whenever the process gets SIGHUP, until ctx ends.
+func (a *App) reloadPolicies(ctx context.Context) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			a.reload()
+		}
+	}
+}
+
+// reload reads the policies file again. A file that is broken changes nothing.
+func (a *App) reload() {
+	if a.cfg.PoliciesFile == "" {
+		a.log.Info("policies_not_reloaded", zap.String("detail", "RETRY_POLICIES_FILE names no file; the built-in policies do not change"))
+		return
+	}
+	before := a.policies.Current().Version()
+	err := a.policies.Reload()
+	a.numbers.Reloaded(err == nil)
+	if err != nil {
+		a.log.Error("policies_reload_failed", zap.Error(fmt.Errorf("the policies in force stay: %w", err)))
+		return
+	}
+	now := a.policies.Current()
+	a.numbers.Know(now.All())
+	a.log.Info("policies_reloaded", zap.Strings("policies", now.Names()), zap.Bool("changed", now.Version() != before))
+}

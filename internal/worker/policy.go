@@ -1,0 +1,208 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// The task headers with which a service task picks its policy and changes numbers of it.
+const (
+	headerPolicy     = "retryPolicy"
+	headerMaxRetries = "maxRetries"
+	headerBase       = "base"
+	headerMax        = "max"
+	headerDeadline   = "deadline"
+)
+
+// The variables with which a job changes numbers of a policy that allows it (seed document 002).
+const (
+	varMaxAttempts   = "max_attempts"
+	varRetryDelay    = "retry_delay"
+	varMaxRetryDelay = "max_retry_delay"
+)
+
+const (
+	ruleMaxRetries   = "a whole number from 0 to 1000"
+	ruleMaxAttempts  = "a whole number from 1 to 1001, or absent"
+	ruleMilliseconds = "whole milliseconds, 1 or more, or absent"
+	ruleDuration     = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
+)
+
+// policyFor is the policy of a job: the one that its task names, or else the job type's own, with what task and job
+// override. What is wrong is noted as a fault; it then returns the job type's policy, so that the other variables can be
+// looked at as well, and known says whether the policy was at fault rather than a variable of the job.
+func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen *retry.Policy, settled bool) {
+	fallback, _ := known.Get(name)
+	headers, settled := d.headers(j)
+	if named, is := headers[headerPolicy]; is {
+		other, is := known.Get(named)
+		if !is {
+			d.headerFault(headerPolicy, named, "the name of a policy: "+strings.Join(known.Names(), ", "))
+			return fallback, false
+		}
+		fallback = other
+	}
+	o := overrides{decoder: d, headers: headers}
+	o.fromHeaders()
+	if fallback.JobOverrides {
+		o.fromVariables()
+	}
+	chosen, err := fallback.With(o.Overrides)
+	if err != nil {
+		d.fault(o.from, "given", fmt.Sprintf("ones that fit policy %s: %s", fallback.Name, strings.ReplaceAll(err.Error(), "\n", ", ")))
+		return fallback, settled
+	}
+	return chosen, settled && !d.faultyHeader
+}
+
+// headers are the task headers; ok is false where they cannot be read.
+func (d *decoder) headers(j *job.Job) (headers map[string]string, ok bool) {
+	if j.Headers == "" || j.Headers == "{}" {
+		return nil, true
+	}
+	if err := json.Unmarshal([]byte(j.Headers), &headers); err != nil {
+		d.headerFault("", j.Headers, "texts")
+		return nil, false
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		for _, ours := range []string{headerPolicy, headerMaxRetries, headerBase, headerMax, headerDeadline} {
+			// A setting that is misspelt must not be a silent default.
+			if name != ours && strings.EqualFold(strings.Map(lettersOnly, name), ours) {
+				d.headerFault(name, headers[name], "named "+ours)
+			}
+		}
+	}
+	return headers, true
+}
+
+func lettersOnly(c rune) rune {
+	if c == '-' || c == '_' || c == '.' || c == ' ' {
+		return -1
+	}
+	return c
+}
+
+// maxShownHeader is how much of a header is shown. It is a text of the model, not of a patient.
+const maxShownHeader = 60
+
+func (d *decoder) headerFault(name, value, rule string) {
+	d.faultyHeader = true
+	d.fault(strings.TrimSpace(retry.HeaderFault+" "+name), strconv.Quote(cutTo(value, maxShownHeader)), rule)
+}
+
+// overrides collects what task and job change of a policy.
+type overrides struct {
+	retry.Overrides
+	*decoder
+	headers map[string]string
+	// from names what was overridden last, for a fault that only shows when all is put together.
+	from string
+}
+
+func (o *overrides) fromHeaders() {
+	if text, is := o.headers[headerMaxRetries]; is {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || n > retry.MaxMaxRetries {
+			o.headerFault(headerMaxRetries, text, ruleMaxRetries)
+		} else {
+			o.setMaxRetries(retry.HeaderFault+" "+headerMaxRetries, int(n))
+		}
+	}
+	for name, into := range o.durations() {
+		text, is := o.headers[name]
+		if !is {
+			continue
+		}
+		span, err := policy.ParseDuration(text)
+		if err != nil || span < time.Millisecond {
+			o.headerFault(name, text, ruleDuration)
+			continue
+		}
+		*into, o.from = span, retry.HeaderFault+" "+name
+	}
+}
+
+// durations are the fields that headers can set, in a fixed order.
+func (o *overrides) durations() func(yield func(string, *time.Duration) bool) {
+	return func(yield func(string, *time.Duration) bool) {
+		_ = yield(headerBase, &o.Base) && yield(headerMax, &o.Max) && yield(headerDeadline, &o.Deadline)
+	}
+}
+
+func (o *overrides) fromVariables() {
+	// Attempts count the first try as well (seed document 002), retries do not.
+	if n, is := o.whole(varMaxAttempts, ruleMaxAttempts, retry.MaxMaxRetries+1); is {
+		o.setMaxRetries(varMaxAttempts, int(n)-1)
+	}
+	if ms, is := o.whole(varRetryDelay, ruleMilliseconds, maxMilliseconds); is {
+		o.Base, o.from = time.Duration(ms)*time.Millisecond, varRetryDelay
+	}
+	if ms, is := o.whole(varMaxRetryDelay, ruleMilliseconds, maxMilliseconds); is {
+		o.Max, o.from = time.Duration(ms)*time.Millisecond, varMaxRetryDelay
+	}
+}
+
+// maxMilliseconds is a year: what a policy's max may be.
+const maxMilliseconds = int64(366 * 24 * time.Hour / time.Millisecond)
+
+func (o *overrides) setMaxRetries(from string, n int) {
+	o.MaxRetries, o.from = &n, from
+}
+
+// whole reads a whole number from 1 up.
+func (d *decoder) whole(variable, rule string, most int64) (n int64, is bool) {
+	if d.absent(variable) {
+		return 0, false
+	}
+	value := d.raw.get(variable)
+	number, err := strconv.ParseFloat(value, 64)
+	if err != nil || number < 1 || number > float64(most) || number != math.Trunc(number) {
+		d.fault(variable, describe(value), rule)
+		return 0, false
+	}
+	return int64(number), true
+}
+
+// retryAfter reads when the other side wants the claim again: a number of seconds, or a text as HTTP's Retry-After has
+// it, or a time.
+func (d *decoder) retryAfter() retry.Hint {
+	const variable = "retryAfter"
+	if d.absent(variable) {
+		return retry.Hint{}
+	}
+	value := d.raw.get(variable)
+	hint, err := readHint(value)
+	if err != nil {
+		d.fault(variable, describe(value), retry.RuleRetryAfter)
+		return retry.Hint{}
+	}
+	hint.Source = retry.HintVariable
+	return hint
+}
+
+func readHint(value string) (retry.Hint, error) {
+	text := value
+	if value[0] == '"' {
+		text = unquote(value)
+	} else if number, err := strconv.ParseFloat(value, 64); err == nil && number >= 0 && number < 1e15 && number == math.Trunc(number) {
+		text = strconv.FormatInt(int64(number), 10) // 120.0 is 120
+	}
+	if hint, ok := retry.ParseRetryAfter(text); ok {
+		return hint, nil
+	}
+	if until, err := parseInstant(text); err == nil {
+		return retry.Hint{Until: until}, nil
+	}
+	return retry.Hint{}, errors.New("no hint")
+}
