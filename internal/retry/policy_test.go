@@ -1,0 +1,150 @@
+package retry_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, setting string
+		change        func(*retry.Policy)
+	}{
+		{"no name", "name", func(p *retry.Policy) { p.Name = "" }},
+		{"no base", "base", func(p *retry.Policy) { p.Base = 0 }},
+		{"a base below the millisecond", "base", func(p *retry.Policy) { p.Base = time.Minute + 1 }},
+		{"a factor that shrinks", "factor", func(p *retry.Policy) { p.Factor = 0.99 }},
+		{"a factor beyond reason", "factor", func(p *retry.Policy) { p.Factor = 1001 }},
+		{"no factor", "factor", func(p *retry.Policy) { p.Factor = math.NaN() }},
+		{"min below a unit", "min", func(p *retry.Policy) { p.Min = 0 }},
+		{"min between units", "min", func(p *retry.Policy) { p.Min = 90 * time.Second }},
+		{"max between units", "max", func(p *retry.Policy) { p.Max = minutes(10) + time.Second }},
+		{"max below min", "max", func(p *retry.Policy) { p.Min, p.Max, p.Base = minutes(20), minutes(10), minutes(10) }},
+		{"max below base", "max", func(p *retry.Policy) { p.Base, p.Max = minutes(20), minutes(10) }},
+		{"max beyond a year", "max", func(p *retry.Policy) { p.Max = 367 * 24 * time.Hour }},
+		{"an odd precision", "precision", func(p *retry.Policy) { p.Precision = time.Hour }},
+		{"no precision", "precision", func(p *retry.Policy) { p.Precision = 0 }},
+		{"no mode of jitter", "jitter", func(p *retry.Policy) { p.Jitter.Mode = "" }},
+		{"a share for full jitter", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterFull, Share: 0.1} }},
+		{"a negative share", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: -0.1} }},
+		{"a share of more than all", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 1.1} }},
+		{"a share that is no number", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: math.NaN()} }},
+		{"negative retries", "maxRetries", func(p *retry.Policy) { p.MaxRetries = -1 }},
+		{"retries without end", "maxRetries", func(p *retry.Policy) { p.MaxRetries = retry.MaxMaxRetries + 1 }},
+		{"a negative deadline", "deadline", func(p *retry.Policy) { p.Deadline = -1 }},
+		{"no zone", "timeZone", func(p *retry.Policy) { p.Zone = nil }},
+		{"an odd form of ids", "ids", func(p *retry.Policy) { p.IDs = "uuid" }},
+		{"an odd class", "unknown", func(p *retry.Policy) { p.Unknown = "MAYBE" }},
+	} {
+		p := *plain(t)
+		tt.change(&p)
+		made, err := retry.New(p)
+		var fault *retry.SettingError
+		if made != nil || !errors.As(err, &fault) || fault.Setting != tt.setting {
+			t.Errorf("%s: %v, want a fault of %s", tt.name, err, tt.setting)
+		}
+	}
+}
+
+func TestAllThatIsWrongWithAPolicyIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	p := *plain(t)
+	p.Base, p.Factor, p.Rules = 0, 0, []retry.Rule{{ID: "empty"}}
+	_, err := retry.New(p)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || len(joined.Unwrap()) != 4 { // base, factor, the rule's class and its missing conditions
+		t.Errorf("%v, want four faults", err)
+	}
+}
+
+// Whoever changes a policy changes its version, so that a decision is told apart from one by the policy before.
+func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
+	t.Parallel()
+	versions := map[string]string{plain(t).Version(): "the policy itself"}
+	for name, change := range map[string]func(*retry.Policy){
+		"name":            func(p *retry.Policy) { p.Name = "other" },
+		"base":            func(p *retry.Policy) { p.Base = minutes(6) },
+		"factor":          func(p *retry.Policy) { p.Factor = 3 },
+		"min":             func(p *retry.Policy) { p.Min = minutes(4) },
+		"max":             func(p *retry.Policy) { p.Max = minutes(241) },
+		"mode":            func(p *retry.Policy) { p.Jitter.Mode = retry.JitterFull },
+		"share":           func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 0.1} },
+		"precision":       func(p *retry.Policy) { p.Precision = time.Second },
+		"retries":         func(p *retry.Policy) { p.MaxRetries = 6 },
+		"deadline":        func(p *retry.Policy) { p.Deadline = time.Hour },
+		"zone":            func(p *retry.Policy) { p.Zone = saoPaulo(t) },
+		"ids":             func(p *retry.Policy) { p.IDs = retry.AnyIDs },
+		"unknown":         func(p *retry.Policy) { p.Unknown = retry.Permanent },
+		"empty error":     func(p *retry.Policy) { p.AcceptEmptyError = true },
+		"job overrides":   func(p *retry.Policy) { p.JobOverrides = true },
+		"a rule less":     func(p *retry.Policy) { p.Rules = p.Rules[:1] },
+		"a rule's class":  func(p *retry.Policy) { p.Rules[0].Class = retry.Permanent },
+		"a rule's id":     func(p *retry.Policy) { p.Rules[0].ID = "other" },
+		"contains":        func(p *retry.Policy) { p.Rules[0].Contains = []string{"OTHER"} },
+		"code":            func(p *retry.Policy) { p.Rules[0].Codes = []string{"1"} },
+		"pattern":         func(p *retry.Policy) { p.Rules[0].Pattern = "X" },
+		"unless":          func(p *retry.Policy) { p.Rules[0].Unless = "X" },
+		"order":           func(p *retry.Policy) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
+		"may have landed": func(p *retry.Policy) { p.MayHaveLanded = nil },
+	} {
+		v := plain(t, change).Version()
+		if other, taken := versions[v]; taken {
+			t.Errorf("%s: the version %s is also that of %s", name, v, other)
+		}
+		versions[v] = name
+	}
+	if same := plain(t, func(p *retry.Policy) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
+		t.Error("where a rule comes from decides nothing, but is in the version")
+	}
+}
+
+// A timer event reads the wait as it is written, and whoever reads it back gets the same.
+func TestADurationIsReadBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64Range(0, int64(366*24*time.Hour/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
+		if got, err := policy.ParseDuration(retry.ISODuration(d)); err != nil || got != d {
+			t.Fatalf("%v is written %s and read as %v (%v)", d, retry.ISODuration(d), got, err)
+		}
+	})
+	var got []string
+	for _, d := range []time.Duration{0, time.Millisecond, 750 * time.Millisecond, time.Second, 90 * time.Second, time.Minute, minutes(240), 24 * time.Hour} {
+		got = append(got, retry.ISODuration(d))
+	}
+	if want := "[PT0M PT0.001S PT0.75S PT1S PT90S PT1M PT240M PT1440M]"; fmt.Sprint(got) != want {
+		t.Errorf("written %v, want %s", got, want)
+	}
+}
+
+func TestMinutesAreRoundedUp(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]int{
+		0: 0, time.Millisecond: 1, time.Second: 1, time.Minute: 1, time.Minute + time.Millisecond: 2, minutes(240): 240,
+	} {
+		if got := (&retry.Decision{Backoff: wait}).BackoffMinutes(); got != want {
+			t.Errorf("%v is %d minutes, want %d", wait, got, want)
+		}
+	}
+}
+
+func TestAnIDIsOneWordWhereAPolicyTakesAnyID(t *testing.T) {
+	t.Parallel()
+	p := plain(t, func(p *retry.Policy) { p.IDs = retry.AnyIDs })
+	for id, valid := range map[string]bool{
+		"job_123": true, "123e4567-e89b-12d3-a456-426614174000": true, "mail:2025/01.7": true, "CLM-ÇÃO-7": true,
+		"": false, "-1": false, "a b": false, "a@b.c": false, "é": false, "a\n": false, "_a": false,
+	} {
+		if got := p.Faults(retry.Request{ClaimID: id, SubmissionError: "X"}) == nil; got != valid {
+			t.Errorf("%q: valid %v, want %v", id, got, valid)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package retry_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// life is what becomes of a job that fails with the same text again and again: the wait before each retry, then the end.
+func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, end string) {
+	t.Helper()
+	r := retry.Request{ClaimID: "CLM-001-1", SubmissionError: text}
+	for {
+		d := answer(t, p, r)
+		if d.Outcome != retry.OutcomeRetry {
+			return waits, d.ErrorCode()
+		}
+		waits, r.RetryCount = append(waits, d.Backoff), d.RetryCount
+	}
+}
+
+// Document 002: delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first one included; a
+// job that has made n of them has been retried n-1 times.
+func TestTheQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name     string
+		attempts int // 0: the policy's three
+		delay    time.Duration
+		cap      time.Duration
+		want     string
+	}{
+		{"as the document has it", 0, 0, 0, "[5m0s 10m0s]"},
+		{"its example: five attempts from one minute to one hour", 5, 60_000 * ms, 3_600_000 * ms, "[1m0s 2m0s 4m0s 8m0s]"},
+		{"one attempt is no retry", 1, 0, 0, "[]"},
+		{"the cap", 8, 60_000 * ms, 300_000 * ms, "[1m0s 2m0s 4m0s 5m0s 5m0s 5m0s 5m0s]"},
+		{"a delay beyond the cap is the cap", 3, 600_000 * ms, 60_000 * ms, "[1m0s 1m0s]"},
+		{"milliseconds", 4, 250 * ms, 900 * ms, "[250ms 500ms 900ms]"},
+		{"the cap of a day", 12, 0, 0, "[5m0s 10m0s 20m0s 40m0s 1h20m0s 2h40m0s 5h20m0s 10h40m0s 21h20m0s 24h0m0s 24h0m0s]"},
+	} {
+		o := retry.Overrides{Base: tt.delay, Max: tt.cap}
+		if tt.attempts != 0 {
+			retries := tt.attempts - 1
+			o.MaxRetries = &retries
+		}
+		waits, end := life(t, overridden(t, policy.BuiltIn("job-queue"), o), "ECONNRESET")
+		if got := fmt.Sprint(waits); got != tt.want || end != retry.CodeMaxRetriesExceeded {
+			t.Errorf("%s: %s, then %s; want %s", tt.name, got, end, tt.want)
+		}
+	}
+}
+
+func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
+	t.Parallel()
+	if waits, end := life(t, policy.BuiltIn("job-queue"), "ValidationError: amount is required"); len(waits) > 0 || end != retry.CodePermanentError {
+		t.Errorf("waits %v, then %s", waits, end)
+	}
+}
+
+// Document 003: min(max_delay, base_delay * 2^attempt), a quarter to both sides, five retries; three from half a second on
+// while developing.
+func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"smtp":     {"750ms..1.25s", "1.5s..2.5s", "3s..5s", "6s..10s", "12s..20s"},
+		"smtp-dev": {"375ms..625ms", "750ms..1.25s", "1.5s..2.5s"},
+	} {
+		p := policy.BuiltIn(name)
+		var bands []string
+		for n := range p.MaxRetries {
+			from, to := p.Band(n)
+			bands = append(bands, fmt.Sprintf("%v..%v", from, to))
+		}
+		if fmt.Sprint(bands) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", name, bands, want)
+		}
+		waits, end := life(t, p, "421 4.3.2 Service shutting down")
+		if len(waits) != len(want) || end != retry.CodeMaxRetriesExceeded {
+			t.Errorf("%s: %d retries, then %s", name, len(waits), end)
+		}
+		if _, longest := p.Band(1 << 30); longest != p.Max {
+			t.Errorf("%s: waits %v in the end, want its max %v", name, longest, p.Max)
+		}
+	}
+	if prod, dev := policy.BuiltIn("smtp").Max, policy.BuiltIn("smtp-dev").Max; prod != 300*time.Second || dev != 30*time.Second {
+		t.Errorf("max %v and %v, want 300 s and 30 s", prod, dev)
+	}
+}
+
+// The document lists 550 in both classes; the enhanced status code tells which of them is meant.
+func TestReplyCodesOfMailServers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]retry.Class{
+		"421 Service not available":               retry.Transient,
+		"450 Mailbox busy":                        retry.Transient,
+		"451 Local error":                         retry.Transient,
+		"452 4.3.1 Insufficient storage":          retry.Transient,
+		"500 Syntax error":                        retry.Permanent,
+		"501 Syntax error in parameters":          retry.Permanent,
+		"502 Command not implemented":             retry.Permanent,
+		"503 Bad sequence of commands":            retry.Permanent, // transient under tiss
+		"504 Command parameter not implemented":   retry.Permanent,
+		"550 Mailbox unavailable":                 retry.Permanent,
+		"550 5.1.1 User unknown":                  retry.Permanent,
+		"550-5.7.26 This mail is unauthenticated": retry.Permanent,
+		"550 4.2.1 The user is receiving mail":    retry.Transient,
+		"551 User not local":                      retry.Permanent,
+		"552 Storage exceeded":                    retry.Permanent,
+		"553 Mailbox name not allowed":            retry.Permanent,
+		"554 Transaction failed":                  retry.Permanent,
+	} {
+		if got := policy.BuiltIn("smtp").Classify(text); got.Class != want {
+			t.Errorf("%q: %s by %s, want %s", text, got.Class, got.RuleID, want)
+		}
+	}
+}
+
+// Document 004: 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
+func TestTheFastJobIsTriedAgainAfterOneFiveAndTwentyFiveSeconds(t *testing.T) {
+	t.Parallel()
+	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
+	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {
+		t.Errorf("%s, then %s; want [1s 5s 25s], then no more", got, end)
+	}
+	if got := policy.BuiltIn("fast").Delay(3); got != 30*time.Second {
+		t.Errorf("a fourth wait would be %v, want the 30 s of the cap", got)
+	}
+}
