@@ -4,14 +4,19 @@
 // everything that decides the jitter come in as arguments, so the same question always gets the same answer, on
 // whatever machine it is asked.
 //
-// A [Policy] decides a [Request] in this order:
+// More than one thing can hold at once. A [Policy] asks in this order, and the first that holds decides a [Request]:
 //
 //  1. retryCount >= MaxRetries: [OutcomeExhausted], whatever the error says (V1).
-//  2. The error text contains a permanent code: [OutcomePermanent] (V2).
-//  3. It contains a transient code: [OutcomeRetry], class [Transient].
-//  4. Otherwise: [OutcomeRetry], class [Unknown]. An error nobody has classified yet is worth another try.
+//  2. A permanent rule matches the error text: [OutcomePermanent] (V2).
+//  3. No try fits before the deadline: [OutcomeExhausted], with [StepDeadline].
+//  4. The other side said when to come back ([Hint]): [OutcomeRetry] then, within Min and Max.
+//  5. Otherwise: [OutcomeRetry] after the policy's own wait. An error nobody has classified yet is worth another try,
+//     unless the policy says otherwise.
 //
-// The wait before a retry doubles from Base with every retry and is capped at Max; then the jitter spreads it by
-// JitterPercent to both sides, in whole minutes, never below Min or above Max (V3). The time of the next try is
-// therefore always in the future (V5).
+// The policy's own wait grows by Factor from Base with every retry and is capped at Max; then the [Jitter] draws one of
+// the whole units of Precision from the band around it, never below Min or above Max (V3). The time of the next try is
+// always in the future (V5) and never behind the deadline: a wait that would end there is shortened, as long as Min is
+// left.
+//
+// Whether the submission may have reached its receiver all the same is asked apart from all this ([Advice]).
 package retry

@@ -22,8 +22,8 @@ func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, en
 	}
 }
 
-// Document 002: delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first one included; a
-// job that has made n of them has been retried n-1 times.
+// "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first
+// one included; a job that has made n of them has been retried n-1 times.
 func TestTheQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -61,7 +61,7 @@ func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
 	}
 }
 
-// Document 003: min(max_delay, base_delay * 2^attempt), a quarter to both sides, five retries; three from half a second on
+// "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides, five retries; three from half a second on
 // while developing.
 func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestReplyCodesOfMailServers(t *testing.T) {
 	}
 }
 
-// Document 004: 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
+// "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
 func TestTheFastJobIsTriedAgainAfterOneFiveAndTwentyFiveSeconds(t *testing.T) {
 	t.Parallel()
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
