@@ -227,7 +227,7 @@ func (a *App) ready(ctx context.Context) error {
 	case !topology.Healthy():
 		return fmt.Errorf("gateway %s: %d of %d partitions have a healthy leader", a.cfg.ZeebeAddress, topology.Led, topology.Partitions)
 	case !a.connected():
-		return fmt.Errorf("gateway %s is there, but not every job type has had a poll that came through", a.cfg.ZeebeAddress)
+		return fmt.Errorf("gateway %s is there, but no poll for jobs has come through", a.cfg.ZeebeAddress)
 	default:
 		return nil
 	}
