@@ -108,6 +108,24 @@ func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
 	}
 }
 
+// The rule tells that an answer names a window, the hint reads it: a window that only one of them sees costs all tries.
+func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
+	t.Parallel()
+	p := policy.BuiltIn("tiss")
+	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
+		if line.text == "" {
+			continue
+		}
+		d, err := p.Decide(request(line.text, 0), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if window := d.Error.RuleID == "tiss.3091-window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
+			t.Errorf("line %d: by %s, hint %q: %s", line.number, d.Error.RuleID, d.Hint.Source, line.escaped)
+		}
+	}
+}
+
 // Public copies of the table differ; ours is held against the schema's own list.
 func TestEveryCodeOfTabela38IsOneOfTheSchema(t *testing.T) {
 	t.Parallel()
