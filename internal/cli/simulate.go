@@ -46,7 +46,7 @@ policies of a comparison.`,
 	flags := command.Flags()
 	flags.StringVar(&asked.policy, "policy", "tiss", policyHelp)
 	flags.StringVar(&asked.compare, "compare", "", "another policy, to compare with: as --policy")
-	flags.Var(&asked.outages, "outage", "when the insurer is down; may be given several times")
+	flags.Var(&asked.outages, "outage", "when the insurer is down; repeat for several")
 	flags.IntVar(&asked.scenario.Claims, "claims", 10_000, "how many claims to invent")
 	flags.Var(&asked.arrivals, "arrivals", "over which time the claims are first submitted")
 	flags.StringVar(&asked.scenario.Error, "error", "TIMEOUT", "the error text of every failure")

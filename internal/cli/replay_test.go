@@ -1,0 +1,138 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
+	handlers "hospital.example/analyze-retry/internal/worker"
+)
+
+// ward is a process whose jobs are decided and recorded by the real handlers, on a real store, at times of the test's own.
+type ward struct {
+	decide, outcome job.Handler
+	now             time.Time
+	key             int64
+}
+
+// played is a store with what became of claims under policy short: of an outage of three hours, and of other trouble.
+func played(t *testing.T) *archive {
+	t.Helper()
+	text, err := os.ReadFile(testPolicies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := policy.Parse(testPolicies, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := archived(t, nil)
+	store := a.open(t)
+	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"}
+	w := &ward{}
+	clock := func() time.Time { return w.now }
+	w.decide = handlers.NewHandler(handlers.Options{
+		JobType: handlers.JobType, Policy: "short", Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
+	})
+	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
+
+	// The rounds of the claims: how many tries fail, and with what text; then it is accepted. They are played one after the
+	// other, so that the records of the store are not in the order of their times.
+	w.claim(t, "CLM-early-1", "2026-01-11T08:00:00Z", 9, "TIMEOUT after 30 s")
+	w.claim(t, "CLM-middle-2", "2026-01-11T08:40:00Z", 9, "TIMEOUT after 30 s")
+	w.claim(t, "CLM-late-3", "2026-01-11T09:00:00Z", 4, "TIMEOUT after 30 s, beneficiário 123.456.789-09")
+	w.claim(t, "CLM-schema-4", "2026-01-11T08:30:00Z", 9, "SCHEMA invalid")
+	w.claim(t, "CLM-lucky-5", "2026-01-11T12:00:00Z", 2, "SCHEMA invalid, try later")
+	w.claim(t, "CLM-expired-6", "2026-01-11T13:00:00Z", 9, "EXPIRED")
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// claim fails so many times, each try being decided about a few seconds after its time, and is then accepted.
+func (w *ward) claim(t *testing.T, claim, first string, failures int, text string) {
+	t.Helper()
+	w.now = moment(first)
+	w.key++
+	instance := w.key
+	for retries := range failures {
+		answer := w.ask(t, w.decide, instance, fmt.Sprintf(`{"claimId":%q,"submissionError":%q,"retryCount":%d}`, claim, text, retries))
+		_, rest, retried := strings.Cut(answer.Variables(), `"nextRetryTime":"`)
+		if !retried {
+			return
+		}
+		w.now = moment(rest[:len("2026-01-11T08:00:00Z")]).Add(3 * time.Second)
+	}
+	w.ask(t, w.outcome, instance, fmt.Sprintf(`{"claimId":%q,"outcome":"SUBMITTED"}`, claim))
+}
+
+func (w *ward) ask(t *testing.T, h job.Handler, instance int64, variables string) job.Answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	w.key++
+	answers := h.Handle(ctx, []job.Job{{Key: w.key, ProcessInstanceKey: instance, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3, Variables: variables}})
+	if len(answers) != 1 {
+		t.Fatalf("%d answers", len(answers))
+	}
+	return answers[0]
+}
+
+// replayGolden are the command lines on that store whose output is pinned.
+var replayGolden = map[string][]string{
+	"replay":      {"replay", "--policy", testPolicies + ":long"},
+	"replay_json": {"replay", "--policy", testPolicies + ":long", "--json"},
+	"replay_same": {"replay", "--policy", testPolicies + ":short", "--of", "short"},
+	"replay_none": {"replay", "--policy", testPolicies + ":long", "--since", "1m"},
+	"replay_help": {"replay", "--help"},
+}
+
+func TestAReplayOfRealDecisionsIsPinned(t *testing.T) {
+	a := played(t)
+	for name, args := range replayGolden {
+		t.Run(name, func(t *testing.T) {
+			stdout := a.must(t, args...)
+			checkScreen(t, stdout)
+			checkGolden(t, "store_"+name, stdout)
+		})
+	}
+}
+
+func TestAReplayUnderTheSamePolicyFindsNothing(t *testing.T) {
+	stdout := played(t).must(t, "replay", "--policy", testPolicies+":short")
+	for _, part := range []string{"0 with another outcome, 0 with another class, 0 with another wait", "Of these 0 come out", "Saved: 0 of", "Lost: 0 of"} {
+		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), part) {
+			t.Errorf("the output lacks %q:\n%s", part, stdout)
+		}
+	}
+}
+
+func TestAReplayWorksBesideAWorkerThatHasTheStore(t *testing.T) {
+	a := played(t)
+	store := a.open(t)
+	defer store.Close()
+	a.must(t, "replay", "--policy", testPolicies+":long")
+}
+
+func TestAReplayNeedsAPolicyAndAStore(t *testing.T) {
+	a := archived(t, nil)
+	for args, want := range map[string]string{
+		"replay":                       "--policy is missing",
+		"replay --policy none":         `there is no policy "none"`,
+		"replay --policy tiss extra":   `replay takes no arguments, but got "extra"`,
+		"replay --policy tiss --since": "--since",
+	} {
+		if code, stdout, stderr := a.run(t, strings.Fields(args)...); code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, output %q, complaint %s", args, code, stdout, stderr)
+		}
+	}
+}
