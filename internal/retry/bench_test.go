@@ -6,12 +6,13 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// A decision must stay below a microsecond and four allocations.
+// A decision takes a few microseconds, whatever the text: tiss looks for hundreds of words in it.
 func BenchmarkDecide(b *testing.B) {
 	for _, bb := range []struct{ name, text string }{
 		{"transient", "TIMEOUT - Connection timeout after 30s"},
 		{"permanent", "INVALID_PATIENT_DATA - CPF inválido"},
 		{"unknown", "ORA-00060: deadlock detected while waiting for resource"},
+		{"a line without a hit", "Lote 20251112 da guia CLM-001-1234567890 devolvido: procure o setor de contas da operadora, ramal 4417"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			tiss, r := policy.BuiltIn("tiss"), request(bb.text, 1)
