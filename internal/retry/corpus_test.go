@@ -177,6 +177,55 @@ func TestACodeOfTabela38IsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 	}
 }
 
+// The trap of the documents' "contains": a claim number with 503 in it is the HTTP code to them. To the new rules it is not.
+func TestANumberOfAClaimIsNoCode(t *testing.T) {
+	t.Parallel()
+	p := policy.BuiltIn("tiss")
+	for _, r := range slices.Concat(p.Rules, p.MayHaveLanded) {
+		for _, code := range r.Codes {
+			for _, sentence := range []string{
+				"guia # não enviada", "Guia: #", "lote # com 3 guias", "protocolo 2026/# em aberto", "protocolo #/2026", "CLM-HOSP-#",
+				"conta #77 e conta 77#", "senha #", "carteira 0.064.#.771", "valor R$ #,00", "total R$ 1.#,90", "glosa de R$ #,00",
+				"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
+				"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #7", "erro HTTP #7", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
+			} {
+				text := strings.ReplaceAll(sentence, "#", code)
+				if strings.Contains(text, "503") || strings.Contains(text, "504") {
+					continue // the documents' own
+				}
+				d, err := p.Decide(request(text, 0), now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Error.Class != retry.Unknown || d.Advice != "" {
+					t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.RuleID, d.Advice)
+				}
+			}
+		}
+	}
+}
+
+// Databases, programs and insurers have numbers of their own. A false permanent stops a claim that would have passed.
+func TestAnErrorNumberOfAnotherSystemStopsNoClaim(t *testing.T) {
+	t.Parallel()
+	p := policy.BuiltIn("tiss")
+	for code := range rulesByCode(p) {
+		for _, sentence := range []string{
+			"Erro # - Falha na comunicação com a operadora", "Erro #: Serviço indisponível", "Erro # - Não foi possível conectar",
+			"# - Timeout", "Error # (HY000): Lock wait timeout exceeded", "Error #: Internal error", "Motivo: # - Tempo de resposta excedido",
+			"Código #: conexão perdida", "ORA-0#: erro do banco", "Msg #, Level 13, State 51", "Erro # - Operadora fora do ar",
+			"Erro # - Sistema em manutenção", "errno #: Network is unreachable", "Erro # - Envio não realizado", "Erro # - Erro interno",
+			"Erro #: Requisição não processada", "Erro # - Consulta ao autorizador falhou", "Erro # - Taxa de requisições excedida",
+			"Erro # - Localhost recusou", "Erro # - Database is locked", "Erro # - Recurso indisponível", "Erro # - Registro em uso",
+		} {
+			text := strings.ReplaceAll(sentence, "#", code)
+			if got := p.Classify(text); got.Class == retry.Permanent {
+				t.Errorf("%q is PERMANENT by %s", text, got.RuleID)
+			}
+		}
+	}
+}
+
 // rulesByCode are the rules that look for a code of Tabela 38.
 func rulesByCode(p *retry.Policy) map[string][]*retry.Rule {
 	rules := map[string][]*retry.Rule{}
