@@ -187,7 +187,7 @@ func TestANumberOfAClaimIsNoCode(t *testing.T) {
 				"guia # não enviada", "Guia: #", "lote # com 3 guias", "protocolo 2026/# em aberto", "protocolo #/2026", "CLM-HOSP-#",
 				"conta #77 e conta 77#", "senha #", "carteira 0.064.#.771", "valor R$ #,00", "total R$ 1.#,90", "glosa de R$ #,00",
 				"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
-				"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #7", "erro HTTP #7", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
+				"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
 			} {
 				text := strings.ReplaceAll(sentence, "#", code)
 				if strings.Contains(text, "503") || strings.Contains(text, "504") {
