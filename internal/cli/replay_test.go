@@ -136,3 +136,12 @@ func TestAReplayNeedsAPolicyAndAStore(t *testing.T) {
 		}
 	}
 }
+
+func TestSimulateAndReplayReportAFaultyConfiguration(t *testing.T) {
+	for _, args := range [][]string{{"simulate", "--outage", "1h"}, {"replay", "--policy", "tiss"}} {
+		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud")
+		if code != 2 || stdout != "" || !strings.HasPrefix(stderr, "worker: the configuration has 1 fault:\n  RETRY_LOG_LEVEL") {
+			t.Errorf("worker %v: exit code %d, output %q, complaint %s", args, code, stdout, stderr)
+		}
+	}
+}

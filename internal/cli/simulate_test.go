@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-const testPolicies = "testdata/policies.yaml"
+const testPolicies = "testdata/simulate.yaml"
 
 // simulateGolden are the command lines whose output is pinned: the same seed gives the same bytes.
 var simulateGolden = map[string][]string{
@@ -111,7 +112,7 @@ func TestAPolicyIsNamedByNameOrByFile(t *testing.T) {
 		{"tiss", replaced, "tries for each claim                        2.00", ""},
 		{replaced, "", "tries for each claim                        2.00", ""},
 		{"own", "", "", `there is no policy "own"; there are fast,`},
-		{testPolicies, "", "", "testdata/policies.yaml has 2 policies; name one of them: testdata/policies.yaml:long, testdata/policies.yaml:short"},
+		{testPolicies, "", "", "testdata/simulate.yaml has 2 policies; name one of them: testdata/simulate.yaml:long, testdata/simulate.yaml:short"},
 		{"none.yaml", "", "", "none.yaml"},
 		{testPolicies + ":none", "", "", `there is no policy "none"`},
 		{"tiss", "none.yaml", "", "none.yaml"},
@@ -144,4 +145,49 @@ func TestAMistakeInASimulationIsTold(t *testing.T) {
 			t.Errorf("%s: exit code %d, output %q, complaint %s", test.args, code, stdout, stderr)
 		}
 	}
+}
+
+func TestTheDocumentationShowsASimulationAndAReplayAsTheyAre(t *testing.T) {
+	text, err := os.ReadFile("../../docs/simulate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := withoutVersions(string(text))
+	_, rest, _ := strings.Cut(document, "```yaml\n")
+	policies, _, _ := strings.Cut(rest, "```")
+	dir := t.TempDir()
+	file, svg := filepath.Join(dir, "patient.yaml"), filepath.Join(dir, "out.svg")
+	if err := os.WriteFile(file, []byte(policies), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := worker(t, []string{"simulate", "--outage", "3h", "--arrivals", "30m", "--compare", file, "--svg", svg})
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	table, _, _ := strings.Cut(withoutVersions(stdout), "\nRetries in each")
+	if !strings.Contains(document, "--compare patient.yaml --svg out.svg\n"+table+"```\n") {
+		t.Errorf("docs/simulate.md does not hold this:\n%s", table)
+	}
+	drawn, err := os.ReadFile(svg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := os.ReadFile("../../docs/images/simulate.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(shown) != string(drawn) {
+		t.Error("docs/images/simulate.svg is not what the command of docs/simulate.md draws: draw it again")
+	}
+
+	_, again, _ := strings.Cut(played(t).must(t, "replay", "--policy", testPolicies+":long"), "\nSingle")
+	again, _, _ = strings.Cut(again, "\nThe texts are")
+	if !strings.Contains(document, "...\nSingle"+again+"```\n") {
+		t.Errorf("docs/simulate.md does not hold this:\nSingle%s", again)
+	}
+}
+
+// withoutVersions leaves out the versions of policies: each new rule of tiss is another one.
+func withoutVersions(text string) string {
+	return regexp.MustCompile(`version [0-9a-f]{12}`).ReplaceAllString(text, "version ...")
 }
