@@ -108,17 +108,17 @@ func (l *linter) horizon() {
 	shortest, longest := Horizon(p)
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.setting(SevereWarning, "unbounded", "maxRetries",
-			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, spell(longest)),
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, FormatDuration(longest)),
 			"set a deadline: the time after which the claim needs a person anyway")
 	}
 	switch {
 	case l.outage > longest:
 		l.setting(SevereWarning, "horizon-shorter-than-outage", "maxRetries",
-			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", spell(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max")
 	case l.outage > shortest:
 		l.setting(SevereWarning, "horizon-shorter-than-outage", "maxRetries",
-			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", spell(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last too")
 	}
 }
@@ -133,11 +133,11 @@ func (l *linter) deadline() {
 	switch {
 	case p.Deadline < p.Min:
 		l.setting(SevereError, "deadline-too-short", "deadline",
-			fmt.Sprintf("nothing is ever tried again: the deadline, %s, is shorter than min, %s", spell(p.Deadline), spell(p.Min)),
+			fmt.Sprintf("nothing is ever tried again: the deadline, %s, is shorter than min, %s", FormatDuration(p.Deadline), FormatDuration(p.Min)),
 			"lengthen the deadline, or shorten min")
 	case p.Deadline < first:
 		l.setting(SevereWarning, "deadline-too-short", "deadline",
-			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", spell(first), spell(p.Deadline)),
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
 			"lengthen the deadline, or shorten base")
 	case p.Deadline < longest:
 		fit := 0
@@ -148,7 +148,7 @@ func (l *linter) deadline() {
 		}
 		l.setting(SevereInformation, "deadline-cuts-retries", "deadline",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it where at least min remains",
-				counted(p.MaxRetries, "wait"), fit, spell(p.Deadline)),
+				counted(p.MaxRetries, "wait"), fit, FormatDuration(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
 	}
 }
@@ -157,7 +157,7 @@ func (l *linter) waits() {
 	p := l.p
 	if p.Min > p.Base {
 		l.setting(SevereWarning, "min-above-base", "min",
-			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", spell(p.Min), spell(p.Base)),
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", FormatDuration(p.Min), FormatDuration(p.Base)),
 			"raise base to min, or lower min")
 	}
 	if p.MaxRetries == 0 {
@@ -166,7 +166,7 @@ func (l *linter) waits() {
 	_, longest := p.Band(p.MaxRetries - 1)
 	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
 		l.setting(SevereInformation, "cap-not-reached", "max",
-			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", spell(p.Max), counted(p.MaxRetries, "retry"), spell(longest)),
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", FormatDuration(p.Max), counted(p.MaxRetries, "retry"), FormatDuration(longest)),
 			"nothing, where max is to bound server hints only; else lower it")
 	}
 	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
@@ -193,7 +193,7 @@ func (l *linter) jitter() {
 		only, _ := p.Band(single[0])
 		l.setting(SevereWarning, "jitter-without-room", "jitter",
 			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
-				numbered(single), spell(only)),
+				numbered(single), FormatDuration(only)),
 			"a finer precision, a lower min, a higher max or a larger share")
 	}
 	if len(cut) > 0 {
@@ -247,13 +247,13 @@ func counted(n int, thing string) string {
 
 func between(from, to time.Duration) string {
 	if from == to {
-		return spell(from)
+		return FormatDuration(from)
 	}
-	return spell(from) + " to " + spell(to)
+	return FormatDuration(from) + " to " + FormatDuration(to)
 }
 
-// spell writes a duration as a policies file does: 1h36m, not 1h36m0s.
-func spell(d time.Duration) string {
+// FormatDuration writes a duration for people, much as a policies file does: 1h36m, not 1h36m0s; a long one in days.
+func FormatDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d == math.MaxInt64:

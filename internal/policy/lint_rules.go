@@ -149,8 +149,8 @@ func (l *linter) inBothClasses(i int) {
 		}
 		if len(both) > 0 {
 			l.rule(SevereInformation, "two-classes", &l.e.Rules[i], "code",
-				fmt.Sprintf("%s is %s here and PERMANENT in rule %s, under other conditions; where both hold it is PERMANENT",
-					join(both, "and"), l.p.Rules[i].Class, other.ID),
+				fmt.Sprintf("%s here, but PERMANENT in rule %s under other conditions: %s; where both hold it is PERMANENT",
+					l.p.Rules[i].Class, other.ID, join(both, "and")),
 				"nothing, where the conditions tell the two apart")
 		}
 	}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+func newPoliciesLint() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "lint [FILE]",
+		Short: "Find what is wrong or odd in a policies file",
+		Long: `Finds what is wrong or odd in a policies file, or in the built-in policies if no
+FILE is named. A finding is one of:
+
+  error        the worker refuses the file, or a policy never tries again
+  warning      a policy does not do what is written down: a rule that never
+               matches, a code in two classes, no bound in time, ...
+  information  worth knowing, and often meant: a cap that is never reached, ...
+
+The exit code is 0 where there is no more than information, 1 with an error or a
+warning, and 2 where the file cannot be read.`,
+		Example: `  worker policies lint policies.yaml
+  worker policies lint policies.yaml --outage 12h --json`,
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("lint takes one file, but got %q too", args[1])}
+			}
+			return nil
+		},
+	}
+	outage := command.Flags().String("outage", "", "how long an outage the retries must outlast: 12h")
+	asJSON := command.Flags().Bool("json", false, "print a JSON array of findings")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		var down time.Duration
+		if *outage != "" {
+			var err error
+			if down, err = policy.ParseDuration(*outage); err != nil {
+				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
+			}
+		}
+		file := ""
+		if len(args) > 0 {
+			file = args[0]
+		}
+		findings, err := findingsOf(file, down)
+		if err != nil {
+			return err
+		}
+		if err := printAnswer(command, *asJSON, findings, lintText(findings)); err != nil {
+			return err
+		}
+		return verdict(findings)
+	}
+	return command
+}
+
+// findingsOf are a file's faults if it has any, else what is odd about its policies. Without a file they are the built-in
+// policies'.
+func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
+	findings := []policy.Finding{} // in JSON a list, even where it is empty
+	store, err := policy.Open(file)
+	if faults, broken := errors.AsType[policy.Faults](err); broken {
+		for _, f := range faults {
+			findings = append(findings, policy.Finding{
+				Severity: policy.SevereError, Check: "broken", Policy: f.Policy, Rule: f.Rule, File: f.File, Line: f.Line, Problem: f.Problem,
+			})
+		}
+		return findings, nil
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	origin := file
+	if file == "" {
+		origin = policy.BuiltInOrigin
+	}
+	set := store.Current()
+	for p := range set.All() {
+		if set.Origin(p.Name) == origin {
+			findings = append(findings, set.Lint(p.Name, outage)...)
+		}
+	}
+	return findings, nil
+}
+
+func lintText(findings []policy.Finding) string {
+	if len(findings) == 0 {
+		return "Nothing is odd.\n"
+	}
+	var b strings.Builder
+	for line := range strings.Lines(findingsText(findings)) {
+		b.WriteString(strings.TrimPrefix(line, "  "))
+	}
+	return b.String()
+}
+
+// verdict is an error where something is to be done.
+func verdict(findings []policy.Finding) error {
+	number := map[policy.Severity]int{}
+	for _, f := range findings {
+		number[f.Severity]++
+	}
+	var parts []string
+	for _, severity := range []policy.Severity{policy.SevereError, policy.SevereWarning} {
+		if number[severity] > 0 {
+			parts = append(parts, count(number[severity], string(severity)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return errors.New("the policies have " + strings.Join(parts, " and "))
+}

@@ -1,0 +1,132 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+const nightFile = "testdata/night.yaml"
+
+func TestThePoliciesOfTheFileAreListedWithTheBuiltInOnes(t *testing.T) {
+	for _, way := range []struct {
+		args     []string
+		settings []string
+	}{
+		{[]string{"policies", "--file", nightFile}, nil},
+		{[]string{"policies"}, []string{"RETRY_POLICIES_FILE=" + nightFile}},
+	} {
+		code, stdout, stderr := worker(t, way.args, append(way.settings, "ZEEBE_ADDRESS=zeebe.example:443")...)
+		if code != 0 || stderr != "" {
+			t.Fatalf("%v: exit code %d, %s", way.args, code, stderr)
+		}
+		for _, want := range append(policy.BuiltIns().Names(), "night", nightFile, "built-in", "20 retries, waits of 45s to 2h, 16h30m to 33h in all") {
+			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
+				t.Errorf("%v: %q is missing in\n%s", way.args, want, stdout)
+			}
+		}
+	}
+}
+
+func TestEveryPolicyFitsATerminalOf80Columns(t *testing.T) {
+	for _, name := range append(policy.BuiltIns().Names(), "") {
+		args := []string{"policies", "--file", nightFile}
+		if name != "" {
+			args = append(args, name)
+		}
+		_, stdout, _ := worker(t, args)
+		for line := range strings.Lines(stdout) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%s: %q has more than 80 columns", name, line)
+			}
+		}
+	}
+}
+
+func TestAPolicyPrintedAsJSONCanBePutIntoAFile(t *testing.T) {
+	for _, name := range append(policy.BuiltIns().Names(), "night") {
+		_, stdout, _ := worker(t, []string{"policies", name, "--json", "--file", nightFile})
+		var shown struct {
+			Version string
+			Policy  json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(stdout), &shown); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "again.yaml")
+		if err := os.WriteFile(file, []byte(`{"policies": [`+string(shown.Policy)+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := worker(t, []string{"policies", name, "--file", file})
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "version "+shown.Version) {
+			t.Errorf("%s: version %s is read again as\n%s%s", name, shown.Version, stdout, stderr)
+		}
+	}
+}
+
+func TestTheExitCodeOfLintTellsWhatIsToBeDone(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const good = "policies:\n  - {name: a, base: 1m, max: 4m, maxRetries: 3, rules: [{id: x, class: TRANSIENT, contains: [X]}]}\n"
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"nothing", []string{file("good.yaml", good)}, 0, "Nothing is odd"},
+		{"the built-in policies", nil, 0, "cap-not-reached"},
+		{"information", []string{file("information.yaml", strings.Replace(good, "4m", "8m", 1))}, 0, "information cap-not-reached"},
+		{"a warning", []string{nightFile}, 1, "1 warning"},
+		{"an outage", []string{file("outage.yaml", good), "--outage", "PT1H"}, 1, "an outage of 1h outlasts all retries"},
+		{"a broken file", []string{file("broken.yaml", strings.Replace(good, "base", "bass", 1))}, 1, "did you mean base?"},
+		{"a missing file", []string{filepath.Join(dir, "missing.yaml")}, 2, "no such file"},
+		{"a bad outage", []string{nightFile, "--outage", "long"}, 2, `--outage "long" is no duration`},
+		{"two files", []string{nightFile, nightFile}, 2, "one file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := worker(t, append([]string{"policies", "lint"}, tt.args...))
+			if code != tt.code || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), tt.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tt.code, tt.says, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestAPolicyThatIsNotKnownAndABrokenFileAreMistakesOfWhoAsks(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("policies: 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		`there is no policy "tis"`: {"policies", "tis", "--file", nightFile},
+		broken + ":1":              {"policies", "--file", broken},
+		"takes one name":           {"policies", "tiss", "fast"},
+	} {
+		if code, _, stderr := worker(t, args); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+}
+
+func TestTheJSONOfAPolicyIsPinned(t *testing.T) {
+	_, stdout, _ := worker(t, []string{"policies", "night", "--json", "--file", nightFile})
+	checkGolden(t, "policies_night_json", stdout)
+}
+
+func TestTheSchemaIsPrintedAsItIs(t *testing.T) {
+	if _, stdout, _ := worker(t, []string{"policies", "schema"}); stdout != string(policy.Schema) {
+		t.Error("what is printed is not the schema")
+	}
+}

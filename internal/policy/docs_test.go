@@ -1,0 +1,53 @@
+package policy_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+func TestTheExampleInTheDocsIsAGoodFile(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, begins := strings.Cut(string(text), "```yaml\n")
+	example, _, ends := strings.Cut(example, "```\n")
+	if !begins || !ends {
+		t.Fatal("there is no example")
+	}
+	set := parse(t, example)
+	for _, name := range []string{"dental", "tiss"} {
+		if set.Origin(name) != "test.yaml" {
+			t.Errorf("%s is of %s", name, set.Origin(name))
+		}
+		for _, f := range set.Lint(name, 0) {
+			if f.Severity != policy.SevereInformation {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	dental, _ := set.Get("dental")
+	for text, rule := range map[string]string{
+		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 503 gone": "http.gateway",
+		"claim 503 refused": "unknown", "socket timed out": "dental.timeout",
+	} {
+		if got := dental.Classify(text).RuleID; got != rule {
+			t.Errorf("%q is of rule %s, want %s", text, got, rule)
+		}
+	}
+}
+
+func TestTheDocsExplainEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range schema(t)["policy"].Properties {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("docs/policies.md does not name %s", name)
+		}
+	}
+}
