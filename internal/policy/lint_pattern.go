@@ -3,6 +3,7 @@ package policy
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -36,12 +37,7 @@ func needsLower(re *syntax.Regexp) bool {
 	case syntax.OpCharClass:
 		return needsLowerClass(re.Rune)
 	case syntax.OpConcat:
-		for _, part := range re.Sub {
-			if needsLower(part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(re.Sub, needsLower)
 	case syntax.OpAlternate:
 		for _, part := range re.Sub {
 			if !needsLower(part) {
