@@ -25,7 +25,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	if err != nil || iso.Years != 0 || iso.Months != 0 {
 		return 0, errors.New("is no ISO 8601 duration of days, hours, minutes and seconds, such as PT5M or P1D")
 	}
-	d := iso.ToTimeDuration()
+	d := iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float: some nanoseconds off after a month
 	if days := iso.Weeks*7 + iso.Days + iso.Hours/24 + iso.Minutes/(24*60) + iso.Seconds/(24*60*60); days > maxDays || d < 0 {
 		return 0, errors.New("is too long, or negative")
 	}
