@@ -63,17 +63,17 @@ type linter struct {
 	findings []Finding
 }
 
-// kind is the kind of a finding.
-type kind struct {
+// oddity is the kind of a finding.
+type oddity struct {
 	severity Severity
 	check    string
 }
 
 // setting notes a finding about a setting of the policy.
-func (l *linter) setting(k kind, setting, problem, advice string) {
+func (l *linter) setting(o oddity, setting, problem, advice string) {
 	line, _ := l.e.states(setting)
 	l.findings = append(l.findings, Finding{
-		Severity: k.severity, Check: k.check, Policy: l.e.Name, File: l.e.file, Line: line, Problem: problem, Advice: advice,
+		Severity: o.severity, Check: o.check, Policy: l.e.Name, File: l.e.file, Line: line, Problem: problem, Advice: advice,
 	})
 }
 
@@ -113,17 +113,17 @@ func (l *linter) horizon() {
 	p := l.p
 	shortest, longest := Horizon(p)
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
-		l.setting(kind{SevereWarning, "unbounded"}, "maxRetries",
+		l.setting(oddity{SevereWarning, "unbounded"}, "maxRetries",
 			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, FormatDuration(longest)),
 			"set a deadline: the time after which the claim needs a person anyway")
 	}
 	switch {
 	case l.outage > longest:
-		l.setting(kind{SevereWarning, "horizon-shorter-than-outage"}, "maxRetries",
+		l.setting(oddity{SevereWarning, "horizon-shorter-than-outage"}, "maxRetries",
 			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max")
 	case l.outage > shortest:
-		l.setting(kind{SevereWarning, "horizon-shorter-than-outage"}, "maxRetries",
+		l.setting(oddity{SevereWarning, "horizon-shorter-than-outage"}, "maxRetries",
 			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last too")
 	}
@@ -138,11 +138,11 @@ func (l *linter) deadline() {
 	_, longest := waited(p, p.MaxRetries)
 	switch {
 	case p.Deadline < p.Min:
-		l.setting(kind{SevereError, "deadline-too-short"}, "deadline",
+		l.setting(oddity{SevereError, "deadline-too-short"}, "deadline",
 			fmt.Sprintf("nothing is ever tried again: the deadline, %s, is shorter than min, %s", FormatDuration(p.Deadline), FormatDuration(p.Min)),
 			"lengthen the deadline, or shorten min")
 	case p.Deadline < first:
-		l.setting(kind{SevereWarning, "deadline-too-short"}, "deadline",
+		l.setting(oddity{SevereWarning, "deadline-too-short"}, "deadline",
 			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
 			"lengthen the deadline, or shorten base")
 	case p.Deadline < longest:
@@ -152,7 +152,7 @@ func (l *linter) deadline() {
 			_, next := p.Band(fit)
 			all = sum(all, next)
 		}
-		l.setting(kind{SevereInformation, "deadline-cuts-retries"}, "deadline",
+		l.setting(oddity{SevereInformation, "deadline-cuts-retries"}, "deadline",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it where at least min remains",
 				counted(p.MaxRetries, "wait"), fit, FormatDuration(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
@@ -162,7 +162,7 @@ func (l *linter) deadline() {
 func (l *linter) waits() {
 	p := l.p
 	if p.Min > p.Base {
-		l.setting(kind{SevereWarning, "min-above-base"}, "min",
+		l.setting(oddity{SevereWarning, "min-above-base"}, "min",
 			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", FormatDuration(p.Min), FormatDuration(p.Base)),
 			"raise base to min, or lower min")
 	}
@@ -171,12 +171,12 @@ func (l *linter) waits() {
 	}
 	_, longest := p.Band(p.MaxRetries - 1)
 	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
-		l.setting(kind{SevereInformation, "cap-not-reached"}, "max",
+		l.setting(oddity{SevereInformation, "cap-not-reached"}, "max",
 			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", FormatDuration(p.Max), counted(p.MaxRetries, "retry"), FormatDuration(longest)),
 			"nothing, where max is to bound server hints only; else lower it")
 	}
 	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
-		l.setting(kind{SevereWarning, "factor-ignored"}, "factor",
+		l.setting(oddity{SevereWarning, "factor-ignored"}, "factor",
 			"decorrelated jitter has no factor: each wait is drawn from base to three times the wait before", "leave factor out")
 	}
 }
@@ -197,7 +197,7 @@ func (l *linter) jitter() {
 	}
 	if len(single) > 0 {
 		only, _ := p.Band(single[0])
-		l.setting(kind{SevereWarning, "jitter-without-room"}, "jitter",
+		l.setting(oddity{SevereWarning, "jitter-without-room"}, "jitter",
 			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
 				numbered(single), FormatDuration(only)),
 			"a finer precision, a lower min, a higher max or a larger share")
@@ -205,7 +205,7 @@ func (l *linter) jitter() {
 	if len(cut) > 0 {
 		from, to := l.asked(cut[0])
 		shortest, longest := p.Band(cut[0])
-		l.setting(kind{SevereInformation, "jitter-leaves-band"}, "jitter",
+		l.setting(oddity{SevereInformation, "jitter-leaves-band"}, "jitter",
 			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but they are spread over less time",
 				numbered(cut), between(from, to), between(shortest, longest)),
 			"nothing, where that is enough; else a lower min or a higher max")

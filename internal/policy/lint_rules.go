@@ -9,10 +9,10 @@ import (
 )
 
 // rule notes a finding about a rule.
-func (l *linter) rule(k kind, r *Rule, setting, problem, advice string) {
+func (l *linter) rule(o oddity, r *Rule, setting, problem, advice string) {
 	_, line := follow(r.node, []string{setting})
 	l.findings = append(l.findings, Finding{
-		Severity: k.severity, Check: k.check, Policy: l.e.Name, Rule: r.ID, File: r.file, Line: line, Problem: problem, Advice: advice,
+		Severity: o.severity, Check: o.check, Policy: l.e.Name, Rule: r.ID, File: r.file, Line: line, Problem: problem, Advice: advice,
 	})
 }
 
@@ -41,26 +41,26 @@ func (l *linter) noRules() {
 	if l.e.Unknown == "" {
 		severity = SevereWarning
 	}
-	l.setting(kind{severity, "no-rules"}, "rules", "there are no rules: every error text is "+class,
+	l.setting(oddity{severity, "no-rules"}, "rules", "there are no rules: every error text is "+class,
 		"add rules, or state unknown if one class for all is meant")
 }
 
 // alone finds what is odd about a rule whatever the others are.
 func (l *linter) alone(r *Rule, m *retry.Matcher) {
 	if len(m.Contains) == 0 && len(m.Codes) == 0 {
-		l.rule(kind{SevereInformation, "expensive"}, r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
+		l.rule(oddity{SevereInformation, "expensive"}, r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
 			"add contains with the words that are in every text that the pattern is to find")
 	}
 	if asksForLower(withCodes(m)) {
-		l.rule(kind{SevereWarning, "never-matches"}, r, "pattern", "the pattern asks for a lower-case letter, but it is matched on the text in upper case: the rule never matches",
+		l.rule(oddity{SevereWarning, "never-matches"}, r, "pattern", "the pattern asks for a lower-case letter, but it is matched on the text in upper case: the rule never matches",
 			"write the pattern in upper case")
 	}
 	if m.Unless != "" && asksForLower(m.Unless) {
-		l.rule(kind{SevereWarning, "unless-never-matches"}, r, "unless", "unless asks for a lower-case letter, but it is matched on the text in upper case: it excludes nothing",
+		l.rule(oddity{SevereWarning, "unless-never-matches"}, r, "unless", "unless asks for a lower-case letter, but it is matched on the text in upper case: it excludes nothing",
 			"write unless in upper case")
 	}
 	if excludesItself(m) {
-		l.rule(kind{SevereWarning, "never-matches"}, r, "unless", "unless matches everything that the rule looks for: the rule never matches", "make unless narrower, or leave it out")
+		l.rule(oddity{SevereWarning, "never-matches"}, r, "unless", "unless matches everything that the rule looks for: the rule never matches", "make unless narrower, or leave it out")
 	}
 }
 
@@ -102,7 +102,7 @@ func (l *linter) taken(i int, taken []taking, whole bool) {
 	if !whole {
 		which = quoted(taken) + " never decides"
 	}
-	l.rule(kind{severity, check}, &l.e.Rules[i], "contains",
+	l.rule(oddity{severity, check}, &l.e.Rules[i], "contains",
 		fmt.Sprintf("%s: rule %s, %s, is asked before and takes all such texts", which, by.ID, by.Class),
 		"leave it out here, or narrow the other rule with pattern or unless")
 }
@@ -148,7 +148,7 @@ func (l *linter) inBothClasses(i int) {
 			}
 		}
 		if len(both) > 0 {
-			l.rule(kind{SevereInformation, "two-classes"}, &l.e.Rules[i], "code",
+			l.rule(oddity{SevereInformation, "two-classes"}, &l.e.Rules[i], "code",
 				fmt.Sprintf("%s here, but PERMANENT in rule %s under other conditions: %s; where both hold it is PERMANENT",
 					l.p.Rules[i].Class, other.ID, join(both, "and")),
 				"nothing, where the conditions tell the two apart")
