@@ -260,6 +260,47 @@ func TestAFailureThatWasAskedTwiceIsOneFailure(t *testing.T) {
 	if got.Judged != 1 || got.Tries != 3 || got.Open != 0 {
 		t.Errorf("%+v", got)
 	}
+
+	h = tiss()
+	h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
+	again = h.records[2]
+	again.At = again.At.Add(time.Second)
+	h.records = append(h.records, again)
+	if got := h.replayed(t, changed(t, func(p *retry.Policy) { p.Unknown = retry.Permanent })).Rounds(); got.Needless != 5 {
+		t.Errorf("5 retries were needless, but it is %+v", got)
+	}
+}
+
+func TestAFasterPolicyTriesInVainBetweenTheRecordedFailures(t *testing.T) {
+	h := &hospital{policy: changed(t, func(*retry.Policy) {})}
+	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06")) // fails at 08:00:00 and 08:05:07, and is accepted at 08:15:07
+	got := h.replayed(t, changed(t, func(p *retry.Policy) {
+		p.Base, p.Factor, p.Min, p.Max, p.MaxRetries = time.Minute, 1, time.Minute, time.Minute, 100
+	})).Rounds()
+	// In vain at 08:01 to 08:04, with the recorded one at 08:05:07, and at 08:06:07 to 08:14:07; then at 08:15:07.
+	if got.TriesThen != 4+1+9+1 || got.WastedThen != 0 || got.LostByTime != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTroubleThatNoRuleKnowsIsToldApartByItsText(t *testing.T) {
+	for text, saved := range map[string]int{"weird": 1, "strange": 0} {
+		h := tiss()
+		h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
+		h.submits("CLM-B-1", text, at("09:00"), at("11:30"))
+		if got := h.replayed(t, changed(t, more)).Rounds(); got.SavedOthers != saved {
+			t.Errorf("after another claim with %q: %+v", text, got)
+		}
+	}
+}
+
+func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
+	h := &hospital{policy: changed(t, func(*retry.Policy) {})}
+	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06"))
+	d := h.replayed(t, changed(t, func(p *retry.Policy) { p.Deadline = 9 * time.Minute })).Decisions()
+	if d.Outcome != 1 || d.Rows[0].After.Outcome != audit.KindExhausted || d.Replayed != 2 {
+		t.Errorf("%+v", d)
+	}
 }
 
 func TestDecisionsOfOtherPoliciesAreLeftOutOnRequest(t *testing.T) {

@@ -1,4 +1,7 @@
 package simulate
 
-// ForText is forText, for the property that it decides as the whole policy does.
-var ForText = forText
+// ForText is forText, for the property that it decides as the whole policy does; Quantile is quantile.
+var (
+	ForText  = forText
+	Quantile = quantile
+)

@@ -261,3 +261,23 @@ func TestASimulationStopsWhenItIsToldTo(t *testing.T) {
 		t.Errorf("%d calls, error %v", calls, err)
 	}
 }
+
+func TestAQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
+	ten := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for _, test := range []struct {
+		sorted  []int64
+		percent int
+		want    time.Duration
+	}{
+		{ten, 50, 5 * time.Second},
+		{ten, 95, 10 * time.Second},
+		{ten, 100, 10 * time.Second},
+		{ten[:3], 50, 2 * time.Second},
+		{ten[6:7], 50, 7 * time.Second},
+		{nil, 50, 0},
+	} {
+		if got := simulate.Quantile(test.sorted, test.percent); got != test.want {
+			t.Errorf("%d %% of %v: %v, want %v", test.percent, test.sorted, got, test.want)
+		}
+	}
+}
