@@ -21,11 +21,16 @@ func (s *scene) redrives(claimID string) {
 	s.must(err)
 }
 
-// isRedriven has a claim sent again that waits for the message.
-func (c *claim) isRedriven(claimID string) {
+// isRedriven has a claim sent again as soon as it waits for the message at this event.
+func (c *claim) isRedriven(claimID, event string) {
 	c.Helper()
-	c.next("the subscription to the message", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(event) bool { return true })
+	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
 	c.redrives(claimID)
+}
+
+// at matches what happens at an element.
+func at(element string) func(event) bool {
+	return func(e event) bool { return e.ElementID == element }
 }
 
 func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
@@ -34,7 +39,7 @@ func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
 	s.redrives("CLM-E2E-21-1") // it does not wait yet, so this is lost
 	claim.submissionFails("TIMEOUT")
 	first := claim.waits(5, 6)
-	claim.isRedriven("CLM-E2E-21-1")
+	claim.isRedriven("CLM-E2E-21-1", "Event_RedriveClaim")
 
 	claim.submission().holds(vars{"retryCount": 1, "submissionError": nil, "lastSubmissionTime": nil, "retryAfter": nil}).fails("TIMEOUT")
 	claim.waits(8, 12).passes() // the count goes on, and no message waits
@@ -49,14 +54,14 @@ func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
 
 func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
 	for _, c := range []struct {
-		claimID, person, recorder string
-		fails                     func(*claim)
+		claimID, person, event, recorder string
+		fails                            func(*claim)
 	}{
-		{"CLM-E2E-22-1", "Task_ReviewClaim", "Task_RecordResubmittedByBilling", func(c *claim) {
+		{"CLM-E2E-22-1", "Task_ReviewClaim", "BoundaryEvent_BillingRedriven", "Task_RecordResubmittedByBilling", func(c *claim) {
 			c.isExhaustedBy("RATE_LIMIT")
 			c.notifies("billing")
 		}},
-		{"CLM-E2E-22-2", "Task_CorrectData", "Task_RecordResubmittedByRegistration", func(c *claim) {
+		{"CLM-E2E-22-2", "Task_CorrectData", "BoundaryEvent_RegistrationRedriven", "Task_RecordResubmittedByRegistration", func(c *claim) {
 			c.submissionFails("INSURANCE_EXPIRED")
 			c.notifies("registration")
 		}},
@@ -66,7 +71,7 @@ func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
 			claim := s.submits(c.claimID)
 			c.fails(claim)
 			asked := claim.asks(c.person).holds(vars{"justification": nil, "operator": nil, "redriveId": nil})
-			claim.isRedriven(c.claimID)
+			claim.isRedriven(c.claimID, c.event)
 
 			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
 			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
@@ -94,7 +99,7 @@ func TestARedriveThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	claim.waits(5, 6)
 	w.stops()
 
-	claim.isRedriven("CLM-E2E-23-1")
+	claim.isRedriven("CLM-E2E-23-1", "Event_RedriveClaim")
 	bound := claim.next("the bound of the record", "TIMER", "CREATED", func(event) bool { return true })
 	s.untilTimersFiredUpTo(bound.due().Add(-time.Minute))
 	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
