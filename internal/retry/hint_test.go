@@ -239,7 +239,7 @@ func TestNoTryIsMadeBeforeTheTimeThatTheOtherSideNamed(t *testing.T) {
 	for name, change := range map[string]func(*retry.Policy){"minutes": func(*retry.Policy) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
 		for _, offset := range []time.Duration{0, 1, 200 * time.Millisecond, 300 * time.Millisecond, 301 * time.Millisecond, 999 * time.Millisecond} {
 			r := request("BUSY", 0)
-			r.RetryAfter = retry.Hint{Until: now.Add(30*time.Second + offset)}
+			r.RetryAfter = retry.Hint{Until: now.Add(minutes(10) + offset)}
 			d, err := plain(t, change).Decide(r, at)
 			if err != nil || d.NextRetryTime.Before(r.RetryAfter.Until) {
 				t.Errorf("%s: next try at %v, the other side said %v (%v)", name, d.NextRetryTime, r.RetryAfter.Until, err)

@@ -80,19 +80,21 @@ func TestDecorrelatedJitterTellsItsBounds(t *testing.T) {
 	}
 }
 
-// A float of nanoseconds is not exact. A millionth of a second too much would make the band of a delay a minute narrower.
+// A float of nanoseconds is not exact. A millionth of a second too much would make the band of a delay a unit narrower.
 func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	t.Parallel()
-	for share, of := range map[float64]int64{0.1: 10, 0.2: 5, 0.25: 4, 0.5: 2} {
-		p := plain(t, jittered(retry.JitterProportional, share, func(p *retry.Policy) {
-			p.Precision, p.Min, p.Base, p.Max = time.Millisecond, time.Millisecond, 366*24*time.Hour, 366*24*time.Hour
-		})...)
-		for d := int64(1); d < int64(366*24*time.Hour/time.Millisecond); d = d*3/2 + 1 {
+	const year = int64(366 * 24 * time.Hour / time.Millisecond)
+	p := plain(t, func(p *retry.Policy) {
+		p.Precision, p.Min, p.Max = time.Millisecond, time.Millisecond, time.Duration(year)*time.Millisecond
+	})
+	for thousandths := range int64(1001) {
+		p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: float64(thousandths) / 1000}
+		for _, d := range []int64{1000, 300_000, 14_400_000, year/2 - 7*thousandths, year - 7919*thousandths} {
 			p.Base = time.Duration(d) * time.Millisecond
-			wantFrom := time.Duration((d*(of-1)+of-1)/of) * time.Millisecond // rounded up
-			wantTo := time.Duration(d*(of+1)/of) * time.Millisecond
-			if from, to := p.Band(0); from != wantFrom || to != min(wantTo, p.Max) {
-				t.Fatalf("%v of %v: %v..%v, want %v..%v", share, p.Base, from, to, wantFrom, wantTo)
+			wantFrom := time.Duration((d*(1000-thousandths)+999)/1000) * time.Millisecond // rounded up
+			wantTo := time.Duration(d*(1000+thousandths)/1000) * time.Millisecond
+			if from, to := p.Band(0); from != max(wantFrom, p.Min) || to != min(wantTo, p.Max) {
+				t.Fatalf("%d thousandths of %v: %v..%v, want %v..%v", thousandths, p.Base, from, to, wantFrom, wantTo)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func bySecond(p *retry.Policy) {
 
 // byMillisecond makes a policy count in milliseconds, from half a second on.
 func byMillisecond(p *retry.Policy) {
-	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Minute
+	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Hour
 }
 
 // answer is what the policy decides at the time now.
