@@ -40,8 +40,8 @@ const (
 )
 
 // policyFor is the policy of a job: the one that its task names, or else the job type's own, with what task and job
-// override. What is wrong is noted as a fault; it then returns the job type's policy, so that the other variables can be
-// looked at as well, and known says whether the policy was at fault rather than a variable of the job.
+// override. What is wrong is noted as a fault; it then returns the policy without overrides, so that the other variables
+// can be looked at as well. settled is false where another set of policies could help.
 func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen *retry.Policy, settled bool) {
 	fallback, _ := known.Get(name)
 	headers, settled := d.headers(j)
@@ -61,7 +61,7 @@ func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen 
 	chosen, err := fallback.With(o.Overrides)
 	if err != nil {
 		d.fault(o.from, "given", fmt.Sprintf("ones that fit policy %s: %s", fallback.Name, strings.ReplaceAll(err.Error(), "\n", ", ")))
-		return fallback, settled
+		return fallback, false
 	}
 	return chosen, settled && !d.faultyHeader
 }

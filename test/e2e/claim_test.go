@@ -209,10 +209,23 @@ func (c *claim) waits(shortest, longest int) pause {
 	return p
 }
 
-// passes moves the broker's clock to the end of the wait.
+// waitsFor returns the timer that the claim waits for. It must be for this long.
+func (c *claim) waitsFor(want time.Duration) pause {
+	c.Helper()
+	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
+	// The broker reads its clock twice, for the due date and for the record, and may pause in between.
+	if wait := timer.due().Sub(timer.at()); wait > want || wait < want-min(want/2, 10*time.Second) {
+		c.Errorf("the timer waits %v, want %v", wait, want)
+	}
+	return pause{claim: c, event: timer}
+}
+
+// passes moves the broker's clock to the end of the wait, where that has not come by itself.
 func (p pause) passes() {
 	p.claim.Helper()
-	p.claim.advance(p.due().Sub(p.claim.clock()))
+	if left := p.due().Sub(p.claim.clock()); left > 0 {
+		p.claim.advance(left)
+	}
 }
 
 // isOver tells whether the timer has fired.

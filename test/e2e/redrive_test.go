@@ -14,13 +14,15 @@ const reason = "a operadora confirmou que voltou"
 // of another test is chosen.
 type office struct {
 	*scene
-	store string
+	store  string
+	worker *worker
 }
 
-func atTheOffice(t *testing.T) *office {
+// atTheOffice sets that scene; the worker has further settings if there are any.
+func atTheOffice(t *testing.T, settings ...string) *office {
 	t.Helper()
-	o := &office{atSharedBroker(t), "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
-	o.startWorker(o.store)
+	o := &office{scene: atSharedBroker(t), store: "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
+	o.worker = o.startWorker(append(settings, o.store)...)
 	return o
 }
 

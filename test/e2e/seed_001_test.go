@@ -1,0 +1,71 @@
+package e2e
+
+import "testing"
+
+// fiveNames are the variables of RN-BIL-004 section 3.2.
+var fiveNames = []string{"shouldRetry", "nextRetryTime", "retryCount", "retryReason", "backoffMinutes"}
+
+const submissionBackoff = "retry-submission-backoff"
+
+func TestSeed001TheOlderRuleAnswersItsFiveNamesBesideTheNewerOneAndEachCountsItsOwn(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("submission-backoff.bpmn")
+	older := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-1"})
+	first := older.submission()
+	newer := o.submits("CLM-SEED-001-2")
+	other := newer.submission()
+	first.fails("CONNECTION_ERROR")
+	other.fails("RATE_LIMIT") // both job types have work now
+
+	wait := older.waits(5, 6)
+	older.answered(submissionBackoff, "COMPLETED", 1, fiveNames...).hold(t, vars{
+		"shouldRetry": true, "retryCount": 1, "retryReason": "Retry 1 of 5", "backoffMinutes": wait.minutes,
+	})
+	newer.waits(5, 6)
+	newer.cancel()
+	for _, line := range []string{
+		"submission_retry_total 1", "submission_retry_backoff_minutes_count 1", "submission_retry_max_exceeded 0",
+		`error_classification_distribution{classification="TRANSIENT"} 1`,
+		`retry_scheduled_total{classification="TRANSIENT"} 1`, "backoff_duration_minutes_count 1", "max_retries_exceeded_total 0",
+	} {
+		o.worker.shows(line)
+	}
+
+	wait.passes()
+	older.submission().holds(vars{"retryCount": 1}).complete(nil)
+	older.endsAt("EndEvent_Done")
+	older.variables().hold(t, vars{"status": "SUBMITTED"})
+	older.variables().lack(t, "maxRetries", "errorClassification", "originalError", "retryDecision")
+	older.recorded("SUBMITTED")
+}
+
+func TestSeed001UsedUpRetriesOfTheOlderRuleGoToBilling(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("submission-backoff.bpmn")
+	claim := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-3"})
+	claim.isExhaustedBy("TEMPORARY_ERROR")
+	claim.answered(submissionBackoff, "COMPLETED", len(bands), fiveNames...)
+	claim.notifies("billing").holds(vars{"retryCount": 5, "retryReason": "Transient error, all 5 retries used"})
+	claim.answered(submissionBackoff, "ERROR_THROWN", 1, fiveNames...).hold(t, vars{
+		"shouldRetry": false, "retryCount": 5, "backoffMinutes": 0, "nextRetryTime": nil,
+	})
+	claim.endsAt("EndEvent_ForBilling")
+	claim.variables().hold(t, vars{"status": "EXHAUSTED"})
+	o.worker.shows("submission_retry_total 5")
+	o.worker.shows("submission_retry_max_exceeded 1")
+	o.worker.shows("max_retries_exceeded_total 0")
+	o.worker.shows(`error_classification_distribution{classification="TRANSIENT"} 6`)
+}
+
+func TestSeed001APermanentErrorOfTheOlderRuleGoesToRegistration(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("submission-backoff.bpmn")
+	claim := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-4"})
+	claim.submissionFails("INSURANCE_EXPIRED")
+	claim.notifies("registration").holds(vars{"retryReason": "Permanent error INSURANCE_EXPIRED, no retry"})
+	claim.answered(submissionBackoff, "ERROR_THROWN", 1, fiveNames...)
+	claim.endsAt("EndEvent_ForRegistration")
+	claim.variables().hold(t, vars{"status": "REFUSED"})
+	o.worker.shows(`error_classification_distribution{classification="PERMANENT"} 1`)
+	o.worker.shows("submission_retry_max_exceeded 0")
+}

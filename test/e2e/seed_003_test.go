@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+const (
+	sendEmail = "send-email"
+	email     = "../../examples/email.bpmn"
+)
+
+// isRefusedFor lets the server answer each try with the same reply, and looks at each wait: it is the decision's, and
+// within a quarter of these delays. It returns the claim's waits.
+func (c *claim) isRefusedFor(reply string, delays ...time.Duration) (waits []time.Duration) {
+	c.Helper()
+	for _, delay := range delays {
+		c.task(sendEmail).fails(reply)
+		answer := c.next("the decision", "JOB", "COMPLETED", func(e event) bool { return e.ElementID == "Task_AnalyzeRetry" })
+		told := readVars(c.T, string(answer.Variables))
+		told.hold(c.T, vars{"backoffMinutes": 1, "errorClassification": "TRANSIENT"})
+		text, _ := told.object(c.T, "retryDecision")["backoffDuration"].(string)
+		wait, err := policy.ParseDuration(text)
+		c.must(err)
+		if wait < delay*3/4 || wait > delay*5/4 {
+			c.Errorf("the decision says %v, want %v give or take a quarter", wait, delay)
+		}
+		waits = append(waits, wait)
+		c.waitsFor(wait).passes()
+	}
+	return waits
+}
+
+func TestSeed003AMailServerThatIsBusyIsTriedAgainWithinSeconds(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("email.bpmn")
+	waits := map[time.Duration]bool{}
+	for _, c := range []struct{ id, reply, rule string }{
+		{"MSG-1", "421 4.3.2 Service not available, closing transmission channel", "smtp.transient"},
+		{"MSG-2", "550 4.2.2 Mailbox full, try again later", "smtp.550-temporary"},
+		{"MSG-3", "451 4.3.0 try again later", "smtp.transient"},
+	} {
+		mail := o.start("EmailProcess", vars{"claimId": c.id})
+		waits[mail.isRefusedFor(c.reply, time.Second)[0]] = true
+		mail.task(sendEmail).holds(vars{"retryCount": 1}).complete(nil)
+		mail.endsAt("EndEvent_Done")
+		mail.variables().hold(t, vars{"status": "SENT"})
+		mail.variables().object(t, "retryDecision").hold(t, vars{"policy": "smtp", "ruleId": c.rule, "delayBeforeJitter": "PT1S"})
+		mail.recorded("SUBMITTED")
+	}
+	if len(waits) != 3 {
+		t.Errorf("three e-mails wait %v, want three times of their own", waits)
+	}
+	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 0`)
+}
+
+func TestSeed003AnEmailWhoseTriesAreUsedIsADeadLetter(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("email.bpmn")
+	mail := o.start("EmailProcess", vars{"claimId": "MSG-4"})
+	const reply = "421 4.7.0 too many connections"
+	mail.isRefusedFor(reply, time.Second, 2*time.Second, 4*time.Second, 8*time.Second, 16*time.Second)
+	mail.task(sendEmail).fails(reply)
+
+	mail.notifies("admin").holds(vars{"retryCount": 5, "retryReason": "Transient error, all 5 retries used", "originalError": reply})
+	mail.endsAt("EndEvent_DeadLetter")
+	mail.variables().hold(t, vars{"status": "DEAD_LETTER"})
+	mail.recorded("ABANDONED")
+	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
+	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v1")
+}
+
+func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("email.bpmn")
+	mail := o.start("EmailProcess", vars{"claimId": "MSG-5"})
+	mail.task(sendEmail).fails("550 5.1.1 User unknown")
+	mail.endsAt("EndEvent_Failed")
+	mail.variables().hold(t, vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"})
+	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
+	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v1")
+}
+
+// hasAnEvent fails the test where the worker has no event of this type for the claim.
+func (o *office) hasAnEvent(claimID, kind string) {
+	o.Helper()
+	if code, text := o.says("events", "tail", "--all", "--claim", claimID); code != 0 || !strings.Contains(text, kind) {
+		o.Errorf("exit code %d, the events of %s lack a %s:\n%s", code, claimID, kind, text)
+	}
+}
+
+func TestSeed003TheDevelopmentProfileIsFasterAndGivesUpEarlier(t *testing.T) {
+	const header = `<zeebe:taskHeaders>
+          <zeebe:header key="retryPolicy" value="smtp" />
+        </zeebe:taskHeaders>`
+	o := atTheOffice(t, "RETRY_JOB_TYPES=analyze-retry=tiss,analyze-email=smtp-dev")
+	for name, changes := range map[string][]string{
+		"by a header":   {`value="smtp"`, `value="smtp-dev"`},
+		"by a job type": {header, "", `type="analyze-retry"`, `type="analyze-email"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &office{scene: &scene{t, o.broker, o.since}}
+			o.variant(email, append(changes, `id="EmailProcess"`, `id="EmailInDevelopment"`, `bpmnElement="EmailProcess"`, `bpmnElement="EmailInDevelopment"`)...)
+			mail := o.start("EmailInDevelopment", vars{"claimId": "MSG-6"})
+			mail.isRefusedFor("452 insufficient storage", 500*time.Millisecond, time.Second, 2*time.Second)
+			mail.task(sendEmail).fails("452 insufficient storage")
+			mail.notifies("admin").holds(vars{"retryReason": "Transient error, all 3 retries used"})
+			mail.endsAt("EndEvent_DeadLetter")
+			mail.variables().object(t, "retryDecision").hold(t, vars{"policy": "smtp-dev"})
+		})
+	}
+	o.worker.shows(`retry_dead_letters_total{policy="smtp-dev"} 2`)
+}

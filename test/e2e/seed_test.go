@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+)
+
+// The systems of the five seed documents, each shown working by the tests of its number: go test ./test/e2e -run
+// TestSeed003. Here stand the rule itself, RN-BIL-005 on SUB_06, and what the tests of the others share.
+
+func TestSeed000AClaimIsRetriedAndThenStoppedByAPermanentError(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-SEED-000-1")
+	claim.submissionFails("TIMEOUT: insurer did not answer within 30 s")
+	wait := claim.waits(5, 6)
+	claim.answered(analyzeRetry, "COMPLETED", 1, "shouldRetry", "retryCount", "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason",
+		"errorClassification", "originalError", "retryDecision").hold(t, vars{
+		"shouldRetry": true, "retryCount": 1, "maxRetries": 5, "backoffMinutes": wait.minutes,
+		"retryReason": "Transient error, retry 1 of 5", "errorClassification": "TRANSIENT",
+	})
+	wait.passes()
+
+	claim.submissionFails("AUTHORIZATION_DENIED: senha de autorização vencida")
+	claim.notifies("registration").holds(vars{
+		"shouldRetry": false, "retryCount": 1, "errorClassification": "PERMANENT", "backoffMinutes": 0, "nextRetryTime": nil,
+	})
+	claim.asks("Task_CorrectData").complete(vars{"manualDecision": "RESUBMIT", "justification": "senha renovada"})
+	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	claim.recorded("RESUBMITTED", "SUBMITTED")
+	o.worker.shows(`retry_scheduled_total{classification="TRANSIENT"} 1`)
+	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED"} 1`)
+}
+
+// answered returns the last of the n answers, COMPLETED or ERROR_THROWN, that the claim's jobs of a type were given so
+// far. Each must be these variables and no others.
+func (c *claim) answered(jobType, how string, n int, names ...string) (last vars) {
+	c.Helper()
+	jobs := c.events("JOB", how, func(e event) bool { return e.Type == jobType && c.has(e.ProcessInstanceKey) })
+	if len(jobs) != n {
+		c.Fatalf("%d %s jobs are %s, want %d", len(jobs), jobType, how, n)
+	}
+	for _, job := range jobs {
+		last = readVars(c.T, string(job.Variables))
+		if got := slices.Sorted(maps.Keys(last)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
+			c.Errorf("a %s job was answered with %q, want %q", jobType, got, names)
+		}
+	}
+	return last
+}
+
+// example puts a model of the examples on the broker.
+func (s *scene) example(name string) {
+	s.Helper()
+	s.must(s.broker.Deploy(s.Context(), filepath.Join("../../examples", name)))
+}
+
+// variant puts a model on the broker that differs from one of a file by these replacements: old, new, old, new, ...
+// Each of them must be found.
+func (s *scene) variant(file string, oldNew ...string) {
+	s.Helper()
+	text, err := os.ReadFile(file)
+	s.must(err)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(string(text), oldNew[i]) {
+			s.Fatalf("%s does not contain %s", file, oldNew[i])
+		}
+	}
+	_, err = s.broker.DeployResource(s.Context(), &pb.DeployResourceRequest{Resources: []*pb.Resource{{
+		Name: s.Name() + ".bpmn", Content: []byte(strings.NewReplacer(oldNew...).Replace(string(text))),
+	}}})
+	s.must(err)
+}
+
+// oneTask puts a process of this id on the broker, one analyze-retry task with these headers: name, value, name, ...
+func (s *scene) oneTask(process string, headers ...string) {
+	s.Helper()
+	var b strings.Builder
+	for i := 0; i < len(headers); i += 2 {
+		b.WriteString(`<zeebe:header key="` + headers[i] + `" value="` + headers[i+1] + `" />`)
+	}
+	const task = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
+	s.variant("testdata/one-task.bpmn", `id="OneTask"`, `id="`+process+`"`,
+		task, task+"<zeebe:taskHeaders>"+b.String()+"</zeebe:taskHeaders>")
+}
+
+// saysWhy fails the test where the incident is not the worker's, or its text lacks one of the words.
+func (e event) saysWhy(t *testing.T, words ...string) {
+	t.Helper()
+	if e.ErrorType != "JOB_NO_RETRIES" || e.ElementID != "Task_AnalyzeRetry" {
+		t.Errorf("an incident of type %s at %s", e.ErrorType, e.ElementID)
+	}
+	for _, word := range words {
+		if !strings.Contains(e.ErrorMessage, word) {
+			t.Errorf("the incident does not say %q: %s", word, e.ErrorMessage)
+		}
+	}
+}
+
+// logLength is how much the worker has logged so far.
+func (w *worker) logLength() int {
+	w.scene.Helper()
+	text, err := os.ReadFile(w.log)
+	w.scene.must(err)
+	return len(text)
+}
+
+// logs waits until the worker has logged a line with all these words behind this much of its log.
+func (w *worker) logs(behind int, words ...string) {
+	w.scene.Helper()
+	ctx, cancel := w.scene.within(patience)
+	defer cancel()
+	for !w.hasLogged(behind, words) {
+		if !pauseFor(ctx, 20*time.Millisecond) {
+			w.scene.Fatalf("within %v worker %d has logged no line with %q", patience, w.PID(), words)
+		}
+	}
+}
+
+func (w *worker) hasLogged(behind int, words []string) bool {
+	w.scene.Helper()
+	text, err := os.ReadFile(w.log)
+	w.scene.must(err)
+	for line := range strings.Lines(string(text[behind:])) {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// pauseFor waits before the next look. It returns false where the time is over.
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
