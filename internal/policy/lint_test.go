@@ -98,7 +98,7 @@ func TestARuleThatIsSaidNeverToDecideDecidesNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[AB1 .]{1,4}`)
 		word := text.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
-		pattern := rapid.SampledFrom([]string{"", "", "A", "B ?1", `\bA\b`, "^A", "a", "(?i)b", "{code}", "A{code}", "({code})?B"})
+		pattern := rapid.SampledFrom([]string{"", "", "A", "B ?1", `\bA\b`, "^A", "a", "(?i)b", "{code}", "A{code}", "({code})?B", `\B A`, "A$"})
 		var b strings.Builder
 		b.WriteString("policies:\n  - name: mine\n    base: 1m\n    max: 2m\n    maxRetries: 2\n    rules:\n")
 		for i := range rapid.IntRange(2, 4).Draw(t, "rules") {

@@ -119,6 +119,23 @@ func TestAPolicyThatIsWrittenOutInFullIsTheSamePolicy(t *testing.T) {
 	}
 }
 
+func TestWholeNumbersDatesAndAliasesAreReadAsTheyAreMeant(t *testing.T) {
+	set := parse(t, `
+policies:
+  - {name: a, description: 2026-11-21, base: PT1M30S, factor: 2, max: P1D, maxRetries: 3.0, rules: &rules [{id: x, class: TRANSIENT, contains: [&word NO]}]}
+  - {name: b, base: 1m, max: 2m, maxRetries: 1e2, rules: *rules, mayHaveLanded: [{id: y, contains: [*word]}]}
+`)
+	a, _ := set.Get("a")
+	b, _ := set.Get("b")
+	entry, _ := set.Entry("a")
+	if a.MaxRetries != 3 || b.MaxRetries != 100 || a.Base != 90*time.Second || a.Max != 24*time.Hour || entry.Description != "2026-11-21" {
+		t.Errorf("%+v, %d retries", entry, b.MaxRetries)
+	}
+	if b.Rules[0].Contains[0] != "NO" || b.MayHaveLanded[0].Contains[0] != "NO" {
+		t.Errorf("b looks for %v and %v", b.Rules, b.MayHaveLanded)
+	}
+}
+
 func TestTheVersionOfASetChangesWithAnyOfItsPolicies(t *testing.T) {
 	versions := []string{policy.BuiltIns().Version(), parse(t, hourly).Version(), parse(t, strings.Replace(hourly, "4h", "5h", 1)).Version()}
 	if slices.Sort(versions); len(slices.Compact(versions)) != 3 {
