@@ -2,6 +2,8 @@ package policy_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -92,6 +94,28 @@ func TestEveryFieldOfTheSchemaIsExplained(t *testing.T) {
 					t.Errorf("%s.%s.%s has no description", name, property, inner)
 				}
 			}
+		}
+	}
+}
+
+func TestEditorsFindTheSchemaOfTheBuiltInPolicies(t *testing.T) {
+	files, err := filepath.Glob("builtin/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		named, found := strings.CutPrefix(first, "# yaml-language-server: $schema=")
+		if !found {
+			t.Errorf("%s does not begin with the line that names the schema", file)
+			continue
+		}
+		if schema, err := os.ReadFile(filepath.Join("builtin", named)); err != nil || string(schema) != string(policy.Schema) {
+			t.Errorf("%s names %s: %v", file, named, err)
 		}
 	}
 }
