@@ -143,7 +143,7 @@ func (s *simulated) figures() []figure {
 		{"time to success, longest", false, maybe(func(p *simulatedPolicy) *int64 { return p.Max }), span, span},
 		{"most retries in any minute", false, always(func(p *simulatedPolicy) int { return p.LargestWave.Retries }), number, number},
 		{"the same without jitter", false, always(func(p *simulatedPolicy) int { return p.LargestWavePlain.Retries }), number, number},
-		{"last accepted after the outage", false, maybe(func(p *simulatedPolicy) *int64 { return p.LastAccepted }), span, span},
+		{"last survivor, after the outage", false, maybe(func(p *simulatedPolicy) *int64 { return p.LastAccepted }), span, span},
 	}
 	return slices.DeleteFunc(all, func(f figure) bool {
 		return f.rare && !slices.ContainsFunc(s.Policies, func(p simulatedPolicy) bool { return *f.of(&p) > 0 })

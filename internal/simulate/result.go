@@ -20,7 +20,7 @@ type Result struct {
 	Tries, Wasted int
 	// P50, P95 and Max are how long it took the survivors from their first failure to their acceptance; 0 where there is none.
 	P50, P95, Max time.Duration
-	// LastAccepted is when the last claim was accepted, from the start on; 0 where none was.
+	// LastAccepted is when the last survivor was accepted, from the start on; 0 where there is none.
 	LastAccepted time.Duration
 	// Waves are the retries by the second in which they are made, in order; seconds without one are left out.
 	Waves []Wave

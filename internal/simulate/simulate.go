@@ -208,12 +208,12 @@ func (r *run) play(number, claims int, at time.Duration, chance *rand.Rand) erro
 func claimID(seed uint64) string { return fmt.Sprintf("CLM-SIM-%d", seed) }
 
 func (r *run) accepted(claims, retries int, first, at time.Duration) {
-	r.result.LastAccepted = max(r.result.LastAccepted, at)
 	if retries == 0 {
 		r.result.AtOnce += claims
 		return
 	}
 	r.result.Survivors += claims
+	r.result.LastAccepted = max(r.result.LastAccepted, at)
 	r.toSuccess = append(r.toSuccess, slices.Repeat([]int64{int64((at - first) / time.Second)}, claims)...)
 }
 

@@ -281,3 +281,12 @@ func TestAQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLastSurvivorIsNoneOfThoseAcceptedAtOnce(t *testing.T) {
+	got := run(t, withoutJitter(t, policy.BuiltIn("tiss")), scenario(func(s *simulate.Scenario) {
+		s.Outages, s.Claims, s.Arrivals = []simulate.Outage{{End: 5 * time.Minute}}, 10_000, 24*time.Hour
+	}))
+	if got.AtOnce == 0 || got.Survivors == 0 || got.LastAccepted > 10*time.Minute {
+		t.Errorf("%+v", got.LastAccepted)
+	}
+}
