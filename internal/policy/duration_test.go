@@ -1,0 +1,37 @@
+package policy_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+func TestADurationIsReadInBothNotations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": 24 * time.Hour,
+		"PT5M": 5 * time.Minute, "P1D": 24 * time.Hour, "PT1.5S": 1500 * time.Millisecond, "P2W": 14 * 24 * time.Hour,
+	} {
+		if got, err := policy.ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)
+		}
+	}
+	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h"} {
+		if got, err := policy.ParseDuration(text); err == nil && got != 0 {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+func TestADurationIsWrittenWithoutNeedlessZeros(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 750 * time.Millisecond: "750ms", 10 * time.Second: "10s", time.Minute: "1m", 70 * time.Second: "1m10s", time.Hour: "1h",
+		90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s", 240 * time.Hour: "240h", 366 * 24 * time.Hour: "366 days",
+		math.MaxInt64: "centuries",
+	} {
+		if got := policy.FormatDuration(d); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
+}
