@@ -200,7 +200,7 @@ func counterOn(w io.Writer, of int) (told func(int), done func()) {
 		return func(int) {}, func() {}
 	}
 	const clearLine = "\r\x1b[K"
-	return func(n int) { fmt.Fprintf(w, clearLine+"%d of %s sent again or refused", n, count(of, "claim")) },
+	return func(n int) { fmt.Fprintf(w, clearLine+"%d of %s settled", n, count(of, "claim")) },
 		func() { fmt.Fprint(w, clearLine) }
 }
 
