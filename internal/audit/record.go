@@ -109,17 +109,55 @@ type Facts struct {
 	BackoffMinutes      int    `json:"backoffMinutes"`
 	RetryReason         string `json:"retryReason,omitempty"`
 	ErrorClassification string `json:"errorClassification,omitempty"`
-	RetryDecision       struct {
-		Policy                     string `json:"policy,omitempty"`
-		PolicyVersion              string `json:"policyVersion,omitempty"`
-		RuleID                     string `json:"ruleId,omitempty"`
-		MatchedCode                string `json:"matchedCode,omitempty"`
-		DelayBeforeJitter          string `json:"delayBeforeJitter,omitempty"`
-		BackoffDuration            string `json:"backoffDuration,omitempty"`
-		RetriesLeft                int    `json:"retriesLeft"`
-		SecondsSinceLastSubmission int64  `json:"secondsSinceLastSubmission,omitempty"`
-	} `json:"retryDecision"`
+
+	// RetryDecision is how the decision explains itself. Of a job type that does not answer with it, it lies in the detail.
+	RetryDecision Explanation `json:"retryDecision"`
 	Detail
+}
+
+// Explanation is how a decision explains itself: the object `retryDecision` of the process variables. Durations are ISO 8601.
+// What is not known, or did not happen, is zero. Records of older versions have no Reason, Bounds, Hint, Deadline, Advice
+// and Overrides.
+type Explanation struct {
+	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks for a code.
+	Policy        string `json:"policy,omitempty"`
+	PolicyVersion string `json:"policyVersion,omitempty"`
+	RuleID        string `json:"ruleId,omitempty"`
+	MatchedCode   string `json:"matchedCode,omitempty"`
+	// Reason is the step of the rule that settled it: COUNT, PERMANENT, DEADLINE, HINT or BACKOFF.
+	Reason string `json:"reason,omitempty"`
+	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where it is not retried.
+	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
+	BackoffDuration   string `json:"backoffDuration,omitempty"`
+	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
+	Bounds      []string `json:"bounds,omitempty"`
+	RetriesLeft int      `json:"retriesLeft"`
+	// Hint is what the other side asked for, also where another step settled the decision.
+	Hint *Hint `json:"hint,omitempty"`
+	// Deadline is the time after which no try is made: UTC, in whole seconds.
+	Deadline *time.Time `json:"deadline,omitempty"`
+	// Advice is what to do before the claim is sent again: CHECK_STATUS, ask for the protocol's status.
+	Advice string `json:"advice,omitempty"`
+	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
+	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
+	// Overrides are the numbers of the policy that the task or the job had changed.
+	Overrides *Overrides `json:"overrides,omitempty"`
+}
+
+// Hint is when the other side asked to be tried again: After a span, or not before Until. Source says where that was
+// found: VARIABLE, TEXT or WINDOW.
+type Hint struct {
+	Source string     `json:"source"`
+	After  string     `json:"after,omitempty"`
+	Until  *time.Time `json:"until,omitempty"`
+}
+
+// Overrides are numbers of a policy that were changed for one job; what was not changed is nil or empty.
+type Overrides struct {
+	MaxRetries *int   `json:"maxRetries,omitempty"`
+	Base       string `json:"base,omitempty"`
+	Max        string `json:"max,omitempty"`
+	Deadline   string `json:"deadline,omitempty"`
 }
 
 // Detail is what a record keeps beside its columns and the answer.

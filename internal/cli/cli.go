@@ -94,7 +94,7 @@ variables: worker config --help.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(run, newDeploy(), newExplain(), newPolicies(), newConfig(), newVersion(), newMigrate(),
+	root.AddCommand(run, newDeploy(), newExplain(now), newPolicies(), newConfig(), newVersion(), newMigrate(),
 		newSimulate(), newReplay(now), newHistory(now), newPending(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now))
 	return root
 }

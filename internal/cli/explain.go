@@ -1,62 +1,104 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
 )
 
-func newExplain() *cobra.Command {
-	tiss := policy.BuiltIn("tiss")
+func newExplain(now clock) *cobra.Command {
+	tiss := policy.BuiltIn(defaultPolicy)
 	command := &cobra.Command{
 		Use:   "explain --error TEXT",
 		Short: "Explain a decision and the schedule ahead, offline",
 		Long:  explainHelp(tiss),
 		Example: `  worker explain --error "TIMEOUT after 30 s" --retry-count 1
-  worker explain --error 503 --claim CLM-1-7 --process-instance 2251799813685249`,
+  worker explain --error 503 --claim CLM-1-7 --process-instance 2251799813685249
+  worker explain --policy smtp --error "421 try later" --claim mail-7
+  worker explain --error 503 --retry-after 3600 --deadline 72h`,
 		Args: noArgs,
 	}
-	var request retry.Request
+	var q asked
 	flags := command.Flags()
-	flags.StringVar(&request.SubmissionError, "error", "", "the error text of the submission")
-	flags.IntVar(&request.RetryCount, "retry-count", 0, "how often it was tried again so far")
-	flags.StringVar(&request.ClaimID, "claim", "", "the claim, to see a sample wait")
-	flags.Int64Var(&request.ProcessInstanceKey, "process-instance", 0, "as logged, to see the exact wait of --claim")
+	flags.StringVar(&q.SubmissionError, "error", "", "the error text of the submission")
+	flags.IntVar(&q.RetryCount, "retry-count", 0, "how often it was tried again so far")
+	flags.StringVar(&q.ClaimID, "claim", "", "the claim, to see a sample wait")
+	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "as logged, to see the exact wait of --claim")
+	flags.StringVar(&q.policy, "policy", defaultPolicy, "policy `NAME`, or FILE[:NAME]")
+	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
+	flags.Var((*instant)(&q.RetryUntil), "retry-until", "the job's variable retryUntil, a deadline")
+	flags.Var((*instant)(&q.FirstFailure), "first-failure", "when it first failed, for a deadline (default now)")
+	maxRetries := flags.Int("max-retries", 0, "override, as a task header does")
+	var base, most, deadline wait
+	flags.Var(&base, "base", "override, as a task header does")
+	flags.Var(&most, "max", "override, as a task header does")
+	flags.Var(&deadline, "deadline", "override: a span from the first failure")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		explanation, err := explain(tiss, request)
+		q.overrides = retry.Overrides{Base: base.Duration, Max: most.Duration, Deadline: deadline.Duration}
+		if flags.Changed("max-retries") {
+			q.overrides.MaxRetries = maxRetries
+		}
+		p := tiss
+		// A configuration that is broken or far away hinders nobody from asking, as long as none of it counts.
+		if flags.Changed("policy") || os.Getenv("RETRY_POLICIES_FILE") != "" {
+			var err error
+			if p, err = policyByName(q.policy); err != nil {
+				return err
+			}
+		}
+		e, err := explain(p, &q, now())
 		if err != nil {
 			return usageError{err}
 		}
-		return printAnswer(command, *asJSON, explanation, explanation.text())
+		return printAnswer(command, *asJSON, e, e.text())
 	}
 	return command
 }
 
-func explainHelp(tiss *retry.Policy) string {
-	byClass := map[retry.Class][]string{}
-	for _, rule := range tiss.Rules {
-		byClass[rule.Class] = append(byClass[rule.Class], rule.Label())
-	}
-	return fmt.Sprintf(`Explains what the worker decides for an error text and a retry count: the
-decision, the rule that matched, and the waits ahead if the submission keeps
-failing. It asks no broker and changes nothing.
+// defaultPolicy is what explain asks where no policy is named.
+const defaultPolicy = "tiss"
 
-The rule, policy %s, in this order:
-  1. retry count %d or more: stop, %s
-  2. the text contains a permanent code: stop, %s
-%s  3. it contains a transient code: try again
-%s  4. anything else: try again, class UNKNOWN`,
-		tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
-		wrap(strings.Join(byClass[retry.Permanent], ", "), "       "),
-		wrap(strings.Join(byClass[retry.Transient], ", "), "       "))
+// asked is what explain is asked.
+type asked struct {
+	retry.Request
+	policy, retryAfter string
+	overrides          retry.Overrides
 }
+
+// instant is a flag for a time.
+type instant time.Time
+
+// Set reads RFC 3339.
+func (i *instant) Set(text string) error {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return errors.New("give an RFC 3339 time, such as 2026-03-02T15:30:00-03:00")
+	}
+	*i = instant(t)
+	return nil
+}
+
+// String writes what was given.
+func (i *instant) String() string {
+	if t := time.Time(*i); !t.IsZero() {
+		return t.Format(time.RFC3339)
+	}
+	return ""
+}
+
+// Type names the notation in the help.
+func (i *instant) Type() string { return "TIME" }
 
 // explanation is what explain answers. Its JSON form is stable: names are added, never changed.
 type explanation struct {
@@ -73,10 +115,16 @@ type explanation struct {
 	ClaimID        string      `json:"claimId,omitempty"`
 	// Instance is the process instance key; absent where none was given.
 	Instance int64 `json:"processInstanceKey,omitempty"`
+	// Decision is the object that a process would get. Where the wait is known as a band only, it has no backoffDuration.
+	Decision audit.Explanation `json:"retryDecision"`
 	// Waits tells how much is known of the waits in the schedule.
 	Waits knowledge `json:"waits"`
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []step `json:"schedule"`
+
+	// claims tells whether the policy is about claims, whose teams are known. lacksTime says that the schedule ends because
+	// no further try fits before the deadline.
+	claims, lacksTime bool
 }
 
 // knowledge tells how much of a wait is known. It depends on policy, retry count, claim and process instance.
@@ -88,41 +136,17 @@ const (
 	exact    knowledge = "exact"  // with a claim and its process instance
 )
 
-// step is one wait of the schedule, in minutes.
-type step struct {
-	Retry        int `json:"retry"`
-	BeforeJitter int `json:"beforeJitterMinutes"`
-	Shortest     int `json:"shortestMinutes"`
-	Longest      int `json:"longestMinutes"`
-	// Wait is the claim's own; absent where no claim was given.
-	Wait int `json:"waitMinutes,omitempty"`
-	// All the waits up to and with this one.
-	TotalShortest int `json:"totalShortestMinutes"`
-	TotalLongest  int `json:"totalLongestMinutes"`
-	Total         int `json:"totalMinutes,omitempty"`
-}
-
 // explain asks the rule. Its error says which flags are wrong.
-func explain(tiss *retry.Policy, asked retry.Request) (explanation, error) {
-	request, waits := asked, exact
-	switch {
-	case asked.ClaimID == "" && asked.ProcessInstanceKey != 0:
-		return explanation{}, errors.New("--process-instance needs --claim")
-	case asked.ClaimID == "":
-		waits = bandOnly
-		request.ClaimID = "CLM-0-0" // any valid one: it decides nothing but the wait
-	case asked.ProcessInstanceKey == 0:
-		waits = sample
+func explain(p *retry.Policy, q *asked, now time.Time) (explanation, error) {
+	p, err := p.With(q.overrides)
+	if err != nil {
+		return explanation{}, fmt.Errorf("the overrides make no sense: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
 	}
-	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
-	var faults []error
-	for _, f := range tiss.Faults(request) {
-		faults = append(faults, fmt.Errorf("%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule))
-	}
-	if err := errors.Join(faults...); err != nil {
+	request, waits, err := q.request(p)
+	if err != nil {
 		return explanation{}, err
 	}
-	d, err := tiss.Decide(request, time.Time{})
+	d, err := p.Decide(request, now)
 	if err != nil {
 		return explanation{}, err
 	}
@@ -137,41 +161,47 @@ func explain(tiss *retry.Policy, asked retry.Request) (explanation, error) {
 		Reason:         d.Reason(),
 		RetryCount:     d.RetryCount,
 		MaxRetries:     d.MaxRetries,
-		ClaimID:        asked.ClaimID,
-		Instance:       asked.ProcessInstanceKey,
+		ClaimID:        q.ClaimID,
+		Instance:       q.ProcessInstanceKey,
 		Waits:          waits,
 		Schedule:       []step{}, // in JSON a list, even where it is empty
+		claims:         p.IDs == retry.ClaimIDs,
+	}
+	if err := json.Unmarshal([]byte(worker.Explain(&d)), &e.Decision); err != nil {
+		return explanation{}, err
 	}
 	if d.Outcome == retry.OutcomeRetry {
-		e.Schedule = schedule(tiss, request, waits)
+		s := schedule{policy: p, request: request, waits: waits, deadline: d.Deadline, now: now}
+		e.Schedule, e.lacksTime = s.steps(&d)
+		if first := &e.Schedule[0]; first.shortest != first.longest && waits == bandOnly {
+			e.Decision.BackoffDuration = ""
+		}
 	}
 	return e, nil
 }
 
-// schedule lists the waits from the request's retry count to the limit.
-func schedule(tiss *retry.Policy, request retry.Request, waits knowledge) []step {
-	var steps []step
-	var total step // of which only the sums are used
-	for ; request.RetryCount < tiss.MaxRetries; request.RetryCount++ {
-		shortest, longest := tiss.Band(request.RetryCount)
-		total.TotalShortest += minutes(shortest)
-		total.TotalLongest += minutes(longest)
-		s := step{
-			Retry:         request.RetryCount + 1,
-			BeforeJitter:  minutes(tiss.Delay(request.RetryCount)),
-			Shortest:      minutes(shortest),
-			Longest:       minutes(longest),
-			TotalShortest: total.TotalShortest,
-			TotalLongest:  total.TotalLongest,
-		}
-		if waits != bandOnly {
-			s.Wait = minutes(tiss.Backoff(request))
-			total.Total += s.Wait
-			s.Total = total.Total
-		}
-		steps = append(steps, s)
+// request is what the rule is asked, and how much is known of its waits.
+func (q *asked) request(p *retry.Policy) (retry.Request, knowledge, error) {
+	request, waits := q.Request, exact
+	switch {
+	case q.ClaimID == "" && q.ProcessInstanceKey != 0:
+		return request, waits, errors.New("--process-instance needs --claim")
+	case q.ClaimID == "":
+		waits = bandOnly
+		request.ClaimID = "CLM-0-0" // any valid one: it decides nothing but the wait
+	case q.ProcessInstanceKey == 0:
+		waits = sample
 	}
-	return steps
+	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
+	var faults []error
+	for _, f := range p.Faults(request) {
+		faults = append(faults, fmt.Errorf("%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule))
+	}
+	if q.retryAfter != "" {
+		var ok bool
+		if request.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter); !ok {
+			faults = append(faults, fmt.Errorf("--retry-after is %q but must be %s", q.retryAfter, retry.RuleRetryAfter))
+		}
+	}
+	return request, waits, errors.Join(faults...)
 }
-
-func minutes(d time.Duration) int { return int(d / time.Minute) }

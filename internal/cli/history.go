@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 func newHistory(now clock) *cobra.Command {
@@ -62,10 +63,11 @@ type told struct {
 	// Message is the text of the BPMN error or the incident.
 	Message string `json:"message,omitempty"`
 	// Answer is the variables that the job was answered with; originalError is not kept.
-	Answer          json.RawMessage `json:"answer,omitempty"`
-	SubmissionError string          `json:"submissionError,omitempty"`
-	ExecutionTimeMs float64         `json:"executionTimeMs,omitempty"`
-	Steps           []toldStep      `json:"steps,omitempty"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+	beside
+	SubmissionError string     `json:"submissionError,omitempty"`
+	ExecutionTimeMs float64    `json:"executionTimeMs,omitempty"`
+	Steps           []toldStep `json:"steps,omitempty"`
 	// Attempts and FirstFailureTime are of an outcome, of a re-drive, and of retries that were used up.
 	Attempts         int        `json:"attempts,omitempty"`
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
@@ -79,6 +81,13 @@ type told struct {
 	kind  audit.Kind
 	next  time.Time // zero where there is no NextRetryTime
 	facts audit.Facts
+}
+
+// beside is what a decision keeps beside an answer that does not hold it: that of job type retry-submission-backoff.
+type beside struct {
+	MaxRetries          int             `json:"maxRetries,omitempty"`
+	ErrorClassification string          `json:"errorClassification,omitempty"`
+	RetryDecision       json.RawMessage `json:"retryDecision,omitempty"`
 }
 
 // toldStep is one of the six steps of a decision.
@@ -121,6 +130,9 @@ func tell(r *audit.Record) (told, error) {
 	}
 	if r.Kind.IsDecision() && r.Variables != "" {
 		t.Answer = json.RawMessage(r.Variables)
+		if r.Detail != "" { // Facts has read it already
+			_ = json.Unmarshal([]byte(r.Detail), &t.beside)
+		}
 	}
 	if facts.Steps != nil {
 		found, times := findings(r, &facts), facts.Steps.Times()
@@ -133,32 +145,40 @@ func tell(r *audit.Record) (told, error) {
 
 // findings says for each of the six steps of a decision what it found.
 func findings(r *audit.Record, f *audit.Facts) [6]string {
-	class := fmt.Sprintf("%s: it contains %s (rule %s)", f.ErrorClassification, f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)
-	if f.RetryDecision.MatchedCode == "" {
-		class = f.ErrorClassification + ": it contains no code of the policy"
+	x := &f.RetryDecision
+	found := [6]string{f.SubmissionError, classWords(f.ErrorClassification, x), countWords(r, f), "none", "", "none"}
+	if r.Kind == audit.KindRetry {
+		found[3] = waitWords(x, isoWords(x.BackoffDuration))
+		found[4] = fmt.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries)
+		found[5] = "for " + utc(r.NextRetryTime)
+		if x.Deadline != nil {
+			found[5] += "; the deadline is " + utc(*x.Deadline)
+		}
+	} else {
+		found[4] = "stop: BPMN error " + r.Kind.String()
+		if x.Hint != nil {
+			found[3] += ", although " + hintWords(x.Hint)
+		}
 	}
-	counter := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
-	if r.RetryCount >= f.MaxRetries {
-		counter += ": none is left"
+	if o := x.Overrides; o != nil {
+		found[3] += " (overridden for this job: " + overridesWords(o) + ")"
 	}
-	if r.Kind != audit.KindRetry {
-		return [6]string{f.SubmissionError, class, counter, "none", "stop: BPMN error " + r.Kind.String(), "none"}
+	if x.Reason == string(retry.StepDeadline) && x.Deadline != nil {
+		found[4] += fmt.Sprintf(", no retry fits before the deadline %s", utc(*x.Deadline))
 	}
-	return [6]string{
-		f.SubmissionError, class, counter,
-		fmt.Sprintf("%s, with jitter %d min", isoMinutes(f.RetryDecision.DelayBeforeJitter), f.BackoffMinutes),
-		fmt.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries),
-		"for " + utc(r.NextRetryTime),
+	found[4] += settledWords(x)
+	if advice := adviceWords(x); advice != "" {
+		found[4] += "; " + advice
 	}
+	return found
 }
 
-// isoMinutes words an ISO 8601 duration as the worker writes them, PT43M.
-func isoMinutes(iso string) string {
-	var n int
-	if _, err := fmt.Sscanf(iso, "PT%dM", &n); err != nil {
-		return iso
+func countWords(r *audit.Record, f *audit.Facts) string {
+	words := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+	if r.RetryCount >= f.MaxRetries {
+		words += ": none is left"
 	}
-	return fmt.Sprintf("%d min", n)
+	return words
 }
 
 // standing tells from the last record of a claim how it stands: a stable name and words.
@@ -171,6 +191,9 @@ func standing(last *told, now time.Time) (status, words string) {
 		}
 		return "overdue", fmt.Sprintf("%s was due %s, and nothing was heard since (for %s)", retries, utc(due), lapse(now.Sub(due)))
 	case audit.KindExhausted:
+		if x := last.facts.RetryDecision; x.Reason == string(retry.StepDeadline) && x.Deadline != nil {
+			return "exhausted", fmt.Sprintf("no retry fits before the deadline %s; the billing team reviews the claim", utc(*x.Deadline))
+		}
 		return "exhausted", "all retries are used up; the billing team reviews the claim"
 	case audit.KindPermanent:
 		return "permanent", "a retry cannot help; the registration team corrects the data"

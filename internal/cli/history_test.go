@@ -78,7 +78,8 @@ func TestAClaimThatIsNotKnownSaysWhatMayBeTheReason(t *testing.T) {
 	for _, command := range [][]string{{"history"}, {"history", "--json"}, {"audit", "export"}} {
 		for claim, want := range map[string]string{
 			"CLM-nobody-1": "nothing is known of claim CLM-nobody-1 in sqlite://STORE: no decision was asked for it, or its retention is over",
-			"ENC-001":      `nothing is known of claim "ENC-001"; a claim is ` + retry.RuleClaimID,
+			"ENC-001":      "nothing is known of ENC-001 in sqlite://STORE: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
+			"two words":    `nothing is known of claim "two words"; a claim is ` + retry.RuleClaimID + "; where a policy takes any ids, it is " + retry.RuleAnyID,
 		} {
 			code, stdout, stderr := a.run(t, append(command, claim)...)
 			if code != 1 || stdout != "" || stderr != "worker: "+want+"\n" {
@@ -182,7 +183,7 @@ func TestTheStoryOfRealDecisionsIsComplete(t *testing.T) {
 	if fmt.Sprint(story) != want {
 		t.Errorf("got  %v\nwant %s", story, want)
 	}
-	if found := got.Records[0].Steps[3].Found; !strings.HasPrefix(found, "5 min, with jitter ") {
+	if found := got.Records[0].Steps[3].Found; !strings.HasPrefix(found, "5 min") {
 		t.Errorf("the back-off of the first: %s", found)
 	}
 	checkScreen(t, a.must(t, "history", "CLM-real-1"))

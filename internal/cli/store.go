@@ -43,8 +43,11 @@ func askClaim(command *cobra.Command, claimID string, do func(records []audit.Re
 			return err
 		case len(records) > 0:
 			return do(records)
-		case !retry.ValidClaimID(claimID):
-			return fmt.Errorf("nothing is known of claim %q; a claim is %s", claimID, retry.RuleClaimID)
+		case !retry.ValidID(claimID):
+			return fmt.Errorf("nothing is known of claim %q; a claim is %s; where a policy takes any ids, it is %s", claimID, retry.RuleClaimID, retry.RuleAnyID)
+		case !retry.ValidClaimID(claimID): // an id of what is no claim, or a claim's number without its prefix
+			return fmt.Errorf("nothing is known of %s in %s: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
+				claimID, cfg.DatabaseURL)
 		default:
 			return fmt.Errorf("nothing is known of claim %s in %s: no decision was asked for it, or its retention is over", claimID, cfg.DatabaseURL)
 		}

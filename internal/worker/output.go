@@ -115,6 +115,9 @@ func withOriginalError(r *retry.Request) func(stored string) string {
 	}
 }
 
+// Explain is the object `retryDecision` of a decision, in JSON, as the process gets it.
+func Explain(d *retry.Decision) string { return string(appendExplanation(nil, d)) }
+
 // appendExplanation writes the object `retryDecision`. What is not known, or did not happen, is left out.
 func appendExplanation(b []byte, d *retry.Decision) []byte {
 	b = append(b, `{"policy":`...)

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// What history and explain say of a decision in words. Both read the object `retryDecision`, so that what is explained
+// beforehand is told afterwards in the same words. Records of older versions lack part of it; nothing is said of that part.
+
+// classWords says which class an error has, and why.
+func classWords(class string, x *audit.Explanation) string {
+	switch {
+	case x.MatchedCode != "":
+		return fmt.Sprintf("%s: it contains %s (rule %s)", class, x.MatchedCode, x.RuleID)
+	case x.RuleID == "empty":
+		return class + ": it is empty"
+	case x.RuleID == "unknown" || x.RuleID == "":
+		return class + ": no rule of the policy matches it"
+	default:
+		return fmt.Sprintf("%s: rule %s matches it", class, x.RuleID)
+	}
+}
+
+// waitWords says how long the wait is, and why. jittered is the wait, or the band that it is in.
+func waitWords(x *audit.Explanation, jittered string) string {
+	before := isoWords(x.DelayBeforeJitter)
+	pulled := slices.Contains(x.Bounds, "DEADLINE") && x.Deadline != nil
+	text := before + ", with jitter " + jittered
+	switch {
+	case x.Reason == string(retry.StepHint):
+		text = fmt.Sprintf("%s, no jitter: %s%s", jittered, hintWords(x.Hint), hintBounds(x, jittered, pulled))
+	case pulled:
+		return fmt.Sprintf("%s, pulled forward to the deadline %s: %s", before, utc(*x.Deadline), jittered)
+	case before == jittered:
+		text = before + " before and after jitter" + policyBounds(x)
+	default:
+		text += policyBounds(x)
+	}
+	if pulled {
+		text += ", pulled forward to the deadline " + utc(*x.Deadline)
+	}
+	return text
+}
+
+// policyBounds says which bounds have cut the band that the wait was drawn from.
+func policyBounds(x *audit.Explanation) string {
+	var names []string
+	for _, bound := range x.Bounds {
+		if bound != "DEADLINE" {
+			names = append(names, strings.ToLower(bound))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return ", bounded by the policy's " + strings.Join(names, " and ")
+}
+
+// hintBounds says how far the wait is from the hint. Where the deadline shortened the wait after that, it is no longer the
+// bound itself.
+func hintBounds(x *audit.Explanation, wait string, pulled bool) string {
+	switch {
+	case slices.Contains(x.Bounds, "MAX") && !pulled:
+		return ", capped at " + wait
+	case slices.Contains(x.Bounds, "MAX"):
+		return ", capped at the policy's max"
+	case slices.Contains(x.Bounds, "MIN"):
+		return ", raised to the policy's min"
+	default:
+		return ""
+	}
+}
+
+// hintWords says what the other side asked for.
+func hintWords(h *audit.Hint) string {
+	if h == nil {
+		return "the other side's time"
+	}
+	where := "Retry-After"
+	if h.Source == string(retry.HintVariable) {
+		where = "variable retryAfter"
+	}
+	switch {
+	case h.Until == nil:
+		return fmt.Sprintf("the other side asked to come back after %s (%s)", isoWords(h.After), where)
+	case h.Source == string(retry.HintWindow):
+		return "the insurer's window for submissions opens " + utc(*h.Until)
+	default:
+		return fmt.Sprintf("the other side asked to come back at %s (%s)", utc(*h.Until), where)
+	}
+}
+
+// settledWords names the step of the rule that settled the decision.
+func settledWords(x *audit.Explanation) string {
+	by, known := map[retry.Step]string{
+		retry.StepCount: "count", retry.StepPermanent: "class", retry.StepDeadline: "deadline", retry.StepHint: "hint", retry.StepBackoff: "back-off",
+	}[retry.Step(x.Reason)]
+	if !known {
+		return ""
+	}
+	return ", settled by the " + by
+}
+
+// adviceWords says what to do before the claim is sent again.
+func adviceWords(x *audit.Explanation) string {
+	switch x.Advice {
+	case "":
+		return ""
+	case string(retry.AdviceCheckStatus):
+		return "check the protocol's status before sending again, for it may have arrived"
+	default:
+		return x.Advice
+	}
+}
+
+// overridesWords lists what task or job had changed of the policy.
+func overridesWords(o *audit.Overrides) string {
+	var words []string
+	if o.MaxRetries != nil {
+		words = append(words, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
+	}
+	for _, span := range []struct{ name, iso string }{{"base", o.Base}, {"max", o.Max}, {"deadline", o.Deadline}} {
+		if span.iso != "" {
+			words = append(words, span.name+" "+isoWords(span.iso))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// isoWords words an ISO 8601 duration.
+func isoWords(iso string) string {
+	d, err := policy.ParseDuration(iso)
+	if err != nil {
+		return iso
+	}
+	return spanWords(d.Round(time.Millisecond))
+}
+
+// spanWords words a span of time to the millisecond: 0.75 s, 240 min, and only longer ones in hours.
+func spanWords(d time.Duration) string {
+	minutes, rest := d/time.Minute, d%time.Minute
+	seconds := strconv.FormatFloat(float64(rest/time.Millisecond)/1000, 'f', -1, 64) + " s"
+	switch {
+	case minutes == 0 && d != 0:
+		return seconds
+	case d > 4*time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case rest == 0:
+		return fmt.Sprintf("%d min", minutes)
+	default:
+		return fmt.Sprintf("%d min %s", minutes, seconds)
+	}
+}
+
+// bandWords words two spans: 8 to 12 min.
+func bandWords(shortest, longest time.Duration) string {
+	from, to := spanWords(shortest), spanWords(longest)
+	if from == to {
+		return to
+	}
+	number, unit, _ := strings.Cut(from, " ")
+	if _, other, _ := strings.Cut(to, " "); unit == other {
+		from = number
+	}
+	return from + " to " + to
+}

@@ -1,0 +1,205 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	handlers "hospital.example/analyze-retry/internal/worker"
+)
+
+// explained is what explain says today, on a terminal of 80 columns.
+func explained(t *testing.T, args ...string) string {
+	t.Helper()
+	set(t)
+	var out, complaints bytes.Buffer
+	code := cli.RunAt(t.Context(), func() time.Time { return today }, append([]string{"explain"}, args...), &out, &complaints)
+	if code != 0 || complaints.Len() > 0 {
+		t.Fatalf("worker explain %q: exit code %d, complaint %s", args, code, &complaints)
+	}
+	checkScreen(t, out.String())
+	return out.String()
+}
+
+// unwrapped is a text without its line breaks.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestExplainTellsWhichStepSettlesADecisionAndWhatBoundsTheWait(t *testing.T) {
+	const short = "testdata/policies.yaml:short"
+	for what, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"the policy's own wait": {
+			[]string{"--error", "TIMEOUT"},
+			[]string{"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "5 min, with jitter 5 to 6 min, bounded by the policy's min"},
+		},
+		"a hint in seconds": {
+			[]string{"--error", "TIMEOUT", "--retry-after", "1800"},
+			[]string{"try again in 30 min, retry 1 of 4, settled by the hint", "30 min, no jitter: the other side asked to come back after 30 min (variable retryAfter)\n"},
+		},
+		"a hint in the text": {
+			[]string{"--error", "TIMEOUT Retry-After: 1800"},
+			[]string{"the other side asked to come back after 30 min (Retry-After)"},
+		},
+		"a hint beyond max": {
+			[]string{"--error", "TIMEOUT", "--retry-after", "36000"},
+			[]string{"try again in 240 min", "come back after 10 h (variable retryAfter), capped at 240 min"},
+		},
+		"a hint below min": {
+			[]string{"--error", "TIMEOUT", "--retry-after", "2026-01-12T10:01:00Z"},
+			[]string{"try again in 5 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min"},
+		},
+		"a window": {
+			[]string{"--error", "3091 PERÍODO DE 12/01/2026 08:00 ATÉ 15/01/2026"},
+			[]string{"the insurer's window for submissions opens 2026-01-12T11:00:00Z"},
+		},
+		"a deadline that is near": {
+			[]string{"--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T10:20:30Z"},
+			[]string{"try again in 20 min, retry 4 of 4", "40 min, pulled forward to the deadline 2026-01-12T10:20:30Z: 20 min"},
+		},
+		"a deadline that is too near": {
+			[]string{"--error", "TIMEOUT", "--deadline", "1h", "--first-failure", "2026-01-12T09:02:00Z"},
+			[]string{
+				"stop, BPMN error MAX_RETRIES_EXCEEDED, settled by the deadline", "no retry fits before the deadline 2026-01-12T10:02:00Z;",
+				"overridden: deadline 60 min",
+			},
+		},
+		"a count that is used up": {
+			[]string{"--error", "EXPIRED", "--retry-count", "4"},
+			[]string{"settled by the count", "retry count 4 has reached the limit of 4, whatever the error; the error is PERMANENT: it contains EXPIRED"},
+		},
+		"a permanent error": {
+			[]string{"--error", "TIMEOUT, EXPIRED", "--retry-after", "600"},
+			[]string{"stop, BPMN error PERMANENT_ERROR, settled by the class", "the registration team"},
+		},
+		"overrides": {
+			[]string{"--error", "boom", "--max-retries", "2", "--base", "1m", "--max", "90m"},
+			[]string{"retry 1 of 2", "UNKNOWN: no rule of the policy matches it", "overridden: maxRetries 2, base 1 min, max 90 min"},
+		},
+	} {
+		got := explained(t, append([]string{"--policy", short}, test.args...)...)
+		for _, part := range test.want {
+			if !strings.Contains(unwrapped(got)+"\n", strings.TrimSuffix(part, "\n")) {
+				t.Errorf("%s: %q is not in\n%s", what, part, got)
+			}
+		}
+	}
+}
+
+func TestTheScheduleEndsAtTheDeadlineForEveryClaim(t *testing.T) {
+	p, _ := policy.BuiltIns().Get("tiss")
+	args := []string{"--error", "boom", "--deadline", "2h", "--json"}
+	bands := scheduleOf(t, explained(t, args...))
+	for instance := range int64(40) {
+		instance++
+		r := retry.Request{ClaimID: "CLM-1-1", SubmissionError: "boom", ProcessInstanceKey: instance, FirstFailure: today}
+		q, err := p.With(retry.Overrides{Deadline: 2 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := scheduleOf(t, explained(t, append(args, "--claim", "CLM-1-1", "--process-instance", strconv.FormatInt(instance, 10))...))
+		now := today
+		for n := 0; ; n++ {
+			d, err := q.Decide(r, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Outcome != retry.OutcomeRetry {
+				if n != len(own) {
+					t.Errorf("instance %d: %d waits are told, the rule gives %d", instance, len(own), n)
+				}
+				break
+			}
+			all := d.NextRetryTime.Sub(today)
+			if n >= len(own) || own[n].WaitMinutes != d.BackoffMinutes() || own[n].TotalMinutes != int(all/time.Minute) {
+				t.Fatalf("instance %d, wait %d: told %+v, the rule says %v", instance, n, own, d.Backoff)
+			}
+			if b := bands[n]; d.BackoffMinutes() < b.ShortestMinutes || d.BackoffMinutes() > b.LongestMinutes ||
+				own[n].TotalMinutes < b.TotalShortestMinutes || own[n].TotalMinutes > b.TotalLongestMinutes {
+				t.Errorf("instance %d, wait %d: %+v is not in the band %+v", instance, n, own[n], b)
+			}
+			r.RetryCount, now = d.RetryCount, d.NextRetryTime
+		}
+	}
+}
+
+type toldWait struct {
+	ShortestMinutes, LongestMinutes, WaitMinutes            int
+	TotalShortestMinutes, TotalLongestMinutes, TotalMinutes int
+}
+
+func scheduleOf(t *testing.T, answer string) []toldWait {
+	t.Helper()
+	var got struct{ Schedule []toldWait }
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got.Schedule
+}
+
+func TestExplainAnswersWithTheObjectThatTheProcessGets(t *testing.T) {
+	p, err := policy.BuiltIn("tiss").With(retry.Overrides{Deadline: 30 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint, _ := retry.ParseRetryAfter("1200")
+	d, err := p.Decide(retry.Request{
+		ClaimID: "CLM-1-1", SubmissionError: "read timeout", RetryCount: 2, ProcessInstanceKey: 7, RetryAfter: hint,
+	}, today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got struct{ RetryDecision any }
+	if err := json.Unmarshal([]byte(handlers.Explain(&d)), &want.RetryDecision); err != nil {
+		t.Fatal(err)
+	}
+	answer := explained(t, "--error", "read timeout", "--retry-count", "2", "--claim", "CLM-1-1", "--process-instance", "7",
+		"--retry-after", "1200", "--deadline", "30m", "--json")
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.RetryDecision, got.RetryDecision); diff != "" {
+		t.Errorf("(-process +explain):\n%s", diff)
+	}
+}
+
+func TestWaitsBelowAMinuteAreToldExactlyAndInMinutesRoundedUp(t *testing.T) {
+	got := explained(t, "--policy", "fast", "--error", "boom", "--claim", "JOB-1")
+	for _, part := range []string{"try again in 1 s, retry 1 of 3", "1 s before and after jitter", "31 s\n"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is not in\n%s", part, got)
+		}
+	}
+	if strings.Contains(got, "process instance 0") {
+		t.Errorf("without jitter there is nothing to sample:\n%s", got)
+	}
+	var told struct {
+		Schedule []struct {
+			WaitMinutes, TotalMinutes int
+			ISO8601                   struct{ Wait, Total string }
+		}
+	}
+	if err := json.Unmarshal([]byte(explained(t, "--policy", "fast", "--error", "boom", "--claim", "JOB-1", "--json")), &told); err != nil {
+		t.Fatal(err)
+	}
+	last := told.Schedule[2]
+	if last.WaitMinutes != 1 || last.TotalMinutes != 1 || last.ISO8601.Wait != "PT25S" || last.ISO8601.Total != "PT31S" {
+		t.Errorf("the last wait: %+v", last)
+	}
+}
+
+func TestExplainAsksThePolicyOfTheConfiguredFile(t *testing.T) {
+	code, stdout, stderr := worker(t, []string{"explain", "--policy", "short", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE=testdata/policies.yaml")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "Policy     short, version ") {
+		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	}
+}
