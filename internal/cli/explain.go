@@ -37,7 +37,7 @@ func newExplain(now clock) *cobra.Command {
 	flags.StringVar(&q.policy, "policy", defaultPolicy, "policy `NAME`, or FILE[:NAME]")
 	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
 	flags.Var((*instant)(&q.RetryUntil), "retry-until", "the job's variable retryUntil, a deadline")
-	flags.Var((*instant)(&q.FirstFailure), "first-failure", "when it first failed, for a deadline (default now)")
+	flags.Var((*instant)(&q.FirstFailure), "first-failure", "first failure, for a deadline (default now)")
 	maxRetries := flags.Int("max-retries", 0, "override, as a task header does")
 	var base, most, deadline wait
 	flags.Var(&base, "base", "override, as a task header does")
