@@ -89,7 +89,7 @@ func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	})
 	for thousandths := range int64(1001) {
 		p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: float64(thousandths) / 1000}
-		for _, d := range []int64{1000, 300_000, 14_400_000, year/2 - 7*thousandths, year - 7919*thousandths} {
+		for _, d := range []int64{1000, 300_000, 14_400_000, year/2 - 7000*thousandths, year - 7_919_000*thousandths} {
 			p.Base = time.Duration(d) * time.Millisecond
 			wantFrom := time.Duration((d*(1000-thousandths)+999)/1000) * time.Millisecond // rounded up
 			wantTo := time.Duration(d*(1000+thousandths)/1000) * time.Millisecond

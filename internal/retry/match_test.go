@@ -117,7 +117,7 @@ func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
 		"error: 502":            "502",
 		"error 50 then 502":     "50", // the first of two
 		"error 5.7":             "5.7",
-		"error 5x7":             "-", // the dot is no pattern
+		"error 5x7 and 5.7":     "-", // the dot is no pattern
 		"502 http":              "-",
 		"HTTP 503, code 502":    "-",
 		"http 1502 and 15021":   "-", // in no place apart from other digits
@@ -125,6 +125,17 @@ func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
 		"http 50":               "50",
 		"HTTP 502 and error 50": "502",
 	} {
+		if got := found(t, m, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A pattern that lets digits come before or behind its code means a code after all, and no number that holds one.
+func TestAPatternIsNotAskedWhereItsCodesAreOnlyPartsOfNumbers(t *testing.T) {
+	t.Parallel()
+	m := retry.Matcher{Codes: []string{"502"}, Pattern: `HTTP/\d?{code}`}
+	for text, want := range map[string]string{"HTTP/1502": "-", "HTTP/5021": "-", "HTTP/502": "502"} {
 		if got := found(t, m, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
