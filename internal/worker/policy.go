@@ -3,7 +3,6 @@ package worker
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -53,14 +52,14 @@ func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen 
 		}
 		fallback = other
 	}
-	o := overrides{decoder: d, headers: headers}
+	o := overrides{decoder: d, headers: headers, from: map[string]origin{}}
 	o.fromHeaders()
 	if fallback.JobOverrides {
 		o.fromVariables()
 	}
 	chosen, err := fallback.With(o.Overrides)
 	if err != nil {
-		d.fault(o.from, "given", fmt.Sprintf("ones that fit policy %s: %s", fallback.Name, strings.ReplaceAll(err.Error(), "\n", ", ")))
+		o.misfits(fallback.Name, err)
 		return fallback, false
 	}
 	return chosen, settled && !d.faultyHeader
@@ -106,8 +105,25 @@ type overrides struct {
 	retry.Overrides
 	*decoder
 	headers map[string]string
-	// from names what was overridden last, for a fault that only shows when all is put together.
-	from string
+	// from says where a setting of the policy comes from, for a fault that only shows when all is put together.
+	from map[string]origin
+}
+
+// origin is a header or a variable, and what it holds.
+type origin struct{ name, value string }
+
+// misfits notes the overrides that the policy refuses once they are put together.
+func (o *overrides) misfits(policyName string, err error) {
+	joined, _ := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err)
+	for _, one := range joined.Unwrap() {
+		wrong, _ := errors.AsType[*retry.SettingError](one)
+		if from := o.from[wrong.Setting]; !o.reported(from.name) {
+			o.fault(from.name, from.value, "one that policy "+policyName+" can have: "+wrong.Error())
+		}
+	}
 }
 
 func (o *overrides) fromHeaders() {
@@ -116,7 +132,8 @@ func (o *overrides) fromHeaders() {
 		if err != nil || n > retry.MaxMaxRetries {
 			o.headerFault(headerMaxRetries, text, ruleMaxRetries)
 		} else {
-			o.setMaxRetries(retry.HeaderFault+" "+headerMaxRetries, int(n))
+			retries := int(n)
+			o.MaxRetries = &retries
 		}
 	}
 	for name, into := range o.durations() {
@@ -129,7 +146,7 @@ func (o *overrides) fromHeaders() {
 			o.headerFault(name, text, ruleDuration)
 			continue
 		}
-		*into, o.from = span, retry.HeaderFault+" "+name
+		*into, o.from[name] = span, origin{retry.HeaderFault + " " + name, strconv.Quote(text)}
 	}
 }
 
@@ -143,22 +160,21 @@ func (o *overrides) durations() func(yield func(string, *time.Duration) bool) {
 func (o *overrides) fromVariables() {
 	// Attempts count the first try as well (seed document 002), retries do not.
 	if n, is := o.whole(varMaxAttempts, ruleMaxAttempts, retry.MaxMaxRetries+1); is {
-		o.setMaxRetries(varMaxAttempts, int(n)-1)
+		retries := int(n) - 1
+		o.MaxRetries = &retries
 	}
 	if ms, is := o.whole(varRetryDelay, ruleMilliseconds, maxMilliseconds); is {
-		o.Base, o.from = time.Duration(ms)*time.Millisecond, varRetryDelay
+		o.Base, o.from[headerBase] = time.Duration(ms)*time.Millisecond, o.variable(varRetryDelay)
 	}
 	if ms, is := o.whole(varMaxRetryDelay, ruleMilliseconds, maxMilliseconds); is {
-		o.Max, o.from = time.Duration(ms)*time.Millisecond, varMaxRetryDelay
+		o.Max, o.from[headerMax] = time.Duration(ms)*time.Millisecond, o.variable(varMaxRetryDelay)
 	}
 }
 
 // maxMilliseconds is a year: what a policy's max may be.
 const maxMilliseconds = int64(366 * 24 * time.Hour / time.Millisecond)
 
-func (o *overrides) setMaxRetries(from string, n int) {
-	o.MaxRetries, o.from = &n, from
-}
+func (o *overrides) variable(name string) origin { return origin{name, describe(o.raw.get(name))} }
 
 // whole reads a whole number from 1 up.
 func (d *decoder) whole(variable, rule string, most int64) (n int64, is bool) {

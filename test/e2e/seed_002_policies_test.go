@@ -114,49 +114,49 @@ func TestSeed002ATaskOverridesNumbersOfItsPolicyAndAJobBringsItsHints(t *testing
 		name    string
 		headers []string
 		job     vars
-		end     string
+		how     string
 		want    vars
 		decides vars
 	}{
 		{
 			"maxRetries", []string{"maxRetries", "2"}, vars{"retryCount": 2},
-			"EndEvent_Stop", vars{"maxRetries": 2, "retryReason": "Transient error, all 2 retries used"}, vars{"reason": "COUNT"},
+			"ERROR_THROWN", vars{"maxRetries": 2, "retryReason": "Transient error, all 2 retries used"}, vars{"reason": "COUNT"},
 		},
 		{
-			"base", []string{"base", "20m"}, vars{}, "EndEvent_Retry", vars{"maxRetries": 5},
+			"base", []string{"base", "20m"}, vars{}, "COMPLETED", vars{"maxRetries": 5},
 			vars{"reason": "BACKOFF", "delayBeforeJitter": "PT20M", "overrides": vars{"base": "PT20M"}},
 		},
 		{
-			"max", []string{"max", "PT30M"}, vars{"retryCount": 4}, "EndEvent_Retry", vars{},
+			"max", []string{"max", "PT30M"}, vars{"retryCount": 4}, "COMPLETED", vars{},
 			vars{"delayBeforeJitter": "PT30M", "overrides": vars{"max": "PT30M"}},
 		},
 		{
 			"another policy, and all numbers of it", []string{"retryPolicy", "fast", "base", "2s", "max", "3s", "maxRetries", "9"},
-			vars{"retryCount": 1}, "EndEvent_Retry", vars{"maxRetries": 9, "backoffMinutes": 1},
+			vars{"retryCount": 1}, "COMPLETED", vars{"maxRetries": 9, "backoffMinutes": 1},
 			vars{"policy": "fast", "backoffDuration": "PT3S", "retriesLeft": 7},
 		},
 		{
 			"a deadline that is too near", []string{"deadline", "4m"}, vars{},
-			"EndEvent_Stop", vars{"shouldRetry": false, "nextRetryTime": nil}, vars{"reason": "DEADLINE"},
+			"ERROR_THROWN", vars{"shouldRetry": false, "nextRetryTime": nil}, vars{"reason": "DEADLINE"},
 		},
 		{
 			"a deadline that pulls forward", []string{"deadline", "12m"}, vars{"retryCount": 2},
-			"EndEvent_Retry", vars{"backoffMinutes": 12}, vars{"backoffDuration": "PT12M", "bounds": []string{"DEADLINE"}},
+			"COMPLETED", vars{"backoffMinutes": 12}, vars{"backoffDuration": "PT12M", "bounds": []string{"DEADLINE"}},
 		},
 		{
 			"retryUntil", nil, vars{"retryCount": 2, "retryUntil": in(14 * time.Minute)}, // else 16 to 24 minutes
-			"EndEvent_Retry", vars{"shouldRetry": true}, vars{"bounds": []string{"DEADLINE"}},
+			"COMPLETED", vars{"shouldRetry": true}, vars{"bounds": []string{"DEADLINE"}},
 		},
 		{
 			"a retryUntil that is over", nil, vars{"retryUntil": in(-time.Hour)},
-			"EndEvent_Stop", vars{"shouldRetry": false}, vars{"reason": "DEADLINE"},
+			"ERROR_THROWN", vars{"shouldRetry": false}, vars{"reason": "DEADLINE"},
 		},
 		{
-			"retryAfter", nil, vars{"retryAfter": 1800}, "EndEvent_Retry", vars{"backoffMinutes": 30},
+			"retryAfter", nil, vars{"retryAfter": 1800}, "COMPLETED", vars{"backoffMinutes": 30},
 			vars{"reason": "HINT", "backoffDuration": "PT30M", "hint": vars{"source": "VARIABLE", "after": "PT30M"}},
 		},
 		{
-			"a retryAfter in the text", nil, vars{"submissionError": "HTTP 503, Retry-After: 1200"}, "EndEvent_Retry",
+			"a retryAfter in the text", nil, vars{"submissionError": "HTTP 503, Retry-After: 1200"}, "COMPLETED",
 			vars{"backoffMinutes": 20}, vars{"reason": "HINT", "hint": vars{"source": "TEXT", "after": "PT20M"}},
 		},
 	} {
@@ -169,9 +169,8 @@ func TestSeed002ATaskOverridesNumbersOfItsPolicyAndAJobBringsItsHints(t *testing
 			}
 			job := vars{"claimId": fmt.Sprint("CLM-SEED-002-", i), "submissionError": "TIMEOUT"}
 			maps.Copy(job, c.job)
-			claim := s.start(process, job)
-			claim.endsAt(c.end)
-			got := claim.variables()
+			answer := s.start(process, job).next("the answer", "JOB", c.how, at("Task_AnalyzeRetry"))
+			got := readVars(t, string(answer.Variables))
 			got.hold(t, c.want)
 			got.object(t, "retryDecision").hold(t, c.decides)
 		})

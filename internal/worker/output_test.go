@@ -1,0 +1,125 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// backoffJob answers one job of the older rule.
+func backoffJob(t *testing.T, m *memory, log *zap.Logger, variables string) job.Answer {
+	t.Helper()
+	o := optionsOn(m, &counts{}, func() time.Time { return now }, log)
+	o.JobType = worker.BackoffJobType
+	return worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(variables)})[0]
+}
+
+func TestTheOlderRuleAnswersItsFiveNamesAndNoOther(t *testing.T) {
+	t.Parallel()
+	for variables, want := range map[string]string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`: `{
+			"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`,
+		`{"claimId":"CLM-001-1","submissionError":"???","retryCount":1}`: `{
+			"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`,
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: `{
+			"shouldRetry": false, "nextRetryTime": null, "retryCount": 5, "retryReason": "Transient error, all 5 retries used", "backoffMinutes": 0}`,
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`: `{
+			"shouldRetry": false, "nextRetryTime": null, "retryCount": 0, "retryReason": "Permanent error DUPLICATE_CLAIM, no retry", "backoffMinutes": 0}`,
+	} {
+		checkVariables(t, backoffJob(t, newMemory(), zap.NewNop(), variables), want)
+	}
+}
+
+func TestTheOlderRuleThrowsTheSameErrors(t *testing.T) {
+	t.Parallel()
+	for variables, code := range map[string]string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: "MAX_RETRIES_EXCEEDED",
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`:        "PERMANENT_ERROR",
+	} {
+		if a := backoffJob(t, newMemory(), zap.NewNop(), variables); a.Kind() != job.KindThrowError || a.Code() != code {
+			t.Errorf("%s: answered %s %s, want %s", variables, a.Kind(), a.Code(), code)
+		}
+	}
+}
+
+// What the older rule does not answer is kept, by the names of the newer one.
+func TestTheTrailTellsAsMuchOfEitherJobType(t *testing.T) {
+	t.Parallel()
+	for _, variables := range []string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM","lastSubmissionTime":"2025-01-12T07:39:30"}`,
+		`{"claimId":"x"}`,
+	} {
+		older, newer := newMemory(), newMemory()
+		backoffJob(t, older, zap.NewNop(), variables)
+		handlerOn(t, newer, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(variables)})
+		told, err := new(older.only(t)).Facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := new(newer.only(t)).Facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told.ShouldRetry { // its own words
+			want.RetryReason = "Retry 2 of 5"
+		}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("%s (-newer +older):\n%s", variables, diff)
+		}
+	}
+}
+
+func TestARedeliveredJobOfTheOlderRuleGetsTheStoredBytes(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	const variables = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`
+	first, second := backoffJob(t, m, zap.NewNop(), variables), backoffJob(t, m, zap.NewNop(), variables)
+	if diff := cmp.Diff(said(first), said(second)); diff != "" || first.Variables() != m.only(t).Variables {
+		t.Errorf("stored %s, the second answer differs (-first +second):\n%s", m.only(t).Variables, diff)
+	}
+}
+
+func TestARetryOfTheOlderRuleIsLoggedByItsOwnName(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.DebugLevel)
+	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
+	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
+		t.Errorf("logged %+v, want one submission_retry_scheduled", logs.All())
+	}
+}
+
+// The order is the contract's too: whoever reads a stored answer compares bytes.
+func TestTheExplanationHasItsNamesInOrderAndNoneThatIsEmpty(t *testing.T) {
+	t.Parallel()
+	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
+	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +
+		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
+		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
+	var variables struct{ RetryDecision json.RawMessage }
+	if err := json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables); err != nil {
+		t.Fatal(err)
+	}
+	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
+		t.Errorf("got  %s\nwant ... %s", text, want)
+	}
+	var plain map[string]any
+	a := byTISS(t, newJob(`{"claimId":"CLM-001-1","submissionError":"RATE_LIMIT","retryCount":1}`))
+	if err := json.Unmarshal([]byte(a.Variables()), &struct{ RetryDecision *map[string]any }{&plain}); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"backoffDuration", "delayBeforeJitter", "matchedCode", "policy", "policyVersion", "reason", "retriesLeft", "ruleId"}
+	if got := slices.Sorted(maps.Keys(plain)); !slices.Equal(got, names) {
+		t.Errorf("names %q, want %q", got, names)
+	}
+}

@@ -1,0 +1,317 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// asked is a job that a task with headers asks, with more variables than claim and error.
+type asked struct {
+	headers string
+	more    string
+}
+
+func (a asked) job() job.Job {
+	j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"` + a.more + `}`)
+	j.Headers = a.headers
+	return j
+}
+
+// policies reads a set of policies beside the built-in ones.
+func policies(t *testing.T, list string) func() *policy.Set {
+	t.Helper()
+	set, err := policy.Parse("policies.yaml", []byte("policies:\n"+list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() *policy.Set { return set }
+}
+
+// byPolicy answers one job whose job type has this policy.
+func byPolicy(t *testing.T, name string, known func() *policy.Set, m *memory, j job.Job) job.Answer {
+	t.Helper()
+	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+	o.Policy, o.Policies = name, known
+	return worker.NewHandler(o).Handle(t.Context(), []job.Job{j})[0]
+}
+
+func byTISS(t *testing.T, j job.Job) job.Answer {
+	t.Helper()
+	return byPolicy(t, "tiss", policy.BuiltIns, newMemory(), j)
+}
+
+// decision are the answered variables and, beside them, the fields of retryDecision.
+func decision(t *testing.T, a job.Answer) map[string]any {
+	t.Helper()
+	if a.Kind() == job.KindFail {
+		t.Fatalf("an incident: %s", a.Message())
+	}
+	var variables map[string]any
+	if err := json.Unmarshal([]byte(a.Variables()), &variables); err != nil {
+		t.Fatalf("%s: %v", a.Variables(), err)
+	}
+	explanation, _ := variables["retryDecision"].(map[string]any)
+	maps.Copy(variables, explanation)
+	return variables
+}
+
+// want is what a decision must hold; it may hold more. Numbers are written as JSON has them.
+type want map[string]any
+
+func (w want) check(t *testing.T, a job.Answer) {
+	t.Helper()
+	got := decision(t, a)
+	maps.DeleteFunc(got, func(name string, _ any) bool { _, asked := w[name]; return !asked })
+	if diff := cmp.Diff(map[string]any(w), got); diff != "" {
+		t.Errorf("the decision differs (-want +got):\n%s", diff)
+	}
+}
+
+// isRefused fails the test where the job is no incident with exactly these faults: "what is wrong but must be right".
+func isRefused(t *testing.T, a job.Answer, faults ...string) {
+	t.Helper()
+	text, _, _ := strings.Cut(strings.TrimPrefix(a.Message(), "invalid input: "), ". Correct the process variables")
+	if diff := cmp.Diff(strings.Join(faults, "; "), text); a.Kind() != job.KindFail || diff != "" {
+		t.Errorf("answered %s (-want +got):\n%s", a.Kind(), diff)
+	}
+}
+
+func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		asked
+		want want
+	}{
+		{"no header", asked{}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "overrides": nil}},
+		{"an empty object", asked{headers: `{}`}, want{"policy": "tiss", "overrides": nil}},
+		{"a header of somebody else", asked{headers: `{"team":"billing","baseUrl":"x"}`}, want{"policy": "tiss", "overrides": nil}},
+		{"the policy", asked{headers: `{"retryPolicy":"fast"}`}, want{"policy": "fast", "maxRetries": 3.0, "backoffDuration": "PT1S", "overrides": nil}},
+		{"maxRetries", asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
+		{"no retries", asked{headers: `{"maxRetries":"0"}`}, want{"shouldRetry": false, "reason": "COUNT", "overrides": map[string]any{"maxRetries": 0.0}}},
+		{"base", asked{headers: `{"base":"10m"}`}, want{"delayBeforeJitter": "PT10M", "overrides": map[string]any{"base": "PT10M"}}},
+		{"base in ISO 8601", asked{headers: `{"base":"PT10M"}`}, want{"delayBeforeJitter": "PT10M"}},
+		{"max", asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
+		{
+			"deadline", asked{headers: `{"deadline":"1h"}`},
+			want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}},
+		},
+		{
+			"all at once", asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
+			want{
+				"policy": "smtp", "maxRetries": 2.0, "delayBeforeJitter": "PT0.5S", "deadline": "2025-01-12T10:40:30Z",
+				"overrides": map[string]any{"maxRetries": 2.0, "base": "PT0.5S", "max": "PT2S", "deadline": "PT30S"},
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, is := tt.want["overrides"]; is && tt.want["overrides"] == nil {
+				delete(tt.want, "overrides")
+				if o := decision(t, byTISS(t, tt.job()))["overrides"]; o != nil {
+					t.Errorf("overrides %v, want none", o)
+				}
+			}
+			tt.want.check(t, byTISS(t, tt.job()))
+		})
+	}
+}
+
+func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, more string
+		want       want
+	}{
+		{"none", ``, want{"maxRetries": 2.0, "backoffDuration": "PT5M"}},
+		{"absent ones", `,"max_attempts":null,"retry_delay":null,"max_retry_delay":null`, want{"maxRetries": 2.0, "backoffDuration": "PT5M"}},
+		{"attempts, the first one among them", `,"max_attempts":5`, want{"maxRetries": 4.0, "retriesLeft": 3.0}},
+		{"a whole number however it is written", `,"max_attempts":5.0`, want{"maxRetries": 4.0}},
+		{"one attempt", `,"max_attempts":1`, want{"shouldRetry": false, "maxRetries": 0.0}},
+		{"the most attempts", `,"max_attempts":1001`, want{"maxRetries": 1000.0}},
+		{"the delay", `,"retry_delay":60000,"retryCount":1`, want{"backoffDuration": "PT2M", "overrides": map[string]any{"base": "PT1M"}}},
+		{"a delay of a millisecond", `,"retry_delay":1`, want{"backoffDuration": "PT0.001S", "backoffMinutes": 1.0}},
+		{"the cap", `,"max_retry_delay":420000,"retryCount":1`, want{"backoffDuration": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
+		{"a cap below the delay", `,"retry_delay":60000,"max_retry_delay":45000`, want{"backoffDuration": "PT45S"}},
+		{
+			"the example of the document", `,"max_attempts":5,"retry_delay":60000,"max_retry_delay":3600000,"retryCount":3`,
+			want{"maxRetries": 4.0, "backoffDuration": "PT8M", "retriesLeft": 0.0},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.want["policy"] = "job-queue"
+			tt.want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: tt.more}.job()))
+		})
+	}
+}
+
+func TestAJobsOwnLimitsGoBeforeTheHeadersOfItsTask(t *testing.T) {
+	t.Parallel()
+	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
+	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
+}
+
+func TestALimitThatThePolicyCannotHaveIsAFaultOfTheJob(t *testing.T) {
+	t.Parallel()
+	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
+	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
+	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 0s but must not be less than min, 1m0s")
+}
+
+func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
+	t.Parallel()
+	a := byTISS(t, asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}.job())
+	want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}.check(t, a)
+}
+
+func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	j := newJob(`{"submissionError":7,"retryCount":-1,"retryUntil":"logo","retryAfter":"x","max_attempts":0,"retry_delay":2.5,"max_retry_delay":"1 h"}`)
+	j.Headers = `{"retryPolicy":"job-queue","maxRetries":"1001","base":"0s","max":"soon","deadline":"-1h"}`
+	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
+	isRefused(t, byTISS(t, j),
+		`task header maxRetries is "1001" but must be a whole number from 0 to 1000`,
+		`task header base is "0s" but must be `+duration,
+		`task header max is "soon" but must be `+duration,
+		`task header deadline is "-1h" but must be `+duration,
+		`claimId is missing but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes`,
+		`submissionError is 7 but must be the text of the submission error, not blank`,
+		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
+		`retryUntil is the text "xxxx" but must be an RFC 3339 time, a local date-time, or absent`,
+		`retryAfter is the text "x" but must be whole seconds, an HTTP date, an RFC 3339 time, or absent`,
+		`max_attempts is 0 but must be a whole number from 1 to 1001, or absent`,
+		`retry_delay is 2.5 but must be whole milliseconds, 1 or more, or absent`,
+		`max_retry_delay is the text "9 x" but must be whole milliseconds, 1 or more, or absent`,
+	)
+}
+
+func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
+	t.Parallel()
+	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
+	for headers, fault := range map[string]string{
+		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
+		`{"retryPolicy":""}`:                           `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
+		`{"retrypolicy":"fast"}`:                       `task header retrypolicy is "fast" but must be named retryPolicy`,
+		`{"retry-policy":"fast"}`:                      `task header retry-policy is "fast" but must be named retryPolicy`,
+		`{"max-retries":"3"}`:                          `task header max-retries is "3" but must be named maxRetries`,
+		`{"MAX_RETRIES":"3"}`:                          `task header MAX_RETRIES is "3" but must be named maxRetries`,
+		`{"Deadline":"3h"}`:                            `task header Deadline is "3h" but must be named deadline`,
+		`{"maxRetries":"-1"}`:                          `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
+		`{"maxRetries":"2.0"}`:                         `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
+		`{"base":"5"}`:                                 `task header base is "5" but must be ` + duration,
+		`{"base":"100us"}`:                             `task header base is "100us" but must be ` + duration,
+		`{"max":"P1M"}`:                                `task header max is "P1M" but must be ` + duration,
+		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 0s but must not be less than min, 1m0s`,
+		`{"base":"` + strings.Repeat("9", 80) + `"}`:   `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
+		`{"retryPolicy":["fast"]}`:                     `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
+		`[1]`:                                          `task header is "[1]" but must be texts`,
+		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:  `task header RetryPolicy is "smtp" but must be named retryPolicy`,
+		`{"retryPolicy":"nobody","maxRetries":"many"}`: `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
+		`{"base":"1.5ms"}`:                             `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
+		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h0m0s but must be at most 8784h0m0s`,
+	} {
+		isRefused(t, byTISS(t, asked{headers: headers}.job()), fault)
+	}
+}
+
+func TestAnIncidentOfAHeaderSaysThatTheModelHasToBeCorrected(t *testing.T) {
+	t.Parallel()
+	header := byTISS(t, asked{headers: `{"base":"soon"}`}.job()).Message()
+	variable := byTISS(t, newJob(`{}`)).Message()
+	const model = "start it with a corrected model"
+	if !strings.Contains(header, model) || strings.Contains(variable, model) {
+		t.Errorf("a header: %s\na variable: %s", header, variable)
+	}
+}
+
+func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	for value, hint := range map[string]map[string]any{
+		`1200`:                                {"source": "VARIABLE", "after": "PT20M"},
+		`1200.0`:                              {"source": "VARIABLE", "after": "PT20M"},
+		`"1200"`:                              {"source": "VARIABLE", "after": "PT20M"},
+		`"Sun, 12 Jan 2025 11:00:00 GMT"`:     {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
+		`"2025-01-12T08:00:00-03:00"`:         {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
+		`"2025-01-12T11:00:00.000Z[Etc/UTC]"`: {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
+	} {
+		want{"reason": "HINT", "hint": hint, "backoffMinutes": 20.0, "nextRetryTime": "2025-01-12T11:00:00Z"}.
+			check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
+	}
+	for _, value := range []string{`-1`, `2.5`, `true`, `{}`, `"em breve"`, `""`, `1e300`} {
+		if a := byTISS(t, asked{more: `,"retryAfter":` + value}.job()); a.Kind() != job.KindFail || !strings.Contains(a.Message(), "retryAfter is ") {
+			t.Errorf("%s: answered %s %s", value, a.Kind(), a.Message())
+		}
+	}
+}
+
+func TestRetryUntilPullsTheLastTryForward(t *testing.T) {
+	t.Parallel()
+	a := byTISS(t, asked{more: `,"retryCount":3,"retryUntil":"2025-01-12T07:50:30"`}.job()) // in São Paulo
+	want{
+		"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
+	}.check(t, a)
+	want{"shouldRetry": false, "reason": "DEADLINE"}.check(t, byTISS(t, asked{more: `,"retryUntil":"2025-01-12T10:44:00Z"`}.job()))
+}
+
+func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 2, Retries: 2, FirstFailure: now.Add(-50 * time.Minute)}}
+	a := byPolicy(t, "tiss", policy.BuiltIns, m, asked{`{"deadline":"1h"}`, `,"retryCount":2`}.job())
+	want{"deadline": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0}.check(t, a)
+}
+
+func TestOnlyTheClaimsOfPoliciesWithADeadlineAreAskedFor(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+	jobs := batchOf(
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryUntil":"2025-01-12T12:00:00Z"}`,
+		`{"claimId":"CLM-001-3","submissionError":"DUPLICATE_CLAIM"}`, `{"claimId":"x"}`, `{"claimId":"CLM-001-5","submissionError":"TIMEOUT"}`,
+	)
+	h := worker.NewHandler(o)
+	h.Handle(t.Context(), jobs)
+	if len(m.asked) != 0 {
+		t.Errorf("the store was asked about %v, want no question", m.asked)
+	}
+	jobs[3].Headers, jobs[4].Headers = `{"deadline":"1h"}`, `{"deadline":"1h"}`
+	h.Handle(t.Context(), jobs)
+	if diff := cmp.Diff([][]string{{"CLM-001-5"}}, m.asked); diff != "" {
+		t.Errorf("asked about (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
+	t.Parallel()
+	known := policies(t, "  - {name: lenient, extends: tiss, onEmptyError: unknown}\n")
+	for _, variables := range []string{
+		`{"claimId":"CLM-001-1"}`, `{"claimId":"CLM-001-1","submissionError":null}`, `{"claimId":"CLM-001-1","submissionError":" "}`,
+	} {
+		want{"shouldRetry": true, "errorClassification": "UNKNOWN", "ruleId": "empty", "policy": "lenient"}.
+			check(t, byPolicy(t, "lenient", known, newMemory(), newJob(variables)))
+	}
+	isRefused(t, byPolicy(t, "lenient", known, newMemory(), newJob(`{"claimId":"CLM-001-1","submissionError":{}}`)),
+		"submissionError is an object but must be the text of the submission error, not blank")
+}
+
+func TestTheIDOfAJobNeedsTheFormOfItsPolicyOnly(t *testing.T) {
+	t.Parallel()
+	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
+	if a := byTISS(t, j); a.Kind() != job.KindFail {
+		t.Errorf("answered %s, want an incident: tiss takes claims only", a.Kind())
+	}
+	j.Headers = `{"retryPolicy":"job-queue"}`
+	want{"policy": "job-queue"}.check(t, byTISS(t, j))
+}
