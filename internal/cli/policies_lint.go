@@ -43,6 +43,9 @@ warning, and 2 where the file cannot be read.`,
 			if down, err = policy.ParseDuration(*outage); err != nil {
 				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
 			}
+			if down <= 0 {
+				return usageError{fmt.Errorf("--outage is %s but must be more than 0", *outage)}
+			}
 		}
 		file := ""
 		if len(args) > 0 {

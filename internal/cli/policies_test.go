@@ -93,6 +93,7 @@ func TestTheExitCodeOfLintTellsWhatIsToBeDone(t *testing.T) {
 		{"a broken file", []string{file("broken.yaml", strings.Replace(good, "base", "bass", 1))}, 1, "did you mean base?"},
 		{"a missing file", []string{filepath.Join(dir, "missing.yaml")}, 2, "no such file"},
 		{"a bad outage", []string{nightFile, "--outage", "long"}, 2, `--outage "long" is no duration`},
+		{"no outage", []string{nightFile, "--outage", "0s"}, 2, "must be more than 0"},
 		{"two files", []string{nightFile, nightFile}, 2, "one file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
