@@ -33,9 +33,9 @@ answered at a time at which it was not asked. It takes it that
     not know which insurer it was;
   - nobody has corrected anything in between.
 
-The texts in the store are without personal data and cut, and a job's own
-retryUntil, retryAfter, headers and overrides are not in it. It changes nothing
-and works beside a running worker.`,
+Hints and overrides of a job are asked again with it. The texts in the store are
+without personal data and cut, and a job's own retryUntil is not in it. It
+changes nothing and works beside a running worker.`,
 		Example: `  worker replay --policy slow.yaml --since 30d
   worker replay --policy tiss --of tiss     # what the present tiss would change
   worker replay --policy policies.yaml:slow --json | jq .rounds.savedOthers`,

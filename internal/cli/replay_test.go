@@ -21,10 +21,26 @@ type ward struct {
 	decide, outcome job.Handler
 	now             time.Time
 	key             int64
+	// more are variables of the claims' jobs beside the usual ones, headers are those of their task.
+	more, headers string
 }
 
-// played is a store with what became of claims under policy short: of an outage of three hours, and of other trouble.
+// played is a store with what became of claims under policy short: of an outage of three hours, and of other trouble. They
+// are played one after the other, so that the records of the store are not in the order of their times.
 func played(t *testing.T) *archive {
+	t.Helper()
+	return playedBy(t, func(w *ward) {
+		w.claim(t, "CLM-early-1", "2026-01-11T08:00:00Z", 9, "TIMEOUT after 30 s")
+		w.claim(t, "CLM-middle-2", "2026-01-11T08:40:00Z", 9, "TIMEOUT after 30 s")
+		w.claim(t, "CLM-late-3", "2026-01-11T09:00:00Z", 4, "TIMEOUT after 30 s, beneficiário 123.456.789-09")
+		w.claim(t, "CLM-schema-4", "2026-01-11T08:30:00Z", 9, "SCHEMA invalid")
+		w.claim(t, "CLM-lucky-5", "2026-01-11T12:00:00Z", 2, "SCHEMA invalid, try later")
+		w.claim(t, "CLM-expired-6", "2026-01-11T13:00:00Z", 9, "EXPIRED")
+	})
+}
+
+func playedBy(t *testing.T, play func(*ward)) *archive {
+	t.Helper()
 	t.Helper()
 	text, err := os.ReadFile(testPolicies)
 	if err != nil {
@@ -44,28 +60,21 @@ func played(t *testing.T) *archive {
 	})
 	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
 
-	// The rounds of the claims: how many tries fail, and with what text; then it is accepted. They are played one after the
-	// other, so that the records of the store are not in the order of their times.
-	w.claim(t, "CLM-early-1", "2026-01-11T08:00:00Z", 9, "TIMEOUT after 30 s")
-	w.claim(t, "CLM-middle-2", "2026-01-11T08:40:00Z", 9, "TIMEOUT after 30 s")
-	w.claim(t, "CLM-late-3", "2026-01-11T09:00:00Z", 4, "TIMEOUT after 30 s, beneficiário 123.456.789-09")
-	w.claim(t, "CLM-schema-4", "2026-01-11T08:30:00Z", 9, "SCHEMA invalid")
-	w.claim(t, "CLM-lucky-5", "2026-01-11T12:00:00Z", 2, "SCHEMA invalid, try later")
-	w.claim(t, "CLM-expired-6", "2026-01-11T13:00:00Z", 9, "EXPIRED")
+	play(w)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// claim fails so many times, each try being decided about a few seconds after its time, and is then accepted.
+// claim fails so many times with a text, each try being decided about a few seconds after its time, and is then accepted.
 func (w *ward) claim(t *testing.T, claim, first string, failures int, text string) {
 	t.Helper()
 	w.now = moment(first)
 	w.key++
 	instance := w.key
 	for retries := range failures {
-		answer := w.ask(t, w.decide, instance, fmt.Sprintf(`{"claimId":%q,"submissionError":%q,"retryCount":%d}`, claim, text, retries))
+		answer := w.ask(t, w.decide, instance, fmt.Sprintf(`{"claimId":%q,"submissionError":%q,"retryCount":%d%s}`, claim, text, retries, w.more))
 		_, rest, retried := strings.Cut(answer.Variables(), `"nextRetryTime":"`)
 		if !retried {
 			return
@@ -80,7 +89,7 @@ func (w *ward) ask(t *testing.T, h job.Handler, instance int64, variables string
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w.key++
-	answers := h.Handle(ctx, []job.Job{{Key: w.key, ProcessInstanceKey: instance, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3, Variables: variables}})
+	answers := h.Handle(ctx, []job.Job{{Key: w.key, ProcessInstanceKey: instance, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3, Variables: variables, Headers: w.headers}})
 	if len(answers) != 1 {
 		t.Fatalf("%d answers", len(answers))
 	}
@@ -108,10 +117,22 @@ func TestAReplayOfRealDecisionsIsPinned(t *testing.T) {
 }
 
 func TestAReplayUnderTheSamePolicyFindsNothing(t *testing.T) {
-	stdout := played(t).must(t, "replay", "--policy", testPolicies+":short")
-	for _, part := range []string{"0 with another outcome, 0 with another class, 0 with another wait", "Of these 0 come out", "Saved: 0 of", "Lost: 0 of"} {
-		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), part) {
-			t.Errorf("the output lacks %q:\n%s", part, stdout)
+	for name, a := range map[string]*archive{
+		"plain jobs": played(t),
+		"hints and overrides of the jobs": playedBy(t, func(w *ward) {
+			w.headers = `{"maxRetries":"6","base":"7m","max":"1h"}`
+			w.claim(t, "CLM-headers-1", "2026-01-11T08:00:00Z", 7, "TIMEOUT")
+			w.headers, w.more = "{}", `,"retryAfter":"2400"`
+			w.claim(t, "CLM-after-2", "2026-01-11T08:00:00Z", 3, "TIMEOUT")
+			w.more = `,"retryAfter":"2026-01-11T11:00:00Z"`
+			w.claim(t, "CLM-until-3", "2026-01-11T10:00:00Z", 2, "TIMEOUT")
+		}),
+	} {
+		stdout := a.must(t, "replay", "--policy", testPolicies+":short")
+		for _, part := range []string{"0 with another outcome, 0 with another class, 0 with another wait", "Of these 0 come out", "Saved: 0 of", "Lost: 0 of"} {
+			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), part) {
+				t.Errorf("%s: the output lacks %q:\n%s", name, part, stdout)
+			}
 		}
 	}
 }

@@ -20,8 +20,7 @@ func (r *replayed) text(since span) string {
 		of, since.String(), utc(r.From), utc(r.To), r.Policy, r.PolicyVersion), ""))
 	b.WriteString("\nSingle decisions (known)\n\n" + r.Decisions.text())
 	b.WriteString("\nRounds of submissions (estimated; how: worker replay --help)\n\n" + r.Rounds.text(r.Policy))
-	b.WriteString("\n" + wrap("The texts are as they are kept: without personal data, and cut. A job's retryUntil, retryAfter, headers "+
-		"and overrides are not kept, and were not asked again.", ""))
+	b.WriteString("\n" + wrap("The texts are as they are kept: without personal data, and cut. A job's own retryUntil is not kept, and was not asked again.", ""))
 	return b.String()
 }
 

@@ -3,7 +3,7 @@
 //
 // What it says of a single decision is known: the same question, put to the other policy. What it says of a claim is an
 // estimate, because nobody knows what the insurer would have answered at a time at which it was not asked; see [Rounds].
-// The texts of the trail are redacted and cut, and a job's own retryUntil, retryAfter, headers and overrides are not in it.
+// The texts of the trail are redacted and cut, and a job's own retryUntil is not in it.
 package replay
 
 import (
@@ -26,6 +26,8 @@ type Replay struct {
 	recorded  string
 	decisions Decisions
 	rows      map[rowKey]*Row
+	// overridden are the policy with the overrides of jobs; nil where the policy does not take them.
+	overridden map[overridesKey]*retry.Policy
 
 	claims   map[string]*course
 	failed   []*course // rounds that were not accepted
@@ -35,7 +37,10 @@ type Replay struct {
 
 // New begins a replay under a policy. Where recorded is a name, only what the policy of that name has decided is replayed.
 func New(p *retry.Policy, recorded string) *Replay {
-	return &Replay{policy: p, recorded: recorded, rows: map[rowKey]*Row{}, claims: map[string]*course{}, accepted: map[symptom][]acceptance{}}
+	return &Replay{
+		policy: p, recorded: recorded, rows: map[rowKey]*Row{}, overridden: map[overridesKey]*retry.Policy{},
+		claims: map[string]*course{}, accepted: map[symptom][]acceptance{},
+	}
 }
 
 // Decisions compares single decisions.
@@ -84,7 +89,7 @@ func (r *Replay) Add(record *audit.Record) error {
 			return err
 		}
 		if r.recorded == "" || facts.RetryDecision.Policy == r.recorded {
-			r.decided(record, &facts)
+			return r.decided(record, &facts)
 		}
 	case record.Kind.IsOutcome():
 		r.ended(record)
@@ -97,21 +102,23 @@ func (r *Replay) Add(record *audit.Record) error {
 }
 
 // decided asks the policy about one recorded decision, and takes the claim's course further.
-func (r *Replay) decided(record *audit.Record, facts *audit.Facts) {
-	request := retry.Request{
-		ClaimID: record.ClaimID, SubmissionError: facts.SubmissionError, RetryCount: record.RetryCount,
-		ProcessInstanceKey: record.ProcessInstanceKey,
-	}
-	if c := r.claims[record.ClaimID]; c != nil && record.RetryCount > 0 {
-		request.FirstFailure = c.first
-	}
-	d, err := r.policy.Decide(request, record.At)
+func (r *Replay) decided(record *audit.Record, facts *audit.Facts) error {
+	q, err := r.questionOf(record, facts)
 	if err != nil {
+		return err
+	}
+	if q.policy == nil {
 		r.decisions.Refused++
-		return
+		return nil
+	}
+	d, err := q.policy.Decide(q.request, record.At)
+	if err != nil { // it says what is wrong with the input
+		r.decisions.Refused++
+		return nil //nolint:nilerr // counted
 	}
 	r.compare(record, facts, &d)
-	r.follow(record, facts, &d)
+	r.follow(record, facts, &q, d.Outcome == retry.OutcomePermanent)
+	return nil
 }
 
 func (r *Replay) compare(record *audit.Record, facts *audit.Facts, d *retry.Decision) {

@@ -62,6 +62,7 @@ type course struct {
 
 	// What the policy does: its request of the last failure, when it tries next (zero when it has stopped), and how many
 	// retries it has made.
+	policy    *retry.Policy
 	request   retry.Request
 	next      time.Time
 	triesThen int
@@ -84,13 +85,13 @@ func symptomOf(facts *audit.Facts) symptom {
 // acceptance is a round that failed and was accepted in the end.
 type acceptance struct{ first, last, at time.Time }
 
-// follow takes the course of a claim to its next recorded failure, of which d is the policy's own decision.
-func (r *Replay) follow(record *audit.Record, facts *audit.Facts, d *retry.Decision) {
+// follow takes the course of a claim to its next recorded failure; permanent is what the policy calls that one.
+func (r *Replay) follow(record *audit.Record, facts *audit.Facts, q *question, permanent bool) {
 	c := r.claims[record.ClaimID]
 	if c == nil || record.RetryCount == 0 {
 		c = r.begin(record, c)
-		c.request.SubmissionError = facts.SubmissionError
-		r.fail(c, record.At)
+		c.says(q)
+		c.fail(record.At)
 	} else {
 		if c.over != 0 {
 			return // the same end asked again
@@ -98,16 +99,16 @@ func (r *Replay) follow(record *audit.Record, facts *audit.Facts, d *retry.Decis
 		if c.permanent && record.RetryCount > c.tries {
 			c.needless++
 		}
-		r.tryUntil(c, c.due)
-		c.request.SubmissionError = facts.SubmissionError
+		c.tryUntil(c.due)
+		c.says(q)
 		if !c.next.IsZero() && !c.next.After(record.At) { // this very try
 			c.triesThen++
-			r.fail(c, record.At)
+			c.fail(record.At)
 		}
 	}
 	c.last, c.due, c.tries = record.At, record.NextRetryTime, max(c.tries, record.RetryCount)
 	c.symptom = symptomOf(facts)
-	c.permanent = c.permanent || d.Outcome == retry.OutcomePermanent && record.Kind == audit.KindRetry
+	c.permanent = c.permanent || permanent && record.Kind == audit.KindRetry
 	if record.Kind != audit.KindRetry {
 		r.giveUp(c, record.Kind)
 	}
@@ -130,10 +131,15 @@ func (r *Replay) begin(record *audit.Record, before *course) *course {
 	return c
 }
 
+// says is what the insurer, and the job, say at a recorded failure.
+func (c *course) says(q *question) {
+	c.policy, c.request.SubmissionError, c.request.RetryAfter = q.policy, q.request.SubmissionError, q.request.RetryAfter
+}
+
 // fail asks the policy what to do about a failure.
-func (r *Replay) fail(c *course, at time.Time) {
+func (c *course) fail(at time.Time) {
 	c.next = time.Time{}
-	d, err := r.policy.Decide(c.request, at)
+	d, err := c.policy.Decide(c.request, at)
 	if err != nil || d.Outcome != retry.OutcomeRetry {
 		return
 	}
@@ -144,10 +150,10 @@ func (r *Replay) fail(c *course, at time.Time) {
 }
 
 // tryUntil lets all tries before a time fail with the last text.
-func (r *Replay) tryUntil(c *course, end time.Time) {
+func (c *course) tryUntil(end time.Time) {
 	for !c.next.IsZero() && c.next.Before(end) {
 		c.triesThen++
-		r.fail(c, c.next)
+		c.fail(c.next)
 	}
 }
 
@@ -160,7 +166,7 @@ func (r *Replay) giveUp(c *course, how audit.Kind) {
 	r.failed = append(r.failed, c)
 	for !c.next.IsZero() {
 		c.after = append(c.after, c.next.Unix())
-		r.fail(c, c.next)
+		c.fail(c.next)
 	}
 	c.request.SubmissionError = ""
 }
@@ -202,7 +208,7 @@ func (r *Replay) accept(c *course, at time.Time) {
 	if c.due.Before(at) {
 		up = c.due
 	}
-	r.tryUntil(c, up)
+	c.tryUntil(up)
 	switch {
 	case !c.next.IsZero():
 		sum.TriesThen += c.triesThen + 1
