@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,10 +10,10 @@ import (
 )
 
 const (
-	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; outcomeVersion
-	// is that of an outcome.
-	dataVersion    = 1
-	outcomeVersion = 2
+	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; redrivenVersion
+	// is that of a re-drive.
+	dataVersion     = 2
+	redrivenVersion = 1
 	// critical is the severity of what a person must look at.
 	critical = "CRITICAL"
 )
@@ -37,17 +38,22 @@ type position struct {
 
 // decision is what every event of a decision tells beside that (RN-BIL-005 section VII).
 type decision struct {
-	RetryCount                 int        `json:"retryCount"`
-	MaxRetries                 int        `json:"maxRetries"`
-	RetryReason                string     `json:"retryReason"`
-	ErrorClassification        string     `json:"errorClassification"`
-	Policy                     string     `json:"policy"`
-	PolicyVersion              string     `json:"policyVersion"`
-	RuleID                     string     `json:"ruleId"`
-	MatchedCode                string     `json:"matchedCode,omitempty"`
-	SecondsSinceLastSubmission int64      `json:"secondsSinceLastSubmission,omitempty"`
-	ExecutionTimeMs            float64    `json:"executionTimeMs"`
-	Steps                      *stepTimes `json:"steps,omitempty"`
+	RetryCount                 int              `json:"retryCount"`
+	MaxRetries                 int              `json:"maxRetries"`
+	RetryReason                string           `json:"retryReason"`
+	ErrorClassification        string           `json:"errorClassification"`
+	Policy                     string           `json:"policy"`
+	PolicyVersion              string           `json:"policyVersion"`
+	RuleID                     string           `json:"ruleId"`
+	MatchedCode                string           `json:"matchedCode,omitempty"`
+	Reason                     string           `json:"reason,omitempty"`
+	Hint                       *audit.Hint      `json:"hint,omitempty"`
+	Deadline                   *time.Time       `json:"deadline,omitempty"`
+	Advice                     string           `json:"advice,omitempty"`
+	Overrides                  *audit.Overrides `json:"overrides,omitempty"`
+	SecondsSinceLastSubmission int64            `json:"secondsSinceLastSubmission,omitempty"`
+	ExecutionTimeMs            float64          `json:"executionTimeMs"`
+	Steps                      *stepTimes       `json:"steps,omitempty"`
 }
 
 // stepTimes are when each of [audit.StepNames] was done.
@@ -67,6 +73,7 @@ type scheduled struct {
 	BackoffMinutes    int       `json:"backoffMinutes"`
 	BackoffDuration   string    `json:"backoffDuration"`
 	DelayBeforeJitter string    `json:"delayBeforeJitter"`
+	Bounds            []string  `json:"bounds,omitempty"`
 	RetriesLeft       int       `json:"retriesLeft"`
 	NextRetryTime     time.Time `json:"nextRetryTime"`
 	ScheduledAt       time.Time `json:"scheduledAt"`
@@ -150,7 +157,7 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 		return TypeScheduled, scheduled{
 			about: a, decision: decisionOf(f), SubmissionError: f.SubmissionError,
 			BackoffMinutes: f.BackoffMinutes, BackoffDuration: f.RetryDecision.BackoffDuration,
-			DelayBeforeJitter: f.RetryDecision.DelayBeforeJitter, RetriesLeft: f.RetryDecision.RetriesLeft,
+			DelayBeforeJitter: f.RetryDecision.DelayBeforeJitter, Bounds: f.RetryDecision.Bounds, RetriesLeft: f.RetryDecision.RetriesLeft,
 			NextRetryTime: r.NextRetryTime, ScheduledAt: r.At,
 		}
 	case audit.KindExhausted:
@@ -161,7 +168,7 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 		}
 	case audit.KindPermanent:
 		return TypePermanentError, permanentError{
-			about: a, decision: decisionOf(f), ErrorType: f.RetryDecision.MatchedCode, ErrorMessage: f.SubmissionError,
+			about: a, decision: decisionOf(f), ErrorType: cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID), ErrorMessage: f.SubmissionError,
 			DetectedAt: r.At, Severity: critical,
 		}
 	case audit.KindRejected:
@@ -173,12 +180,12 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 			about: a, UndeliveredHash: f.Undelivered, UndeliveredEventID: id(f.Undelivered), NotedAt: r.At,
 		}
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
-		a.Version = outcomeVersion
 		return TypeOutcomeRecorded, outcomeRecorded{
 			about: a, round: roundOf(r, f), order: orderOf(f), Outcome: r.Kind.String(),
 			TotalDuration: since(f.FirstFailureTime, r.At), RecordedAt: r.At,
 		}
 	case audit.KindRedriven:
+		a.Version = redrivenVersion
 		return TypeRedriven, redriven{about: a, round: roundOf(r, f), order: orderOf(f), RedrivenAt: r.At}
 	default:
 		return "", nil
@@ -186,12 +193,13 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 }
 
 func decisionOf(f *audit.Facts) decision {
+	x := &f.RetryDecision
 	return decision{
 		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, RetryReason: f.RetryReason,
 		ErrorClassification: f.ErrorClassification,
-		Policy:              f.RetryDecision.Policy, PolicyVersion: f.RetryDecision.PolicyVersion,
-		RuleID: f.RetryDecision.RuleID, MatchedCode: f.RetryDecision.MatchedCode,
-		SecondsSinceLastSubmission: f.RetryDecision.SecondsSinceLastSubmission,
+		Policy:              x.Policy, PolicyVersion: x.PolicyVersion, RuleID: x.RuleID, MatchedCode: x.MatchedCode,
+		Reason: x.Reason, Hint: x.Hint, Deadline: x.Deadline, Advice: x.Advice, Overrides: x.Overrides,
+		SecondsSinceLastSubmission: x.SecondsSinceLastSubmission,
 		ExecutionTimeMs:            f.ExecutionTimeMs, Steps: steps(f.Steps),
 	}
 }

@@ -20,13 +20,13 @@ import (
 
 // The types of event. A type names the layout of its data too: whatever changes in the layout makes a new version.
 const (
-	TypeScheduled          = "retry.scheduled.v1"
-	TypeMaxRetriesExceeded = "retry.max_retries_exceeded.v1"
-	TypePermanentError     = "retry.permanent_error_detected.v1"
-	TypeInputRejected      = "retry.input_rejected.v1"
+	TypeScheduled          = "retry.scheduled.v2"
+	TypeMaxRetriesExceeded = "retry.max_retries_exceeded.v2"
+	TypePermanentError     = "retry.permanent_error_detected.v2"
+	TypeInputRejected      = "retry.input_rejected.v2"
 	TypeOutcomeRecorded    = "retry.outcome_recorded.v2"
 	TypeRedriven           = "retry.redriven.v1"
-	TypeAnswerNotDelivered = "retry.answer_not_delivered.v1"
+	TypeAnswerNotDelivered = "retry.answer_not_delivered.v2"
 )
 
 const (

@@ -18,6 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 const schemas = "../../docs/events"
@@ -128,6 +129,9 @@ func record(t *rapid.T) audit.Record {
 	_ = json.Unmarshal([]byte(r.Detail), &detail)
 	if r.ClaimID != "" {
 		r.ClaimID = "CLM-" + rapid.StringMatching(`[^\pC\pZ]{0,20}`).Draw(t, "claim") + "-" + rapid.StringMatching(`[0-9]{1,12}`).Draw(t, "number")
+		if rapid.Bool().Draw(t, "no claim") {
+			r.ClaimID = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}`).Filter(retry.ValidID).Draw(t, "id")
+		}
 	} else if rapid.Bool().Draw(t, "claim known") {
 		r.ClaimID = "CLM-1-1"
 	}
@@ -185,7 +189,7 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"no claim or key":           func(_, data map[string]any) { delete(data, "jobKey") },
 			"a key as a number":         func(_, data map[string]any) { data["jobKey"] = 2251799813685300 },
 			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
-			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v2" },
+			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v1" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
 			"another version of layout": func(_, data map[string]any) { data["version"] = 3 },
 		} {

@@ -25,12 +25,12 @@ func Samples() []audit.Record {
 		{
 			Kind: audit.KindExhausted, RetryCount: 5,
 			Message:   "claim CLM-001-1234567890: all 5 retries used, last error 503 (TRANSIENT); review the claim, then resubmit or abandon it",
-			Variables: `{"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Transient error, all 5 retries used","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.503","matchedCode":"503","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":0}}`,
+			Variables: `{"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Transient error, all 5 retries used","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.503","matchedCode":"503","reason":"COUNT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":0}}`,
 		},
 		{
 			Kind: audit.KindPermanent, RetryCount: 1,
 			Message:   "claim CLM-001-1234567890: INVALID_PATIENT_DATA does not pass by itself; correct the data, then resubmit or abandon the claim",
-			Variables: `{"shouldRetry":false,"retryCount":1,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Permanent error INVALID_PATIENT_DATA, no retry","errorClassification":"PERMANENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"permanent.INVALID_PATIENT_DATA","matchedCode":"INVALID_PATIENT_DATA","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":4}}`,
+			Variables: `{"shouldRetry":false,"retryCount":1,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Permanent error INVALID_PATIENT_DATA, no retry","errorClassification":"PERMANENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"permanent.INVALID_PATIENT_DATA","matchedCode":"INVALID_PATIENT_DATA","reason":"PERMANENT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":4}}`,
 		},
 		{
 			Kind:    audit.KindRejected,
@@ -80,8 +80,8 @@ func Scheduled(claimID string, at time.Time) audit.Record {
 		Kind: audit.KindRetry, At: at, ClaimID: claimID, RetryCount: 1,
 		Key:           audit.Key{Cluster: "production", JobKey: 2251799813685300, ProcessInstanceKey: 2251799813685249},
 		NextRetryTime: at.Truncate(time.Second).Add(12 * time.Minute),
-		Variables:     `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T14:42:00Z","retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","delayBeforeJitter":"PT10M","backoffDuration":"PT12M","retriesLeft":3,"secondsSinceLastSubmission":31}}`,
-		Detail:        fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry","submissionError":"TIMEOUT ao conectar",`+stepsOf+`}`, at.Format(time.RFC3339Nano)),
+		Variables:     `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T14:42:00Z","retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","reason":"HINT","delayBeforeJitter":"PT10M","backoffDuration":"PT12M","bounds":["DEADLINE"],"retriesLeft":3,"hint":{"source":"TEXT","after":"PT30M"},"deadline":"2026-03-02T14:42:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":31,"overrides":{"max":"PT60M"}}}`,
+		Detail:        fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry","submissionError":"TIMEOUT, Retry-After: 1800",`+stepsOf+`}`, at.Format(time.RFC3339Nano)),
 	}
 }
 

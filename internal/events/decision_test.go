@@ -1,0 +1,170 @@
+package events_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// decidedBy is the record of a real decision, as the worker's older job type writes it or the other one.
+func decidedBy(t *testing.T, policyName string, o retry.Overrides, r retry.Request) audit.Record {
+	t.Helper()
+	p, err := policy.BuiltIn(policyName).With(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Decide(r, eventstest.Began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := eventstest.Scheduled(r.ClaimID, eventstest.Began)
+	record.Kind = map[retry.Outcome]audit.Kind{
+		retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent,
+	}[d.Outcome]
+	record.NextRetryTime = d.NextRetryTime
+	record.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":%d,"backoffMinutes":%d,"retryReason":%q,"errorClassification":%q,"retryDecision":%s}`,
+		d.Outcome == retry.OutcomeRetry, d.RetryCount, d.MaxRetries, d.BackoffMinutes(), d.Reason(), d.Error.Class, worker.Explain(&d))
+	audit.NewChain(1).Link(&record)
+	return record
+}
+
+func TestAnEventOfARealDecisionTellsWhatSettledIt(t *testing.T) {
+	until := eventstest.Began.Add(20 * time.Minute)
+	three := 3
+	for what, test := range map[string]struct {
+		policy    string
+		overrides retry.Overrides
+		request   retry.Request
+		kind      string
+		want      string // part of the event
+	}{
+		"the policy's own wait": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "weird"},
+			kind: events.TypeScheduled, want: `"ruleId":"unknown","reason":"BACKOFF",`,
+		},
+		"a hint": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryAfter: retry.Hint{Source: retry.HintVariable, Until: until}},
+			kind: events.TypeScheduled, want: `"reason":"HINT","hint":{"source":"VARIABLE","until":"2026-03-02T14:50:00Z"}`,
+		},
+		"a deadline that pulls forward": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryCount: 3, RetryUntil: until},
+			kind: events.TypeScheduled, want: `"bounds":["DEADLINE"]`,
+		},
+		"a deadline that stops": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryUntil: eventstest.Began.Add(time.Minute)},
+			kind: events.TypeMaxRetriesExceeded, want: `"reason":"DEADLINE","deadline":"2026-03-02T14:31:00Z"`,
+		},
+		"a count that is used up": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryCount: 5},
+			kind: events.TypeMaxRetriesExceeded, want: `"reason":"COUNT"`,
+		},
+		"a claim that may have arrived": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "DUPLICATE_CLAIM"},
+			kind: events.TypePermanentError, want: `"advice":"CHECK_STATUS"`,
+		},
+		"a permanent error without a code": {
+			policy: "smtp", request: retry.Request{ClaimID: "mail/7", SubmissionError: "weird"},
+			kind: events.TypePermanentError, want: `"errorType":"unknown"`,
+		},
+		"a job with overrides and waits of milliseconds": {
+			policy: "job-queue", overrides: retry.Overrides{MaxRetries: &three, Base: 1250 * time.Millisecond, Max: time.Minute},
+			request: retry.Request{ClaimID: "JOB-1", SubmissionError: "boom"},
+			kind:    events.TypeScheduled, want: `"overrides":{"maxRetries":3,"base":"PT1.25S","max":"PT1M"}`,
+		},
+		"a wait of milliseconds with jitter": {
+			policy: "smtp", request: retry.Request{ClaimID: "mail:8", SubmissionError: "421 later"},
+			kind: events.TypeScheduled, want: `"backoffMinutes":1,"backoffDuration":"PT`,
+		},
+	} {
+		record := decidedBy(t, test.policy, test.overrides, test.request)
+		event := fromRecord(t, &record)
+		schema, _ := schema(t, event.Type)
+		if err := schema.Validate(parse(t, event.JSON)); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if event.Type != test.kind || !strings.Contains(string(event.JSON), test.want) {
+			t.Errorf("%s: %q is not in the %s %s", what, test.want, event.Type, event.JSON)
+		}
+	}
+}
+
+// The older job type answers with less; the rest lies in the detail.
+func TestTheEventIsTheSameWhereverTheRecordKeepsTheExplanation(t *testing.T) {
+	record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503 Retry-After: 900"})
+	want := dataOf(t, &record)
+	var variables, detail map[string]json.RawMessage
+	for from, into := range map[*string]*map[string]json.RawMessage{&record.Variables: &variables, &record.Detail: &detail} {
+		if err := json.Unmarshal([]byte(*from), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"maxRetries", "errorClassification", "retryDecision"} {
+		detail[name] = variables[name]
+		delete(variables, name)
+	}
+	record.Variables, record.Detail = text(variables), text(detail)
+	if got := dataOf(t, &record); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// dataOf is an event's data without its place in the trail.
+func dataOf(t *testing.T, r *audit.Record) string {
+	t.Helper()
+	var event struct{ Data map[string]any }
+	if err := json.Unmarshal(fromRecord(t, r).JSON, &event); err != nil {
+		t.Fatal(err)
+	}
+	delete(event.Data, "audit")
+	return text(event.Data)
+}
+
+func TestTheEventOfARecordOfAnOlderVersionLeavesOutWhatItDoesNotKnow(t *testing.T) {
+	newer := []string{"reason", "hint", "deadline", "advice", "bounds", "overrides"}
+	for _, r := range eventstest.Samples() {
+		if !r.Kind.IsDecision() {
+			continue
+		}
+		var facts map[string]any
+		if err := json.Unmarshal([]byte(r.Variables), &facts); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range newer {
+			delete(facts["retryDecision"].(map[string]any), name)
+		}
+		r.Variables = text(facts)
+		event := fromRecord(t, &r)
+		schema, _ := schema(t, event.Type)
+		parsed := parse(t, event.JSON)
+		if err := schema.Validate(parsed); err != nil {
+			t.Errorf("%s: %v", r.Kind, err)
+		}
+		for name := range parsed.(map[string]any)["data"].(map[string]any) {
+			if slices.Contains(newer, name) {
+				t.Errorf("%s tells %s, which its record does not know", r.Kind, name)
+			}
+		}
+	}
+}
+
+func TestASchemaRefusesAnIDThatNoPolicyTakes(t *testing.T) {
+	event := fromRecord(t, &eventstest.Samples()[0])
+	for id, want := range map[string]bool{"JOB-1": true, "CLM-1-1": true, "a b": false, "-1": false, "maria@example.org": false, "": false} {
+		schema, _ := schema(t, event.Type)
+		changed := parse(t, event.JSON).(map[string]any)
+		changed["subject"], changed["data"].(map[string]any)["claimId"] = id, id
+		if got := schema.Validate(changed) == nil; got != want || retry.ValidID(id) != want {
+			t.Errorf("%q: the schema says %t, the rule %t, want %t", id, got, retry.ValidID(id), want)
+		}
+	}
+}
