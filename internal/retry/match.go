@@ -26,6 +26,8 @@ type Matcher struct {
 	groups []int
 	// words and codes are Contains and Codes, made ready for a search.
 	words, codes []word
+	// shared is the pattern with the codes of all rules that have the same one; nil where no other has.
+	shared *regexp.Regexp
 }
 
 // CodeMark stands in a Pattern for any of the Codes.
@@ -96,6 +98,31 @@ func (m *Matcher) compilePattern() (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
+// share lets rules with one pattern, whose codes alone differ, be ruled out together in a long text.
+func share(rules ...*Rule) {
+	samePattern := map[string][]*Rule{}
+	for _, r := range rules {
+		if len(r.groups) > 0 {
+			samePattern[r.Pattern] = append(samePattern[r.Pattern], r)
+		}
+	}
+	for pattern, same := range samePattern {
+		if len(same) == 1 {
+			continue
+		}
+		all := Matcher{Pattern: pattern}
+		for _, r := range same {
+			all.Codes = append(all.Codes, r.Codes...)
+		}
+		// What each rule's codes make of the pattern, all of them make; there is nothing new to go wrong.
+		if shared, err := all.compilePattern(); err == nil {
+			for _, r := range same {
+				r.shared = shared
+			}
+		}
+	}
+}
+
 // match looks for the matcher's conditions in a text, the cheap ones first. It returns the code or the word that it
 // found, which is always one of the matcher's own.
 func (m *Matcher) match(t *text) (found string, matches bool) {
@@ -109,7 +136,7 @@ func (m *Matcher) match(t *text) (found string, matches bool) {
 	switch {
 	case len(m.groups) > 0:
 		// A pattern costs a hundred times as much as a look whether any of its codes is there at all.
-		if !t.hasNumber(m.codes) {
+		if !t.hasNumber(m.codes) || !t.mayMatch(m.shared) {
 			return "", false
 		}
 		groups := m.pattern.FindStringSubmatchIndex(t.upper)

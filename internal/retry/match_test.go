@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -138,6 +139,31 @@ func TestAPatternIsNotAskedWhereItsCodesAreOnlyPartsOfNumbers(t *testing.T) {
 	for text, want := range map[string]string{"HTTP/1502": "-", "HTTP/5021": "-", "HTTP/502": "502"} {
 		if got := found(t, m, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// In a long text rules with one pattern are ruled out together; what each of them finds must stay its own.
+func TestRulesWithOnePatternFindTheirOwnCodesInALongText(t *testing.T) {
+	t.Parallel()
+	p := plain(t, func(p *retry.Policy) {
+		p.Rules = nil
+		for id, codes := range [][]string{{"1101", "1102"}, {"1201"}, {"1301"}} {
+			p.Rules = append(p.Rules, retry.Rule{
+				ID: fmt.Sprint(id), Class: retry.Transient, Matcher: retry.Matcher{Codes: codes, Pattern: `(?m)GLOSA {code}$`},
+			})
+		}
+	})
+	page := strings.Repeat("1101 1201 1301 <br>\n", 1000)
+	for text, want := range map[string]string{
+		page:                              "unknown ",
+		page + "glosa 1102":               "0 1102",
+		"glosa 1301\n" + page:             "2 1301",
+		page + "glosa 1301\nglosa 1201\n": "1 1201",
+		page + "glosa 1401":               "unknown ",
+	} {
+		if got := p.Classify(text); got.RuleID+" "+got.Code != want {
+			t.Errorf("%.30q...%q: %s %s, want %s", text, text[len(text)-20:], got.RuleID, got.Code, want)
 		}
 	}
 }

@@ -84,11 +84,14 @@ func New(p Policy) (*Policy, error) {
 			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: "must be TRANSIENT or PERMANENT"})
 		}
 	}
+	var all []*Rule
 	for _, rules := range [][]Rule{p.Rules, p.MayHaveLanded} {
 		for i := range rules {
 			faults = append(faults, rules[i].compile()...)
+			all = append(all, &rules[i])
 		}
 	}
+	share(all...)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package retry
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // MaxClassifiedBytes is how much of an error text is read to classify it. What an insurer's system says about the
 // error stands at the beginning; a stack trace behind it must not cost unbounded time.
@@ -13,6 +16,8 @@ const MaxClassifiedBytes = 64 << 10
 type text struct {
 	upper   string
 	triples [tripleBits / 64]uint64
+	// asked are the patterns that were looked for already; see [text.mayMatch].
+	asked map[*regexp.Regexp]bool
 }
 
 // tripleBits is how many bits note the triples: enough that a text of a line sets few of them.
@@ -77,6 +82,26 @@ func (t *text) hasNumber(codes []word) bool {
 		}
 	}
 	return false
+}
+
+// longText is from where on it pays to ask a shared pattern before each rule's own.
+const longText = 4 << 10
+
+// mayMatch tells whether a pattern can match that differs from this one in its codes alone. It is asked once; a page with
+// a number of every rule in it would otherwise be read once for each of them.
+func (t *text) mayMatch(shared *regexp.Regexp) bool {
+	if shared == nil || len(t.upper) < longText {
+		return true
+	}
+	matches, known := t.asked[shared]
+	if !known {
+		if t.asked == nil {
+			t.asked = map[*regexp.Regexp]bool{}
+		}
+		matches = shared.MatchString(t.upper)
+		t.asked[shared] = matches
+	}
+	return matches
 }
 
 // may tells whether the text can contain the word.
