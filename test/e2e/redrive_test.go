@@ -49,10 +49,10 @@ func (o *office) orders(code int, words string, args ...string) {
 	}
 }
 
-// waitsForAnOrder waits until the process listens for the message, which is a moment after it came there.
-func (c *claim) waitsForAnOrder() {
+// waitsForAnOrder waits until the process listens for the message at this event, which is a moment after it came there.
+func (c *claim) waitsForAnOrder(event string) {
 	c.Helper()
-	c.next("the subscription to the message", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(event) bool { return true })
+	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
 }
 
 func TestAPersonEndsTheWaitOfAClaimByACommand(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAPersonEndsTheWaitOfAClaimByACommand(t *testing.T) {
 	claim := o.submits("CLM-E2E-31-1")
 	claim.submissionFails("TIMEOUT")
 	wait := claim.waits(5, 6)
-	claim.waitsForAnOrder()
+	claim.waitsForAnOrder("Event_RedriveClaim")
 
 	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-31-1")
 
@@ -85,7 +85,7 @@ func TestAClaimWhoseRetriesAreUsedUpIsSentAgainByForceOnly(t *testing.T) {
 	claim := o.submits("CLM-E2E-32-1")
 	claim.isExhaustedBy("RATE_LIMIT")
 	claim.notifies("billing")
-	claim.waitsForAnOrder()
+	claim.waitsForAnOrder("BoundaryEvent_BillingRedriven")
 
 	o.orders(4, "max_retries_exceeded: claim CLM-E2E-32-1", "--claim", "CLM-E2E-32-1")
 	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-32-1", "--force")
@@ -100,7 +100,7 @@ func TestAClaimWithAPermanentErrorIsSentAgainByForceOnly(t *testing.T) {
 	claim := o.submits("CLM-E2E-33-1")
 	claim.submissionFails("INVALID_PROCEDURE_CODE")
 	claim.notifies("registration")
-	claim.waitsForAnOrder()
+	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
 
 	o.orders(5, "may be billed twice", "--claim", "CLM-E2E-33-1")
 	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-33-1", "--force")
@@ -129,7 +129,7 @@ func TestAllClaimsWithAnUnknownErrorAreSentAgainByOneCommand(t *testing.T) {
 		c := o.submits(id)
 		c.submissionFails("erro 4711 da operadora")
 		c.waits(5, 6)
-		c.waitsForAnOrder()
+		c.waitsForAnOrder("Event_RedriveClaim")
 		claims = append(claims, c)
 	}
 	other := o.submits("CLM-E2E-35-4")

@@ -24,7 +24,7 @@ func (s *scene) redrives(claimID string) {
 // isRedriven has a claim sent again as soon as it waits for the message at this event.
 func (c *claim) isRedriven(claimID, event string) {
 	c.Helper()
-	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
+	c.waitsForAnOrder(event)
 	c.redrives(claimID)
 }
 
