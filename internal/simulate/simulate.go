@@ -110,6 +110,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
 	lean := *p
 	lean.Rules, lean.MayHaveLanded = nil, nil // what may have landed is advice, which changes no wait
+	lean.IDs = retry.AnyIDs                   // the ids of a simulation are of either form
 	for _, rule := range p.Rules {
 		if rule.ID == found.RuleID && rule.Class == found.Class {
 			lean.Rules = append(lean.Rules, rule)
