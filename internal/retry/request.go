@@ -96,11 +96,12 @@ const (
 // Faults returns what is wrong with the request's values, nil where nothing is.
 func (p *Policy) Faults(r Request) []Fault {
 	var faults []Fault
-	switch {
-	case p.IDs == ClaimIDs && !ValidClaimID(r.ClaimID):
-		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), RuleClaimID})
-	case !ValidID(r.ClaimID):
-		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), RuleAnyID})
+	valid, rule := ValidClaimID, RuleClaimID
+	if p.IDs == AnyIDs {
+		valid, rule = ValidID, RuleAnyID
+	}
+	if !valid(r.ClaimID) {
+		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), rule})
 	}
 	if !p.AcceptEmptyError && strings.TrimSpace(r.SubmissionError) == "" {
 		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
