@@ -104,11 +104,13 @@ func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
 		{"base in ISO 8601", asked{headers: `{"base":"PT10M"}`}, want{"delayBeforeJitter": "PT10M"}},
 		{"max", asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
 		{
-			"deadline", asked{headers: `{"deadline":"1h"}`},
+			"deadline",
+			asked{headers: `{"deadline":"1h"}`},
 			want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}},
 		},
 		{
-			"all at once", asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
+			"all at once",
+			asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
 			want{
 				"policy": "smtp", "maxRetries": 2.0, "delayBeforeJitter": "PT0.5S", "deadline": "2025-01-12T10:40:30Z",
 				"overrides": map[string]any{"maxRetries": 2.0, "base": "PT0.5S", "max": "PT2S", "deadline": "PT30S"},

@@ -55,7 +55,8 @@ func TestSeed002AJobBringsItsOwnLimits(t *testing.T) {
 		waits  []time.Duration
 	}{
 		{
-			"the example of the document", vars{"max_attempts": 5, "retry_delay": 60000, "max_retry_delay": 3600000},
+			"the example of the document",
+			vars{"max_attempts": 5, "retry_delay": 60000, "max_retry_delay": 3600000},
 			[]time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute},
 		},
 		{"a cap that binds", vars{"retry_delay": 60000, "max_retry_delay": 90000}, []time.Duration{time.Minute, 90 * time.Second}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 const (
@@ -82,6 +83,24 @@ func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
 	mail.variables().hold(t, vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"})
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
 	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v2")
+}
+
+// deploy/prometheus asks the broker how many e-mails went through.
+func TestSeed003TheBrokerCountsTheEmailsThatTheAlertsAskFor(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("email.bpmn")
+	mail := o.start("EmailProcess", vars{"claimId": "MSG-7"})
+	mail.task(sendEmail).complete(nil)
+	mail.endsAt("EndEvent_Done")
+	ctx, cancel := o.within(patience)
+	defer cancel()
+	_, text := suite.Get(ctx, strings.TrimPrefix(o.broker.MonitoringURL(), "http://"), "/actuator/prometheus")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "zeebe_job_events_total{") && strings.Contains(line, `type="send-email"`) && strings.Contains(line, `action="completed"`) {
+			return
+		}
+	}
+	t.Errorf("the broker counts no completed e-mails:\n%s", text)
 }
 
 // hasAnEvent fails the test where the worker has no event of this type for the claim.
