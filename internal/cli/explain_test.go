@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -201,5 +202,16 @@ func TestExplainAsksThePolicyOfTheConfiguredFile(t *testing.T) {
 	code, stdout, stderr := worker(t, []string{"explain", "--policy", "short", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE=testdata/policies.yaml")
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "Policy     short, version ") {
 		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	}
+}
+
+func TestTheReadmeShowsAnExplanationAsItIs(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := explained(t, "--error", "TIMEOUT ao conectar", "--retry-count", "1", "--claim", "CLM-001-1")
+	if !strings.Contains(string(readme), "$ bin/worker explain --error \"TIMEOUT ao conectar\" --retry-count 1 --claim CLM-001-1\n"+want+"```\n") {
+		t.Errorf("README.md does not hold this:\n%s", want)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 // today is when the commands of these tests are given.
@@ -142,6 +143,12 @@ func (d decided) record() audit.Record {
 	return r
 }
 
+// settled adds the step that settled a decision, which older versions did not tell.
+func settled(r audit.Record, by retry.Step) audit.Record {
+	r.Variables = strings.Replace(r.Variables, `"delayBeforeJitter"`, `"reason":"`+string(by)+`","delayBeforeJitter"`, 1)
+	return r
+}
+
 // ended is the outcome of a round of a claim as the worker records it.
 type ended struct {
 	kind              audit.Kind
@@ -199,27 +206,26 @@ const (
 	hostile   = "CLM-ENC-007-4" // with an error text that is made for terminals
 )
 
-// week is what happened in the days before today.
+// week is what happened in the days before today. Only the last decision is of this version of the worker.
 func week() []audit.Record {
 	const transient, unknown = "TRANSIENT", "UNKNOWN"
-	retry := audit.KindRetry
 	all := []audit.Record{
-		decided{retry, accepted, "2026-01-11T09:00:00.123456Z", "TIMEOUT ao conectar ao TISS, beneficiário [CPF]", transient, "TIMEOUT", 0, 5, 6}.record(),
+		decided{audit.KindRetry, accepted, "2026-01-11T09:00:00.123456Z", "TIMEOUT ao conectar ao TISS, beneficiário [CPF]", transient, "TIMEOUT", 0, 5, 6}.record(),
 		rejected(accepted, "2026-01-11T09:06:30Z"),
-		decided{retry, accepted, "2026-01-11T09:08:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
+		decided{audit.KindRetry, accepted, "2026-01-11T09:08:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
 		{Kind: audit.KindUndelivered, At: moment("2026-01-11T09:08:10Z"), ClaimID: accepted, RetryCount: 1},
-		decided{retry, accepted, "2026-01-11T09:09:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
+		decided{audit.KindRetry, accepted, "2026-01-11T09:09:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
 		ended{audit.KindSubmitted, accepted, "2026-01-11T10:05:00Z", 3, 2, "2026-01-11T09:00:00.123456Z"}.record(),
 		ended{audit.KindSubmitted, smooth, "2026-01-11T10:06:00Z", 1, 0, ""}.record(),
 		decided{audit.KindPermanent, permanent, "2026-01-11T11:00:00Z", "INSURANCE_EXPIRED em 2025-12", "PERMANENT", "INSURANCE_EXPIRED", 0, 0, 0}.record(),
 		ended{audit.KindAbandoned, permanent, "2026-01-11T15:00:00Z", 1, 0, "2026-01-11T11:00:00Z"}.record(),
-		decided{retry, exhausted, "2026-01-11T16:00:00Z", "504", transient, "504", 4, 80, 88}.record(),
+		decided{audit.KindRetry, exhausted, "2026-01-11T16:00:00Z", "504", transient, "504", 4, 80, 88}.record(),
 		decided{audit.KindExhausted, exhausted, "2026-01-11T17:28:05Z", "504", transient, "504", 5, 0, 0}.record(),
 		ended{audit.KindResubmitted, exhausted, "2026-01-11T18:00:00Z", 2, 1, "2026-01-11T16:00:00Z"}.record(),
 		rejected("", "2026-01-11T19:00:00Z"),
-		decided{retry, hostile, "2026-01-11T20:00:00Z", "\x1b[2J\u202eerro\r\n" + strings.Repeat("<td>página</td> ", 40), unknown, "", 0, 5, 5}.record(),
-		decided{retry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),
-		decided{retry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(),
+		decided{audit.KindRetry, hostile, "2026-01-11T20:00:00Z", "\x1b[2J\u202eerro\r\n" + strings.Repeat("<td>página</td> ", 40), unknown, "", 0, 5, 5}.record(),
+		decided{audit.KindRetry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),
+		settled(decided{audit.KindRetry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(), retry.StepBackoff),
 	}
 	keyed(all)
 	// Which record it was whose answer did not arrive is known by its hash, so that one is linked in its place.
