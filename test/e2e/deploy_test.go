@@ -33,13 +33,12 @@ func bundled(e event) bool {
 func anyEvent(event) bool { return true }
 
 func TestTheBrokerTakesEveryExampleAlone(t *testing.T) {
-	s := &scene{T: t, broker: shared}
 	examples, err := filepath.Glob("../../examples/*.bpmn")
 	if err != nil || len(examples) < 5 {
 		t.Fatalf("examples %v, %v", examples, err)
 	}
 	for _, example := range examples {
-		if err := s.broker.Deploy(t.Context(), example); err != nil {
+		if err := shared.Deploy(t.Context(), example); err != nil {
 			t.Errorf("%s: %v", example, err)
 		}
 	}
