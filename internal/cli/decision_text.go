@@ -22,7 +22,7 @@ func classWords(class string, x *audit.Explanation) string {
 		return fmt.Sprintf("%s: it contains %s (rule %s)", class, x.MatchedCode, x.RuleID)
 	case x.RuleID == "empty":
 		return class + ": it is empty"
-	case x.RuleID == "unknown" || x.RuleID == "":
+	case x.RuleID == retry.RuleUnknown || x.RuleID == "":
 		return class + ": no rule of the policy matches it"
 	default:
 		return fmt.Sprintf("%s: rule %s matches it", class, x.RuleID)

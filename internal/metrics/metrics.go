@@ -106,6 +106,9 @@ func New(reg prometheus.Registerer, policies iter.Seq[*retry.Policy]) *Metrics {
 func (m *Metrics) Know(policies iter.Seq[*retry.Policy]) {
 	for p := range policies {
 		m.deadLetters.WithLabelValues(p.Name)
+		if p.Unknown == retry.Permanent {
+			m.permanent.WithLabelValues(retry.RuleUnknown)
+		}
 		for i := range p.Rules {
 			if p.Rules[i].Class == retry.Permanent {
 				m.permanent.WithLabelValues(p.Rules[i].Label())

@@ -76,7 +76,7 @@ type symptom struct{ rule, text string }
 
 func symptomOf(facts *audit.Facts) symptom {
 	s := symptom{rule: facts.RetryDecision.RuleID}
-	if s.rule == "unknown" || s.rule == "" {
+	if s.rule == retry.RuleUnknown || s.rule == "" {
 		s.text = facts.SubmissionError
 	}
 	return s

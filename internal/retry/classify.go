@@ -32,10 +32,16 @@ func (r *Rule) Label() string {
 	return r.ID
 }
 
+// The RuleID of a text that no rule matches, and of a blank one.
+const (
+	RuleUnknown = "unknown"
+	RuleEmpty   = "empty"
+)
+
 // Classification is what was found about an error text.
 type Classification struct {
 	Class Class
-	// RuleID names the rule that matched: "unknown" where none did, "empty" for a blank text.
+	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
 	RuleID string
 	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
 	// matched. It is one of the rule's own words, never a piece of the text.
@@ -62,7 +68,7 @@ func (p *Policy) Classify(errorText string) Classification {
 
 func (p *Policy) classify(t *text) Classification {
 	if strings.TrimSpace(t.upper) == "" {
-		return Classification{Class: Unknown, RuleID: "empty", Label: "empty"}
+		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
 	}
 	for _, permanent := range [...]bool{true, false} {
 		for i := range p.Rules {
@@ -75,7 +81,7 @@ func (p *Policy) classify(t *text) Classification {
 			}
 		}
 	}
-	return Classification{Class: p.Unknown, RuleID: "unknown", Label: "unknown"}
+	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
 }
 
 // mayHaveLanded tells whether the submission may have reached its receiver although it failed.
