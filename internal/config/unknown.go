@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
 // foreignNames reports, in alphabetical order, the variables that somebody set in the belief that they are settings:
@@ -40,30 +42,8 @@ func remedy(name string, known []string) string {
 	if own := strings.TrimPrefix(name, "RETRY_"); slices.Contains(known, own) {
 		return "; did you mean " + own + "?"
 	}
-	closest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
-	if distance(name, closest) > max(len(name), len(closest))/3 {
-		return ""
+	if closest := spelling.Nearest(name, known); closest != "" {
+		return "; did you mean " + closest + "?"
 	}
-	return "; did you mean " + closest + "?"
-}
-
-// distance is the number of letters to insert, delete or replace to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

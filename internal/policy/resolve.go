@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
 // resolver makes policies of the entries of one file, in the order in which they extend one another.
@@ -104,7 +105,7 @@ func (v *resolver) unknownParent(e *Entry) string {
 	}
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == e.Name || name == "" })
-	if similar := nearest(e.Extends, names); similar != "" {
+	if similar := spelling.Nearest(e.Extends, names); similar != "" {
 		return fmt.Sprintf("extends %q, which is no policy: did you mean %s?", short(e.Extends), similar)
 	}
 	return fmt.Sprintf("extends %q, which is no policy: there are %s", short(e.Extends), join(names, "and"))

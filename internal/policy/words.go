@@ -9,6 +9,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"go.yaml.in/yaml/v3"
+
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
 // forms says what a text must be that a definition of the schema bounds by a pattern.
@@ -105,7 +107,7 @@ func (v *violation) unknown() string {
 	if name == "<<" {
 		return "merge keys (<<) are not read: use extends"
 	}
-	if similar := nearest(name, v.fields); similar != "" {
+	if similar := spelling.Nearest(name, v.fields); similar != "" {
 		return fmt.Sprintf("there is no field %q: did you mean %s?", short(name), similar)
 	}
 	return fmt.Sprintf("there is no field %q, but there are %s", short(name), join(v.fields, "and"))
@@ -186,35 +188,4 @@ func join(words []string, last string) string {
 
 func number(r *big.Rat) string {
 	return strings.TrimSuffix(strings.TrimRight(r.FloatString(3), "0"), ".")
-}
-
-// nearest is the name that was most likely meant, empty where none is near.
-func nearest(name string, names []string) string {
-	best, least := "", 3
-	for _, candidate := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < least && d < len(candidate) {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be changed, added or removed to make one word of the other (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
