@@ -133,6 +133,12 @@ func TestAMistakeIsOneLineARemedyAndExitCode2(t *testing.T) {
 		{"an empty time", "kpi --since=", []string{"--since", "7d, 24h or 90m"}},
 		{"all of the last hour", "events tail --all --since 1h", []string{"--all and --since exclude each other", "worker events tail --help"}},
 		{"to follow what waits", "events tail --unpublished --follow", []string{"--unpublished is what waits now"}},
+		{"a wait of nothing", "explain --error x --base 0s", []string{"--base is 0s but must be more than 0"}},
+		{"an override that makes no sense", "explain --error x --max-retries 2000", []string{"maxRetries is 2000 but must be from 0 to 1000"}},
+		{"a policy that is not known", "explain --error x --policy nope", []string{`there is no policy "nope"`, "tiss"}},
+		{"a time that is none", "explain --error x --retry-until tomorrow", []string{"--retry-until", "RFC 3339"}},
+		{"a hint that is none", "explain --error x --retry-after 2h", []string{`--retry-after is "2h" but must be whole seconds`}},
+		{"a claim for a policy of claims", "explain --error x --claim JOB-1", []string{"--claim is", "CLM-<any>-<digits>"}},
 		{"an instance of no claim", "explain --error x --process-instance 7", []string{"--process-instance needs --claim"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

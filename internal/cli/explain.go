@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/worker"
@@ -45,13 +45,18 @@ func newExplain(now clock) *cobra.Command {
 	flags.Var(&deadline, "deadline", "override: a span from the first failure")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
+		for name, span := range map[string]time.Duration{"base": base.Duration, "max": most.Duration, "deadline": deadline.Duration} {
+			if flags.Changed(name) && span <= 0 {
+				return usageError{fmt.Errorf("--%s is %v but must be more than 0", name, span)}
+			}
+		}
 		q.overrides = retry.Overrides{Base: base.Duration, Max: most.Duration, Deadline: deadline.Duration}
 		if flags.Changed("max-retries") {
 			q.overrides.MaxRetries = maxRetries
 		}
 		p := tiss
 		// A configuration that is broken or far away hinders nobody from asking, as long as none of it counts.
-		if flags.Changed("policy") || os.Getenv("RETRY_POLICIES_FILE") != "" {
+		if flags.Changed("policy") || config.PoliciesFile() != "" {
 			var err error
 			if p, err = policyByName(q.policy); err != nil {
 				return err

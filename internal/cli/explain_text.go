@@ -30,7 +30,8 @@ func explainHelp(tiss *retry.Policy) string {
 	}
 	return fmt.Sprintf(`Explains what the worker decides for an error text and a retry count: the
 decision, the rule that matched, and the waits ahead if the submission keeps
-failing. It asks no broker and changes nothing.
+failing. It asks no broker and changes nothing. --policy asks another policy
+than %s: a built-in one, or one of RETRY_POLICIES_FILE.
 
 The rule, policy %s, in this order:
   1. retry count %d or more: stop, %s
@@ -40,7 +41,7 @@ The rule, policy %s, in this order:
   5. the text matches a transient rule: try again after the policy's wait
 %s  6. anything else: try again likewise, class %s
 %s`,
-		tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
+		tiss.Name, tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
 		wrap(strings.Join(words[retry.Permanent], ", "), "       "), retry.CodeMaxRetriesExceeded,
 		wrap(strings.Join(words[retry.Transient], ", "), "       "), tiss.Unknown,
 		strings.TrimSpace(wrap("The policy has further rules of either class: "+strings.Join(more, ", ")+
@@ -131,8 +132,9 @@ func (e explanation) table() string {
 		if e.Waits != bandOnly {
 			total = totalWords(s.total)
 		}
-		rows = append(rows, []string{fmt.Sprintf("%d of %d", s.Retry, e.MaxRetries), spanWords(s.beforeJitter),
-			bandWords(s.shortest, s.longest), spanWords(s.wait), total})
+		rows = append(rows, []string{
+			fmt.Sprintf("%d of %d", s.Retry, e.MaxRetries), spanWords(s.beforeJitter), bandWords(s.shortest, s.longest), spanWords(s.wait), total,
+		})
 	}
 	widths := []int{6, 13, 12, 11, 16}
 	for _, row := range rows {

@@ -52,6 +52,9 @@ func Load() (Config, error) {
 	return cfg, nil
 }
 
+// PoliciesFile is the setting of the policies file by itself, for what asks no other setting and minds no fault of one.
+func PoliciesFile() string { return os.Getenv("RETRY_POLICIES_FILE") }
+
 // process lets envconfig fill one field. It gets a struct of that field alone, since it stops at its first fault.
 func process(field reflect.StructField, into reflect.Value) error {
 	one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: field.Name, Type: field.Type, Tag: field.Tag}}))
