@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,39 +98,51 @@ func TestExplainTellsWhichStepSettlesADecisionAndWhatBoundsTheWait(t *testing.T)
 }
 
 func TestTheScheduleEndsAtTheDeadlineForEveryClaim(t *testing.T) {
-	p, _ := policy.BuiltIns().Get("tiss")
-	args := []string{"--error", "boom", "--deadline", "2h", "--json"}
-	bands := scheduleOf(t, explained(t, args...))
-	for instance := range int64(40) {
-		instance++
-		r := retry.Request{ClaimID: "CLM-1-1", SubmissionError: "boom", ProcessInstanceKey: instance, FirstFailure: today}
-		q, err := p.With(retry.Overrides{Deadline: 2 * time.Hour})
+	// With two hours all five retries fit, the last one pulled forward; with 75 minutes the last one fits for some only.
+	for text, deadline := range map[string]time.Duration{"2h": 2 * time.Hour, "75m": 75 * time.Minute} {
+		p, err := policy.BuiltIn("tiss").With(retry.Overrides{Deadline: deadline})
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := scheduleOf(t, explained(t, append(args, "--claim", "CLM-1-1", "--process-instance", strconv.FormatInt(instance, 10))...))
-		now := today
-		for n := 0; ; n++ {
-			d, err := q.Decide(r, now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d.Outcome != retry.OutcomeRetry {
-				if n != len(own) {
-					t.Errorf("instance %d: %d waits are told, the rule gives %d", instance, len(own), n)
-				}
-				break
-			}
-			all := d.NextRetryTime.Sub(today)
-			if n >= len(own) || own[n].WaitMinutes != d.BackoffMinutes() || own[n].TotalMinutes != int(all/time.Minute) {
-				t.Fatalf("instance %d, wait %d: told %+v, the rule says %v", instance, n, own, d.Backoff)
-			}
-			if b := bands[n]; d.BackoffMinutes() < b.ShortestMinutes || d.BackoffMinutes() > b.LongestMinutes ||
-				own[n].TotalMinutes < b.TotalShortestMinutes || own[n].TotalMinutes > b.TotalLongestMinutes {
-				t.Errorf("instance %d, wait %d: %+v is not in the band %+v", instance, n, own[n], b)
-			}
-			r.RetryCount, now = d.RetryCount, d.NextRetryTime
+		args := []string{"--error", "boom", "--deadline", text, "--json"}
+		bands := scheduleOf(t, explained(t, args...))
+		lengths := map[int]int{}
+		for instance := range int64(40) {
+			instance++
+			own := scheduleOf(t, explained(t, append(args, "--claim", "CLM-1-1", "--process-instance", strconv.FormatInt(instance, 10))...))
+			isThatOf(t, p, instance, own, bands)
+			lengths[len(own)]++
 		}
+		if want := map[string]int{"2h": 1, "75m": 2}[text]; len(lengths) != want {
+			t.Errorf("within %s the schedules have these lengths: %v", text, lengths)
+		}
+	}
+}
+
+// isThatOf follows the rule from retry to retry, as time passes, and compares what explain told at the beginning.
+func isThatOf(t *testing.T, p *retry.Policy, instance int64, own, bands []toldWait) {
+	t.Helper()
+	r, at := retry.Request{ClaimID: "CLM-1-1", SubmissionError: "boom", ProcessInstanceKey: instance, FirstFailure: today}, today
+	for n := 0; ; n++ {
+		d, err := p.Decide(r, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Outcome != retry.OutcomeRetry {
+			if n != len(own) {
+				t.Errorf("instance %d: %d waits are told, the rule gives %d", instance, len(own), n)
+			}
+			return
+		}
+		all := int(d.NextRetryTime.Sub(today) / time.Minute)
+		if n >= len(own) || own[n].WaitMinutes != d.BackoffMinutes() || own[n].TotalMinutes != all {
+			t.Fatalf("instance %d, wait %d: told %+v, the rule says %v", instance, n, own, d.Backoff)
+		}
+		if b := bands[n]; d.BackoffMinutes() < b.ShortestMinutes || d.BackoffMinutes() > b.LongestMinutes ||
+			all < b.TotalShortestMinutes || all > b.TotalLongestMinutes {
+			t.Errorf("instance %d, wait %d: %+v is not in the band %+v", instance, n, own[n], b)
+		}
+		r.RetryCount, at = d.RetryCount, d.NextRetryTime
 	}
 }
 
@@ -201,6 +214,17 @@ func TestWaitsBelowAMinuteAreToldExactlyAndInMinutesRoundedUp(t *testing.T) {
 func TestExplainAsksThePolicyOfTheConfiguredFile(t *testing.T) {
 	code, stdout, stderr := worker(t, []string{"explain", "--policy", "short", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE=testdata/policies.yaml")
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "Policy     short, version ") {
+		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	}
+}
+
+func TestExplainAsksTheConfiguredFileAlsoWhereNoPolicyIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	if err := os.WriteFile(file, []byte("policies:\n  - {name: tiss, extends: tiss, maxRetries: 9}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := worker(t, []string{"explain", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE="+file)
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "retry 1 of 9") {
 		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
 	}
 }
