@@ -39,6 +39,9 @@ func printSettings(command *cobra.Command, settings []config.Setting) error {
 		if value == "" {
 			value = "-"
 		}
+		if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
+			value = strings.ReplaceAll(value, ",", ",\n\t\t")
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Source, value)
 	}
 	return w.Flush()
