@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -49,6 +50,7 @@ type App struct {
 	loops []*zeebe.Worker
 
 	policies *policy.Store
+	hangup   chan os.Signal
 	numbers  *metrics.Metrics
 
 	// stopping ends when the worker is to stop.
@@ -77,6 +79,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	// This process allocates much and keeps little, so a later collection costs 4 MB and saves a fifth of the CPU.
 	debug.SetGCPercent(int(cfg.GCPercent))
 
+	a.listenForHangup()
 	if a.policies, err = openPolicies(cfg); err != nil {
 		return nil, err
 	}

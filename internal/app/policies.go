@@ -36,16 +36,23 @@ func needed(cfg config.Config) []string {
 	return names
 }
 
+// listenForHangup keeps a SIGHUP that comes while the worker is put together from ending the process.
+func (a *App) listenForHangup() {
+	a.hangup = make(chan os.Signal, 1)
+	signal.Notify(a.hangup, syscall.SIGHUP)
+	a.later("stop listening for SIGHUP", func() error {
+		signal.Stop(a.hangup)
+		return nil
+	})
+}
+
 // reloadPolicies reads the policies file again whenever the process gets SIGHUP, until ctx ends.
 func (a *App) reloadPolicies(ctx context.Context) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hangup:
+		case <-a.hangup:
 			a.reload()
 		}
 	}
