@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,11 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
+
+// upper is what rules read of a text that is not blank.
+func upper(text string) string {
+	return strings.ToUpper(text[:min(len(text), retry.MaxClassifiedBytes)])
+}
 
 // FuzzBuiltInRules holds of every built-in policy and any text: what is found is one of the rule's own words, and it does
 // stand in the text.
@@ -22,7 +28,6 @@ func FuzzBuiltInRules(f *testing.F) {
 	}
 	policies := policy.BuiltIns()
 	f.Fuzz(func(t *testing.T, errorText string) {
-		upper := strings.ToUpper(errorText[:min(len(errorText), retry.MaxClassifiedBytes)])
 		for _, name := range policies.Names() {
 			p, _ := policies.Get(name)
 			got := p.Classify(errorText)
@@ -36,7 +41,7 @@ func FuzzBuiltInRules(f *testing.F) {
 			if got.Code != "" && !slices.Contains(slices.Concat(p.Rules[i].Codes, p.Rules[i].Contains), got.Code) {
 				t.Fatalf("%s: %q: %q is no word of %s", name, errorText, got.Code, got.RuleID)
 			}
-			if !strings.Contains(upper, got.Code) {
+			if !strings.Contains(upper(errorText), got.Code) {
 				t.Fatalf("%s: %q does not contain %q", name, errorText, got.Code)
 			}
 		}
@@ -65,6 +70,11 @@ func FuzzMatch(f *testing.F) {
 		}
 		if got := made.Classify(text); got.Code != "" && got.Code != strings.ToUpper(contains) && got.Code != strings.ToUpper(code) {
 			t.Errorf("found %q, which is no word of the rule", got.Code)
+		}
+		if plain, err := regexp.Compile(pattern); err == nil && pattern != "" && !strings.Contains(pattern, retry.CodeMark) {
+			if is, want := found(t, retry.Matcher{Pattern: pattern}, text) != "-", plain.MatchString(upper(text)); is != want {
+				t.Errorf("%q in %q: found is %v, want %v", pattern, text, is, want)
+			}
 		}
 	})
 }

@@ -60,7 +60,7 @@ func seconds(digits string) time.Duration {
 var (
 	// retryAfter finds "Retry-After: 120" as programs log it: a line, JSON, a header map of Go, Java, Python or Ruby. It has
 	// four groups: a time, or seconds with their fraction, and what shows that the number is no count of seconds.
-	retryAfter = regexp.MustCompile(`RETRY[-_ ]?AFTER(?:\\?["']?\s*(?:=>|[:=])|["']\s*,)\s*\[?\\?["']?\s*(?:` +
+	retryAfter = mustExpress(`RETRY[-_ ]?AFTER(?:\\?["']?\s*(?:=>|[:=])|["']\s*,)\s*\[?\\?["']?\s*(?:` +
 		`([A-Z]{3}, \d\d [A-Z]{3} \d{4} \d\d:\d\d:\d\d GMT` + // the date of today's HTTP, and its two older forms
 		`|[A-Z]{6,9}, \d\d-[A-Z]{3}-\d\d \d\d:\d\d:\d\d GMT` +
 		`|[A-Z]{3} [A-Z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}` +
@@ -80,7 +80,7 @@ func (p *Policy) findHint(r *Request, t *text, now time.Time) Hint {
 	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
 		return h
 	}
-	if strings.Contains(t.upper, "AFTER") {
+	if retryAfter.may(t) {
 		for _, found := range retryAfter.FindAllStringSubmatch(t.upper, maxFound) {
 			if h, ok := readRetryAfter(found); ok && !h.over(now) {
 				return h

@@ -91,7 +91,7 @@ func New(p Policy) (*Policy, error) {
 			all = append(all, &rules[i])
 		}
 	}
-	share(all...)
+	faults = append(faults, placements(all)...)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,6 @@
 package retry
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // MaxClassifiedBytes is how much of an error text is read to classify it. What an insurer's system says about the
 // error stands at the beginning; a stack trace behind it must not cost unbounded time.
@@ -16,8 +13,8 @@ const MaxClassifiedBytes = 64 << 10
 type text struct {
 	upper   string
 	triples [tripleBits / 64]uint64
-	// asked are the patterns that were looked for already; see [text.mayMatch].
-	asked map[*regexp.Regexp]bool
+	// found is what the patterns with the mark have found; see [text.find].
+	found []foundBy
 }
 
 // tripleBits is how many bits note the triples: enough that a text of a line sets few of them.
@@ -74,34 +71,21 @@ func (t *text) searchAlone(codes []word) int {
 	return -1
 }
 
-// hasNumber tells whether any of the codes stands in the text and is not a part of a longer number.
-func (t *text) hasNumber(codes []word) bool {
-	for i := range codes {
-		if c := &codes[i]; t.may(c) && isNumber(t.upper, c.text) {
-			return true
-		}
-	}
-	return false
+// foundBy is what a pattern has found.
+type foundBy struct {
+	pattern *placed
+	codes   [][]string
 }
 
-// longText is from where on it pays to ask a shared pattern before each rule's own.
-const longText = 4 << 10
-
-// mayMatch tells whether a pattern can match that differs from this one in its codes alone. It is asked once; a page with
-// a number of every rule in it would otherwise be read once for each of them.
-func (t *text) mayMatch(shared *regexp.Regexp) bool {
-	if shared == nil || len(t.upper) < longText {
-		return true
-	}
-	matches, known := t.asked[shared]
-	if !known {
-		if t.asked == nil {
-			t.asked = map[*regexp.Regexp]bool{}
+// find is what a pattern with the mark finds in the text. It looks once for all the rules that ask.
+func (t *text) find(p *placed) [][]string {
+	for i := range t.found {
+		if t.found[i].pattern == p {
+			return t.found[i].codes
 		}
-		matches = shared.MatchString(t.upper)
-		t.asked[shared] = matches
 	}
-	return matches
+	t.found = append(t.found, foundBy{p, p.find(t.upper)})
+	return t.found[len(t.found)-1].codes
 }
 
 // may tells whether the text can contain the word.

@@ -1,0 +1,186 @@
+package retry
+
+import (
+	"cmp"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// expression is a regular expression that is only asked where it can match: every text that it matches has one of its
+// literals. Looking for those costs a hundredth.
+type expression struct {
+	*regexp.Regexp
+	literals []word // none where nothing is known
+}
+
+// express compiles a regular expression; it returns nil for an empty one.
+func express(pattern string) (*expression, error) {
+	if pattern == "" {
+		return nil, nil //nolint:nilnil // no condition is no fault
+	}
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	e := &expression{Regexp: compiled}
+	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+		e.literals = makeWords(fewest(literals(parsed)))
+	}
+	return e, nil
+}
+
+// mustExpress is express for what is written in the code.
+func mustExpress(pattern string) *expression {
+	e, err := express(pattern)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// may tells whether the expression can match in the text.
+func (e *expression) may(t *text) bool { return len(e.literals) == 0 || t.search(e.literals) >= 0 }
+
+func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.upper) }
+
+// maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
+const maxLiterals = 64
+
+// fewest leaves out what has another one of the texts in it.
+func fewest(texts []string) (kept []string) {
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
+	for _, text := range texts {
+		if !slices.ContainsFunc(kept, func(shorter string) bool { return strings.Contains(text, shorter) }) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// literals returns texts of which at least one is in everything that the expression matches; nil where nothing is known.
+func literals(re *syntax.Regexp) []string {
+	all, _ := beginnings(re)
+	return better(all, literalsInside(re))
+}
+
+func literalsInside(re *syntax.Regexp) (best []string) {
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return literals(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return literals(re.Sub[0])
+		}
+		return nil
+	case syntax.OpAlternate:
+		for _, part := range re.Sub {
+			one := literals(part)
+			if one == nil {
+				return nil
+			}
+			best = append(best, one...)
+		}
+		return best
+	case syntax.OpConcat:
+		together := []string{""} // what neighbours spell together
+		for _, part := range re.Sub {
+			texts, whole := beginnings(part)
+			together = join(together, texts)
+			best = better(best, better(together, literals(part)))
+			if together == nil || !whole {
+				together = []string{""}
+			}
+		}
+		return best
+	default:
+		return nil
+	}
+}
+
+// better is the one that says more: whose shortest text is the longer one. Of texts of less than three bytes, or too many
+// of them, it is neither.
+func better(a, b []string) (best []string) {
+	most := 2
+	for _, texts := range [][]string{a, b} {
+		if len(texts) == 0 || len(texts) > maxLiterals {
+			continue
+		}
+		if n := len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) })); n > most {
+			best, most = texts, n
+		}
+	}
+	return best
+}
+
+// beginnings returns texts with one of which everything begins that the expression matches, and whether they are the whole
+// of it. Where they are too many, nothing is known: it begins with the empty text.
+func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}, true
+		}
+	case syntax.OpCharClass:
+		if texts = characters(re.Rune); texts != nil {
+			return texts, true
+		}
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return []string{""}, true
+	case syntax.OpCapture:
+		return beginnings(re.Sub[0])
+	case syntax.OpQuest:
+		texts, whole = beginnings(re.Sub[0])
+		return append([]string{""}, texts...), whole
+	case syntax.OpAlternate:
+		whole = true
+		for _, part := range re.Sub {
+			more, all := beginnings(part)
+			texts, whole = append(texts, more...), whole && all
+		}
+		return texts, whole
+	case syntax.OpConcat:
+		texts, whole = []string{""}, true
+		for _, part := range re.Sub {
+			more, all := beginnings(part)
+			longer := join(texts, more)
+			if longer == nil {
+				return texts, false
+			}
+			if texts = longer; !all {
+				return texts, false
+			}
+		}
+		return texts, true
+	default:
+	}
+	return []string{""}, false
+}
+
+// characters are those of a class, nil where they are more than a few.
+func characters(ranges []rune) (all []string) {
+	const few = 8
+	for i := 0; i+1 < len(ranges); i += 2 {
+		for c := ranges[i]; c <= ranges[i+1]; c++ {
+			if len(all) == few {
+				return nil
+			}
+			all = append(all, string(c))
+		}
+	}
+	return all
+}
+
+// join is each of the beginnings with each of the ends; nil where that is too many.
+func join(beginnings, ends []string) (all []string) {
+	if len(beginnings)*len(ends) > maxLiterals {
+		return nil
+	}
+	for _, beginning := range beginnings {
+		for _, end := range ends {
+			all = append(all, beginning+end)
+		}
+	}
+	return all
+}

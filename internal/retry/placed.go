@@ -1,0 +1,172 @@
+package retry
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// CodeMark stands in a Pattern for any of the Codes.
+const CodeMark = "{code}"
+
+// placed is a pattern with the mark [CodeMark]. Rules whose patterns differ in their codes alone have one of it in common,
+// with the codes of all of them: a text is read once for all of these rules, and the pattern is compiled once.
+type placed struct {
+	expression *regexp.Regexp
+	// groups are the numbers of the groups that hold a code.
+	groups []int
+	// numbers are the codes that are made of digits, others are those that are not.
+	numbers map[string]bool
+	others  []word
+}
+
+// placements makes the patterns with the mark ready, each for all rules that have it. It returns what is wrong with them.
+func placements(rules []*Rule) (faults []error) {
+	samePattern := map[string][]*Rule{}
+	for _, r := range rules {
+		if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) > 0 {
+			samePattern[r.Pattern] = append(samePattern[r.Pattern], r)
+		}
+	}
+	for _, r := range rules { // in their order, for the sake of the faults
+		same := samePattern[r.Pattern]
+		if len(same) == 0 || same[0] != r {
+			continue
+		}
+		var codes []string
+		for _, one := range same {
+			codes = append(codes, one.Codes...)
+		}
+		p, err := place(r.Pattern, codes)
+		for _, one := range same {
+			one.placed = p
+			if err != nil {
+				faults = append(faults, &SettingError{Rule: one.ID, Setting: "pattern", Problem: fmt.Sprintf("is no regular expression: %v", err)})
+			}
+		}
+	}
+	return faults
+}
+
+func place(pattern string, codes []string) (*placed, error) {
+	if _, err := regexp.Compile(strings.ReplaceAll(pattern, CodeMark, "(?:"+regexp.QuoteMeta(codes[0])+")")); err != nil {
+		return nil, err // told with one code, not with hundreds
+	}
+	p := &placed{numbers: map[string]bool{}}
+	codes = slices.Clone(codes)
+	// The longest first: where 502 stands, 50 does not.
+	slices.SortFunc(codes, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	codes = slices.Compact(codes)
+	quoted := make([]string, len(codes))
+	var others []string
+	for i, code := range codes {
+		quoted[i] = regexp.QuoteMeta(code)
+		if strings.Trim(code, "0123456789") == "" {
+			p.numbers[code] = true
+		} else {
+			others = append(others, code)
+		}
+	}
+	p.others = makeWords(others)
+	const group = "anyOfTheCodes"
+	for n := 1; strings.Contains(pattern, CodeMark); n++ { // names of groups must differ
+		pattern = strings.Replace(pattern, CodeMark, fmt.Sprintf("(?P<%s%d>%s)", group, n, strings.Join(quoted, "|")), 1)
+	}
+	var err error
+	if p.expression, err = regexp.Compile(pattern); err != nil {
+		return nil, err
+	}
+	for i, name := range p.expression.SubexpNames() {
+		if strings.HasPrefix(name, group) {
+			p.groups = append(p.groups, i)
+		}
+	}
+	return p, nil
+}
+
+// maxPasses bounds how often a text is read for one pattern.
+const maxPasses = 4
+
+// find returns what the pattern matches in a text: for each match its codes, in their order; a match that is there more
+// than once stands in it once.
+//
+// A match can hide another one that begins inside of it, and that may be the permanent one. So what was found is put out
+// of the way and the text read again, as long as there is a code left that could be in another match.
+func (p *placed) find(upper string) (found [][]string) {
+	var seen map[string]bool
+	for range maxPasses {
+		if !p.hasCode(upper) {
+			break
+		}
+		matches := p.expression.FindAllStringSubmatchIndex(upper, -1)
+		if matches == nil {
+			break
+		}
+		if seen == nil {
+			seen = map[string]bool{}
+		}
+		rest := []byte(upper)
+		for _, groups := range matches {
+			codes := p.codesIn(upper, groups, rest)
+			if key := strings.Join(codes, "\x00"); len(codes) > 0 && !seen[key] {
+				seen[key] = true
+				found = append(found, codes)
+			}
+		}
+		upper = string(rest)
+	}
+	return found
+}
+
+// codesIn are the codes of a match that stand apart from other digits. All that the groups hold is made 0 in rest.
+func (p *placed) codesIn(upper string, groups []int, rest []byte) (codes []string) {
+	for _, group := range p.groups {
+		from, to := groups[2*group], groups[2*group+1]
+		if from < 0 {
+			continue
+		}
+		if apart(upper[:from], upper[to:]) {
+			codes = append(codes, upper[from:to])
+		}
+		for i := from; i < to; i++ {
+			rest[i] = '0'
+		}
+	}
+	return codes
+}
+
+// hasCode tells whether any of the codes stands in the text apart from other digits. It costs a hundredth of the pattern.
+func (p *placed) hasCode(upper string) bool {
+	if len(p.numbers) > 0 {
+		for i := 0; i < len(upper); i++ {
+			from := i
+			for i < len(upper) && digit(upper[i]) {
+				i++
+			}
+			if i > from && p.numbers[upper[from:i]] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(p.others, func(w word) bool { return occurs(upper, w.text, apart) })
+}
+
+// codeOf is the first code of the matches that are all of the matcher's own codes, empty where there is none. It is the
+// matcher's own copy, so that what is kept of a text keeps nothing else of it.
+func (m *Matcher) codeOf(found [][]string) string {
+	for _, codes := range found {
+		if !slices.ContainsFunc(codes, func(code string) bool { return !slices.Contains(m.Codes, code) }) {
+			return m.Codes[slices.Index(m.Codes, codes[0])]
+		}
+	}
+	return ""
+}
+
+// apart tells whether there is no digit at either side.
+func apart(before, behind string) bool {
+	return (before == "" || !digit(before[len(before)-1])) && (behind == "" || !digit(behind[0]))
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
