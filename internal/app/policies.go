@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,17 +15,43 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them.
+// LoadConfig reads the configuration and, to try them, the policies that it names. Its error is a [config.FaultsError] with
+// the faults of both.
+func LoadConfig() (config.Config, error) {
+	cfg, err := config.Load()
+	found, are := errors.AsType[config.FaultsError](err)
+	switch {
+	case are:
+		cfg.PoliciesFile = config.PoliciesFile() // the rest is not known
+	case err != nil:
+		return config.Config{}, err
+	}
+	if _, err := openPolicies(cfg); err != nil {
+		more, _ := errors.AsType[config.FaultsError](err)
+		found = append(found, more...)
+	}
+	if len(found) > 0 {
+		return config.Config{}, found
+	}
+	return cfg, nil
+}
+
+// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them. Its error
+// is a [config.FaultsError].
 func openPolicies(cfg config.Config) (*policy.Store, error) {
 	store, err := policy.Open(cfg.PoliciesFile, needed(cfg)...)
-	if err != nil {
-		var found config.FaultsError
-		for fault := range strings.SplitSeq(err.Error(), "\n") {
-			found = append(found, fault)
-		}
-		return nil, found
+	if err == nil {
+		return store, nil
 	}
-	return store, nil
+	_, missing := errors.AsType[*policy.MissingError](err)
+	var found config.FaultsError
+	for fault := range strings.SplitSeq(err.Error(), "\n") {
+		if missing {
+			fault = "RETRY_JOB_TYPES: " + fault
+		}
+		found = append(found, fault)
+	}
+	return nil, found
 }
 
 // needed are the names of the policies that the job types name.
@@ -73,5 +100,5 @@ func (a *App) reload() {
 	}
 	now := a.policies.Current()
 	a.numbers.Know(now.All())
-	a.log.Info("policies_reloaded", zap.Strings("policies", now.Names()), zap.Bool("changed", now.Version() != before))
+	a.log.Info("policies_reloaded", zap.Strings("policies", a.Policies()), zap.Bool("changed", now.Version() != before))
 }

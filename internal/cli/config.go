@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 )
 
@@ -19,7 +20,7 @@ func newConfig() *cobra.Command {
 	}
 	asJSON := command.Flags().Bool("json", false, "print a JSON array of name, value and source")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := config.Load()
+		cfg, err := app.LoadConfig()
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 func newRun() *cobra.Command {
@@ -20,7 +19,7 @@ The log goes to standard output, one JSON object per line. /metrics, /healthz
 and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := config.Load()
+			cfg, err := app.LoadConfig()
 			if err != nil {
 				return err
 			}

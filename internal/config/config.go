@@ -22,7 +22,7 @@ type Config struct {
 	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
 	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
 
-	JobTypes     JobTypes `envconfig:"RETRY_JOB_TYPES" default:"analyze-retry=tiss,retry-submission-backoff=tiss" allowed:"TYPE=POLICY, several separated by commas, each type once" desc:"The job types that are worked, each with the policy of tasks that name none. retry-submission-backoff gets the output variables of RN-BIL-004, every other type those of RN-BIL-005."`
+	JobTypes     JobTypes `envconfig:"RETRY_JOB_TYPES" default:"analyze-retry=tiss,retry-submission-backoff=tiss" allowed:"TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked" desc:"The job types that are worked, each with the policy of tasks that name none. retry-submission-backoff gets the output variables of RN-BIL-004, every other type those of RN-BIL-005."`
 	PoliciesFile string   `envconfig:"RETRY_POLICIES_FILE" allowed:"the path of a YAML file" desc:"Policies beside the built-in ones, or in their place (docs/policies.md). It is read again on SIGHUP."`
 
 	DatabaseURL    URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" allowed:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where every decision is kept. sqlite:// is a file of this one worker (sqlite:///var/lib/retry.db is absolute); postgres:// is for several replicas."`

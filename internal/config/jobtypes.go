@@ -21,7 +21,7 @@ func (t *JobTypes) Set(value string) error {
 		name, policy, found := strings.Cut(strings.TrimSpace(one), "=")
 		name, policy = strings.TrimSpace(name), strings.TrimSpace(policy)
 		if !found || name == "" || policy == "" || len(name) > 255 || !printable(name) || name == outcomeJobType {
-			return errors.New("no TYPE=POLICY")
+			return errors.New("no TYPE=POLICY, or a type that has no policy")
 		}
 		for _, other := range read {
 			if other.Type == name {

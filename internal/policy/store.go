@@ -56,13 +56,25 @@ func (s *Store) read() (*Set, error) {
 	var faults []error
 	for _, name := range s.needed {
 		if _, known := set.Get(name); !known {
-			faults = append(faults, fmt.Errorf("policy %s is needed but not known; known are %s", name, strings.Join(set.Names(), ", ")))
+			faults = append(faults, &MissingError{Name: name, Known: set.Names()})
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
 	return set, nil
+}
+
+// MissingError says that a policy which must be known is not.
+type MissingError struct {
+	// Name is the policy's, Known are those that are known.
+	Name  string
+	Known []string
+}
+
+// Error names the policy and those that are known.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("there is no policy %s; known are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
 func read(file string) (*Set, error) {

@@ -1,0 +1,43 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func TestTheFaultsOfSettingsAndPoliciesAreToldTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	if err := os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RETRY_POLICIES_FILE", file)
+	t.Setenv("RETRY_LOG_LEVEL", "loud")
+	_, err := app.LoadConfig()
+	found, are := errors.AsType[config.FaultsError](err)
+	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {
+		t.Errorf("got %v, want the level, and the base with file and line", err)
+	}
+}
+
+func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
+	t.Setenv("RETRY_JOB_TYPES", "email-retry=nope,analyze-retry=tiss")
+	_, err := app.LoadConfig()
+	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, smtp, smtp-dev, tiss"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestACorrectConfigurationIsLoaded(t *testing.T) {
+	t.Setenv("RETRY_JOB_TYPES", "email-retry=smtp")
+	cfg, err := app.LoadConfig()
+	if err != nil || len(cfg.JobTypes) != 1 || cfg.JobTypes[0].Policy != "smtp" {
+		t.Errorf("got %v, %v", cfg.JobTypes, err)
+	}
+}
