@@ -91,18 +91,17 @@ func TestEveryRuleIsHitByATextOfItsCorpus(t *testing.T) {
 func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	whole := policy.BuiltIn("tiss")
-	corpus := readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv"))
+	var advised []corpusLine
+	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
+		if strings.HasSuffix(line.want, string(retry.AdviceCheckStatus)) {
+			advised = append(advised, line)
+		}
+	}
 	for i, left := range whole.MayHaveLanded {
 		p := *whole
-		p.MayHaveLanded = append(append([]retry.Rule(nil), whole.MayHaveLanded[:i]...), whole.MayHaveLanded[i+1:]...)
-		needed := false
-		for _, line := range corpus {
-			if line.text != "" && corpusAnswer(t, whole, line.text) != corpusAnswer(t, &p, line.text) {
-				needed = true
-				break
-			}
-		}
-		if !needed {
+		p.Rules = nil // they give no advice
+		p.MayHaveLanded = slices.Concat(whole.MayHaveLanded[:i], whole.MayHaveLanded[i+1:])
+		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return answer(t, &p, request(line.text, 0)).Advice == "" }) {
 			t.Errorf("no text of the corpus needs %s", left.ID)
 		}
 	}
@@ -181,25 +180,19 @@ func TestACodeOfTabela38IsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 func TestANumberOfAClaimIsNoCode(t *testing.T) {
 	t.Parallel()
 	p := policy.BuiltIn("tiss")
-	for _, r := range slices.Concat(p.Rules, p.MayHaveLanded) {
-		for _, code := range r.Codes {
-			for _, sentence := range []string{
-				"guia # não enviada", "Guia: #", "lote # com 3 guias", "protocolo 2026/# em aberto", "protocolo #/2026", "CLM-HOSP-#",
-				"conta #77 e conta 77#", "senha #", "carteira 0.064.#.771", "valor R$ #,00", "total R$ 1.#,90", "glosa de R$ #,00",
-				"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
-				"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
-			} {
-				text := strings.ReplaceAll(sentence, "#", code)
-				if strings.Contains(text, "503") || strings.Contains(text, "504") {
-					continue // the documents' own
-				}
-				d, err := p.Decide(request(text, 0), now)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d.Error.Class != retry.Unknown || d.Advice != "" {
-					t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.RuleID, d.Advice)
-				}
+	for i, sentence := range []string{
+		"guia # não enviada", "Guia: #", "lote # com 3 guias", "protocolo 2026/# em aberto", "protocolo #/2026", "CLM-HOSP-#",
+		"conta #77 e conta 77#", "senha #", "carteira 0.064.#.771", "valor R$ #,00", "total R$ 1.#,90", "glosa de R$ #,00",
+		"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
+		"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
+	} {
+		for _, code := range someCodes(slices.Concat(p.Rules, p.MayHaveLanded), i) {
+			text := strings.ReplaceAll(sentence, "#", code)
+			if strings.Contains(text, "503") || strings.Contains(text, "504") {
+				continue // the documents' own
+			}
+			if d := answer(t, p, request(text, 0)); d.Error.Class != retry.Unknown || d.Advice != "" {
+				t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.RuleID, d.Advice)
 			}
 		}
 	}
@@ -209,21 +202,34 @@ func TestANumberOfAClaimIsNoCode(t *testing.T) {
 func TestAnErrorNumberOfAnotherSystemStopsNoClaim(t *testing.T) {
 	t.Parallel()
 	p := policy.BuiltIn("tiss")
-	for code := range rulesByCode(p) {
-		for _, sentence := range []string{
-			"Erro # - Falha na comunicação com a operadora", "Erro #: Serviço indisponível", "Erro # - Não foi possível conectar",
-			"# - Timeout", "Error # (HY000): Lock wait timeout exceeded", "Error #: Internal error", "Motivo: # - Tempo de resposta excedido",
-			"Código #: conexão perdida", "ORA-0#: erro do banco", "Msg #, Level 13, State 51", "Erro # - Operadora fora do ar",
-			"Erro # - Sistema em manutenção", "errno #: Network is unreachable", "Erro # - Envio não realizado", "Erro # - Erro interno",
-			"Erro #: Requisição não processada", "Erro # - Consulta ao autorizador falhou", "Erro # - Taxa de requisições excedida",
-			"Erro # - Localhost recusou", "Erro # - Database is locked", "Erro # - Recurso indisponível", "Erro # - Registro em uso",
-		} {
+	for i, sentence := range []string{
+		"Erro # - Falha na comunicação com a operadora", "Erro #: Serviço indisponível", "Erro # - Não foi possível conectar",
+		"# - Timeout", "Error # (HY000): Lock wait timeout exceeded", "Error #: Internal error", "Motivo: # - Tempo de resposta excedido",
+		"Código #: conexão perdida", "ORA-0#: erro do banco", "Msg #, Level 13, State 51", "Erro # - Operadora fora do ar",
+		"Erro # - Sistema em manutenção", "errno #: Network is unreachable", "Erro # - Envio não realizado", "Erro # - Erro interno",
+		"Erro #: Requisição não processada", "Erro # - Consulta ao autorizador falhou", "Erro # - Taxa de requisições excedida",
+		"Erro # - Localhost recusou", "Erro # - Database is locked", "Erro # - Recurso indisponível", "Erro # - Registro em uso",
+	} {
+		for _, code := range someCodes(p.Rules, i) {
 			text := strings.ReplaceAll(sentence, "#", code)
 			if got := p.Classify(text); got.Class == retry.Permanent {
 				t.Errorf("%q is PERMANENT by %s", text, got.RuleID)
 			}
 		}
 	}
+}
+
+// someCodes are the first code of each rule and a tenth of its others, another tenth for every turn: what holds of one code
+// of a rule holds of all, and each of them has its turn.
+func someCodes(rules []retry.Rule, turn int) (some []string) {
+	for _, r := range rules {
+		for i, code := range r.Codes {
+			if i == 0 || (i+turn)%10 == 0 {
+				some = append(some, code)
+			}
+		}
+	}
+	return some
 }
 
 // rulesByCode are the rules that look for a code of Tabela 38.

@@ -13,7 +13,7 @@ type Matcher struct {
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too.
 	Contains []string
 	// Codes: any of these stands by itself in the text, and not as a part of a number, an amount, a date or an id. Where
-	// Pattern has the mark [CodeMark], any of these stands there instead, and somewhere in the text apart from other digits.
+	// Pattern has the mark [CodeMark], any of these stands there instead, apart from other digits.
 	Codes []string
 	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none.
 	Pattern string

@@ -200,7 +200,7 @@ func TestAMatchWithTwoCodesIsTheRulesWhereBothAre(t *testing.T) {
 func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
 	t.Parallel()
 	expressions := []string{
-		`ABC`, `A?BCD+`, `(?:ABC|DEF\d)?GHI`, `X(?:ABC){2,3}`, `(?:ABC){0,2}`, `AB[CD]E|AB[^C]F`, `A.C|DEF`, `(?i)ABC`, `\bABC\b|^DEF$`, `ABC(?:D\S+E|F)`,
+		`ABC`, `A?BCD+`, `(?:ABC|DEF\d)?GHI`, `X(?:ABC){2,3}`, `(?:ABC){0,2}Z`, `(?i)ABK`, `AB[CD]E|AB[^C]F`, `A.C|DEF`, `(?i)ABC`, `\bABC\b|^DEF$`, `ABC(?:D\S+E|F)`,
 		`(?:ABC|DEF)*GH`, `[A-Z]{3}XYZ`, `(?:A|BC)(?:D|EF)(?:G|HI)`, `ABCDE?|`, `É(?:TÉ|[ÀÂ]GE)`,
 	}
 	for p := range policy.BuiltIns().All() {
