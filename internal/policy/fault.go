@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,12 +51,12 @@ func (f Faults) Error() string {
 // maxFaults is how many faults of a file are told.
 const maxFaults = 100
 
-// ordered is the faults by line, each once; nil where there is none.
+// ordered is the faults by line, those of a line always in the same order, and each once; nil where there is none.
 func ordered(faults []Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Problem, b.Problem)) })
 	faults = slices.Compact(faults)
 	if more := len(faults) - maxFaults; more > 0 {
 		faults = append(faults[:maxFaults], Fault{File: faults[0].File, Problem: fmt.Sprintf("and %d more faults", more)})

@@ -41,10 +41,14 @@ func (r *reader) read(text []byte) []*Entry {
 		return nil
 	}
 	value := r.plain(r.root, nil)
-	if len(r.faults) > 0 { // the schema would only repeat them in other words
+	if r.nodes >= maxNodes { // not all of it was looked at
 		return nil
 	}
+	known := len(r.paths)
 	for _, v := range violations(value) {
+		if slices.Contains(r.paths[:known], strings.Join(v.path, "/")) { // the schema would only repeat it in other words
+			continue
+		}
 		_, line := follow(r.root, v.path)
 		r.fault(v.path, line, v.problem(r.root))
 	}
@@ -92,9 +96,17 @@ func (r *reader) parse(text []byte) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntax notes what the YAML parser did not understand.
+// syntax notes what the YAML parser did not understand, and what is to be done about it.
 func (r *reader) syntax(err error) {
-	f := Fault{File: r.file, Problem: "is no YAML: " + withoutYAML(err)}
+	what := withoutYAML(err)
+	advice := "check the indentation and the quotes from this line on"
+	switch {
+	case strings.Contains(what, "UTF-8") || strings.Contains(what, "control characters"):
+		advice = "save the file as a text in UTF-8"
+	case strings.Contains(what, "unknown anchor"):
+		advice = "an alias (*) needs its anchor (&) before it; a text that begins with * needs quotes"
+	}
+	f := Fault{File: r.file, Problem: "is no YAML: " + what + ": " + advice}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil && found[1] != "" {
 		f.Line, _ = strconv.Atoi(found[1])
 	}
@@ -136,9 +148,12 @@ func (r *reader) plain(node *yaml.Node, path []string) any {
 	}
 }
 
+// mapping takes fields that are none, and the second one of two of the same name, out of the node: so all that comes
+// after looks at the rest.
 func (r *reader) mapping(node *yaml.Node, path []string) any {
 	m := map[string]any{}
 	lines := map[string]int{}
+	var kept []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
@@ -146,11 +161,14 @@ func (r *reader) mapping(node *yaml.Node, path []string) any {
 			continue
 		}
 		if line, twice := lines[key.Value]; twice {
-			r.fault(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), line))
+			r.tell(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), line))
+			continue
 		}
 		lines[key.Value] = key.Line
+		kept = append(kept, key, value)
 		m[key.Value] = r.plain(value, below(path, key.Value))
 	}
+	node.Content = kept
 	return m
 }
 
@@ -170,8 +188,14 @@ func (r *reader) scalar(node *yaml.Node, path []string) any {
 	return value
 }
 
-// fault notes a problem at a path from the root, with the names of the policy and the rule that the path leads through.
+// fault notes a problem because of which what stands at a path is not judged any further.
 func (r *reader) fault(path []string, line int, problem string) {
+	r.tell(path, line, problem)
+	r.paths = append(r.paths, strings.Join(path, "/"))
+}
+
+// tell notes a problem at a path from the root, with the names of the policy and the rule that the path leads through.
+func (r *reader) tell(path []string, line int, problem string) {
 	f := Fault{File: r.file, Line: line, Problem: problem}
 	if len(path) >= 2 && path[0] == "policies" {
 		policy, _ := follow(r.root, path[:2])
@@ -182,7 +206,6 @@ func (r *reader) fault(path []string, line int, problem string) {
 		}
 	}
 	r.faults = append(r.faults, f)
-	r.paths = append(r.paths, strings.Join(path, "/"))
 }
 
 // below is the path one step further, in memory of its own.
