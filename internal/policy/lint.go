@@ -266,13 +266,7 @@ func FormatDuration(d time.Duration) string {
 		return "centuries"
 	case d > 10*day:
 		return fmt.Sprintf("%d days", d/day)
+	default:
+		return retry.FormatDuration(d)
 	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

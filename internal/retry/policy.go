@@ -103,7 +103,7 @@ func New(p Policy) (*Policy, error) {
 func (p *Policy) faults() (faults []error) {
 	fault := func(wrong bool, setting, problem string, args ...any) {
 		if wrong {
-			faults = append(faults, &SettingError{Setting: setting, Problem: fmt.Sprintf(problem, args...)})
+			faults = append(faults, &SettingError{Setting: setting, Problem: fmt.Sprintf(problem, written(args)...)})
 		}
 	}
 	fault(p.Name == "", "name", "is missing")

@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// MaxClaims bounds a simulation: more claims tell no more, and take minutes.
-const MaxClaims = 1_000_000
+// maxClaims bounds a simulation: more claims tell no more, and take minutes.
+const maxClaims = 1_000_000
 
 // Outage is a time in which every try fails, counted from the start of the simulation: from Begin up to, but without, End.
 // Both are whole seconds.
@@ -27,7 +27,7 @@ type Outage struct{ Begin, End time.Duration }
 type Scenario struct {
 	// Outages are one or more, in any order.
 	Outages []Outage
-	// Claims is how many there are, 1 to MaxClaims.
+	// Claims is how many there are, 1 to 1,000,000.
 	Claims int
 	// Arrivals is the time over which the claims are submitted for the first time, from the start on: whole seconds, each
 	// claim at a second of its own chance. 0 means all at once, at the start.
@@ -51,10 +51,10 @@ func (s *Scenario) Check() error {
 	fault(len(s.Outages) == 0, "there is no outage: give at least one")
 	for _, o := range s.Outages {
 		fault(o.Begin < 0 || o.End <= o.Begin || o.Begin%time.Second != 0 || o.End%time.Second != 0,
-			"an outage is from %v to %v but must last a second or more, in whole seconds", o.Begin, o.End)
+			"an outage is from %s to %s but must last a second or more, in whole seconds", retry.FormatDuration(o.Begin), retry.FormatDuration(o.End))
 	}
-	fault(s.Claims < 1 || s.Claims > MaxClaims, "claims are %d but must be 1 to %d", s.Claims, MaxClaims)
-	fault(s.Arrivals < 0 || s.Arrivals%time.Second != 0, "arrivals are over %v but must be over whole seconds, or 0 for all at once", s.Arrivals)
+	fault(s.Claims < 1 || s.Claims > maxClaims, "claims are %d but must be 1 to %d", s.Claims, maxClaims)
+	fault(s.Arrivals < 0 || s.Arrivals%time.Second != 0, "arrivals are over %s but must be over whole seconds, or 0s for all at once", retry.FormatDuration(s.Arrivals))
 	fault(!(s.FailureRate >= 0 && s.FailureRate < 1), "the failure rate is %v but must be from 0 to less than 1", s.FailureRate)
 	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
 	return errors.Join(faults...)
