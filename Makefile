@@ -62,10 +62,11 @@ chaos: ## Kill, cut off and starve the worker and what it lives on (CHAOS=long: 
 	@if [ -n "$$CHAOS_TABLE" ]; then rm -f "$$CHAOS_TABLE"; fi
 	printf '%s\n' -run -skip | xargs -P 2 -I WHICH $(GO) test -v -shuffle=on -count=1 -p 1 -timeout 5h WHICH '$(BUSY)' ./test/chaos/...
 
+# A minute of making an interesting input smaller is more than a run has.
 fuzz: ## Every fuzz target for FUZZTIME (10s)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' internal bpmn cmd | \
 	sed -E 's|^(.*)/[^/]*:func (.*)$$|\1 \2|' | while read -r dir name; do \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$dir" </dev/null || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "./$$dir" </dev/null || exit 1; \
 	done
 
 bench: ## A decision's cost, and the worker beside the client library's own

@@ -12,6 +12,7 @@ func TestADurationIsReadInBothNotations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": 24 * time.Hour,
 		"PT5M": 5 * time.Minute, "P1D": 24 * time.Hour, "PT1.5S": 1500 * time.Millisecond, "P2W": 14 * 24 * time.Hour,
+		"PT4194326.258S": 4194326258 * time.Millisecond, // its seconds as a float are a nanosecond more
 	} {
 		if got, err := policy.ParseDuration(text); err != nil || got != want {
 			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)

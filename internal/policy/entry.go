@@ -115,8 +115,8 @@ func inherit[T comparable](own *T, parents T) {
 	*own = cmp.Or(*own, parents)
 }
 
-// DefaultTimeZone is the zone of a policy that names none: that of the hospital (RN-BIL-005).
-const DefaultTimeZone = "America/Sao_Paulo"
+// defaultTimeZone is the zone of a policy that names none: that of the hospital (RN-BIL-005).
+const defaultTimeZone = "America/Sao_Paulo"
 
 // completed is the entry with the defaults of all that is not stated.
 func (e *Entry) completed() Entry {
@@ -126,7 +126,7 @@ func (e *Entry) completed() Entry {
 	inherit(&c.Min, map[string]string{"minute": "1m", "second": "1s", "millisecond": "1ms"}[c.Precision])
 	inherit(&c.Jitter, &Jitter{Mode: string(retry.JitterNone)})
 	inherit(&c.MaxRetries, new(0))
-	inherit(&c.TimeZone, DefaultTimeZone)
+	inherit(&c.TimeZone, defaultTimeZone)
 	inherit(&c.IDs, string(retry.ClaimIDs))
 	inherit(&c.Unknown, string(retry.Unknown))
 	inherit(&c.OnEmptyError, "reject")
@@ -167,7 +167,7 @@ func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
 	var err error
 	written.Zone, err = time.LoadLocation(e.TimeZone)
 	if err != nil || e.TimeZone == "Local" {
-		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), DefaultTimeZone)})
+		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaultTimeZone)})
 		written.Zone = time.UTC // so that the rest is looked at
 	}
 	p, err = retry.New(written)

@@ -186,9 +186,11 @@ func (l *linter) jitter() {
 	if p.Jitter.Mode == retry.JitterNone {
 		return
 	}
+	// Where the other modes meet a bound, that is how they are made.
+	bounded := p.Jitter.Mode == retry.JitterProportional || p.Jitter.Mode == retry.JitterEqual
 	var cut, single []int
 	for n := range p.MaxRetries {
-		if from, to := l.asked(n); from < p.Min || to > p.Max {
+		if from, to := p.Spread(n); bounded && (from < p.Min || to > p.Max) {
 			cut = append(cut, n)
 		}
 		if shortest, longest := p.Band(n); shortest == longest {
@@ -203,28 +205,12 @@ func (l *linter) jitter() {
 			"a finer precision, a lower min, a higher max or a larger share")
 	}
 	if len(cut) > 0 {
-		from, to := l.asked(cut[0])
+		from, to := p.Spread(cut[0])
 		shortest, longest := p.Band(cut[0])
 		l.setting(oddity{SevereInformation, "jitter-leaves-band"}, "jitter",
 			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but they are spread over less time",
 				numbered(cut), between(from, to), between(shortest, longest)),
 			"nothing, where that is enough; else a lower min or a higher max")
-	}
-}
-
-// asked is the band that the jitter asks for around a delay. Where the other modes meet a bound, that is how they are made.
-func (l *linter) asked(n int) (from, to time.Duration) {
-	d := l.p.Delay(n)
-	switch l.p.Jitter.Mode {
-	case retry.JitterProportional:
-		share := time.Duration(float64(d) * l.p.Jitter.Share).Round(time.Microsecond)
-		return d - share, d + share
-	case retry.JitterEqual:
-		return d / 2, d
-	case retry.JitterNone, retry.JitterFull, retry.JitterDecorrelated:
-		return l.p.Min, l.p.Max
-	default:
-		return l.p.Min, l.p.Max
 	}
 }
 

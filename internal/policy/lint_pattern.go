@@ -10,17 +10,9 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// withCodes is a rule's pattern with its codes in the place of the mark.
-func withCodes(m *retry.Matcher) string {
-	quoted := make([]string, len(m.Codes))
-	for i, code := range m.Codes {
-		quoted[i] = regexp.QuoteMeta(code)
-	}
-	return strings.ReplaceAll(m.Pattern, retry.CodeMark, "(?:"+strings.Join(quoted, "|")+")")
-}
-
 // asksForLower tells whether everything that a pattern matches has a letter that no text in upper case has.
 func asksForLower(pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, retry.CodeMark, "0") // codes are in upper case
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	return err == nil && needsLower(parsed)
 }

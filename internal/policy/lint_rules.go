@@ -47,11 +47,11 @@ func (l *linter) noRules() {
 
 // alone finds what is odd about a rule whatever the others are.
 func (l *linter) alone(r *Rule, m *retry.Matcher) {
-	if len(m.Contains) == 0 && len(m.Codes) == 0 {
+	if m.ReadsEveryText() {
 		l.rule(oddity{SevereInformation, "expensive"}, r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
-			"add contains with the words that are in every text that the pattern is to find")
+			"add contains, or to all ways through the pattern a word of three letters or more")
 	}
-	if asksForLower(withCodes(m)) {
+	if asksForLower(m.Pattern) {
 		l.rule(oddity{SevereWarning, "never-matches"}, r, "pattern", "the pattern asks for a lower-case letter, but it is matched on the text in upper case: the rule never matches",
 			"write the pattern in upper case")
 	}
@@ -170,6 +170,9 @@ type alternative struct {
 	word string
 }
 
+// maxAlternatives bounds into how many alternatives a matcher is split; one that has more is looked at as a whole.
+const maxAlternatives = 10_000
+
 // split makes alternatives of a matcher: it matches where one of them does, and nowhere else.
 func split(m *retry.Matcher) []alternative {
 	marked := strings.Contains(m.Pattern, retry.CodeMark)
@@ -179,6 +182,9 @@ func split(m *retry.Matcher) []alternative {
 	}
 	if len(codes) == 0 {
 		codes = []string{""}
+	}
+	if len(words)*len(codes) > maxAlternatives {
+		return []alternative{{Matcher: *m}}
 	}
 	var all []alternative
 	for _, word := range words {

@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// MaxExamples is how many examples are kept of a kind.
-const MaxExamples = 3
+// maxExamples is how many examples are kept of a kind.
+const maxExamples = 3
 
 // Replay is a policy's view of a trail. Its records are added one by one, in the order of [audit.History.Between]. It keeps
 // a few words for each claim that is not accepted yet, and nothing of the others. It is for one goroutine.
@@ -133,7 +133,7 @@ func (r *Replay) compare(record *audit.Record, facts *audit.Facts, d *retry.Deci
 		r.rows[key] = row
 	}
 	row.Decisions++
-	if len(row.Claims) < MaxExamples && !slices.Contains(row.Claims, record.ClaimID) {
+	if len(row.Claims) < maxExamples && !slices.Contains(row.Claims, record.ClaimID) {
 		row.Claims = append(row.Claims, record.ClaimID)
 	}
 	sum := &r.decisions

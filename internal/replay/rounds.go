@@ -224,7 +224,7 @@ func (r *Replay) accept(c *course, at time.Time) {
 }
 
 func example(all []string, claim string) []string {
-	if len(all) < MaxExamples {
+	if len(all) < maxExamples {
 		return append(all, claim)
 	}
 	return all

@@ -37,7 +37,7 @@ func (p *Policy) Band(retryCount int) (shortest, longest time.Duration) {
 }
 
 func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds Bounds) {
-	from, to := p.spread(p.Delay(retryCount))
+	from, to := p.Spread(retryCount)
 	if p.uncapped(retryCount) > p.Max || to > p.Max {
 		bounds |= BoundMax
 	}
@@ -52,8 +52,9 @@ func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds B
 	return p.bounded(shortest), p.bounded(longest), bounds
 }
 
-// spread is the band of a delay before rounding and bounds.
-func (p *Policy) spread(d time.Duration) (from, to time.Duration) {
+// Spread returns the band that the jitter asks for around Delay(retryCount), before it is rounded and bounded.
+func (p *Policy) Spread(retryCount int) (from, to time.Duration) {
+	d := p.Delay(retryCount)
 	switch p.Jitter.Mode {
 	case JitterProportional:
 		// Exact to the microsecond: a float of so many nanoseconds is not, and a millionth of a second too much would make

@@ -48,6 +48,12 @@ func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.
 // maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
 const maxLiterals = 64
 
+// ReadsEveryText tells whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
+// pattern rules it out before. It is known of the rules of a policy that [New] has made.
+func (m *Matcher) ReadsEveryText() bool {
+	return len(m.words) == 0 && len(m.codes) == 0 && m.pattern != nil && len(m.pattern.literals) == 0
+}
+
 // fewest leaves out what has another one of the texts in it.
 func fewest(texts []string) (kept []string) {
 	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxClaimIDBytes bounds a claim id, because it stands in logs, audit records and messages.
-const MaxClaimIDBytes = 128
+// maxIDBytes bounds a claim id, because it stands in logs, audit records and messages.
+const maxIDBytes = 128
 
 // Request is what a decision depends on.
 type Request struct {
@@ -118,7 +118,7 @@ func ValidID(id string) bool {
 	if ValidClaimID(id) {
 		return true
 	}
-	if id == "" || len(id) > MaxClaimIDBytes || !letterOrDigit(id[0]) {
+	if id == "" || len(id) > maxIDBytes || !letterOrDigit(id[0]) {
 		return false
 	}
 	for i := range len(id) {
@@ -135,10 +135,10 @@ func letterOrDigit(c byte) bool {
 
 // ValidClaimID tells whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
 // expression, but for what no claim number contains and would do harm in a log or a report: control characters,
-// invisible direction marks, bytes that are not UTF-8, more than [MaxClaimIDBytes].
+// invisible direction marks, bytes that are not UTF-8, more than 128.
 func ValidClaimID(id string) bool {
 	head := strings.TrimRight(id, "0123456789")
-	if len(head) == len(id) || len(id) > MaxClaimIDBytes {
+	if len(head) == len(id) || len(id) > maxIDBytes {
 		return false
 	}
 	if len(head) < len("CLM--") || !strings.HasPrefix(head, "CLM-") || !strings.HasSuffix(head, "-") {
