@@ -47,10 +47,12 @@ func (s *Set) Lint(name string, outage time.Duration) []Finding {
 		return nil
 	}
 	l := &linter{p: s.policies[name], e: e, outage: outage}
-	l.horizon()
-	l.deadline()
-	l.waits()
-	l.jitter()
+	if !l.never() {
+		l.horizon()
+		l.deadline()
+		l.waits()
+		l.jitter()
+	}
 	l.rules()
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
 	return l.findings
@@ -109,6 +111,32 @@ const (
 	manyRetries = retry.MaxMaxRetries / 2
 )
 
+// never finds why nothing is ever tried again, and tells whether that is so: of waits that never are there is no more to
+// say.
+func (l *linter) never() bool {
+	const nothing = "nothing is ever tried again: "
+	p, before := l.p, len(l.findings)
+	if p.MaxRetries == 0 && !p.JobOverrides {
+		l.setting(oddity{SevereError, "no-retries"}, "maxRetries", nothing+"maxRetries is 0", "raise maxRetries: it is how often a claim is tried again")
+	}
+	if p.MaxRetries > 0 && p.Deadline > 0 && p.Deadline < p.Min {
+		l.setting(oddity{SevereError, "deadline-too-short"}, "deadline",
+			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, FormatDuration(p.Deadline), FormatDuration(p.Min)),
+			"lengthen the deadline, or shorten min")
+	}
+	if l.allPermanent() {
+		l.setting(oddity{SevereError, "all-permanent"}, "unknown", nothing+"no rule is TRANSIENT, and a text that no rule matches is PERMANENT",
+			"add TRANSIENT rules, or state unknown: UNKNOWN")
+	}
+	return len(l.findings) > before
+}
+
+// allPermanent tells whether every error is permanent. A blank text that is taken is not: it is an unknown error.
+func (l *linter) allPermanent() bool {
+	transient := func(r retry.Rule) bool { return r.Class != retry.Permanent }
+	return l.p.Unknown == retry.Permanent && !l.p.AcceptEmptyError && !slices.ContainsFunc(l.p.Rules, transient)
+}
+
 func (l *linter) horizon() {
 	p := l.p
 	shortest, longest := Horizon(p)
@@ -137,10 +165,6 @@ func (l *linter) deadline() {
 	_, first := p.Band(0)
 	_, longest := waited(p, p.MaxRetries)
 	switch {
-	case p.Deadline < p.Min:
-		l.setting(oddity{SevereError, "deadline-too-short"}, "deadline",
-			fmt.Sprintf("nothing is ever tried again: the deadline, %s, is shorter than min, %s", FormatDuration(p.Deadline), FormatDuration(p.Min)),
-			"lengthen the deadline, or shorten min")
 	case p.Deadline < first:
 		l.setting(oddity{SevereWarning, "deadline-too-short"}, "deadline",
 			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
@@ -167,6 +191,8 @@ func (l *linter) waits() {
 			"raise base to min, or lower min")
 	}
 	if p.MaxRetries == 0 {
+		l.setting(oddity{SevereInformation, "no-retries"}, "maxRetries", "a job is tried again only if it states max_attempts: maxRetries is 0",
+			"nothing, where all jobs state it; else raise maxRetries")
 		return
 	}
 	_, longest := p.Band(p.MaxRetries - 1)
@@ -190,11 +216,10 @@ func (l *linter) jitter() {
 	bounded := p.Jitter.Mode == retry.JitterProportional || p.Jitter.Mode == retry.JitterEqual
 	var cut, single []int
 	for n := range p.MaxRetries {
-		if from, to := p.Spread(n); bounded && (from < p.Min || to > p.Max) {
-			cut = append(cut, n)
-		}
 		if shortest, longest := p.Band(n); shortest == longest {
 			single = append(single, n)
+		} else if from, to := p.Spread(n); bounded && (from < p.Min || to > p.Max) {
+			cut = append(cut, n)
 		}
 	}
 	if len(single) > 0 {

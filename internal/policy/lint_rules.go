@@ -18,7 +18,7 @@ func (l *linter) rule(o oddity, r *Rule, setting, problem, advice string) {
 
 // rules looks at the rules that the policy states itself.
 func (l *linter) rules() {
-	if len(l.p.Rules) == 0 {
+	if len(l.p.Rules) == 0 && !l.allPermanent() {
 		l.noRules()
 	}
 	for i := range l.p.Rules {
