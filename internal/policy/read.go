@@ -99,7 +99,7 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 // syntax notes what the YAML parser did not understand, and what is to be done about it.
 func (r *reader) syntax(err error) {
 	what := withoutYAML(err)
-	advice := "check the indentation and the quotes from this line on"
+	advice := "check the indentation (spaces, no tabs) and the quotes from this line on"
 	switch {
 	case strings.Contains(what, "UTF-8") || strings.Contains(what, "control characters"):
 		advice = "save the file as a text in UTF-8"
