@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 )
 
@@ -15,8 +16,9 @@ func newPoliciesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
 		Short: "Find what is wrong or odd in a policies file",
-		Long: `Finds what is wrong or odd in a policies file, or in the built-in policies if no
-FILE is named. A finding is one of:
+		Long: `Finds what is wrong or odd in a policies file. If no FILE is named it looks at the
+one that RETRY_POLICIES_FILE names, and without that at the built-in policies;
+which it was stands on stderr. A finding is one of:
 
   error        the worker refuses the file, or a policy never tries again
   warning      a policy does not do what is written down: a rule that never
@@ -47,11 +49,7 @@ warning, and 2 where the file cannot be read.`,
 				return usageError{fmt.Errorf("--outage is %s but must be more than 0", *outage)}
 			}
 		}
-		file := ""
-		if len(args) > 0 {
-			file = args[0]
-		}
-		findings, err := findingsOf(file, down)
+		findings, err := findingsOf(fileToLint(command, args), down)
 		if err != nil {
 			return err
 		}
@@ -61,6 +59,20 @@ warning, and 2 where the file cannot be read.`,
 		return verdict(findings)
 	}
 	return command
+}
+
+// fileToLint is the FILE that is named, or the configured one, empty for the built-in policies. Whoever names none is told
+// what is looked at, beside the answer, which may be JSON.
+func fileToLint(command *cobra.Command, args []string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	file, what := config.PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
+	if file != "" {
+		what = plain(file) + ", which RETRY_POLICIES_FILE names"
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "worker: no FILE is named: looking at %s\n", what)
+	return file
 }
 
 // findingsOf are a file's faults if it has any, else what is odd about its policies. Without a file they are the built-in

@@ -105,6 +105,37 @@ func TestTheExitCodeOfLintTellsWhatIsToBeDone(t *testing.T) {
 	}
 }
 
+func TestLintWithoutAFileLooksAtTheConfiguredOneAndSaysSo(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("polices: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const builtIns = "looking at the built-in policies"
+	for _, tt := range []struct {
+		name, setting string
+		args          []string
+		code          int
+		stdout, told  string
+	}{
+		{"a broken file", broken, nil, 1, "did you mean policies?\n", "looking at " + broken + ", which RETRY_POLICIES_FILE names\n"},
+		{"as JSON", broken, []string{"--json"}, 1, `"check": "broken"`, "looking at " + broken},
+		{"a good file", nightFile, nil, 1, "night.gone-too", "looking at " + nightFile},
+		{"a file that is missing", broken + "x", nil, 2, "", "looking at " + broken + "x"},
+		{"no file", "", nil, 0, "cap-not-reached", builtIns},
+		{"another FILE", broken, []string{nightFile}, 1, "night.gone-too", "1 warning"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := worker(t, append([]string{"policies", "lint"}, tt.args...), "RETRY_POLICIES_FILE="+tt.setting)
+			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.told) {
+				t.Errorf("exit code %d, want %d, %q and %q:\n%s%s", code, tt.code, tt.stdout, tt.told, stdout, stderr)
+			}
+			if named := len(tt.args) > 0 && tt.args[0] == nightFile; named == strings.Contains(stderr, "looking at") {
+				t.Errorf("a FILE is named: %v, but it says %s", named, stderr)
+			}
+		})
+	}
+}
+
 func TestAPolicyThatIsNotKnownAndABrokenFileAreMistakesOfWhoAsks(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
 	if err := os.WriteFile(broken, []byte("policies: 5\n"), 0o600); err != nil {

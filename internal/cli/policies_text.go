@@ -201,7 +201,10 @@ func findingsText(findings []policy.Finding) string {
 		if f.Policy != "" {
 			what = "policy " + f.Policy + ": " + what
 		}
-		b.WriteString(wrap(plain(what)+".", "      "))
+		if !strings.HasSuffix(what, "?") { // did you mean ...?
+			what += "."
+		}
+		b.WriteString(wrap(plain(what), "      "))
 		if f.Advice != "" {
 			b.WriteString(wrap("What to do: "+f.Advice+".", "      "))
 		}
