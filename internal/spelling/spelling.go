@@ -21,6 +21,26 @@ func Nearest(name string, known []string) string {
 	return nearest
 }
 
+// OneSlip tells whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many or wrong, or
+// two neighbours exchanged.
+func OneSlip(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	switch max(len(a), len(b)) {
+	case 0, 1:
+		return a != b
+	case 2:
+		return len(a) == len(b) && a[0] == b[1] && a[1] == b[0]
+	default:
+		return false
+	}
+}
+
 // distance is the number of letters to insert, delete or replace to make b of a (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)

@@ -20,3 +20,17 @@ func TestANameIsGuessedWhereAThirdOfItIsWrongAtTheMost(t *testing.T) {
 		t.Errorf("of no names: %q", got)
 	}
 }
+
+func TestASlipIsOneLetterOrTwoNeighbours(t *testing.T) {
+	const name = "maxRetries"
+	for _, slip := range []string{"maxRetrie", "maxRetriess", "axRetries", "maxRetreies", "MaxRetrias", "maxRetires", "amxretries"} {
+		if !spelling.OneSlip(slip, name) || !spelling.OneSlip(name, slip) {
+			t.Errorf("%q is no slip of %s", slip, name)
+		}
+	}
+	for _, other := range []string{"maxRetries", "MAXRETRIES", "maxEntries", "maxTries", "maxRetry", "", "m", "xmaRetries", "maxReetris"} {
+		if spelling.OneSlip(other, name) || spelling.OneSlip(name, other) {
+			t.Errorf("%q is taken for a slip of %s", other, name)
+		}
+	}
+}

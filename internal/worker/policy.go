@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
 // The task headers with which a service task picks its policy and changes numbers of it.
@@ -77,12 +78,19 @@ func (d *decoder) headers(j *job.Job) (headers map[string]string, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		for _, ours := range []string{headerPolicy, headerMaxRetries, headerBase, headerMax, headerDeadline} {
 			// A setting that is misspelt must not be a silent default.
-			if name != ours && strings.EqualFold(strings.Map(lettersOnly, name), ours) {
+			if name != ours && meant(strings.Map(lettersOnly, name), ours) {
 				d.headerFault(name, headers[name], "named "+ours)
 			}
 		}
 	}
 	return headers, true
+}
+
+// meant tells whether a header that is not one of ours was meant to be it. Of a name that nobody else has by chance one
+// slip is enough; a headline may be what somebody else reads, and no deadline.
+func meant(name, ours string) bool {
+	unmistakable := ours == headerPolicy || ours == headerMaxRetries
+	return strings.EqualFold(name, ours) || unmistakable && spelling.OneSlip(name, ours)
 }
 
 func lettersOnly(c rune) rune {

@@ -169,7 +169,7 @@ func TestALimitThatThePolicyCannotHaveIsAFaultOfTheJob(t *testing.T) {
 	t.Parallel()
 	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
 	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
-	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 0s but must not be less than min, 1m0s")
+	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 0s but must not be less than min, 1m")
 }
 
 func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
@@ -209,22 +209,32 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"retry-policy":"fast"}`:                      `task header retry-policy is "fast" but must be named retryPolicy`,
 		`{"max-retries":"3"}`:                          `task header max-retries is "3" but must be named maxRetries`,
 		`{"MAX_RETRIES":"3"}`:                          `task header MAX_RETRIES is "3" but must be named maxRetries`,
+		`{"retryPolcy":"fast"}`:                        `task header retryPolcy is "fast" but must be named retryPolicy`,
+		`{"retry_polciy":"fast"}`:                      `task header retry_polciy is "fast" but must be named retryPolicy`,
+		`{"maxRetires":"3"}`:                           `task header maxRetires is "3" but must be named maxRetries`,
 		`{"Deadline":"3h"}`:                            `task header Deadline is "3h" but must be named deadline`,
 		`{"maxRetries":"-1"}`:                          `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
 		`{"maxRetries":"2.0"}`:                         `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
 		`{"base":"5"}`:                                 `task header base is "5" but must be ` + duration,
 		`{"base":"100us"}`:                             `task header base is "100us" but must be ` + duration,
 		`{"max":"P1M"}`:                                `task header max is "P1M" but must be ` + duration,
-		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 0s but must not be less than min, 1m0s`,
+		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 0s but must not be less than min, 1m`,
 		`{"base":"` + strings.Repeat("9", 80) + `"}`:   `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
 		`{"retryPolicy":["fast"]}`:                     `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
 		`[1]`:                                          `task header is "[1]" but must be texts`,
 		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:  `task header RetryPolicy is "smtp" but must be named retryPolicy`,
 		`{"retryPolicy":"nobody","maxRetries":"many"}`: `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
 		`{"base":"1.5ms"}`:                             `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
-		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h0m0s but must be at most 8784h0m0s`,
+		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
 	} {
 		isRefused(t, byTISS(t, asked{headers: headers}.job()), fault)
+	}
+}
+
+func TestAHeaderThatSomebodyElseMayReadIsNoFault(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"case", "bases", "mask", "headline", "deadlines", "maxEntries", "maxTries", "retryPolicyText", "retryCount", "retry", "x", ""} {
+		want{"policy": "tiss", "maxRetries": 5.0}.check(t, byTISS(t, asked{headers: `{"` + name + `":"1"}`}.job()))
 	}
 }
 
