@@ -46,7 +46,7 @@ func (e *expression) may(t *text) bool { return len(e.literals) == 0 || t.search
 func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.upper) }
 
 // maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
-const maxLiterals = 64
+const maxLiterals = 256
 
 // ReadsEveryText tells whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
 // pattern rules it out before. It is known of the rules of a policy that [New] has made.
@@ -66,9 +66,22 @@ func fewest(texts []string) (kept []string) {
 }
 
 // literals returns texts of which at least one is in everything that the expression matches; nil where nothing is known.
-func literals(re *syntax.Regexp) []string {
-	all, _ := beginnings(re)
-	return better(all, literalsInside(re))
+func literals(re *syntax.Regexp) []string { return literalsBehind([]string{""}, re) }
+
+// literalsBehind are those of the expression behind one of some texts, which count as a part of what it matches.
+func literalsBehind(before []string, re *syntax.Regexp) (all []string) {
+	if re.Op == syntax.OpAlternate {
+		for _, part := range re.Sub {
+			one := literalsBehind(before, part)
+			if one == nil {
+				return nil
+			}
+			all = append(all, one...)
+		}
+		return better(all, nil)
+	}
+	texts, _ := beginnings(re)
+	return better(join(before, texts), literalsInside(re))
 }
 
 func literalsInside(re *syntax.Regexp) (best []string) {
@@ -80,22 +93,15 @@ func literalsInside(re *syntax.Regexp) (best []string) {
 			return literals(re.Sub[0])
 		}
 		return nil
-	case syntax.OpAlternate:
-		for _, part := range re.Sub {
-			one := literals(part)
-			if one == nil {
-				return nil
-			}
-			best = append(best, one...)
-		}
-		return best
 	case syntax.OpConcat:
 		together := []string{""} // what neighbours spell together
 		for _, part := range re.Sub {
+			best = better(best, literals(part))
+			if together[0] != "" {
+				best = better(best, literalsBehind(together, part))
+			}
 			texts, whole := beginnings(part)
-			together = join(together, texts)
-			best = better(best, better(together, literals(part)))
-			if together == nil || !whole {
+			if together = join(together, texts); together == nil || !whole {
 				together = []string{""}
 			}
 		}
@@ -147,7 +153,7 @@ func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
 		}
 		return texts, whole
 	case syntax.OpConcat:
-		texts, whole = []string{""}, true
+		texts = []string{""}
 		for _, part := range re.Sub {
 			more, all := beginnings(part)
 			longer := join(texts, more)

@@ -50,7 +50,7 @@ func (r *Rule) compile() (faults []error) {
 			(*list.words)[i] = strings.ToUpper(word)
 		}
 	}
-	r.words, r.codes = makeWords(r.Contains), makeWords(r.Codes)
+	r.words, r.codes, r.placed = makeWords(r.Contains), makeWords(r.Codes), nil
 	if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) == 0 {
 		fault("pattern", "has %s, but there is no code", CodeMark)
 	}

@@ -15,6 +15,8 @@ const CodeMark = "{code}"
 // with the codes of all of them: a text is read once for all of these rules, and the pattern is compiled once.
 type placed struct {
 	expression *regexp.Regexp
+	// around is the pattern with anything in the place of the code, for its literals.
+	around *expression
 	// groups are the numbers of the groups that hold a code.
 	groups []int
 	// numbers are the codes that are made of digits, others are those that are not.
@@ -51,10 +53,11 @@ func placements(rules []*Rule) (faults []error) {
 }
 
 func place(pattern string, codes []string) (*placed, error) {
-	if _, err := regexp.Compile(strings.ReplaceAll(pattern, CodeMark, "(?:"+regexp.QuoteMeta(codes[0])+")")); err != nil {
-		return nil, err // told with one code, not with hundreds
+	around, err := express(strings.ReplaceAll(pattern, CodeMark, "(?:.)"))
+	if err != nil {
+		return nil, err // told without hundreds of codes
 	}
-	p := &placed{numbers: map[string]bool{}}
+	p := &placed{around: around, numbers: map[string]bool{}}
 	codes = slices.Clone(codes)
 	// The longest first: where 502 stands, 50 does not.
 	slices.SortFunc(codes, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
@@ -74,7 +77,6 @@ func place(pattern string, codes []string) (*placed, error) {
 	for n := 1; strings.Contains(pattern, CodeMark); n++ { // names of groups must differ
 		pattern = strings.Replace(pattern, CodeMark, fmt.Sprintf("(?P<%s%d>%s)", group, n, strings.Join(quoted, "|")), 1)
 	}
-	var err error
 	if p.expression, err = regexp.Compile(pattern); err != nil {
 		return nil, err
 	}
@@ -94,10 +96,11 @@ const maxPasses = 4
 //
 // A match can hide another one that begins inside of it, and that may be the permanent one. So what was found is put out
 // of the way and the text read again, as long as there is a code left that could be in another match.
-func (p *placed) find(upper string) (found [][]string) {
+func (p *placed) find(t *text) (found [][]string) {
+	upper := t.upper
 	var seen map[string]bool
 	for range maxPasses {
-		if !p.hasCode(upper) {
+		if !p.hasCode(upper) || !p.around.may(t) {
 			break
 		}
 		matches := p.expression.FindAllStringSubmatchIndex(upper, -1)

@@ -84,7 +84,7 @@ func (t *text) find(p *placed) [][]string {
 			return t.found[i].codes
 		}
 	}
-	t.found = append(t.found, foundBy{p, p.find(t.upper)})
+	t.found = append(t.found, foundBy{p, p.find(t)})
 	return t.found[len(t.found)-1].codes
 }
 
