@@ -43,12 +43,17 @@ type clock func() time.Time
 
 func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writer) int {
 	root := newRoot(now)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{allFlagFaults(root, args, err)} })
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintf(stderr, "worker: %s\n", stopped(command))
+		return exitFailure
 	}
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
 		fmt.Fprintf(stderr, "worker: the configuration has %s:\n", count(len(faults), "fault"))
@@ -71,6 +76,19 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 	return exitFailure
 }
 
+// stopped says what became of a command that a person stopped before it was done.
+func stopped(command *cobra.Command) string {
+	const early = "stopped before it was done; "
+	dry, _ := command.Flags().GetBool("dry-run") // false also where there is no such flag
+	switch command.Name() {
+	case "deploy", "migrate", "purge", "redrive", "run", "worker":
+		if !dry {
+			return early + "what was done until then stays"
+		}
+	}
+	return early + "nothing was changed"
+}
+
 func newRoot(now clock) *cobra.Command {
 	run := newRun()
 	root := &cobra.Command{
@@ -91,7 +109,6 @@ variables: worker config --help.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(run, newDeploy(), newExplain(now), newPolicies(), newConfig(), newVersion(), newMigrate(),
@@ -101,8 +118,9 @@ variables: worker config --help.`,
 
 const exitCodes = `
 Exit codes:
-  0   done, or stopped as asked
-  1   failed: broker unreachable, claim unknown, audit trail broken, ...
+  0   done; what runs until it is stopped: stopped as asked
+  1   failed: broker unreachable, claim unknown, audit trail broken, stopped
+      before it was done, ...
   2   wrong arguments or configuration
 {{- if or (eq .Name "worker") (eq .Name "redrive")}}
   3   redrive --claim: job_not_found

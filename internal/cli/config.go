@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
@@ -71,9 +72,13 @@ Settings:
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// wrap breaks a text into indented lines that fit a terminal of 80 columns; each ends with a line break.
+var numberAndUnit = regexp.MustCompile(`\b(\d+) (s|min|h|d|days|%)(\W|$)`)
+
+// wrap breaks a text into indented lines that fit a terminal of 80 columns; each ends with a line break. A number stays with
+// its unit.
 func wrap(text, indent string) string {
-	const columns = 80
+	const columns, joint = 80, "\x00"
+	text = numberAndUnit.ReplaceAllString(text, "${1}"+joint+"${2}${3}")
 	var b strings.Builder
 	line := indent
 	for word := range strings.FieldsSeq(text) {
@@ -87,5 +92,5 @@ func wrap(text, indent string) string {
 		line += word
 	}
 	b.WriteString(line + "\n")
-	return b.String()
+	return strings.ReplaceAll(b.String(), joint, " ")
 }

@@ -1,4 +1,26 @@
 package cli
 
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
 // RunAt is Run at a time of the test's own.
 var RunAt = runAt
+
+// Commands are all commands, each as it is typed behind "worker".
+func Commands() (all []string) {
+	var visit func(*cobra.Command, string)
+	visit = func(command *cobra.Command, path string) {
+		all = append(all, path)
+		for _, one := range command.Commands() {
+			visit(one, path+" "+one.Name())
+		}
+	}
+	visit(newRoot(time.Now), "")
+	return all
+}
+
+// Wrap is how texts are broken into lines.
+var Wrap = wrap

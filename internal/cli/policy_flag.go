@@ -11,7 +11,7 @@ import (
 )
 
 // policyHelp is what a flag that takes a policy says about it.
-const policyHelp = "NAME, or FILE[:NAME] of a policies file"
+const policyHelp = "policy `NAME`, or FILE[:NAME]"
 
 var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 

@@ -49,7 +49,7 @@ policies of a comparison.`,
 	flags.Var(&asked.outages, "outage", "when the insurer is down; repeat for several")
 	flags.IntVar(&asked.scenario.Claims, "claims", 10_000, "how many claims to invent")
 	flags.Var(&asked.arrivals, "arrivals", "over which time the claims are first submitted")
-	flags.StringVar(&asked.scenario.Error, "error", "TIMEOUT", "the error text of every failure")
+	flags.StringVar(&asked.scenario.Error, "error", "TIMEOUT", "text of every failure")
 	flags.Float64Var(&asked.scenario.FailureRate, "failure-rate", 0, "share of the tries that fail without an outage too")
 	flags.Uint64Var(&asked.scenario.Seed, "seed", 1, "where all chance comes from")
 	flags.StringVar(&asked.svg, "svg", "", "draw the waves and the schedule into this file too")
@@ -159,11 +159,11 @@ func (o *outages) Set(text string) error {
 	}
 	from, err := policy.ParseDuration(begin)
 	if err != nil {
-		return fmt.Errorf("%q %w", begin, err)
+		return fmt.Errorf("%q in it %w", begin, err)
 	}
 	lasts, err := policy.ParseDuration(length)
 	if err != nil {
-		return fmt.Errorf("%q %w", length, err)
+		return fmt.Errorf("%q in it %w", length, err)
 	}
 	*o = append(*o, simulate.Outage{Begin: from, End: from + lasts})
 	return nil
@@ -189,9 +189,11 @@ type wait struct {
 
 // Set reads the notation.
 func (w *wait) Set(text string) (err error) {
-	w.Duration, err = policy.ParseDuration(text)
 	w.given = true
-	return err
+	if w.Duration, err = policy.ParseDuration(text); err != nil {
+		return fmt.Errorf("that %w", err)
+	}
+	return nil
 }
 
 // String writes what was given.
@@ -199,7 +201,7 @@ func (w *wait) String() string {
 	if !w.given {
 		return ""
 	}
-	return w.Duration.String()
+	return retry.FormatDuration(w.Duration)
 }
 
 // Type names the notation in the help.
