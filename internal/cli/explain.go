@@ -34,33 +34,26 @@ func newExplain(now clock) *cobra.Command {
 	flags.IntVar(&q.RetryCount, "retry-count", 0, "how often it was tried again so far")
 	flags.StringVar(&q.ClaimID, "claim", "", "the claim, to see a sample wait")
 	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "as logged, to see the exact wait of --claim")
-	flags.StringVar(&q.policy, "policy", defaultPolicy, "policy `NAME`, or FILE[:NAME]")
+	flags.StringVar(&q.policy, "policy", defaultPolicy, policyHelp)
 	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
-	flags.Var((*instant)(&q.RetryUntil), "retry-until", "the job's variable retryUntil, a deadline")
-	flags.Var((*instant)(&q.FirstFailure), "first-failure", "first failure, for a deadline (default now)")
+	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
+	flags.StringVar(&q.firstFailure, "first-failure", "", "`TIME` from which a deadline counts (default now)")
 	maxRetries := flags.Int("max-retries", 0, "override, as a task header does")
-	var base, most, deadline wait
-	flags.Var(&base, "base", "override, as a task header does")
-	flags.Var(&most, "max", "override, as a task header does")
-	flags.Var(&deadline, "deadline", "override: a span from the first failure")
+	flags.Var(&q.base, "base", "override, as a task header does")
+	flags.Var(&q.max, "max", "override, as a task header does")
+	flags.Var(&q.deadline, "deadline", "override: a span from the first failure")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		for name, span := range map[string]time.Duration{"base": base.Duration, "max": most.Duration, "deadline": deadline.Duration} {
-			if flags.Changed(name) && span <= 0 {
-				return usageError{fmt.Errorf("--%s is %v but must be more than 0", name, span)}
-			}
-		}
-		q.overrides = retry.Overrides{Base: base.Duration, Max: most.Duration, Deadline: deadline.Duration}
 		if flags.Changed("max-retries") {
 			q.overrides.MaxRetries = maxRetries
 		}
-		p := tiss
+		p, err := tiss, error(nil)
 		// A configuration that is broken or far away hinders nobody from asking, as long as none of it counts.
 		if flags.Changed("policy") || config.PoliciesFile() != "" {
-			var err error
-			if p, err = policyByName(q.policy); err != nil {
-				return err
-			}
+			p, err = policyByName(q.policy)
+		}
+		if err := errors.Join(append(q.read(p), err)...); err != nil {
+			return usageError{err}
 		}
 		e, err := explain(p, &q, now())
 		if err != nil {
@@ -74,36 +67,60 @@ func newExplain(now clock) *cobra.Command {
 // defaultPolicy is what explain asks where no policy is named.
 const defaultPolicy = "tiss"
 
-// asked is what explain is asked.
+// asked is what explain is asked: the flags as they are given, and what read makes of them.
 type asked struct {
 	retry.Request
-	policy, retryAfter string
-	overrides          retry.Overrides
+	policy, retryAfter, retryUntil, firstFailure string
+	base, max, deadline                          wait
+	overrides                                    retry.Overrides
 }
 
-// instant is a flag for a time.
-type instant time.Time
-
-// Set reads RFC 3339.
-func (i *instant) Set(text string) error {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return errors.New("give an RFC 3339 time, such as 2026-03-02T15:30:00-03:00")
+// read reads the flags whose meaning depends on others, and returns all that is wrong with any. Of what depends on the
+// policy it says nothing where that is not known: nil.
+func (q *asked) read(p *retry.Policy) (faults []error) {
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
 	}
-	*i = instant(t)
-	return nil
-}
-
-// String writes what was given.
-func (i *instant) String() string {
-	if t := time.Time(*i); !t.IsZero() {
-		return t.Format(time.RFC3339)
+	for _, f := range []struct {
+		flag string
+		span wait
+		into *time.Duration
+	}{{"base", q.base, &q.overrides.Base}, {"max", q.max, &q.overrides.Max}, {"deadline", q.deadline, &q.overrides.Deadline}} {
+		fault(f.span.given && f.span.Duration <= 0, "--%s is %s but must be more than 0", f.flag, retry.FormatDuration(f.span.Duration))
+		*f.into = max(f.span.Duration, 0)
 	}
-	return ""
+	zone := time.UTC
+	if p != nil {
+		zone = p.Zone
+	}
+	for _, f := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"retry-until", q.retryUntil, &q.RetryUntil}, {"first-failure", q.firstFailure, &q.FirstFailure}} {
+		t, ok := worker.ParseTime(f.text, zone)
+		fault(f.text != "" && !ok, "--%s is %q but must be %s", f.flag, f.text, retry.RuleTime)
+		*f.into = t
+	}
+	if q.retryAfter != "" {
+		var ok bool
+		q.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter)
+		fault(!ok, "--retry-after is %q but must be %s", q.retryAfter, retry.RuleRetryAfter)
+	}
+	fault(q.ClaimID == "" && q.ProcessInstanceKey != 0, "--process-instance needs --claim")
+	if p == nil {
+		return faults
+	}
+	_, err := p.With(q.overrides)
+	fault(err != nil, "the overrides make no sense: %s", strings.ReplaceAll(fmt.Sprint(err), "\n", ", "))
+	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
+	request, _ := q.request()
+	for _, f := range p.Faults(request) {
+		fault(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
+	}
+	return faults
 }
-
-// Type names the notation in the help.
-func (i *instant) Type() string { return "TIME" }
 
 // explanation is what explain answers. Its JSON form is stable: names are added, never changed.
 type explanation struct {
@@ -141,16 +158,13 @@ const (
 	exact    knowledge = "exact"  // with a claim and its process instance
 )
 
-// explain asks the rule. Its error says which flags are wrong.
+// explain asks the rule what read has found in order.
 func explain(p *retry.Policy, q *asked, now time.Time) (explanation, error) {
 	p, err := p.With(q.overrides)
 	if err != nil {
-		return explanation{}, fmt.Errorf("the overrides make no sense: %s", strings.ReplaceAll(err.Error(), "\n", ", "))
-	}
-	request, waits, err := q.request(p)
-	if err != nil {
 		return explanation{}, err
 	}
+	request, waits := q.request()
 	d, err := p.Decide(request, now)
 	if err != nil {
 		return explanation{}, err
@@ -186,27 +200,15 @@ func explain(p *retry.Policy, q *asked, now time.Time) (explanation, error) {
 }
 
 // request is what the rule is asked, and how much is known of its waits.
-func (q *asked) request(p *retry.Policy) (retry.Request, knowledge, error) {
-	request, waits := q.Request, exact
+func (q *asked) request() (retry.Request, knowledge) {
+	request := q.Request
 	switch {
-	case q.ClaimID == "" && q.ProcessInstanceKey != 0:
-		return request, waits, errors.New("--process-instance needs --claim")
 	case q.ClaimID == "":
-		waits = bandOnly
 		request.ClaimID = "CLM-0-0" // any valid one: it decides nothing but the wait
+		return request, bandOnly
 	case q.ProcessInstanceKey == 0:
-		waits = sample
+		return request, sample
+	default:
+		return request, exact
 	}
-	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
-	var faults []error
-	for _, f := range p.Faults(request) {
-		faults = append(faults, fmt.Errorf("%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule))
-	}
-	if q.retryAfter != "" {
-		var ok bool
-		if request.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter); !ok {
-			faults = append(faults, fmt.Errorf("--retry-after is %q but must be %s", q.retryAfter, retry.RuleRetryAfter))
-		}
-	}
-	return request, waits, errors.Join(faults...)
 }

@@ -239,3 +239,39 @@ func TestTheReadmeShowsAnExplanationAsItIs(t *testing.T) {
 		t.Errorf("README.md does not hold this:\n%s", want)
 	}
 }
+
+func TestADeadlineWithoutAZoneIsReadInThePolicysZoneAsTheWorkerDoes(t *testing.T) {
+	// Policy short has Brazil's time, three hours behind.
+	local := explained(t, "--policy", "testdata/policies.yaml:short", "--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T07:20:30")
+	if zoned := explained(t, "--policy", "testdata/policies.yaml:short", "--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T10:20:30Z"); local != zoned {
+		t.Errorf("the local time gives\n%s\nthe same in UTC\n%s", local, zoned)
+	}
+	first := []string{"--error", "TIMEOUT", "--deadline", "1h", "--json", "--first-failure"}
+	if local, zoned := explained(t, append(first, "2026-01-12T06:30")...), explained(t, append(first, "2026-01-12T09:30:00Z")...); local != zoned {
+		t.Errorf("the local time gives\n%s\nthe same in UTC\n%s", local, zoned)
+	}
+}
+
+func TestAllThatIsWrongWithAnExplanationIsToldAtOnce(t *testing.T) {
+	for args, want := range map[string]string{
+		"--policy tiss --base 0s --max 9600h --deadline=-5m --retry-until x --first-failure y --retry-after z --claim 7 --retry-count -1": `worker: --base is 0s but must be more than 0
+worker: --deadline is -5m but must be more than 0
+worker: --retry-until is "x" but must be an RFC 3339 time, a local date-time, or absent
+worker: --first-failure is "y" but must be an RFC 3339 time, a local date-time, or absent
+worker: --retry-after is "z" but must be whole seconds, an HTTP date, an RFC 3339 time, or absent
+worker: the overrides make no sense: max is 9600h but must be at most 8784h
+worker: --claim is "9" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes
+worker: --error is empty but must be the text of the submission error, not blank
+worker: --retry-count is -1 but must be a whole number, 0 or more (absent counts as 0)
+`,
+		"--policy nope --base 0s --process-instance 3": `worker: --base is 0s but must be more than 0
+worker: --process-instance needs --claim
+worker: there is no policy "nope"; there are fast, job-queue, smtp, smtp-dev, tiss. A policy of another file is named FILE:NAME
+`,
+	} {
+		code, stdout, stderr := worker(t, append([]string{"explain"}, strings.Fields(args)...))
+		if code != 2 || stdout != "" || stderr != want+"How it is used: worker explain --help\n" {
+			t.Errorf("worker explain %s: exit code %d, output %q, complaint\n%s", args, code, stdout, stderr)
+		}
+	}
+}

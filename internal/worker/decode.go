@@ -118,26 +118,33 @@ func (d *decoder) count(variable string) int {
 	return int(number)
 }
 
-// time accepts RFC 3339, also with the name of the zone behind it, as the broker writes FEEL's now():
-// "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's LocalDateTime prints it, is read in the policy's.
+// time accepts what [ParseTime] reads.
 func (d *decoder) time(variable string) time.Time {
 	if d.absent(variable) {
 		return time.Time{}
 	}
 	value := d.raw.get(variable)
 	if value[0] == '"' {
-		text := unquote(value)
-		if t, err := parseInstant(text); err == nil {
+		if t, ok := ParseTime(unquote(value), d.zone); ok {
 			return t
-		}
-		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
-			if t, err := time.ParseInLocation(layout, text, d.zone); err == nil {
-				return t
-			}
 		}
 	}
 	d.fault(variable, describe(value), retry.RuleTime)
 	return time.Time{}
+}
+
+// ParseTime accepts RFC 3339, also with the name of the zone behind it, as the broker writes FEEL's now():
+// "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's LocalDateTime prints it, is read in the policy's.
+func ParseTime(text string, zone *time.Location) (t time.Time, ok bool) {
+	if t, err := parseInstant(text); err == nil {
+		return t, true
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // parseInstant reads RFC 3339, also with the name of a zone in brackets behind it.
