@@ -1,18 +1,28 @@
 package retry_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
-// A decision takes a few microseconds, whatever the text: tiss looks for hundreds of words in it.
+// A decision takes a few microseconds, although tiss looks for hundreds of words in the text. A page takes longer where
+// codes stand among the words of the table: it is read once or twice for the pattern of all those rules.
 func BenchmarkDecide(b *testing.B) {
+	var numbers strings.Builder
+	for n := 1000; numbers.Len() < retry.MaxClassifiedBytes-1000; n++ {
+		fmt.Fprintf(&numbers, "%d <br>\n", 1000+n%5000)
+	}
 	for _, bb := range []struct{ name, text string }{
 		{"transient", "TIMEOUT - Connection timeout after 30s"},
 		{"permanent", "INVALID_PATIENT_DATA - CPF inválido"},
 		{"unknown", "ORA-00060: deadlock detected while waiting for resource"},
 		{"a line without a hit", "Lote 20251112 da guia CLM-001-1234567890 devolvido: procure o setor de contas da operadora, ramal 4417"},
+		{"a page of numbers", numbers.String()},
+		{"a page of numbers with a code at its end", numbers.String() + "<ans:codigoGlosa>5008</ans:codigoGlosa>"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			tiss, r := policy.BuiltIn("tiss"), request(bb.text, 1)

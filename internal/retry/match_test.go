@@ -326,6 +326,25 @@ func TestAHostileTextIsStillClassified(t *testing.T) {
 	}
 }
 
+// Policies are made of other policies: what was made ready for the old conditions must not answer for the new ones.
+func TestARuleThatWasChangedIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	p := *plain(t, func(p *retry.Policy) {
+		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{"502"}, Pattern: `HTTP {code}`, Unless: "TEST"}}}
+	})
+	p.Rules = slices.Clone(p.Rules)
+	p.Rules[0].Matcher.Codes, p.Rules[0].Pattern, p.Rules[0].Unless = nil, "GATEWAY", ""
+	changed, err := retry.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"gateway test": "rule", "http 502": "unknown"} {
+		if got := changed.Classify(text).RuleID; got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestTheOrderOfTheWordsDecidesWhichOfThemIsNamed(t *testing.T) {
 	t.Parallel()
 	if got := found(t, retry.Matcher{Contains: []string{"B", "A"}}, "A B"); got != "B" {
