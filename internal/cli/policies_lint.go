@@ -16,9 +16,9 @@ func newPoliciesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
 		Short: "Find what is wrong or odd in a policies file",
-		Long: `Finds what is wrong or odd in a policies file. If no FILE is named it looks at the
-one that RETRY_POLICIES_FILE names, and without that at the built-in policies;
-which it was stands on stderr. A finding is one of:
+		Long: `Finds what is wrong or odd in a policies file. If no FILE is named, it looks at
+the one that RETRY_POLICIES_FILE names, and without that at the built-in
+policies; which it was, it says on stderr. A finding is one of:
 
   error        the worker refuses the file, or a policy never tries again
   warning      a policy does not do what is written down: a rule that never
