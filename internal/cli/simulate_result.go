@@ -54,7 +54,8 @@ type simulatedPolicy struct {
 	// The most retries within any minute.
 	LargestWave      simulatedWave `json:"largestWave"`
 	LargestWavePlain simulatedWave `json:"largestWaveWithoutJitter"`
-	// LastAccepted is counted from the end of the last outage, and negative before it; null where there is no survivor.
+	// LastAccepted is when the last survivor was accepted, from the end of the last outage on; null where that was before it,
+	// and where there is no survivor.
 	LastAccepted *int64 `json:"lastAcceptedAfterOutageSeconds"`
 	// Waves are the retries in each time of WaveSeconds.
 	Waves      []int `json:"waves"`
@@ -109,8 +110,11 @@ func simulatedPolicyOf(s *simulate.Scenario, p play, width time.Duration) simula
 		Schedule: []simulatedBand{}, // in JSON a list, even where it is empty
 	}
 	if r.Survivors > 0 {
-		p50, p95, longest, last := seconds(r.P50), seconds(r.P95), seconds(r.Max), seconds(r.LastAccepted-s.End())
-		one.P50, one.P95, one.Max, one.LastAccepted = &p50, &p95, &longest, &last
+		p50, p95, longest := seconds(r.P50), seconds(r.P95), seconds(r.Max)
+		one.P50, one.P95, one.Max = &p50, &p95, &longest
+		if last := seconds(r.LastAccepted - s.End()); last >= 0 {
+			one.LastAccepted = &last
+		}
 	}
 	for i, b := range bandsOf(p.policy, s.Error) {
 		one.Schedule = append(one.Schedule, simulatedBand{i + 1, seconds(b.from), seconds(b.to)})

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const testPolicies = "testdata/simulate.yaml"
@@ -37,6 +38,38 @@ func TestASimulationIsPinned(t *testing.T) {
 			}
 			checkGolden(t, name, stdout)
 		})
+	}
+}
+
+func TestOneWhoIsAcceptedBeforeTheLastOutageIsOverIsNotCountedFromItsEnd(t *testing.T) {
+	code, stdout, stderr := worker(t, []string{"simulate", "--outage", "1h", "--outage", "4h+1h", "--claims", "500"})
+	if code != 0 || !strings.Contains(stdout, "\nlast survivor, after the outage                -\n") {
+		t.Errorf("exit code %d, complaint %s, output\n%s", code, stderr, stdout)
+	}
+	_, stdout, _ = worker(t, []string{"simulate", "--outage", "1h", "--outage", "4h+1h", "--claims", "500", "--json"})
+	if !strings.Contains(stdout, `"lastAcceptedAfterOutageSeconds": null`) {
+		t.Errorf("as JSON:\n%s", stdout)
+	}
+}
+
+func TestAComparisonOfAMillionClaimsFitsATerminal(t *testing.T) {
+	for _, arrivals := range []string{"0s", "40m"} {
+		code, stdout, stderr := worker(t, []string{"simulate", "--policy", "fast", "--compare", "job-queue", "--outage", "10m", "--arrivals", arrivals, "--claims", "1000000"})
+		if code != 0 || !strings.Contains(stdout, "difference") {
+			t.Fatalf("exit code %d, complaint %s", code, stderr)
+		}
+		for line := range strings.Lines(stdout) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("a line of %d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+func TestNearlyAllClaimsAreNotToldAsAll(t *testing.T) {
+	_, stdout, _ := worker(t, []string{"simulate", "--policy", "fast", "--outage", "1s", "--arrivals", "2h", "--claims", "10000"})
+	if !strings.Contains(stdout, "(99.9 %)") || strings.Contains(stdout, "100.0 %") {
+		t.Errorf("%s", stdout)
 	}
 }
 
@@ -152,7 +185,7 @@ func TestTheDocumentationShowsASimulationAndAReplayAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := withoutVersions(string(text))
+	document := string(text)
 	_, rest, _ := strings.Cut(document, "```yaml\n")
 	policies, _, _ := strings.Cut(rest, "```")
 	dir := t.TempDir()
@@ -187,7 +220,7 @@ func TestTheDocumentationShowsASimulationAndAReplayAsTheyAre(t *testing.T) {
 	}
 }
 
-// withoutVersions leaves out the versions of policies: each new rule of tiss is another one.
+// withoutVersions leaves out the versions of policies, as the documentation does: each new rule of tiss is another one.
 func withoutVersions(text string) string {
 	return regexp.MustCompile(`version [0-9a-f]{12}`).ReplaceAllString(text, "version ...")
 }

@@ -47,19 +47,26 @@ func outageWords(o simulate.Outage) string {
 	return fmt.Sprintf("for %s from %s on", spell(o.End-o.Begin), spell(o.Begin))
 }
 
+// nameColumns is how wide the table's column of a policy is: as wide as 1000000 (100 %).
+const nameColumns = 15
+
 // table has a column for each policy, and with two of them the difference.
 func (s *simulated) table() string {
 	var b strings.Builder
 	row := func(label string, cells ...string) {
-		fmt.Fprintf(&b, "%-32s", label)
-		for _, c := range cells {
-			fmt.Fprintf(&b, "  %14s", c)
+		fmt.Fprintf(&b, "%-31s", label)
+		for i, c := range cells {
+			width := nameColumns
+			if i == 2 {
+				width = 13 // the difference
+			}
+			fmt.Fprintf(&b, "  %*s", width, c)
 		}
 		b.WriteString("\n")
 	}
 	heads := []string{}
 	for _, p := range s.Policies {
-		heads = append(heads, cut(p.Policy, 14))
+		heads = append(heads, cut(p.Policy, nameColumns))
 	}
 	if len(s.Policies) == 2 {
 		heads = append(heads, "difference")
@@ -111,13 +118,13 @@ func (f *figure) difference(a, b *float64) string {
 func (s *simulated) figures() []figure {
 	number := func(v float64) string { return fmt.Sprint(int(v)) }
 	ratio := func(v float64) string { return fmt.Sprintf("%.2f", v) }
-	share := func(v float64) string { return fmt.Sprintf("%d (%.1f %%)", int(v), 100*v/float64(s.Claims)) }
-	span := func(v float64) string {
-		if v < 0 {
-			return "-" + spell(time.Duration(-v)*time.Second)
+	share := func(v float64) string {
+		if int(v) == s.Claims {
+			return fmt.Sprintf("%d (100 %%)", int(v))
 		}
-		return spell(time.Duration(v) * time.Second)
+		return fmt.Sprintf("%d (%.1f %%)", int(v), min(100*v/float64(s.Claims), 99.9)) // nearly all are not all
 	}
+	span := func(v float64) string { return spell(time.Duration(v) * time.Second) }
 	always := func(get func(*simulatedPolicy) int) func(*simulatedPolicy) *float64 {
 		return func(p *simulatedPolicy) *float64 { v := float64(get(p)); return &v }
 	}
