@@ -54,18 +54,16 @@ func (r *Rule) compile() (faults []error) {
 	if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) == 0 {
 		fault("pattern", "has %s, but there is no code", CodeMark)
 	}
-	for _, condition := range []struct {
-		setting, pattern string
-		into             **expression
-	}{{"pattern", r.Pattern, &r.pattern}, {"unless", r.Unless, &r.unless}} {
-		*condition.into = nil
-		if condition.setting == "pattern" && strings.Contains(r.Pattern, CodeMark) {
-			continue // see placements
-		}
-		var err error
-		if *condition.into, err = express(condition.pattern); err != nil {
-			fault(condition.setting, "is no regular expression: %v", err)
-		}
+	pattern := r.Pattern
+	if strings.Contains(pattern, CodeMark) {
+		pattern = "" // see placements
+	}
+	var err error
+	if r.pattern, err = express(pattern); err != nil {
+		fault("pattern", "is no regular expression: %v", err)
+	}
+	if r.unless, err = express(r.Unless); err != nil {
+		fault("unless", "is no regular expression: %v", err)
 	}
 	return faults
 }
