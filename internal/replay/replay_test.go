@@ -49,7 +49,8 @@ func (h *hospital) submits(claim, text string, first, up time.Time) audit.Kind {
 // fails plays a claim whose tries say what error gives, empty for none. A try is asked by the time at which it was due.
 func (h *hospital) fails(claim string, first time.Time, failure func(tried time.Time, retries int) string) audit.Kind {
 	request := retry.Request{ClaimID: claim, ProcessInstanceKey: int64(len(claim))}
-	for due, decided := first, first; ; {
+	due, decided := first, first
+	for range retry.MaxMaxRetries + 1 {
 		if request.SubmissionError = failure(due, request.RetryCount); request.SubmissionError == "" {
 			h.ends(audit.KindSubmitted, claim, decided)
 			return audit.KindSubmitted
@@ -67,6 +68,7 @@ func (h *hospital) fails(claim string, first time.Time, failure func(tried time.
 		}
 		request.RetryCount, due, decided = d.RetryCount, d.NextRetryTime, d.NextRetryTime.Add(late)
 	}
+	panic(claim + " is tried again without end")
 }
 
 func (h *hospital) decides(r *retry.Request, d *retry.Decision, decided time.Time) audit.Kind {

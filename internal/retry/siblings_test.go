@@ -13,13 +13,15 @@ import (
 func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, end string) {
 	t.Helper()
 	r := retry.Request{ClaimID: "CLM-001-1", SubmissionError: text}
-	for {
+	for range retry.MaxMaxRetries + 1 {
 		d := answer(t, p, r)
 		if d.Outcome != retry.OutcomeRetry {
 			return waits, d.ErrorCode()
 		}
 		waits, r.RetryCount = append(waits, d.Backoff), d.RetryCount
 	}
+	t.Fatalf("%s: %q is tried again without end", p.Name, text)
+	return nil, ""
 }
 
 // "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first
