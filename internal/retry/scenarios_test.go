@@ -199,7 +199,7 @@ func waitsOfManyClaims(retryCount int) (shortest, longest time.Duration) {
 func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 	t.Parallel()
 	submissions, retryCount := 1, 0
-	for {
+	for submissions < 100 {
 		d := decide(t, request("TIMEOUT", retryCount))
 		if d.Outcome != retry.OutcomeRetry {
 			break
