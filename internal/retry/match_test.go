@@ -2,15 +2,10 @@ package retry_test
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -111,150 +106,6 @@ func TestAllConditionsMustHoldAndAnyOneOfAList(t *testing.T) {
 		if got := found(t, tt.m, "http 502"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-	}
-}
-
-func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
-	t.Parallel()
-	m := retry.Matcher{Codes: []string{"50", "502", "5.7"}, Pattern: `HTTP[ /]*{code}\b|ERROR[ :]*{code}(?: .*\b{code})?$`}
-	for text, want := range map[string]string{
-		"http 502":              "502",
-		"HTTP502":               "502", // where the pattern puts it, also joined to a word
-		"error: 502":            "502",
-		"error 50 then 502":     "50", // the first of two
-		"error 5.7":             "5.7",
-		"error 5x7 and 5.7":     "-", // the dot is no pattern
-		"502 http":              "-",
-		"HTTP 503, code 502":    "-",
-		"http 1502 and 15021":   "-", // in no place apart from other digits
-		"error 502 or so, 5.7":  "502",
-		"http 50":               "50",
-		"HTTP 502 and error 50": "502",
-	} {
-		if got := found(t, m, text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}
-
-// A pattern that lets digits come before or behind its code means a code after all, and no number that holds one.
-func TestAPatternIsNotAskedWhereItsCodesAreOnlyPartsOfNumbers(t *testing.T) {
-	t.Parallel()
-	m := retry.Matcher{Codes: []string{"502"}, Pattern: `HTTP/\d?{code}`}
-	for text, want := range map[string]string{"HTTP/1502": "-", "HTTP/5021": "-", "HTTP/502": "502"} {
-		if got := found(t, m, text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}
-
-func TestTheLongestCodeThatStandsThereIsTheOneThatIsFound(t *testing.T) {
-	t.Parallel()
-	m := retry.Matcher{Codes: []string{"50", "502"}, Pattern: `HTTP {code}`}
-	for text, want := range map[string]string{"http 502": "502", "http 50": "50", "http 503 50": "-", "http 5020 502": "-"} {
-		if got := found(t, m, text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}
-
-// A text is read once for all rules with one pattern. What stands around a code is a part of its match, and may be the
-// beginning of another one: a permanent code may not be lost in a transient one's.
-func TestAMatchHidesNoOther(t *testing.T) {
-	t.Parallel()
-	const pattern = `GLOSA {code}\b|(?:^|;){code} - (?:GLOSA|GUIA)`
-	p := plain(t, func(p *retry.Policy) {
-		p.Rules = []retry.Rule{
-			{ID: "transient", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{"5008"}, Pattern: pattern}},
-			{ID: "permanent", Class: retry.Permanent, Matcher: retry.Matcher{Codes: []string{"1702", "1308"}, Pattern: pattern}},
-		}
-	})
-	for text, want := range map[string]string{
-		"5008 - glosa 1702":                       "permanent 1702",
-		"5008 - glosa 5008;1308 - guia":           "permanent 1308",
-		"5008 - glosa 5008 - glosa 5008":          "transient 5008",
-		"5008 - glosa 17020, 1702 - glosa 017021": "transient 5008",
-	} {
-		if got := p.Classify(text); got.RuleID+" "+got.Code != want {
-			t.Errorf("%q: %s %s, want %s", text, got.RuleID, got.Code, want)
-		}
-	}
-}
-
-func TestAMatchWithTwoCodesIsTheRulesWhereBothAre(t *testing.T) {
-	t.Parallel()
-	p := plain(t, func(p *retry.Policy) {
-		p.Rules = nil
-		for id, codes := range [][]string{{"1", "2"}, {"2", "3"}} {
-			p.Rules = append(p.Rules, retry.Rule{ID: fmt.Sprint(id), Class: retry.Transient, Matcher: retry.Matcher{Codes: codes, Pattern: `{code} AND {code}`}})
-		}
-	})
-	for text, want := range map[string]string{"1 and 2": "0 1", "2 and 3": "1 2", "1 and 3": "unknown ", "3 and 2": "1 3"} {
-		if got := p.Classify(text); got.RuleID+" "+got.Code != want {
-			t.Errorf("%q: %s %s, want %s", text, got.RuleID, got.Code, want)
-		}
-	}
-}
-
-// An expression is only asked where a literal of it stands in the text. So everything that it matches must have one.
-func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
-	t.Parallel()
-	expressions := []string{
-		`ABC`, `A?BCD+`, `(?:ABC|DEF\d)?GHI`, `X(?:ABC){2,3}`, `(?:ABC){0,2}Z`, `(?i)ABK`, `AB[CD]E|AB[^C]F`, `A.C|DEF`, `(?i)ABC`, `\bABC\b|^DEF$`, `ABC(?:D\S+E|F)`,
-		`(?:ABC|DEF)*GH`, `[A-Z]{3}XYZ`, `(?:A|BC)(?:D|EF)(?:G|HI)`, `ABCDE?|`, `É(?:TÉ|[ÀÂ]GE)`,
-	}
-	for p := range policy.BuiltIns().All() {
-		for _, r := range slices.Concat(p.Rules, p.MayHaveLanded) {
-			for _, e := range []string{r.Pattern, r.Unless} {
-				if e != "" && !strings.Contains(e, retry.CodeMark) && !slices.Contains(expressions, e) {
-					expressions = append(expressions, e)
-				}
-			}
-		}
-	}
-	for _, e := range expressions {
-		plain := regexp.MustCompile(e)
-		texts := rapid.StringMatching(e)
-		for seed := range 30 {
-			text := upper(texts.Example(seed))
-			if want, is := plain.MatchString(text) && strings.TrimSpace(text) != "", found(t, retry.Matcher{Pattern: e}, text) != "-"; is != want {
-				t.Errorf("%q in %q: found is %v, want %v", e, text, is, want)
-			}
-		}
-	}
-}
-
-// A text is read once for rules with one pattern; what each of them finds must stay its own.
-func TestRulesWithOnePatternFindTheirOwnCodesInALongText(t *testing.T) {
-	t.Parallel()
-	p := plain(t, func(p *retry.Policy) {
-		p.Rules = nil
-		for id, codes := range [][]string{{"1101", "1102"}, {"1201"}, {"1301"}} {
-			p.Rules = append(p.Rules, retry.Rule{
-				ID: fmt.Sprint(id), Class: retry.Transient, Matcher: retry.Matcher{Codes: codes, Pattern: `(?m)GLOSA {code}$`},
-			})
-		}
-	})
-	page := strings.Repeat("1101 1201 1301 <br>\n", 1000)
-	for text, want := range map[string]string{
-		page:                              "unknown ",
-		page + "glosa 1102":               "0 1102",
-		"glosa 1301\n" + page:             "2 1301",
-		page + "glosa 1301\nglosa 1201\n": "1 1201",
-		page + "glosa 1401":               "unknown ",
-	} {
-		if got := p.Classify(text); got.RuleID+" "+got.Code != want {
-			t.Errorf("%.30q...%q: %s %s, want %s", text, text[len(text)-20:], got.RuleID, got.Code, want)
-		}
-	}
-}
-
-// What is kept of a text is one of the rule's own words: nothing personal can be in it.
-func TestAPatternThatIgnoresCaseNamesNothingThatIsNotItsOwn(t *testing.T) {
-	t.Parallel()
-	m := retry.Matcher{Codes: []string{"1K"}, Pattern: `(?i)CODE {code}`}
-	if got := found(t, m, "1k, code 1\u212a"); got != "-" { // the sign of the kelvin is a k to (?i)
-		t.Errorf("named %q", got)
 	}
 }
 
