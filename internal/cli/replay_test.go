@@ -41,7 +41,6 @@ func played(t *testing.T) *archive {
 
 func playedBy(t *testing.T, play func(*ward)) *archive {
 	t.Helper()
-	t.Helper()
 	text, err := os.ReadFile(testPolicies)
 	if err != nil {
 		t.Fatal(err)
@@ -50,13 +49,18 @@ func playedBy(t *testing.T, play func(*ward)) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return playedUnder(t, known, "short", play)
+}
+
+func playedUnder(t *testing.T, known *policy.Set, name string, play func(*ward)) *archive {
+	t.Helper()
 	a := archived(t, nil)
 	store := a.open(t)
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"}
 	w := &ward{}
 	clock := func() time.Time { return w.now }
 	w.decide = handlers.NewHandler(handlers.Options{
-		JobType: handlers.JobType, Policy: "short", Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
+		JobType: handlers.JobType, Policy: name, Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
 	})
 	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
 
