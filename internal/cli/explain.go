@@ -117,6 +117,9 @@ func (q *asked) read(p *retry.Policy) (faults []error) {
 	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
 	request, _ := q.request()
 	for _, f := range p.Faults(request) {
+		if f.Variable == "claimId" {
+			f.Value = fmt.Sprintf("%q", q.ClaimID) // as it was typed, not masked as in a log
+		}
 		fault(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
 	}
 	return faults

@@ -260,7 +260,7 @@ worker: --retry-until is "x" but must be an RFC 3339 time, a local date-time, or
 worker: --first-failure is "y" but must be an RFC 3339 time, a local date-time, or absent
 worker: --retry-after is "z" but must be whole seconds, an HTTP date, an RFC 3339 time, or absent
 worker: the overrides make no sense: max is 9600h but must be at most 8784h
-worker: --claim is "9" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes
+worker: --claim is "7" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes
 worker: --error is empty but must be the text of the submission error, not blank
 worker: --retry-count is -1 but must be a whole number, 0 or more (absent counts as 0)
 `,
