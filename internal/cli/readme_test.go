@@ -19,7 +19,7 @@ func demoClaim(t *testing.T) *archive {
 			{"2026-11-21T16:46:56.161Z", "CONNECTION_ERROR: conexão recusada por ws.operadora.example:443"},
 			{"2026-11-21T16:46:57.819Z", "Falha no envio: resposta em HTML em vez de XML"},
 			{"2026-11-21T16:46:59.225Z", "SERVER_ERROR: exceção não tratada no servidor da operadora"},
-			{"2026-11-21T16:47:00.100Z", "INSURANCE_EXPIRED: glosa 1017, data de validade da carteira vencida"},
+			{"2026-11-21T16:47:00.100Z", "INSURANCE_EXPIRED: glosa 1017"},
 		} {
 			w.now = moment(failure.at)
 			w.ask(t, w.decide, 2251799813685549, fmt.Sprintf(`{"claimId":"CLM-2026-004215","submissionError":%q,"retryCount":%d}`, failure.text, i))
