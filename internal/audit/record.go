@@ -187,7 +187,7 @@ type Detail struct {
 }
 
 // Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one computation
-// of less than a microsecond, so that the four steps within it bear the same time.
+// of some microseconds, so that the four steps within it bear the same time.
 type Steps struct {
 	// ErrorReceived is when the job was received: UTC, in whole microseconds.
 	ErrorReceived time.Time `json:"errorReceived"`

@@ -30,7 +30,9 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 		q.MaxRetries = *o.MaxRetries
 	}
 	if o.Max != 0 {
-		q.Max = floor(o.Max, p.Precision)
+		if q.Max = floor(o.Max, p.Precision); q.Max == 0 {
+			q.Max = o.Max // for the fault to name what was asked for
+		}
 		q.Min = max(min(q.Min, q.Max), p.Precision)
 	}
 	if o.Base != 0 {

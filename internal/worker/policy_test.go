@@ -169,7 +169,7 @@ func TestALimitThatThePolicyCannotHaveIsAFaultOfTheJob(t *testing.T) {
 	t.Parallel()
 	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
 	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
-	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 0s but must not be less than min, 1m")
+	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 30s but must be whole minutes, the precision")
 }
 
 func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
@@ -218,7 +218,7 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"base":"5"}`:                                 `task header base is "5" but must be ` + duration,
 		`{"base":"100us"}`:                             `task header base is "100us" but must be ` + duration,
 		`{"max":"P1M"}`:                                `task header max is "P1M" but must be ` + duration,
-		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 0s but must not be less than min, 1m`,
+		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
 		`{"base":"` + strings.Repeat("9", 80) + `"}`:   `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
 		`{"retryPolicy":["fast"]}`:                     `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
 		`[1]`:                                          `task header is "[1]" but must be texts`,
