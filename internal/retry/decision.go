@@ -1,7 +1,9 @@
 package retry
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -170,13 +172,18 @@ func (d *Decision) BackoffMinutes() int { return int(ceil(d.Backoff, time.Minute
 
 // ISODuration writes a duration as ISO 8601 does and a timer event reads it: whole minutes as minutes (PT43M), others in
 // seconds (PT0.75S). d is not negative and in whole milliseconds.
-func ISODuration(d time.Duration) string {
+func ISODuration(d time.Duration) string { return string(AppendISODuration(nil, d)) }
+
+// AppendISODuration appends what [ISODuration] returns.
+func AppendISODuration(b []byte, d time.Duration) []byte {
+	b = append(b, "PT"...)
 	if d%time.Minute == 0 {
-		return fmt.Sprintf("PT%dM", d/time.Minute)
+		return append(strconv.AppendInt(b, int64(d/time.Minute), 10), 'M')
 	}
-	whole, rest := d/time.Second, d%time.Second/time.Millisecond
-	if rest == 0 {
-		return fmt.Sprintf("PT%dS", whole)
+	b = strconv.AppendInt(b, int64(d/time.Second), 10)
+	if rest := d % time.Second / time.Millisecond; rest != 0 {
+		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+		b = bytes.TrimRight(b, "0")
 	}
-	return fmt.Sprintf("PT%d.%sS", whole, strings.TrimRight(fmt.Sprintf("%03d", rest), "0"))
+	return append(b, 'S')
 }

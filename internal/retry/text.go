@@ -13,8 +13,9 @@ const MaxClassifiedBytes = 64 << 10
 type text struct {
 	upper   string
 	triples [tripleBits / 64]uint64
-	// found is what the patterns with the mark have found; see [text.find].
-	found []foundBy
+	// found is what the patterns with the mark have found, of which there are known; see [text.find].
+	found [8]foundBy
+	known int
 }
 
 // tripleBits is how many bits note the triples: enough that a text of a line sets few of them.
@@ -79,13 +80,17 @@ type foundBy struct {
 
 // find is what a pattern with the mark finds in the text. It looks once for all the rules that ask.
 func (t *text) find(p *placed) [][]string {
-	for i := range t.found {
+	for i := range t.known {
 		if t.found[i].pattern == p {
 			return t.found[i].codes
 		}
 	}
-	t.found = append(t.found, foundBy{p, p.find(t)})
-	return t.found[len(t.found)-1].codes
+	codes := p.find(t)
+	if t.known < len(t.found) { // a policy with more such patterns reads for each rule
+		t.found[t.known] = foundBy{p, codes}
+		t.known++
+	}
+	return codes
 }
 
 // may tells whether the text can contain the word.

@@ -259,7 +259,7 @@ func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 	d.mu.Lock()
 	d.buried[j.Key] = record.Key
 	d.mu.Unlock()
-	return d.trail.answer(j, &stored[0].Record, nil)
+	return d.trail.answer(j, &stored[0].Record, nil, nil)
 }
 
 func keys(jobs []job.Job) []int64 {

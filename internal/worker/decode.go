@@ -49,7 +49,7 @@ func decode(v variables, j *job.Job, known *policy.Set, name string) (request re
 		request.ClaimID = "" // it may be anything
 	}
 	request.ClaimID = strings.Clone(request.ClaimID) // what is kept of a job keeps no other part of its text
-	return request, chosen, settled, d.err(FetchVariables())
+	return request, chosen, settled, d.err(FetchVariables)
 }
 
 // decoder reads variable after variable and collects what is wrong with them.
@@ -66,10 +66,11 @@ func (d *decoder) fault(variable, value, rule string) {
 }
 
 // err is the error of all faults, in the order of the variables; nil where there is none.
-func (d *decoder) err(inOrder []string) error {
+func (d *decoder) err(names func() []string) error {
 	if d.faults == nil {
 		return nil
 	}
+	inOrder := names()
 	slices.SortStableFunc(d.faults, func(a, b retry.Fault) int {
 		return slices.Index(inOrder, a.Variable) - slices.Index(inOrder, b.Variable)
 	})

@@ -5,6 +5,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,16 +28,13 @@ const (
 
 // FetchVariables are the process variables that a job may bring: exactly what is read. To fetch all of them would let
 // a foreign variable that is nested too deep stop the whole job type.
-func FetchVariables() []string { return append(firstNames(), laterNames()...) }
+func FetchVariables() []string { return slices.Concat(firstNames, laterNames) }
 
 // firstNames are the variables that every version of this worker has read, laterNames those that came later.
-func firstNames() []string {
-	return []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}
-}
-
-func laterNames() []string {
-	return []string{"retryUntil", "retryAfter", varMaxAttempts, varRetryDelay, varMaxRetryDelay}
-}
+var (
+	firstNames = []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}
+	laterNames = []string{"retryUntil", "retryAfter", varMaxAttempts, varRetryDelay, varMaxRetryDelay}
+)
 
 // Recorder keeps what is decided; see [audit.Recorder].
 type Recorder interface {
@@ -146,7 +144,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	for i := range jobs {
 		faults.At(faults.Stored, stored[i].Record.ClaimID)
 		h.tell(&jobs[i], &rulings[i], &stored[i])
-		answers[i] = trail.answer(&jobs[i], &stored[i].Record, h.output.echo(&rulings[i].request))
+		answers[i] = trail.answer(&jobs[i], &stored[i].Record, &h.output, &rulings[i].request)
 	}
 	return answers
 }
@@ -171,8 +169,8 @@ func (h *Handler) read(j *job.Job, known *policy.Set) (r ruling) {
 // inputsOf are what the decision about a job depends on. A variable that came with a later version of this worker counts
 // only where it is there, so that a job that was decided before is known again.
 func inputsOf(v variables, j *job.Job) []string {
-	parts := v.inputs(j, firstNames())
-	for _, name := range laterNames() {
+	parts := v.inputs(j, firstNames)
+	for _, name := range laterNames {
 		if value := v.get(name); value != "" && value != "null" {
 			parts = append(parts, name, value)
 		}

@@ -96,7 +96,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
 		h.tell(&jobs[i], &stored[i])
-		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, nil)
+		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, nil, nil)
 	}
 	return answers
 }
@@ -179,7 +179,7 @@ func decodeOutcome(v variables) (outcome, error) {
 	} else if kind != audit.KindSubmitted { // what the process still holds of an earlier order is no reason of the insurer's
 		o.reason = d.givenReason()
 	}
-	return o, d.err(OutcomeVariables())
+	return o, d.err(OutcomeVariables)
 }
 
 // requiredReason is that of a re-drive, which nobody may order without saying why.

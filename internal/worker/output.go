@@ -15,7 +15,7 @@ type output struct {
 	// detail adds to a record's detail what encode leaves out.
 	detail func(detail string, d *retry.Decision) string
 	// echo puts into stored variables what is not stored.
-	echo func(r *retry.Request) func(stored string) string
+	echo func(stored string, r *retry.Request) string
 	// scheduled is the log's event of a retry.
 	scheduled string
 }
@@ -25,7 +25,7 @@ func outputOf(jobType string) output {
 		return output{
 			encode:    encodeBackoff,
 			detail:    withExplanation,
-			echo:      func(*retry.Request) func(string) string { return func(stored string) string { return stored } },
+			echo:      func(stored string, _ *retry.Request) string { return stored },
 			scheduled: "submission_retry_scheduled", // RN-BIL-004 section 13.4
 		}
 	}
@@ -105,14 +105,12 @@ func appendNextRetryTime(b []byte, d *retry.Decision) []byte {
 
 // withOriginalError puts the error text, as the job brought it, behind the stored variables: it echoes what the process
 // holds already (RN-BIL-005 section 3.2).
-func withOriginalError(r *retry.Request) func(stored string) string {
-	return func(stored string) string {
-		b := make([]byte, 0, 1024)
-		b = append(b, strings.TrimSuffix(stored, "}")...)
-		b = append(b, `,"originalError":`...)
-		b = appendString(b, cut(r.SubmissionError))
-		return string(append(b, '}'))
-	}
+func withOriginalError(stored string, r *retry.Request) string {
+	b := make([]byte, 0, 1024)
+	b = append(b, strings.TrimSuffix(stored, "}")...)
+	b = append(b, `,"originalError":`...)
+	b = appendString(b, cut(r.SubmissionError))
+	return string(append(b, '}'))
 }
 
 // Explain is the object `retryDecision` of a decision, in JSON, as the process gets it.
@@ -215,7 +213,7 @@ func appendOverrides(b []byte, o retry.Overrides) []byte {
 // appendDuration writes an ISO 8601 duration that a timer event can use as it is.
 func appendDuration(b []byte, d time.Duration) []byte {
 	b = append(b, '"')
-	b = append(b, retry.ISODuration(d)...)
+	b = retry.AppendISODuration(b, d)
 	return append(b, '"')
 }
 

@@ -44,6 +44,9 @@ const (
 // can be looked at as well. settled is false where another set of policies could help.
 func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen *retry.Policy, settled bool) {
 	fallback, _ := known.Get(name)
+	if plain := j.Headers == "" || j.Headers == "{}"; plain && !fallback.JobOverrides {
+		return fallback, true
+	}
 	headers, settled := d.headers(j)
 	if named, is := headers[headerPolicy]; is {
 		other, is := known.Get(named)
@@ -68,7 +71,7 @@ func (d *decoder) policyFor(j *job.Job, known *policy.Set, name string) (chosen 
 
 // headers are the task headers; ok is false where they cannot be read.
 func (d *decoder) headers(j *job.Job) (headers map[string]string, ok bool) {
-	if j.Headers == "" || j.Headers == "{}" {
+	if j.Headers == "" {
 		return nil, true
 	}
 	if err := json.Unmarshal([]byte(j.Headers), &headers); err != nil {

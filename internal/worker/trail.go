@@ -187,19 +187,19 @@ func lastError(r retry.Classification) string {
 }
 
 // answer words a stored record for the broker. It is the same whoever sends it, and however often: only the error text
-// is not stored, and that comes from the job itself: echo puts it in again.
-func (t *Trail) answer(j *job.Job, stored *audit.Record, echo func(stored string) string) job.Answer {
+// is not stored, and that comes from the job itself. Only a decision has an output and a request.
+func (t *Trail) answer(j *job.Job, stored *audit.Record, out *output, request *retry.Request) job.Answer {
 	if stored.ID == 0 {
 		return job.Fail(j.Retries-1, "the worker's audit store refused this decision although it takes others; its log says why")
 	}
 	var a job.Answer
 	switch stored.Kind {
 	case audit.KindRetry:
-		a = job.Complete(echo(stored.Variables))
+		a = job.Complete(out.echo(stored.Variables, request))
 	case audit.KindExhausted:
-		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, echo(stored.Variables))
+		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, out.echo(stored.Variables, request))
 	case audit.KindPermanent:
-		a = job.ThrowError(retry.CodePermanentError, stored.Message, echo(stored.Variables))
+		a = job.ThrowError(retry.CodePermanentError, stored.Message, out.echo(stored.Variables, request))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven:
 		a = job.Complete(stored.Variables)
 	case audit.KindRejected, audit.KindUndelivered:
