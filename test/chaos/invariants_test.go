@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"reflect"
 	"strings"
 	"time"
@@ -219,6 +220,13 @@ func (r *rig) backlog() int {
 	return int(waiting)
 }
 
+// fraction is a time of the running clock, to the fraction of a second.
+var fraction = regexp.MustCompile(`(T\d\d:\d\d):\d\d\.\d+`)
+
+// withoutClock takes the seconds from the times of a running clock: at 19.940812 s they are somebody's birth date, once in
+// some hundred thousand records.
+func withoutClock(blob []byte) []byte { return fraction.ReplaceAll(blob, []byte("$1")) }
+
 // nothingPersonal holds I5. What the process variables hold is the process's own, and is not looked at.
 func (r *rig) nothingPersonal(records []audit.Record) {
 	r.Helper()
@@ -240,7 +248,7 @@ func (r *rig) nothingPersonal(records []audit.Record) {
 	blobs["records"] = stored.Bytes()
 	finder := redacttest.NewFinder(canaries...)
 	for name, blob := range blobs {
-		if found := finder.Find(blob); len(found) > 0 {
+		if found := finder.Find(withoutClock(blob)); len(found) > 0 {
 			r.Errorf("I5: %d pieces of personal data in %s, such as %v", len(found), name, found[0])
 		}
 	}

@@ -67,12 +67,12 @@ func TestAGatewayThatIsAwayIsWaitedForQuietly(t *testing.T) {
 	dials, lines := r.proxy.Counts().Refused-before.Refused, w.logLines()-logged
 	r.proxy.Set(proxy.Faults{})
 	invariants(r)
-	// The first dials follow one another from 50 ms up; from 5 s on it is one every 4 to 6 s. Both job types say once that
-	// the gateway is lost.
+	// The first dials follow one another from 50 ms up; from 5 s on it is one every 4 to 6 s. Each of the three job types
+	// says once that the gateway is lost.
 	if most := int64(12 + away/(4*time.Second)); dials > most {
 		t.Errorf("%d dials in %v, want at most %d", dials, away, most)
 	}
-	if most := 2 + int(2*away/time.Minute); lines > most {
+	if most := 3 + int(2*away/time.Minute); lines > most {
 		t.Errorf("%d log lines in %v, want at most %d", lines, away, most)
 	}
 	r.happened(int(dials), fmt.Sprintf("dials refused in %v (%d log lines)", away, lines))

@@ -51,7 +51,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 			r.stopAll()
 			outputs := r.outputs(q)
 			for name, blob := range outputs {
-				if found := finder.Find(blob); len(found) > 0 {
+				if found := finder.Find(withoutClock(blob)); len(found) > 0 {
 					t.Errorf("%d pieces of personal data in %s, such as %v", len(found), name, found[0])
 				}
 			}
