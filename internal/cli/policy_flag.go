@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -25,24 +24,18 @@ func policyByName(named string) (*retry.Policy, error) {
 		if i := strings.LastIndexByte(named, ':'); i >= 0 {
 			file, name = named[:i], named[i+1:]
 		}
-	} else {
-		cfg, err := config.Load()
-		if err != nil {
-			return nil, err
-		}
-		file = cfg.PoliciesFile
 	}
-	store, err := policy.Open(file)
+	all, err := knownPolicies(file)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	if name == "" {
-		return onlyPolicy(file, store.Current())
+		return onlyPolicy(file, all)
 	}
-	p, known := store.Current().Get(name)
+	p, known := all.Get(name)
 	if !known {
 		return nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
-			name, strings.Join(store.Current().Names(), ", "))}
+			name, strings.Join(all.Names(), ", "))}
 	}
 	return p, nil
 }
