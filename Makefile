@@ -42,8 +42,8 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-race test-e2e chaos fuzz bench race-ready
-test: test-race test-e2e ## Everything, the real-broker suite included
+.PHONY: test test-unit test-race test-deploy test-e2e chaos fuzz bench race-ready
+test: test-race test-deploy test-e2e ## Everything, the real-broker suite included
 
 # No race detector and no shuffling: it needs no C compiler, and packages that did not change cost nothing.
 test-unit: ## The fast inner loop: all but the real-broker suite
@@ -51,6 +51,10 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 
 test-race: race-ready ## The same with the race detector and no cached results
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 $(UNIT)
+
+# A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
+test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
+	cd deploy && $(GO) test -shuffle=on -count=1 ./...
 
 test-e2e: race-ready ## The real-broker suite
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 20m ./test/e2e
