@@ -37,6 +37,8 @@ type Options struct {
 	GatewayPort, MonitoringPort int
 	// Records makes the broker write down everything it does, for [Broker.Records]. It slows the broker.
 	Records bool
+	// Settings are more of the broker's own, NAME=value, for example ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed.
+	Settings []string
 	// Detach lets the broker live on when this process ends. Find it again with [Attach].
 	Detach bool
 	// IgnoreInstalledJava runs the broker on the Java that is fetched, as on a machine that has none.
@@ -51,6 +53,8 @@ type instance struct {
 	Dir     string
 	Ports   Ports
 	Records bool
+	// Settings are those of Options. They stay over restarts.
+	Settings []string
 }
 
 // Broker is a running broker.
@@ -82,7 +86,7 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the broker's directory: %w", err)
 	}
-	b := &Broker{at: instance{Version: r.version, Dir: dir, Records: o.Records}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
+	b := &Broker{at: instance{Version: r.version, Dir: dir, Records: o.Records, Settings: o.Settings}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
 	b.setRecords()
 	for attempt := 1; ; attempt++ {
 		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort); err != nil {

@@ -30,6 +30,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	var said []string
 	_, err = Start(t.Context(), Options{
 		Version: "8.6.0", Dir: dir, GatewayPort: free.Gateway, MonitoringPort: free.Monitoring, Records: true,
+		Settings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed"},
 		Progress: func(line string) { said = append(said, line) },
 	})
 	if err == nil {
@@ -62,6 +63,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 		"--env ZEEBE_BROKER_DATA_DIRECTORY=/devbroker/data ", "--env LOGGING_CONFIG=/devbroker/log4j2.xml ",
 		"--env ZEEBE_BROKER_GATEWAY_NETWORK_HOST=0.0.0.0 ", "--env ZEEBE_BROKER_GATEWAY_NETWORK_PORT=" + gateway + " ",
 		"--env MANAGEMENT_SERVER_PORT=" + monitoring + " ", "--env ZEEBE_CLOCK_CONTROLLED=true ", "DebugLogExporter ",
+		"--env ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed ",
 	} {
 		if !strings.Contains(run, part) {
 			t.Errorf("%q is missing in\n%s", part, run)

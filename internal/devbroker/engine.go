@@ -126,7 +126,7 @@ func settings(i instance, home, host string) []string {
 			"ZEEBE_BROKER_EXPORTERS_DEBUG_CLASSNAME=io.camunda.zeebe.broker.exporter.debug.DebugLogExporter",
 			"ZEEBE_BROKER_EXPORTERS_DEBUG_ARGS_LOGLEVEL=info")
 	}
-	return set
+	return append(set, i.Settings...)
 }
 
 // inherited is the part of our environment that a broker may see. The rest stays outside: a ZEEBE_* or SPRING_*
