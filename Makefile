@@ -110,8 +110,8 @@ lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (nee
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## The settings in docs/configuration.md
-	$(GO) test -count=1 ./internal/config -update
+generate: ## docs/configuration.md and docs/metrics.md
+	$(GO) test -count=1 ./internal/config ./internal/metrics -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render

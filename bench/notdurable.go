@@ -89,7 +89,7 @@ func workNotDurably(ctx context.Context) error {
 		loop := zeebe.NewWorker(client, zeebe.Options{
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
-			Observer: numbers, Logger: log,
+			Observer: numbers.Jobs(work.jobType, cfg.WorkerName), Logger: log,
 		})
 		loops.Go(func() error { return loop.Run(ctx) })
 	}

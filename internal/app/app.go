@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,7 +46,7 @@ type App struct {
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
 	// loops work the jobs, one loop for each job type.
-	loops []*zeebe.Worker
+	loops map[string]*zeebe.Worker
 
 	policies *policy.Store
 	hangup   chan os.Signal
@@ -68,8 +67,10 @@ type cleanup struct {
 // New puts the worker together. Nothing runs yet, but the HTTP address is bound and the store is open. A broker that is
 // not there is no error: the worker waits for it; a store must be there. The error is a [config.FaultsError] where the
 // configuration is at fault.
-func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log}
+//
+// The version is that of the build, for the metrics.
+func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string) (_ *App, err error) {
+	a := &App{cfg: cfg, log: log, loops: map[string]*zeebe.Worker{}}
 	a.stopping, a.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -90,13 +91,12 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 	registry := metrics.NewRegistry()
 	numbers := metrics.New(registry, a.policies.Current().All())
 	a.numbers = numbers
-	metrics.RegisterState(registry, a.state())
 	appended, err := a.openQueue(numbers)
 	if err != nil {
 		return nil, err
 	}
 	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: numbers.StoreFailed, Appended: appended})
-	if a.http, err = ops.New(cfg.HTTPAddress, registry, a.ready); err != nil {
+	if a.http, err = ops.New(ops.Options{Address: cfg.HTTPAddress, Metrics: registry, Ready: a.ready, Logger: log}); err != nil {
 		return nil, err
 	}
 	a.later("close the HTTP server", func() error {
@@ -115,10 +115,10 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger) (_ *App, err e
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
 			Trail: trail, Now: faults.Now, Observer: observerOf(jobType.Type, numbers), Logger: log,
 		})
-		a.loops = append(a.loops, a.workerFor(jobType.Type, worker.FetchVariables(), handler, trail, numbers))
+		a.addLoop(jobType.Type, worker.FetchVariables(), handler, trail)
 	}
-	a.loops = append(a.loops, a.workerFor(worker.OutcomeJobType, worker.OutcomeVariables(),
-		worker.NewOutcomeHandler(trail, faults.Now, numbers, log), trail, numbers))
+	a.addLoop(worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, faults.Now, numbers, log), trail)
+	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }
 
@@ -149,11 +149,11 @@ func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
 	return a.relay.Wake, nil
 }
 
-// workerFor makes the worker of one job type.
-func (a *App) workerFor(jobType string, variables []string, handler job.Handler, trail worker.Trail, numbers *metrics.Metrics) *zeebe.Worker {
+// addLoop adds the loop of one job type.
+func (a *App) addLoop(jobType string, variables []string, handler job.Handler, trail worker.Trail) {
 	// A job that killed a process is given out again when its lock is over.
 	careful := 2*a.cfg.JobTimeout + deathWatch
-	return zeebe.NewWorker(a.client, zeebe.Options{
+	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  variables,
 		Handler:         worker.NewDeadly(handler, a.store, trail, careful, a.log),
@@ -162,7 +162,7 @@ func (a *App) workerFor(jobType string, variables []string, handler job.Handler,
 		JobTimeout:      a.cfg.JobTimeout,
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
-		Observer:        numbers,
+		Observer:        a.numbers.Jobs(jobType, a.cfg.WorkerName),
 		Logger:          a.log,
 	})
 }
@@ -201,6 +201,7 @@ func (a *App) Run(ctx context.Context) error {
 	tending.Go(func() { a.recorder.Run(background) })
 	tending.Go(func() { a.keep(background) })
 	tending.Go(func() { a.reloadPolicies(background) })
+	tending.Go(func() { a.watchTrail(background) })
 	if a.relay != nil {
 		tending.Go(func() { a.relay.Run(background) })
 	}
@@ -238,7 +239,12 @@ func (a *App) ready(ctx context.Context) error {
 
 // connected tells whether the polls of every job type come through.
 func (a *App) connected() bool {
-	return !slices.ContainsFunc(a.loops, func(loop *zeebe.Worker) bool { return !loop.Connected() })
+	for _, loop := range a.loops {
+		if !loop.Connected() {
+			return false
+		}
+	}
+	return true
 }
 
 // later registers what undoes a step.

@@ -157,7 +157,7 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = freeAddress(t)
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
-	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if faults, ok := errors.AsType[config.FaultsError](err); !ok || !strings.Contains(faults.Error(), "ZEEBE_CA_CERTIFICATE_PATH") {
 		t.Errorf("New = %v, want a fault of the configuration", err)
 	}
@@ -174,7 +174,7 @@ func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
 	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
-	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	faults, _ := errors.AsType[config.FaultsError](err)
 	if len(faults) != 2 || !strings.HasPrefix(faults[0], "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1], "ZEEBE_CLIENT_CERTIFICATE_PATH") {
 		t.Errorf("faults are %q, want the authorities and the certificate", faults)
@@ -185,7 +185,7 @@ func TestATakenHTTPAddressIsAnError(t *testing.T) {
 	_, taken := gateway(t)
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = taken
-	if _, err := app.New(t.Context(), cfg, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
+	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
 		t.Errorf("New = %v", err)
 	}
 }

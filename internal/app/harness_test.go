@@ -93,7 +93,7 @@ type running struct {
 func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	a, err := app.New(t.Context(), cfg, zap.New(core))
+	a, err := app.New(t.Context(), cfg, zap.New(core), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

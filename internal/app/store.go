@@ -71,16 +71,29 @@ const (
 )
 
 // state is what /metrics asks at every scrape.
-func (a *App) state() metrics.State {
+func (a *App) state(version string) metrics.State {
 	flag := func(up bool) float64 {
 		if up {
 			return 1
 		}
 		return 0
 	}
+	inHand := map[string]func() float64{}
+	for jobType, loop := range a.loops {
+		inHand[jobType] = func() float64 { return float64(loop.InHand()) }
+	}
 	return metrics.State{
-		GatewayUp: func() float64 { return flag(a.connected()) },
-		StoreUp:   func() float64 { return flag(a.recorder.Err() == nil) },
+		Version:       version,
+		InHand:        inHand,
+		MaxJobsActive: a.cfg.MaxJobsActive,
+		GatewayUp:     func() float64 { return flag(a.connected()) },
+		BrokerUp: func() float64 {
+			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
+			defer cancel()
+			topology, err := a.client.Topology(ctx)
+			return flag(err == nil && topology.Healthy())
+		},
+		StoreUp: func() float64 { return flag(a.recorder.Err() == nil) },
 		SuccessRate: func() float64 {
 			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
 			defer cancel()

@@ -97,7 +97,7 @@ func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	if err := os.Remove(cfg.AuditKey()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if err == nil || !strings.Contains(err.Error(), "restore it from the backup") {
 		t.Errorf("got %v, want advice", err)
 	}
@@ -109,7 +109,7 @@ func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 func TestAKeyThatIsNamedIsNeverMade(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "mistyped.pem")
-	if _, err := app.New(t.Context(), cfg, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "mistyped.pem") {
+	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "mistyped.pem") {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 	if _, err := os.Stat(cfg.AuditKeyFile); err == nil {
@@ -120,7 +120,7 @@ func TestAKeyThatIsNamedIsNeverMade(t *testing.T) {
 func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
-	_, err := app.New(t.Context(), cfg, zap.NewNop())
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if faults := config.FaultsError(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
 		t.Errorf("got %v, want a fault of the configuration", err)
 	}

@@ -207,7 +207,7 @@ func (nobody) Decided(retry.Decision, time.Duration) {}
 func (nobody) Rejected(time.Duration)                {}
 func (nobody) Repeated()                             {}
 func (nobody) JobKeyReused()                         {}
-func (nobody) OutcomeRecorded(audit.Kind)            {}
+func (nobody) OutcomeRecorded(*audit.Record)         {}
 
 func TestTheDocumentationShowsAStoryAsItIs(t *testing.T) {
 	document, err := os.ReadFile("../../docs/audit.md")

@@ -32,7 +32,7 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				return err
 			}
 			defer restore()
-			a, err := app.New(command.Context(), cfg, log)
+			a, err := app.New(command.Context(), cfg, log, buildVersion().Version)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ package metrics
 
 import (
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,24 +18,15 @@ import (
 type Metrics struct {
 	analysis    prometheus.Histogram
 	backoff     prometheus.Histogram
-	transient   prometheus.Counter
-	unknown     prometheus.Counter
+	scheduled   map[retry.Class]*[mostAttempts]prometheus.Counter
 	maxExceeded prometheus.Counter
 	permanent   *prometheus.CounterVec
-	deadLetters *prometheus.CounterVec
 	siblings    sibling
-	reloaded    prometheus.Gauge
-
-	repeated      prometheus.Counter
-	jobKeyReused  prometheus.Counter
-	outcomes      *prometheus.CounterVec
-	answers       *prometheus.CounterVec
-	pollErrors    prometheus.Counter
-	storeErrors   prometheus.Counter
-	published     prometheus.Counter
-	publishErrors prometheus.Counter
-	outbox        outbox
-	outboxAge     prometheus.GaugeFunc
+	policies    policies
+	success     success
+	traffic     traffic
+	broker      broker
+	trail       trail
 }
 
 // backoffBuckets are the steps of the schedule and the edges of their jitter bands, in minutes.
@@ -53,16 +45,16 @@ func NewRegistry() *prometheus.Registry {
 
 // New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
 // these names already.
-func New(reg prometheus.Registerer, policies iter.Seq[*retry.Policy]) *Metrics {
+func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 	m := &Metrics{
-		analysis: prometheus.NewHistogram(prometheus.HistogramOpts{
+		analysis: histogram(prometheus.HistogramOpts{
 			Name: "retry_analysis_duration_seconds",
 			Help: "Time from a job in hand to its decision, invalid input included.",
 			// A decision takes microseconds; the alert asks for 1 s.
 			Buckets: []float64{1e-5, 1e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
 		}),
 		//nolint:promlinter // RN-BIL-005 section 13.4 fixes the name and with it the unit
-		backoff: prometheus.NewHistogram(prometheus.HistogramOpts{
+		backoff: histogram(prometheus.HistogramOpts{
 			Name:    "backoff_duration_minutes",
 			Help:    "Waits that were scheduled before the next submission, in minutes.",
 			Buckets: backoffBuckets,
@@ -78,76 +70,69 @@ func New(reg prometheus.Registerer, policies iter.Seq[*retry.Policy]) *Metrics {
 	}
 	scheduled := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "retry_scheduled_total",
-		Help: "Retries that were scheduled, by the class of the error.",
-	}, []string{"classification"})
-	m.transient = scheduled.WithLabelValues(string(retry.Transient))
-	m.unknown = scheduled.WithLabelValues(string(retry.Unknown))
-	m.deadLetters = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "retry_dead_letters_total",
-		Help: "What was given up and waits for a person, by the policy: retries used up, deadline reached or error permanent.",
-	}, []string{"policy"})
-	m.reloaded = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "retry_policies_last_reload_successful",
-		Help: "1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones.",
-	})
-	m.reloaded.Set(1)
-	m.siblings = newSibling()
-	m.Know(policies)
-	m.addTraffic()
-	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, m.deadLetters, m.reloaded, scheduled,
-		m.repeated, m.jobKeyReused, m.outcomes, m.answers, m.pollErrors, m.storeErrors, m.published, m.publishErrors,
-		m.outbox.pending, m.outboxAge)
+		Help: "Retries that were scheduled, by the class of the error and by which retry of the claim it is.",
+	}, []string{"classification", "attempt"})
+	m.scheduled = map[retry.Class]*[mostAttempts]prometheus.Counter{}
+	for _, class := range []retry.Class{retry.Transient, retry.Unknown} {
+		m.scheduled[class] = &[mostAttempts]prometheus.Counter{}
+		for i := range mostAttempts {
+			m.scheduled[class][i] = scheduled.WithLabelValues(string(class), attempt(i+1))
+		}
+	}
+	m.siblings, m.policies, m.success = newSibling(), newPolicies(), newSuccess()
+	m.traffic, m.broker, m.trail = newTraffic(), newBroker(), newTrail()
+	m.Know(known)
+	reg.MustRegister(m.analysis, m.backoff, m.maxExceeded, m.permanent, scheduled)
 	m.siblings.register(reg)
+	m.policies.register(reg)
+	m.success.register(reg)
+	m.traffic.register(reg)
+	m.broker.register(reg)
+	m.trail.register(reg)
 	return m
 }
 
-// Know makes the series of policies that were loaded, so that they are 0 rather than absent: their permanent rules and
-// their names are the values of labels.
-func (m *Metrics) Know(policies iter.Seq[*retry.Policy]) {
-	for p := range policies {
-		m.deadLetters.WithLabelValues(p.Name)
-		if p.Unknown == retry.Permanent {
-			m.permanent.WithLabelValues(retry.RuleUnknown)
-		}
-		for i := range p.Rules {
-			if p.Rules[i].Class == retry.Permanent {
-				m.permanent.WithLabelValues(p.Rules[i].Label())
-			}
-		}
-	}
+// histogram makes a histogram that has these bounds, and is a native one beside them for a server that takes it as such.
+func histogram(o prometheus.HistogramOpts) prometheus.Histogram {
+	return prometheus.NewHistogram(native(o))
 }
 
-// Reloaded notes whether the last reload of the policies came through.
-func (m *Metrics) Reloaded(successful bool) {
-	if successful {
-		m.reloaded.Set(1)
-	} else {
-		m.reloaded.Set(0)
+// native adds the native buckets, each a tenth wider than the one before. So many of them span all that is measured here
+// with room to spare.
+func native(o prometheus.HistogramOpts) prometheus.HistogramOpts {
+	o.NativeHistogramBucketFactor = 1.1
+	o.NativeHistogramMaxBucketNumber = 160
+	o.NativeHistogramMinResetDuration = time.Hour
+	return o
+}
+
+// mostAttempts is the last value of the label attempt, which stands for all after it too.
+const mostAttempts = 10
+
+// attempt is the label of the n-th retry of a claim.
+func attempt(n int) string {
+	if n >= mostAttempts {
+		return strconv.Itoa(mostAttempts) + "+"
 	}
+	return strconv.Itoa(n)
 }
 
 // Decided counts a decision that took so long to find.
 func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	m.analysis.Observe(elapsed.Seconds())
-	m.countDeadLetter(&d)
+	m.policies.count(&d)
 	switch d.Outcome {
 	case retry.OutcomeRetry:
 		m.backoff.Observe(d.Backoff.Minutes())
+		class := retry.Transient
 		if d.Error.Class == retry.Unknown {
-			m.unknown.Inc()
-		} else {
-			m.transient.Inc()
+			class = retry.Unknown
 		}
+		m.scheduled[class][min(max(d.RetryCount, 1), mostAttempts)-1].Inc()
 	case retry.OutcomeExhausted:
 		m.maxExceeded.Inc()
 	case retry.OutcomePermanent:
 		m.permanent.WithLabelValues(d.Error.Label).Inc()
-	}
-}
-
-func (m *Metrics) countDeadLetter(d *retry.Decision) {
-	if d.Outcome != retry.OutcomeRetry {
-		m.deadLetters.WithLabelValues(d.Policy).Inc()
 	}
 }
 

@@ -24,7 +24,7 @@ func newSibling() sibling {
 			Help: "Retries that retry-submission-backoff jobs were given.",
 		}),
 		//nolint:promlinter // RN-BIL-004 section 13.4 fixes the name and with it the unit
-		backoff: prometheus.NewHistogram(prometheus.HistogramOpts{
+		backoff: histogram(prometheus.HistogramOpts{
 			Name:    "submission_retry_backoff_minutes",
 			Help:    "Waits that retry-submission-backoff jobs were given, in minutes.",
 			Buckets: backoffBuckets,
@@ -57,7 +57,7 @@ type Sibling struct{ *Metrics }
 // Decided counts a decision that took so long to find.
 func (s Sibling) Decided(d retry.Decision, elapsed time.Duration) {
 	s.analysis.Observe(elapsed.Seconds())
-	s.countDeadLetter(&d)
+	s.policies.count(&d)
 	s.siblings.classification.WithLabelValues(string(d.Error.Class)).Inc()
 	switch d.Outcome {
 	case retry.OutcomeRetry:

@@ -48,8 +48,8 @@ const (
 
 // OutcomeObserver is told of every outcome.
 type OutcomeObserver interface {
-	// OutcomeRecorded is called for every new outcome and every new re-drive.
-	OutcomeRecorded(kind audit.Kind)
+	// OutcomeRecorded is called for every new outcome and every new re-drive, with what was stored of it.
+	OutcomeRecorded(r *audit.Record)
 	// Repeated is called for every job that was answered before, JobKeyReused where its key is known from another
 	// process instance.
 	Repeated()
@@ -263,7 +263,7 @@ func (h *OutcomeHandler) tell(j *job.Job, stored *audit.Appended) {
 	case record.Kind == audit.KindRejected:
 		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", record.Message))...)
 	default:
-		h.observer.OutcomeRecorded(record.Kind)
+		h.observer.OutcomeRecorded(record)
 		h.log.Info("outcome_recorded", append(jobFields(j), zap.String("claimId", record.ClaimID),
 			zap.String("outcome", strings.ToLower(record.Kind.String())), zap.Int("retries", record.RetryCount))...)
 	}

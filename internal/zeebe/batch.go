@@ -58,6 +58,9 @@ const (
 // handed over alone, so that only those suffer that are to blame.
 func (w *Worker) work(b batch) {
 	answers, fault := w.call(b)
+	if fault != nil && w.handling.Err() == nil {
+		w.opt.Observer.HandlerFailed()
+	}
 	switch {
 	case fault == nil:
 		w.lately.Store(verdict(answers)) // before the first of them is there again

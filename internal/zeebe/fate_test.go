@@ -66,9 +66,11 @@ type fates struct {
 	all []job.Fate
 }
 
-func (*fates) PollFailed() {}
+func (*fates) Polled(string)                {}
+func (*fates) Activated(int, time.Duration) {}
+func (*fates) HandlerFailed()               {}
 
-func (f *fates) Answered(_ job.Kind, fate job.Fate) {
+func (f *fates) Answered(_ job.Answer, fate job.Fate) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all = append(f.all, fate)

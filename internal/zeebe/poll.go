@@ -81,6 +81,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 	received, err = w.receive(ctx, p, due, accept)
 	switch {
 	case err == nil:
+		w.opt.Observer.Polled(codes.OK.String())
 		w.link.succeeded()
 		if received == 0 && p.patience != atOnce {
 			sleep(ctx, time.Until(opened.Add(pollRest)))
@@ -89,7 +90,7 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 	case ctx.Err() != nil:
 		return received, err
 	}
-	w.opt.Observer.PollFailed()
+	w.opt.Observer.Polled(status.Code(err).String())
 	if status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
@@ -128,7 +129,16 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 			return n, err
 		}
 		n += len(r.Jobs)
+		w.tellOf(r.Jobs, p.lock)
 		accept(ctx, fromWire(r.Jobs))
+	}
+}
+
+// tellOf tells the observer of jobs that came together. The broker tells its time by the end of their lock.
+func (w *Worker) tellOf(activated []*pb.ActivatedJob, lock time.Duration) {
+	if len(activated) > 0 {
+		end := time.UnixMilli(activated[0].Deadline)
+		w.opt.Observer.Activated(len(activated), time.Until(end)-lock)
 	}
 }
 

@@ -44,17 +44,23 @@ type Options struct {
 
 // Observer is told how the worker and the broker get along. Its methods must not block.
 type Observer interface {
-	// PollFailed is called for every poll that failed.
-	PollFailed()
+	// Polled is called for every poll that ended by itself, with the name of its gRPC code: OK where it came through.
+	Polled(code string)
+	// Activated is called for jobs that came together, with how far the broker's clock is ahead of this machine's.
+	Activated(jobs int, skew time.Duration)
+	// HandlerFailed is called for every call of the handler that panicked, or did not come back in time.
+	HandlerFailed()
 	// Answered is called once for every answer, with its fate.
-	Answered(kind job.Kind, fate job.Fate)
+	Answered(answer job.Answer, fate job.Fate)
 }
 
 // nobody is the observer of those who have none.
 type nobody struct{}
 
-func (nobody) PollFailed()                 {}
-func (nobody) Answered(job.Kind, job.Fate) {}
+func (nobody) Polled(string)                 {}
+func (nobody) Activated(int, time.Duration)  {}
+func (nobody) HandlerFailed()                {}
+func (nobody) Answered(job.Answer, job.Fate) {}
 
 // withDefaults fills in what is not given.
 func (o Options) withDefaults() Options {
@@ -138,6 +144,9 @@ func NewWorker(client *Client, options Options) *Worker {
 // which does not wait for jobs, and false when polls have failed for a second. Whether the broker behind the gateway
 // has a leader is for Topology to say.
 func (w *Worker) Connected() bool { return w.link.up.Load() }
+
+// InHand is how many jobs are in hand: received and not yet answered.
+func (w *Worker) InHand() int { return w.slots.inHand() }
 
 // Run takes and works jobs until ctx ends. Then it takes no more, hands back those that the handler was not given yet,
 // and lets the others finish within the shutdown timeout; what is unanswered then is handed back within one second more.

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+const (
+	// checkAfter is how long after its start a worker checks the audit trail for the first time, when the jobs that waited
+	// for it are worked; checkEvery is how often it does from then on. A million records take some seconds of one core.
+	checkAfter = 5 * time.Minute
+	checkEvery = 24 * time.Hour
+)
+
+// watchTrail checks the audit trail now and then until ctx ends.
+func (a *App) watchTrail(ctx context.Context) {
+	next := time.NewTimer(checkAfter)
+	defer next.Stop()
+	var known []audit.Head
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		known = a.checkTrail(ctx, known)
+		next.Reset(checkEvery)
+	}
+}
+
+// checkTrail checks the audit trail, and that it still has the heads that are known from the check before. It returns the
+// heads to know the next time.
+func (a *App) checkTrail(ctx context.Context, known []audit.Head) []audit.Head {
+	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
+	broken, is := errors.AsType[*audit.BrokenError](err)
+	switch {
+	case err == nil:
+		a.numbers.AuditIntact(time.Now())
+		a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
+		return verified.Heads
+	case is:
+		a.numbers.AuditBroken()
+		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
+			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks/AuditChainBroken.md says what to do"))
+	case ctx.Err() == nil:
+		a.log.Warn("audit_trail_not_checked", zap.Error(err))
+	}
+	return known
+}

@@ -1,0 +1,129 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hospital.example/analyze-retry/internal/job"
+)
+
+// broker are the metrics of how worker and broker get along.
+type broker struct {
+	polls     *prometheus.CounterVec
+	answers   *prometheus.CounterVec
+	incidents *prometheus.CounterVec
+	panics    prometheus.Counter
+	skew      prometheus.GaugeFunc
+	ahead     *atomic.Uint64 // float64 bits, in seconds
+
+	// The names and labels that Zeebe's own Grafana dashboard reads, and those that the Camunda starter for Spring has.
+	activated, handled, invocations *prometheus.CounterVec
+}
+
+// codes are the names of the gRPC status codes.
+var codes = []string{
+	"OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists", "PermissionDenied",
+	"ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented", "Internal", "Unavailable", "DataLoss",
+	"Unauthenticated",
+}
+
+// actions are what the Camunda starter calls the answers.
+var actions = map[job.Kind]string{
+	job.KindComplete: "completed", job.KindThrowError: "bpmn-error", job.KindFail: "failed", job.KindRelease: "failed",
+}
+
+func newBroker() broker {
+	vec := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	b := broker{
+		polls:     vec("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK where they came through, with jobs or without.", "code"),
+		answers:   vec("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: taken by the broker, gone (it did not know the job any more), or unknown.", "answer", "fate"),
+		incidents: vec("retry_incidents_raised_total", "Jobs that were failed without a retry left, so that the broker raised an incident.", "job_type"),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "retry_panics_total",
+			Help: "Calls of a handler that panicked or did not come back in time; the worker goes on.",
+		}),
+		//nolint:promlinter // Zeebe's Grafana dashboard reads the labels in this case
+		activated: vec("zeebe_client_worker_job_activated_total", "Jobs that were taken in hand, as Zeebe's own clients count them.", "workerName", "jobType"),
+		//nolint:promlinter // Zeebe's Grafana dashboard reads the labels in this case
+		handled:     vec("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
+		invocations: vec("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
+		ahead:       &atomic.Uint64{},
+	}
+	b.ahead.Store(math.Float64bits(math.NaN()))
+	b.skew = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "retry_clock_skew_seconds",
+		Help: "How far the broker's clock is ahead of the worker's, by the lock of the last job that came; NaN before the first.",
+	}, func() float64 { return math.Float64frombits(b.ahead.Load()) })
+	for _, code := range codes {
+		b.polls.WithLabelValues(code)
+	}
+	for _, kind := range []job.Kind{job.KindComplete, job.KindThrowError, job.KindFail, job.KindRelease} {
+		for _, fate := range []job.Fate{job.Taken, job.Gone, job.Unknown} {
+			b.answers.WithLabelValues(kind.String(), fate.String())
+		}
+	}
+	return b
+}
+
+func (b *broker) register(reg prometheus.Registerer) {
+	reg.MustRegister(b.polls, b.answers, b.incidents, b.panics, b.skew, b.activated, b.handled, b.invocations)
+}
+
+// Jobs counts what happens to the jobs of one type. It is made by [Metrics.Jobs].
+type Jobs struct {
+	broker                        *broker
+	activated, handled, incidents prometheus.Counter
+	begun                         prometheus.Counter
+	ended                         map[job.Kind]prometheus.Counter
+}
+
+// Jobs returns what counts the jobs of a type that a worker of that name works. Its series exist from then on.
+func (m *Metrics) Jobs(jobType, workerName string) *Jobs {
+	j := &Jobs{
+		broker:    &m.broker,
+		activated: m.broker.activated.WithLabelValues(workerName, jobType),
+		handled:   m.broker.handled.WithLabelValues(workerName, jobType),
+		incidents: m.broker.incidents.WithLabelValues(jobType),
+		begun:     m.broker.invocations.WithLabelValues("activated", jobType),
+		ended:     map[job.Kind]prometheus.Counter{},
+	}
+	for kind, action := range actions {
+		j.ended[kind] = m.broker.invocations.WithLabelValues(action, jobType)
+	}
+	return j
+}
+
+// Polled counts a poll by the name of its gRPC code.
+func (j *Jobs) Polled(code string) {
+	if !slices.Contains(codes, code) { // of a gateway that makes up its own
+		code = "Unknown"
+	}
+	j.broker.polls.WithLabelValues(code).Inc()
+}
+
+// Activated counts jobs that came together, locked by a broker whose clock is so far ahead.
+func (j *Jobs) Activated(jobs int, skew time.Duration) {
+	j.activated.Add(float64(jobs))
+	j.begun.Add(float64(jobs))
+	j.broker.ahead.Store(math.Float64bits(skew.Seconds()))
+}
+
+// HandlerFailed counts a call of the handler that panicked or hung.
+func (j *Jobs) HandlerFailed() { j.broker.panics.Inc() }
+
+// Answered counts an answer and what became of it.
+func (j *Jobs) Answered(answer job.Answer, fate job.Fate) {
+	kind := answer.Kind()
+	j.broker.answers.WithLabelValues(kind.String(), fate.String()).Inc()
+	j.handled.Inc()
+	j.ended[kind].Inc()
+	if kind == job.KindFail && answer.Retries() == 0 && fate == job.Taken {
+		j.incidents.Inc()
+	}
+}
