@@ -1,7 +1,6 @@
 package zeebe
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestAnAnswersFateIsToldOnce(t *testing.T) {
 				r.add(1)
 				told := make(chan job.Fate, 10)
 				first := true
-				seen := &fates{}
+				seen := &watcher{}
 				r.run(Options{Observer: seen, Handler: each(func(j job.Job) job.Answer {
 					if !first { // after a lock has ended
 						return job.Complete("{}")
@@ -52,26 +51,10 @@ func TestAnAnswersFateIsToldOnce(t *testing.T) {
 				if len(got) != 1 || got[0] != test.want {
 					r.Errorf("told %v, want %v once", got, test.want)
 				}
-				if len(seen.all) == 0 || seen.all[0] != test.want {
-					r.Errorf("the observer was told %v, want %v", seen.all, test.want)
+				if len(seen.fates) == 0 || seen.fates[0] != test.want {
+					r.Errorf("the observer was told %v, want %v", seen.fates, test.want)
 				}
 			})
 		})
 	}
-}
-
-// fates is an Observer that keeps the fates. It is looked at when the worker has stopped.
-type fates struct {
-	mu  sync.Mutex
-	all []job.Fate
-}
-
-func (*fates) Polled(string)                {}
-func (*fates) Activated(int, time.Duration) {}
-func (*fates) HandlerFailed()               {}
-
-func (f *fates) Answered(_ job.Answer, fate job.Fate) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.all = append(f.all, fate)
 }

@@ -27,6 +27,7 @@ type Gateway struct {
 
 	mu         sync.Mutex
 	partitions int
+	ahead      time.Duration     // of this process's clock
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type
 	jobs       map[int64]*record
@@ -59,6 +60,13 @@ func (g *Gateway) Partition(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.partitions = n
+}
+
+// ClockAhead sets how far the broker's clock is ahead of this process's. It shows in the ends of locks that are told.
+func (g *Gateway) ClockAhead(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ahead = d
 }
 
 // Skip passes over so many keys, as if so many jobs had been created before. Call it before Add.

@@ -151,7 +151,7 @@ func (g *Gateway) lock(q *queue, j *record, until time.Time) {
 }
 
 // deliver is what a worker gets of a job. The caller holds the mutex.
-func (j *record) deliver(worker string, fetch []string) *pb.ActivatedJob {
+func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.ActivatedJob {
 	return &pb.ActivatedJob{
 		Key:                j.Key,
 		Type:               j.Type,
@@ -161,7 +161,7 @@ func (j *record) deliver(worker string, fetch []string) *pb.ActivatedJob {
 		CustomHeaders:      "{}",
 		Worker:             worker,
 		Retries:            j.Retries,
-		Deadline:           j.deadline.UnixMilli(),
+		Deadline:           j.deadline.Add(g.ahead).UnixMilli(),
 		Variables:          j.fetched(fetch),
 		TenantId:           "<default>",
 	}

@@ -69,7 +69,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (tak
 		if len(taken) > 0 {
 			response = &pb.ActivateJobsResponse{}
 			for _, j := range taken {
-				response.Jobs = append(response.Jobs, j.deliver(r.Worker, r.FetchVariable))
+				response.Jobs = append(response.Jobs, g.deliver(j, r.Worker, r.FetchVariable))
 			}
 			g.mu.Unlock()
 			return taken, response

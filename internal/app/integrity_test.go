@@ -1,0 +1,132 @@
+package app
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/metrics"
+	"hospital.example/analyze-retry/internal/policy"
+)
+
+// kept is an app that has nothing but an audit trail of three records.
+type kept struct {
+	*App
+	path     string
+	registry *prometheus.Registry
+	logs     *observer.ObservedLogs
+}
+
+func keptTrail(t *testing.T) kept {
+	t.Helper()
+	secret, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kept{path: filepath.Join(t.TempDir(), "retry.db"), registry: prometheus.NewRegistry()}
+	store := trailOf(t, k.path, secret, 3)
+	core, logs := observer.New(zapcore.InfoLevel)
+	k.App = &App{store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All())}
+	k.logs = logs
+	return k
+}
+
+// change changes the file past the worker, as somebody does who has it.
+func (k kept) change(t *testing.T, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", k.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (k kept) gauge(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := k.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
+}
+
+func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
+	k := keptTrail(t)
+	if v := k.gauge(t, "retry_audit_intact"); v == v { // only NaN is not itself
+		t.Errorf("before the first check the trail is shown as %v, want NaN", v)
+	}
+	before := time.Now().Unix()
+	known := k.checkTrail(t.Context(), nil)
+	if v := k.gauge(t, "retry_audit_intact"); v != 1 {
+		t.Errorf("a trail in order is shown as %v", v)
+	}
+	verified := k.gauge(t, "retry_audit_verified_timestamp_seconds")
+	if int64(verified) < before {
+		t.Errorf("it was verified at %v, want now", verified)
+	}
+	k.change(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET claim_id = 'CLM-001-2' WHERE seq = 2")
+	if again := k.checkTrail(t.Context(), known); len(again) != len(known) {
+		t.Errorf("a broken trail has the heads %v, want those that were known", again)
+	}
+	if v := k.gauge(t, "retry_audit_intact"); v != 0 {
+		t.Errorf("a changed trail is shown as %v", v)
+	}
+	if k.gauge(t, "retry_audit_verified_timestamp_seconds") != verified {
+		t.Error("a changed trail counts as verified")
+	}
+	line := k.logs.FilterMessage("audit_trail_broken").All()
+	if len(line) != 1 || line[0].ContextMap()["seq"] != int64(2) {
+		t.Errorf("logged %v, want the record that was changed", line)
+	}
+}
+
+// A store that was put back is in order by itself.
+func TestATrailThatWasPutBackToAnEarlierStateIsFoundByTheNextCheck(t *testing.T) {
+	k := keptTrail(t)
+	known := k.checkTrail(t.Context(), nil)
+	k.store = trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
+	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
+		t.Fatal("the trail that was put back is not in order by itself")
+	}
+	if k.checkTrail(t.Context(), known); k.gauge(t, "retry_audit_intact") != 0 {
+		t.Error("nobody misses the records that were there before")
+	}
+}
+
+// trailOf is a store with so many records.
+func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) audit.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	for key := range records {
+		record := audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"}
+		if _, err := store.Append(t.Context(), []audit.Record{record}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store
+}

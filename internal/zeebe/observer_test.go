@@ -1,0 +1,155 @@
+package zeebe
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// watcher is an Observer that keeps all that it is told. It is looked at when the worker has stopped.
+type watcher struct {
+	mu        sync.Mutex
+	polls     map[string]int
+	activated int
+	skew      time.Duration
+	failed    int
+	answers   []job.Answer
+	fates     []job.Fate
+}
+
+func (w *watcher) Polled(code string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.polls == nil {
+		w.polls = map[string]int{}
+	}
+	w.polls[code]++
+}
+
+func (w *watcher) Activated(jobs int, skew time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.activated += jobs
+	w.skew = skew
+}
+
+func (w *watcher) HandlerFailed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed++
+}
+
+func (w *watcher) Answered(answer job.Answer, fate job.Fate) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers, w.fates = append(w.answers, answer), append(w.fates, fate)
+}
+
+func TestEveryPollIsToldByTheCodeThatItEndedWith(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen := &watcher{}
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 3, Code: codes.ResourceExhausted})
+		r.run(Options{Observer: seen})
+		r.advance(10 * time.Second)
+		if _, err := r.end(); err != nil {
+			r.Fatal(err)
+		}
+		if seen.polls["ResourceExhausted"] != 3 || seen.polls["OK"] == 0 || len(seen.polls) != 2 {
+			r.Errorf("told %v, want 3 times ResourceExhausted and else OK", seen.polls)
+		}
+	})
+}
+
+// The bubble's broker has the worker's clock. What is told is its lock, held against the one that was asked for.
+func TestTheBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour} {
+		inBubble(t, func(r *rig) {
+			seen := &watcher{}
+			r.gateway.ClockAhead(ahead)
+			r.add(3)
+			r.run(Options{Observer: seen})
+			r.advance(time.Second)
+			if _, err := r.end(); err != nil {
+				r.Fatal(err)
+			}
+			if seen.activated != 3 || seen.skew.Round(time.Second) != ahead {
+				r.Errorf("told of %d jobs and a broker %v ahead, want 3 and %v", seen.activated, seen.skew, ahead)
+			}
+		})
+	}
+}
+
+func TestAHandlerThatPanicsOrHangsIsToldEachTime(t *testing.T) {
+	for name, handler := range map[string]func(*rig) handlerFunc{
+		"panics": func(*rig) handlerFunc { return func(context.Context, []job.Job) []job.Answer { panic("odd") } },
+		"hangs": func(r *rig) handlerFunc {
+			return func(context.Context, []job.Job) []job.Answer { <-r.over; return nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				seen := &watcher{}
+				r.gateway.Add(gatewaytest.Job{Type: testType, Variables: `{"a":1}`, Retries: 2})
+				r.run(Options{Observer: seen, Handler: handler(r)})
+				r.advance(time.Minute)
+				if _, err := r.end(); err != nil {
+					r.Fatal(err)
+				}
+				if seen.failed != 2 || len(seen.answers) != 2 || seen.answers[1].Retries() != 0 {
+					r.Errorf("told of %d failures and %d answers, want one for each of 2 retries", seen.failed, len(seen.answers))
+				}
+			})
+		})
+	}
+}
+
+// Beside the jobs of the loop, those that are looked at to find one that cannot be delivered are counted on both sides.
+func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen := &watcher{}
+		r.add(20)
+		r.gateway.Add(deep)
+		r.add(20)
+		r.run(Options{Observer: seen})
+		r.advance(2 * time.Minute)
+		if r.worker.InHand() != 0 {
+			r.Errorf("%d jobs are in hand, want none", r.worker.InHand())
+		}
+		if _, err := r.end(); err != nil {
+			r.Fatal(err)
+		}
+		incidents := 0
+		for i, a := range seen.answers {
+			if a.Kind() == job.KindFail && a.Retries() == 0 && seen.fates[i] == job.Taken {
+				incidents++
+			}
+		}
+		// The job that cannot be delivered is answered by its key, without ever having come with its variables.
+		if incidents != 1 || seen.activated == 0 || len(seen.answers) < seen.activated {
+			r.Errorf("%d jobs were taken, %d answered, %d as incidents; want each answered, one as an incident",
+				seen.activated, len(seen.answers), incidents)
+		}
+	})
+}
+
+func TestAJobIsInHandUntilItIsAnswered(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		held := newGate()
+		r.add(5)
+		r.run(Options{Handler: held})
+		if n := r.worker.InHand(); n != 5 {
+			r.Errorf("%d jobs are in hand, want 5", n)
+		}
+		close(held.open)
+		r.advance(time.Second)
+		if n := r.worker.InHand(); n != 0 {
+			r.Errorf("%d jobs are in hand when all are answered", n)
+		}
+	})
+}
