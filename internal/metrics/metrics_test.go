@@ -79,6 +79,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			m.Decided(decide(t, "TIMEOUT", 0), 3*time.Microsecond)
 			m.Decided(decide(t, "TIMEOUT", 2), 3*time.Microsecond)
 			m.Decided(decide(t, "strange", 1), 2*time.Second)
+			m.Decided(decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // no jitter: the insurer has set the wait
 			m.Decided(decide(t, "TIMEOUT", 5), 3*time.Microsecond)
 			m.Decided(decide(t, "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
 			m.Rejected(3 * time.Microsecond)
@@ -90,6 +91,10 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 				Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
 				Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z"}`,
 			})
+			m.OutcomeRecorded(&audit.Record{ // without a retry: sent again by a person, so it has no time to success
+				Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
+				Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z"}`,
+			})
 			jobs := m.Jobs("analyze-retry", "analyze-retry@host")
 			jobs.Polled("OK")
 			jobs.Polled("Unavailable")
@@ -98,6 +103,8 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Answered(job.Complete("{}"), job.Taken)
 			jobs.Answered(job.ThrowError("PERMANENT_ERROR", "", "{}"), job.Gone)
 			jobs.Answered(job.Incident("no"), job.Taken)
+			jobs.Answered(job.Incident("no"), job.Gone) // no incident: nobody took it
+			jobs.Answered(job.Fail(2, "no"), job.Taken) // none either: retries are left
 			jobs.Answered(job.Release("no"), job.Unknown)
 			jobs.HandlerFailed()
 			m.AuditIntact(failed)
