@@ -48,9 +48,9 @@ func newBroker() broker {
 			Name: "retry_panics_total",
 			Help: "Calls of a handler that panicked or did not come back in time; the worker goes on.",
 		}),
-		//nolint:promlinter // Zeebe's Grafana dashboard reads the labels in this case
+		// Zeebe's Grafana dashboard reads the labels in this case.
 		activated: vec("zeebe_client_worker_job_activated_total", "Jobs that were taken in hand, as Zeebe's own clients count them.", "workerName", "jobType"),
-		//nolint:promlinter // Zeebe's Grafana dashboard reads the labels in this case
+		// Zeebe's Grafana dashboard reads the labels in this case.
 		handled:     vec("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
 		invocations: vec("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
 		ahead:       &atomic.Uint64{},

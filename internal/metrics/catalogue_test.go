@@ -66,17 +66,23 @@ var groups = []struct {
 	title, about string
 	prefixes     []string
 }{
-	{"Decisions about claims", "The names of RN-BIL-005 section 13.4, and what its KPIs are reckoned from. They keep their names, even where Prometheus's habits would prefer other units.",
-		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes"}},
-	{"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of its own job type, which the names above leave out.",
-		[]string{"submission_retry", "error_classification"}},
+	{
+		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and what its KPIs are reckoned from. They keep their names, even where Prometheus's habits would prefer other units.",
+		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes"},
+	},
+	{
+		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of its own job type, which the names above leave out.",
+		[]string{"submission_retry", "error_classification"},
+	},
 	{"Policies", "", []string{"retry_polic", "retry_dead_letters", "retry_wait_", "retry_jitter"}},
 	{"Jobs and broker", "", []string{
 		"retry_gateway", "retry_broker", "retry_polls", "retry_jobs", "retry_job_answers", "retry_incidents", "retry_panics", "retry_clock",
 		"retry_redelivered", "retry_job_key",
 	}},
-	{"For dashboards that people have", "Zeebe's own Grafana dashboard shows the first two in its row Worker Jobs, if the worker is scraped with the same `namespace` as the broker. The third is what the Camunda starter for Spring has, so panels made for it work.",
-		[]string{"zeebe_client", "camunda_"}},
+	{
+		"For dashboards that people have", "Zeebe's own Grafana dashboard shows the first two in its row Worker Jobs, if the worker is scraped with the same `namespace` as the broker. The third is what the Camunda starter for Spring has, so panels made for it work.",
+		[]string{"zeebe_client", "camunda_"},
+	},
 	{"Store, audit trail and events", "", []string{"retry_store", "retry_audit", "retry_outbox", "retry_events"}},
 	{"The process", "Beside these, the usual ones of Go and of the process: `go_*`, `process_*`, `go_build_info`.", []string{"retry_build"}},
 }

@@ -53,7 +53,7 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 			// A decision takes microseconds; the alert asks for 1 s.
 			Buckets: []float64{1e-5, 1e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
 		}),
-		//nolint:promlinter // RN-BIL-005 section 13.4 fixes the name and with it the unit
+		// RN-BIL-005 section 13.4 fixes the name and with it the unit.
 		backoff: histogram(prometheus.HistogramOpts{
 			Name:    "backoff_duration_minutes",
 			Help:    "Waits that were scheduled before the next submission, in minutes.",

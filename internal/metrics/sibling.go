@@ -23,7 +23,7 @@ func newSibling() sibling {
 			Name: "submission_retry_total",
 			Help: "Retries that retry-submission-backoff jobs were given.",
 		}),
-		//nolint:promlinter // RN-BIL-004 section 13.4 fixes the name and with it the unit
+		// RN-BIL-004 section 13.4 fixes the name and with it the unit.
 		backoff: histogram(prometheus.HistogramOpts{
 			Name:    "submission_retry_backoff_minutes",
 			Help:    "Waits that retry-submission-backoff jobs were given, in minutes.",
