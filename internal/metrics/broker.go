@@ -118,7 +118,7 @@ func (j *Jobs) Activated(jobs int, skew time.Duration) {
 func (j *Jobs) HandlerFailed() { j.broker.panics.Inc() }
 
 // Answered counts an answer and what became of it.
-func (j *Jobs) Answered(answer job.Answer, fate job.Fate) {
+func (j *Jobs) Answered(_ int64, answer job.Answer, fate job.Fate) {
 	kind := answer.Kind()
 	j.broker.answers.WithLabelValues(kind.String(), fate.String()).Inc()
 	j.handled.Inc()

@@ -100,12 +100,12 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Polled("Unavailable")
 			jobs.Polled("Code(4711)") // which a gateway may make up
 			jobs.Activated(4, 90*time.Second)
-			jobs.Answered(job.Complete("{}"), job.Taken)
-			jobs.Answered(job.ThrowError("PERMANENT_ERROR", "", "{}"), job.Gone)
-			jobs.Answered(job.Incident("no"), job.Taken)
-			jobs.Answered(job.Incident("no"), job.Gone) // no incident: nobody took it
-			jobs.Answered(job.Fail(2, "no"), job.Taken) // none either: retries are left
-			jobs.Answered(job.Release("no"), job.Unknown)
+			jobs.Answered(1, job.Complete("{}"), job.Taken)
+			jobs.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.Gone)
+			jobs.Answered(1, job.Incident("no"), job.Taken)
+			jobs.Answered(1, job.Incident("no"), job.Gone) // no incident: nobody took it
+			jobs.Answered(1, job.Fail(2, "no"), job.Taken) // none either: retries are left
+			jobs.Answered(1, job.Release("no"), job.Unknown)
 			jobs.HandlerFailed()
 			m.AuditIntact(failed)
 			m.Reloaded(false)

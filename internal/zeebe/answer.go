@@ -37,7 +37,7 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
 		if fate, settled := w.deliver(r); settled {
-			w.opt.Observer.Answered(r.answer, fate)
+			w.opt.Observer.Answered(r.job.Key, r.answer, fate)
 			r.answer.Settle(fate)
 			w.slots.give()
 		}

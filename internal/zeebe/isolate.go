@@ -123,7 +123,7 @@ func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
 	if left := time.Until(r.answerBy); left > 0 {
 		code := w.send(r, min(prompt, left))
 		if code == codes.OK {
-			w.opt.Observer.Answered(a, job.Taken)
+			w.opt.Observer.Answered(j.Key, a, job.Taken)
 			w.slots.give()
 			return true
 		}

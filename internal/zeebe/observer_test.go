@@ -45,7 +45,7 @@ func (w *watcher) HandlerFailed() {
 	w.failed++
 }
 
-func (w *watcher) Answered(answer job.Answer, fate job.Fate) {
+func (w *watcher) Answered(_ int64, answer job.Answer, fate job.Fate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answers, w.fates = append(w.answers, answer), append(w.fates, fate)

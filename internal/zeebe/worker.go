@@ -50,17 +50,17 @@ type Observer interface {
 	Activated(jobs int, skew time.Duration)
 	// HandlerFailed is called for every call of the handler that panicked, or did not come back in time.
 	HandlerFailed()
-	// Answered is called once for every answer, with its fate.
-	Answered(answer job.Answer, fate job.Fate)
+	// Answered is called once for every job that is answered, with its key, the answer and the answer's fate.
+	Answered(jobKey int64, answer job.Answer, fate job.Fate)
 }
 
 // nobody is the observer of those who have none.
 type nobody struct{}
 
-func (nobody) Polled(string)                 {}
-func (nobody) Activated(int, time.Duration)  {}
-func (nobody) HandlerFailed()                {}
-func (nobody) Answered(job.Answer, job.Fate) {}
+func (nobody) Polled(string)                        {}
+func (nobody) Activated(int, time.Duration)         {}
+func (nobody) HandlerFailed()                       {}
+func (nobody) Answered(int64, job.Answer, job.Fate) {}
 
 // withDefaults fills in what is not given.
 func (o Options) withDefaults() Options {
