@@ -1,58 +1,53 @@
-// Package ops serves what operations look at: /metrics for Prometheus, /healthz and /readyz for probes.
+// Package ops serves what operations look at: /metrics for Prometheus, /healthz and /readyz for probes, and, at an address
+// of its own, profiles of the process.
 package ops
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
-// readyTimeout bounds a readiness check. Kubernetes gives a probe one second unless it is told otherwise, and an answer
-// with a reason is worth more than a probe that timed out.
-const readyTimeout = 900 * time.Millisecond
+// mostConnections bounds what connections can take: less than 26 KB each, 46 KB with TLS. It is far above what scrapers and
+// probes need, and above the 1,000 that a single host opens with its usual limit of files.
+const mostConnections = 1100
 
-// Server is the HTTP server for operations.
+// Server is an HTTP server for operations.
 type Server struct {
+	what     string // it serves, for errors
 	listener net.Listener
 	server   *http.Server
 }
 
-// New binds the address, host:port where port 0 means any free one, but serves nothing yet. The ready function says why
-// the worker is not ready, nil where it is; its context ends after readyTimeout, and it may be called at any time.
-func New(address string, metrics prometheus.Gatherer, ready func(context.Context) error) (*Server, error) {
+// listen binds an address; setting is the variable to change where that cannot be done.
+func listen(what, address, setting string, handler http.Handler, log *zap.Logger) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serve metrics and probes: %w; set RETRY_HTTP_ADDRESS to a free address", err)
+		return nil, fmt.Errorf("serve %s: %w; set %s to a free address", what, err, setting)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { line(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
-		defer cancel()
-		if err := ready(ctx); err != nil {
-			line(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
-			return
-		}
-		line(w, http.StatusOK, "ready")
-	})
+	// What is broken in the server is worth a line; what clients do to it is not, for then they could fill the log.
+	faults, err := zap.NewStdLogAt(log.Named("http").WithOptions(zap.WrapCore(withoutHandshakes)), zap.WarnLevel)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve %s: %w", what, err), listener.Close())
+	}
 	return &Server{
-		listener: listener,
+		what:     what,
+		listener: newFair(listener, mostConnections),
 		server: &http.Server{
-			Handler:           mux,
-			ReadHeaderTimeout: 2 * time.Second,
+			Handler:           handler,
+			ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
 			ReadTimeout:       5 * time.Second,
 			WriteTimeout:      10 * time.Second,
 			IdleTimeout:       time.Minute,
 			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          faults,
 		},
 	}, nil
 }
@@ -63,7 +58,7 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // Serve answers requests until Close is called; then it returns nil.
 func (s *Server) Serve() error {
 	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve metrics and probes on %s: %w", s.Addr(), err)
+		return fmt.Errorf("serve %s on %s: %w", s.what, s.Addr(), err)
 	}
 	return nil
 }
@@ -82,15 +77,16 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// line answers with one line of plain text, whatever the text holds.
-func line(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	// The caller may be gone; there is nobody to tell.
-	_, _ = io.WriteString(w, oneLine(text)+"\n")
-}
+// handshakeless is a log without the TLS handshakes that failed: anybody can have as many of them as he likes, and whoever
+// minds, such as a scraper with the wrong authority, is told so himself.
+type handshakeless struct{ zapcore.Core }
 
-// oneLine replaces line breaks, which errors of other libraries may contain.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func withoutHandshakes(core zapcore.Core) zapcore.Core { return handshakeless{core} }
+
+// Check passes over failed handshakes.
+func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if strings.HasPrefix(entry.Message, "http: TLS handshake error") {
+		return checked
+	}
+	return h.Core.Check(entry, checked)
+}

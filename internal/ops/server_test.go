@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/ops"
 )
@@ -23,15 +24,26 @@ func always(context.Context) error { return nil }
 // client does not keep connections, so that none is left when a test ends.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 
+// options are those of a server that is open to everybody, with one metric.
+func options(address string, ready func(context.Context) error) ops.Options {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
+	return ops.Options{Address: address, Metrics: reg, Ready: ready, Logger: zap.NewNop()}
+}
+
 // serve starts a server on a free port and closes it when the test ends. It returns the server's URL.
 func serve(t *testing.T, ready func(context.Context) error) string {
 	t.Helper()
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
-	s, err := ops.New("127.0.0.1:0", reg, ready)
+	s, err := ops.New(options("127.0.0.1:0", ready))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return "http://" + run(t, s)
+}
+
+// run lets a server serve until the test ends, and returns its address.
+func run(t *testing.T, s *ops.Server) string {
+	t.Helper()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() {
@@ -39,7 +51,7 @@ func serve(t *testing.T, ready func(context.Context) error) string {
 			t.Error(err)
 		}
 	})
-	return "http://" + s.Addr()
+	return s.Addr()
 }
 
 func request(t *testing.T, method, url string) (status int, body string) {
@@ -120,14 +132,14 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() })
-	_, err = ops.New(taken.Addr().String(), prometheus.NewRegistry(), always)
+	_, err = ops.New(options(taken.Addr().String(), always))
 	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") || !strings.Contains(err.Error(), taken.Addr().String()) {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
-	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), always)
+	s, err := ops.New(options("127.0.0.1:0", always))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +159,11 @@ func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
 
 func TestCloseLetsARequestInProgressFinish(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
-	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), func(context.Context) error {
+	s, err := ops.New(options("127.0.0.1:0", func(context.Context) error {
 		close(asked)
 		<-answer
 		return nil
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +195,11 @@ func TestCloseLetsARequestInProgressFinish(t *testing.T) {
 func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
 	asked, over := make(chan struct{}), make(chan struct{})
 	defer close(over)
-	s, err := ops.New("127.0.0.1:0", prometheus.NewRegistry(), func(context.Context) error {
+	s, err := ops.New(options("127.0.0.1:0", func(context.Context) error {
 		close(asked)
 		<-over
 		return nil
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,19 @@
+package ops
+
+import (
+	"net/http"
+	"net/http/pprof" // it registers itself with the default mux too, which nothing here serves
+
+	"go.uber.org/zap"
+)
+
+// NewProfiles binds an address for profiles of the process, at /debug/pprof/, but serves nothing yet. The address must be of
+// this host: profiles show what the process works on, and take its time.
+func NewProfiles(address string, log *zap.Logger) (*Server, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return listen("profiles", address, "RETRY_PPROF_ADDRESS", mux, log)
+}
