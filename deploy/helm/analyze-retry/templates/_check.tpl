@@ -1,0 +1,102 @@
+{{/*
+What values.schema.json cannot say: values that need or exclude one another. All faults are told at once, each with what
+to do.
+*/}}
+{{- define "analyze-retry.check" -}}
+{{- $v := .Values -}}
+{{- $faults := list -}}
+{{- $sqlite := eq $v.store.type "sqlite" -}}
+{{- $keys := include "analyze-retry.secretKeys" . -}}
+{{- $scaled := or $v.autoscaling.enabled $v.keda.enabled -}}
+{{- $monitored := or $v.metrics.podMonitor.enabled $v.metrics.serviceMonitor.enabled -}}
+
+{{- if and $keys (not $v.existingSecret) -}}
+{{- $faults = append $faults (printf "existingSecret is empty: make a Secret with the keys %s and name it here, such as\n    openssl genpkey -algorithm ed25519 -out audit.key\n    kubectl create secret generic analyze-retry --namespace %s%s\n  (or try it out with store.type=sqlite and replicas=1, which needs http-token only)" (replace "," ", " $keys) .Release.Namespace (include "analyze-retry.secretFlags" .)) -}}
+{{- end -}}
+{{- if not (or $v.http.token $v.http.tls.existingSecret) -}}
+{{- $faults = append $faults "http.token is false and http.tls.existingSecret is empty: the worker refuses to serve off loopback without token and TLS; set one of the two" -}}
+{{- end -}}
+
+{{- if $sqlite -}}
+{{- if and (not $scaled) (gt (int $v.replicas) 1) -}}
+{{- $faults = append $faults (printf "replicas is %d with store.type=sqlite, a file of one worker: set replicas=1, or store.type=postgres" (int $v.replicas)) -}}
+{{- end -}}
+{{- range $name := list "autoscaling" "keda" "podDisruptionBudget" -}}
+{{- if (get $v $name).enabled -}}
+{{- $faults = append $faults (printf "%s.enabled with store.type=sqlite, a file of one worker: set store.type=postgres" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if $v.migrate.existingSecret -}}
+{{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker brings its file up to date by itself; leave it empty" -}}
+{{- end -}}
+{{- else if $v.store.sqlite.existingClaim -}}
+{{- $faults = append $faults "store.sqlite.existingClaim has no effect with store.type=postgres: leave it empty, or set store.type=sqlite" -}}
+{{- end -}}
+
+{{- if and $v.autoscaling.enabled $v.keda.enabled -}}
+{{- $faults = append $faults "autoscaling.enabled and keda.enabled: two scalers would fight over the replicas; choose one (KEDA makes its own HorizontalPodAutoscaler)" -}}
+{{- end -}}
+{{- range $name := list "autoscaling" "keda" -}}
+{{- $s := get $v $name -}}
+{{- if and $s.enabled (gt (int $s.minReplicas) (int $s.maxReplicas)) -}}
+{{- $faults = append $faults (printf "%s.minReplicas is greater than %s.maxReplicas" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.keda.enabled (not $v.keda.serverAddress) -}}
+{{- $faults = append $faults "keda.serverAddress is empty: name the Prometheus that scrapes the broker, such as http://prometheus.monitoring:9090" -}}
+{{- end -}}
+{{- if and $v.podDisruptionBudget.enabled (not $sqlite) -}}
+{{- $least := int $v.replicas -}}
+{{- if $v.autoscaling.enabled }}{{ $least = int $v.autoscaling.minReplicas }}{{ end -}}
+{{- if $v.keda.enabled }}{{ $least = int $v.keda.minReplicas }}{{ end -}}
+{{- if lt $least 2 -}}
+{{- $faults = append $faults "podDisruptionBudget.enabled with a single replica protects nothing: run at least 2, or leave it off" -}}
+{{- end -}}
+{{- end -}}
+
+{{- with $v.zeebe -}}
+{{- if and .insecure (or .caSecret .clientCertificateSecret) -}}
+{{- $faults = append $faults "zeebe.insecure has no use for certificates: leave zeebe.caSecret and zeebe.clientCertificateSecret empty, or set zeebe.insecure=false" -}}
+{{- end -}}
+{{- $o := .oauth -}}
+{{- if or $o.clientId $o.authorizationServerUrl $o.audience $o.scope -}}
+{{- range $name := list "clientId" "authorizationServerUrl" "audience" -}}
+{{- if not (get $o $name) -}}
+{{- $faults = append $faults (printf "zeebe.oauth.%s is empty: OAuth needs clientId, authorizationServerUrl and audience" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if .insecure -}}
+{{- $faults = append $faults "zeebe.insecure with zeebe.oauth would send the token in plaintext: set zeebe.insecure=false" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- if and $v.metrics.podMonitor.enabled $v.metrics.serviceMonitor.enabled -}}
+{{- $faults = append $faults "metrics.podMonitor.enabled and metrics.serviceMonitor.enabled: every worker would be scraped twice; choose one" -}}
+{{- end -}}
+{{- if and $monitored $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) -}}
+{{- $faults = append $faults "networkPolicy.metricsFrom is empty, so Prometheus cannot scrape: name it, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}], or set networkPolicy.enabled=false" -}}
+{{- end -}}
+{{- if and $monitored $v.http.tls.existingSecret (not $v.http.tls.serverName) -}}
+{{- $faults = append $faults "http.tls.serverName is empty: Prometheus calls pods by their addresses, which stand in no certificate; name what the certificate is for" -}}
+{{- end -}}
+
+{{- $ours := list -}}
+{{- range include "analyze-retry.env" . | fromYamlArray }}{{ $ours = append $ours .name }}{{ end -}}
+{{- range $v.extraEnv -}}
+{{- if has .name (list "RETRY_DATABASE_URL" "RETRY_EVENTS_URL" "RETRY_HTTP_TOKEN" "ZEEBE_CLIENT_SECRET") -}}
+{{- $faults = append $faults (printf "extraEnv: %s is secret: put it into existingSecret" .name) -}}
+{{- else if has .name $ours -}}
+{{- $faults = append $faults (printf "extraEnv: %s is set by the chart: use its value" .name) -}}
+{{- end -}}
+{{- end -}}
+
+{{- with $faults -}}
+{{- fail (printf "\n- %s\n" (join "\n- " .)) -}}
+{{- end -}}
+{{- end }}
+
+{{/* How the keys of existingSecret are given to kubectl. */}}
+{{- define "analyze-retry.secretFlags" -}}
+{{- range splitList "," (include "analyze-retry.secretKeys" .) }} --from-file={{ . }}{{ end -}}
+{{- end }}

@@ -1,0 +1,56 @@
+{{- define "analyze-retry.name" -}}
+{{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* The name of the release's objects: with the chart's name in it, but not twice. Jobs and claims append to it. */}}
+{{- define "analyze-retry.fullname" -}}
+{{- $name := include "analyze-retry.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- else if contains $name .Release.Name -}}
+{{ .Release.Name | trunc 52 | trimSuffix "-" }}
+{{- else -}}
+{{ printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" }}
+{{- end -}}
+{{- end }}
+
+{{- define "analyze-retry.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ default (include "analyze-retry.fullname" .) .Values.serviceAccount.name }}
+{{- else -}}
+{{ default "default" .Values.serviceAccount.name }}
+{{- end -}}
+{{- end }}
+
+{{/* What the workers are known by. It never changes: a Deployment's selector cannot. */}}
+{{- define "analyze-retry.selector" -}}
+app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: worker
+{{- end }}
+
+{{- define "analyze-retry.migrateSelector" -}}
+app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: migrate
+{{- end }}
+
+{{/* Labels of every object beside its selector's. */}}
+{{- define "analyze-retry.commonLabels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: analyze-retry
+{{- end }}
+
+{{- define "analyze-retry.labels" -}}
+{{ include "analyze-retry.selector" . }}
+{{ include "analyze-retry.commonLabels" . }}
+{{- end }}
+
+{{- define "analyze-retry.image" -}}
+{{- with .Values.image -}}
+{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}
+{{- if .digest }}@{{ .digest }}{{ else }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
+{{- end -}}
+{{- end }}
