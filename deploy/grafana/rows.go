@@ -1,0 +1,168 @@
+package grafana
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+// decisions are what the worker says about errors, and how long it takes.
+func decisions() []cog.Builder[dashboard.Panel] {
+	s := shares{"$__rate_interval"}
+	return []cog.Builder[dashboard.Panel]{
+		stacked(about{"Decisions by class", "Retries of transient and of unknown errors, permanent errors, and claims whose retries are used up.", "cpm"},
+			query{perMinute(worker("retry_scheduled_total"), "classification"), "retry, {{classification}}"},
+			query{perMinute(worker("permanent_errors_total")), "permanent"},
+			query{perMinute(worker("max_retries_exceeded_total")), "exhausted"}).
+			Span(12),
+		bounded(about{"Shares of the decisions", "A share of unknown errors that jumps means that an insurer has changed its texts: they need a rule. Permanent above 15 % is critical.", "percentunit"},
+			steps(good, step{0.15, bad}),
+			query{s.unknown(), "unknown"},
+			query{s.permanent(), "permanent"}).
+			Span(12),
+		bounded(about{"Time of an analysis", "From a job in hand to its decision. It alerts where one of a hundred takes longer than 1 second.", "s"},
+			steps(good, step{1, bad}),
+			query{quantile(0.5, "retry_analysis_duration_seconds", "$__rate_interval"), "median"},
+			query{quantile(0.9, "retry_analysis_duration_seconds", "$__rate_interval"), "p90"},
+			query{quantile(0.99, "retry_analysis_duration_seconds", "$__rate_interval"), "p99"}).
+			ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).
+			Min(1e-6),
+		bars(about{"Permanent errors by code", "In the time range. One code alone is a change at an insurer, or in our data.", "short"},
+			query{"sort_desc(" + inRange(worker("permanent_errors_total"), "code") + " > 0)", "{{code}}"}),
+		lines(about{"Decisions of retry-submission-backoff by class", "Jobs of RN-BIL-004, which count apart, and those of them whose retries are used up.", "cpm"},
+			query{perMinute(worker("error_classification_distribution"), "classification"), "{{classification}}"},
+			query{perMinute(worker("submission_retry_total")), "retries"},
+			query{perMinute(worker("submission_retry_max_exceeded")), "exhausted"}),
+	}
+}
+
+// waits are how long claims wait for their next submission.
+func waits() []cog.Builder[dashboard.Panel] {
+	return []cog.Builder[dashboard.Panel]{
+		heat(about{"Waits", "How many waits of which length were set, in minutes. Each retry has its band: 5 to 6, 8 to 12, 16 to 24, 32 to 48, 64 to 96.", "m"},
+			"backoff_duration_minutes"),
+		bars(about{"Retries by attempt", "How many claims came to which retry, in the time range. Each is a part of the one above it.", "short"},
+			query{"sort_desc(" + inRange(worker("retry_scheduled_total"), "attempt") + " > 0)", "retry {{attempt}}"}).
+			Span(6),
+		bounded(about{"Mean wait", "Above 30 minutes most claims are in their fourth or fifth retry: an insurer has been away for an hour or more.", "m"},
+			steps(good, step{30, bad}),
+			query{mean("backoff_duration_minutes", "$__rate_interval"), "mean wait"},
+			query{mean("submission_retry_backoff_minutes", "$__rate_interval"), "of retry-submission-backoff"}).
+			Span(6),
+		lines(about{"Time set for waiting, by policy", "Seconds of waits that were scheduled per second: so many claims wait at a time, on average.", "short"},
+			query{"sum by (policy) (rate(" + worker("retry_wait_seconds_total") + "[$__rate_interval]))", "{{policy}}"}).
+			Span(12),
+		bounded(about{"Waits off their delay by more than 30 %", "Share of the waits that the back-off has set, by policy. The jitter of tiss is 20 %; a wait that a deadline cuts is off, too.", "percentunit"},
+			steps(good, step{0.05, warn}, step{0.3, bad}),
+			query{"1 - sum by (policy) (increase(" + worker("retry_jitter_deviation_ratio_bucket", `le="0.3"`) + "[$__range]))" +
+				" / sum by (policy) (increase(" + worker("retry_jitter_deviation_ratio_count") + "[$__range]))", "{{policy}}"}).
+			Span(12),
+	}
+}
+
+// outcomes are how rounds of submissions end.
+func outcomes() []cog.Builder[dashboard.Panel] {
+	return []cog.Builder[dashboard.Panel]{
+		stacked(about{"Outcomes", "Rounds of submissions by how they ended. Redriven: a person had the claim sent again before its time, in the same round.", "cpm"},
+			query{perMinute(worker("retry_outcomes_total"), "outcome"), "{{outcome}}"}),
+		bounded(about{"Success after retry", "Of the claims that ended in the last 24 hours. The targets are 80 % and 85 %.", "percentunit"},
+			steps(bad, step{0.8, warn}, step{0.85, good}),
+			query{"max(" + worker("retry_success_rate") + ")", "accepted of those retried"}).
+			Max(1),
+		bars(about{"Submissions until success", "How many claims were accepted with so many submissions or fewer, in the time range.", "short"},
+			query{"sort(" + inRange(worker("retry_attempts_to_success_bucket"), "le") + ")", "≤ {{le}}"}),
+	}
+}
+
+// jobs are how worker and broker get along.
+func jobs() []cog.Builder[dashboard.Panel] {
+	types := `type=~"$job_type"`
+	return []cog.Builder[dashboard.Panel]{
+		stacked(about{"Polls by code", "Polls for jobs that ended. Other codes than OK: the gateway is away (Unavailable), refuses the login (Unauthenticated), or has too much to do (ResourceExhausted).", "cpm"},
+			query{perMinute(worker("retry_polls_total"), "code") + " > 0", "{{code}}"}),
+		lines(about{"Jobs in hand", "Jobs that were taken and not answered yet, and how many may be. At the limit the worker takes no more, and jobs wait at the broker.", "short"},
+			query{"sum by (job_type) (" + worker("retry_jobs_in_hand") + ")", "{{job_type}}"},
+			query{"min(sum by (job_type) (" + worker("retry_jobs_in_hand_limit") + "))", "limit of each"}),
+		lines(about{"Answers by fate", "What was answered to jobs and what became of it. Gone: the broker did not know the job any more. Unknown: no answer came from the broker.", "cpm"},
+			query{perMinute(worker("retry_job_answers_total"), "answer", "fate") + " > 0", "{{answer}}, {{fate}}"}),
+		lines(about{"Jobs at the broker", "Created and ended, as the broker counts. Where more are created than end, a queue of jobs grows.", "cpm"},
+			query{perMinute(broker("zeebe_job_events_total", types, `action="created"`)), "created"},
+			query{perMinute(broker("zeebe_job_events_total", types, `action="completed"`)), "completed"},
+			query{perMinute(broker("zeebe_job_events_total", types, `action="error thrown"`)), "ended with an error"},
+			query{perMinute(broker("zeebe_job_events_total", types, `action="failed"`)), "failed"},
+			query{perMinute(broker("zeebe_job_events_total", types, `action="timed out"`)), "timed out"}),
+		lines(about{"Jobs that came again", "Redelivered: a job was given its stored answer again, for example after its lock ran out. Incidents and panics of the worker beside it.", "cpm"},
+			query{perMinute(worker("retry_redelivered_total")), "redelivered"},
+			query{perMinute(worker("retry_incidents_raised_total"), "job_type"), "incident, {{job_type}}"},
+			query{perMinute(worker("retry_panics_total")), "panics"}),
+		bounded(about{"Clock skew", "The broker's clock minus the worker's, by replica.", "s"},
+			steps(good, step{5, bad}),
+			query{worker("retry_clock_skew_seconds"), "{{instance}}"}),
+		lines(about{"Requests at the broker", "Requests that partitions received, and those that they dropped because of back-pressure.", "reqps"},
+			query{"sum(rate(" + broker("zeebe_received_request_count_total") + "[$__rate_interval]))", "received"},
+			query{"sum(rate(" + broker("zeebe_dropped_request_count_total") + "[$__rate_interval]))", "dropped"}).
+			Span(12),
+		lines(about{"Open incidents", "At the broker, of any process.", "short"},
+			query{"sum by (partition) (max by (namespace, partition) (" + broker("zeebe_pending_incidents_total") + "))", "partition {{partition}}"}).
+			Span(12),
+	}
+}
+
+// storage is what has to be kept and passed on.
+func storage() []cog.Builder[dashboard.Panel] {
+	return []cog.Builder[dashboard.Panel]{
+		lines(about{"Events that wait", "Events in the outbox. Replicas of one store tell the same number.", "short"},
+			query{"max(" + worker("retry_outbox_pending") + ")", "waiting"}),
+		bounded(about{"Age of the oldest event", "It alerts at 15 minutes. Decisions go on meanwhile.", "s"},
+			steps(good, step{900, bad}),
+			query{"max(" + worker("retry_outbox_oldest_seconds") + ")", "oldest"}),
+		lines(about{"Events sent", "Events that the queue acknowledged, and sendings that it did not; those are repeated.", "cpm"},
+			query{perMinute(worker("retry_events_published_total")), "published"},
+			query{perMinute(worker("retry_events_failed_total")), "failed"}),
+		lines(about{"Store", "Whether the store takes writes, and how many failed per minute.", "short"},
+			query{"min(" + worker("retry_store_up") + ")", "up"},
+			query{perMinute(worker("retry_store_errors_total")), "failed writes"}),
+		bounded(about{"Audit trail intact", "1 where the last check found the trail in order, 0 where it is broken, nothing before the first check.", "short"},
+			steps(bad, step{1, good}),
+			query{worker("retry_audit_intact"), "{{instance}}"}).
+			Max(1),
+		// 0 stands for "not yet".
+		bounded(about{"Age of the last good check", "How long ago the audit trail was last found in order. It is checked 5 minutes after a start and then daily, and alerts after 2 days.", "s"},
+			steps(good, step{172800, bad}),
+			query{"time() - max(" + worker("retry_audit_verified_timestamp_seconds") + " > 0)", "since the check"}),
+	}
+}
+
+// perDay is what people have to work on.
+func perDay() []cog.Builder[dashboard.Panel] {
+	return []cog.Builder[dashboard.Panel]{
+		days(about{"Exhausted and permanent per day", "Claims that went to billing because their retries were used up, and to registration because of a permanent error, in the 24 hours before each bar.", "short"},
+			query{inLast("1d", worker("max_retries_exceeded_total")), "exhausted, to billing"},
+			query{inLast("1d", worker("permanent_errors_total")), "permanent, to registration"}),
+		days(about{"Dead letters per day, by policy", "What was given up and waits for a person, in the 24 hours before each bar. More than 100 e-mails (smtp) in a day alert.", "short"},
+			query{inLast("1d", worker("retry_dead_letters_total"), "policy"), "{{policy}}"}),
+	}
+}
+
+// builds are what runs. Replicas that differ in version or policies decide differently.
+func builds() []cog.Builder[dashboard.Panel] {
+	return []cog.Builder[dashboard.Panel]{
+		list(about{"Policies in force", "By how many replicas. A policy that is there in two versions: a replica did not reload.", "short"},
+			"count by (policy, version) ("+worker("retry_policy_info")+")", "replicas"),
+		list(about{"Versions of the worker", "By how many replicas.", "short"},
+			"count by (version) ("+worker("retry_build_info")+")", "replicas").
+			Span(4),
+		now(about{"Youngest replica", "How long it has been running. Short again and again: something restarts it.", "s"},
+			"time() - max("+worker("process_start_time_seconds")+")", steps(warn, step{300, good})).
+			Height(8).Span(4),
+		lines(about{"Memory", "Resident memory, by replica.", "bytes"},
+			query{worker("process_resident_memory_bytes"), "{{instance}}"}).
+			Span(4),
+		lines(about{"CPU", "Cores in use, by replica.", "short"},
+			query{"rate(" + worker("process_cpu_seconds_total") + "[$__rate_interval])", "{{instance}}"}).
+			Span(4),
+		total(about{"Failed reloads", "Of the policies file, in the time range.", "short"},
+			inRange(worker("retry_policies_reload_failures_total")), steps(good, step{0.5, bad})).
+			Decimals(0),
+	}
+}
