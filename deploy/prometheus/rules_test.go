@@ -1,14 +1,40 @@
-// Package prometheus_test holds the alert rules of this directory to their tests.
+// Package prometheus_test holds the rules of this directory to their tests, to the worker's metrics and to the runbooks.
 package prometheus_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 )
+
+const (
+	runbooks = "../../docs/runbooks/"
+	// runbookURL is where the runbooks are read.
+	runbookURL = "https://hospital.example/analyze-retry/docs/runbooks/"
+)
+
+// rule is a recording rule or an alert.
+type rule struct {
+	Record, Alert, Expr string
+	Labels, Annotations map[string]string
+}
+
+// testCase is one test of a *.rules.test.yml.
+type testCase struct {
+	InputSeries []struct{ Series string } `yaml:"input_series"`
+	AlertTests  []struct {
+		Alert  string      `yaml:"alertname"`
+		Firing []yaml.Node `yaml:"exp_alerts"`
+	} `yaml:"alert_rule_test"`
+	ExprTests []struct{ Expr string } `yaml:"promql_expr_test"`
+}
 
 // promtool runs the program of that name in this directory.
 func promtool(t *testing.T, args ...string) {
@@ -31,32 +57,176 @@ func files(t *testing.T, pattern string) []string {
 	return found
 }
 
-func TestTheAlertRulesAreValidAndFireWhenTheyShould(t *testing.T) {
-	promtool(t, append([]string{"check", "rules", "--lint-fatal"}, files(t, "*.rules.yml")...)...)
-	promtool(t, append([]string{"test", "rules"}, files(t, "*.rules.test.yml")...)...)
-}
-
-// ours are the metrics of the worker, as a rule names them.
-var ours = regexp.MustCompile(`\b((?:retry|backoff)_[a-z_]+)[{\[]`)
-
-func TestTheAlertRulesNameMetricsThatTheWorkerHas(t *testing.T) {
-	has, err := os.ReadFile("../../internal/metrics/testdata/at_start.golden")
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+func decode(t *testing.T, file string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(read(t, file)), into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// rules returns all rules of all files.
+func rules(t *testing.T) []rule {
+	t.Helper()
+	var all []rule
 	for _, file := range files(t, "*.rules.yml") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		var content struct{ Groups []struct{ Rules []rule } }
+		decode(t, file, &content)
+		for _, group := range content.Groups {
+			all = append(all, group.Rules...)
 		}
-		names := ours.FindAllStringSubmatch(string(text), -1)
-		if len(names) == 0 {
-			t.Errorf("%s names no metric of the worker", file)
+	}
+	return all
+}
+
+// alerts returns the alerts by their names, of which no two may be the same.
+func alerts(t *testing.T) map[string]rule {
+	t.Helper()
+	byName := map[string]rule{}
+	for _, r := range rules(t) {
+		if _, twice := byName[r.Alert]; twice {
+			t.Errorf("there are two alerts %s", r.Alert)
 		}
-		for _, name := range names {
-			if !regexp.MustCompile(`(?m)^` + name[1] + `[{ ]`).Match(has) {
-				t.Errorf("%s: the worker has no %s", file, name[1])
+		if r.Alert != "" {
+			byName[r.Alert] = r
+		}
+	}
+	return byName
+}
+
+// testCases returns all tests of all files.
+func testCases(t *testing.T) []testCase {
+	t.Helper()
+	var all []testCase
+	for _, file := range files(t, "*.rules.test.yml") {
+		var content struct{ Tests []testCase }
+		decode(t, file, &content)
+		all = append(all, content.Tests...)
+	}
+	return all
+}
+
+func TestTheRulesAreValid(t *testing.T) {
+	promtool(t, append([]string{"check", "rules", "--lint-fatal"}, files(t, "*.rules.yml")...)...)
+}
+
+func TestTheAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldBe(t *testing.T) {
+	for _, file := range files(t, "*.rules.test.yml") {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			promtool(t, "test", "rules", file)
+		})
+	}
+}
+
+func TestEveryAlertIsSeenFiringAndSilent(t *testing.T) {
+	firing, silent := map[string]bool{}, map[string]bool{}
+	for _, c := range testCases(t) {
+		for _, a := range c.AlertTests {
+			if len(a.Firing) > 0 {
+				firing[a.Alert] = true
+			} else {
+				silent[a.Alert] = true
 			}
 		}
+	}
+	want := slices.Sorted(maps.Keys(alerts(t)))
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(firing))); diff != "" {
+		t.Errorf("alerts with a case in which they fire (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(silent))); diff != "" {
+		t.Errorf("alerts with a case in which they are silent (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryRecordingRuleIsTested(t *testing.T) {
+	var tested strings.Builder
+	for _, c := range testCases(t) {
+		for _, e := range c.ExprTests {
+			tested.WriteString(e.Expr + "\n")
+		}
+	}
+	for _, r := range rules(t) {
+		if r.Record != "" && !strings.Contains(tested.String(), r.Record) {
+			t.Errorf("no promql_expr_test asks for %s", r.Record)
+		}
+	}
+}
+
+func TestEveryAlertSaysHowUrgentItIsWhatItMeansAndWhereItsRunbookIs(t *testing.T) {
+	for name, alert := range alerts(t) {
+		if s := alert.Labels["severity"]; s != "critical" && s != "warning" {
+			t.Errorf("%s: severity is %q, want critical (somebody is woken) or warning (a ticket)", name, s)
+		}
+		for _, annotation := range []string{"summary", "description"} {
+			if alert.Annotations[annotation] == "" {
+				t.Errorf("%s has no %s", name, annotation)
+			}
+		}
+		if got, want := alert.Annotations["runbook_url"], runbookURL+name+".md"; got != want {
+			t.Errorf("%s: runbook_url is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEveryAlertHasARunbookAndEveryRunbookAnAlertAndAPlaceInTheIndex(t *testing.T) {
+	index := read(t, runbooks+"README.md")
+	var got []string
+	for _, file := range files(t, runbooks+"*.md") {
+		name := strings.TrimSuffix(filepath.Base(file), ".md")
+		if name == "README" {
+			continue
+		}
+		got = append(got, name)
+		if text := read(t, file); !strings.HasPrefix(text, "# "+name+"\n") {
+			t.Errorf("%s does not begin with its name", file)
+		}
+		if !strings.Contains(index, "("+name+".md)") {
+			t.Errorf("the index does not name %s", name)
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(alerts(t))), got); diff != "" {
+		t.Errorf("runbooks (-alerts +files):\n%s", diff)
+	}
+}
+
+func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range append(files(t, "*.rules.yml"), "scrape.example.yml") {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(read(t, file)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "http-token"), []byte("0123456789abcdef"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "check", "config", filepath.Join(dir, "scrape.example.yml"))
+
+	var config struct {
+		ScrapeConfigs []struct {
+			Job    string `yaml:"job_name"`
+			Static []struct{ Labels map[string]string }
+		} `yaml:"scrape_configs"`
+	}
+	decode(t, "scrape.example.yml", &config)
+	got := map[string]bool{}
+	for _, s := range config.ScrapeConfigs {
+		got[s.Job] = true
+		for _, group := range s.Static {
+			if group.Labels["namespace"] != "hospital" {
+				t.Errorf("job %s: namespace is %q; rules that join worker and broker need the same at both", s.Job, group.Labels["namespace"])
+			}
+		}
+	}
+	if want := map[string]bool{"analyze-retry": true, "zeebe": true}; !maps.Equal(got, want) {
+		t.Errorf("jobs are %v, want %v", got, want)
 	}
 }
