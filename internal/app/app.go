@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/tracing"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
@@ -51,6 +53,7 @@ type App struct {
 	policies *policy.Store
 	hangup   chan os.Signal
 	numbers  *metrics.Metrics
+	tracer   *tracing.Tracer
 
 	// stopping ends when the worker is to stop.
 	stopping context.Context
@@ -84,6 +87,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if a.policies, err = openPolicies(cfg); err != nil {
 		return nil, err
 	}
+	if err = a.openTracing(ctx, version); err != nil {
+		return nil, err
+	}
 	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
@@ -109,7 +115,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	}
 	a.later("close the connection to the gateway", a.client.Close)
 
-	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
+	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
@@ -155,14 +161,14 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 	careful := 2*a.cfg.JobTimeout + deathWatch
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
-		FetchVariables:  variables,
-		Handler:         worker.NewDeadly(handler, a.store, trail, careful, a.log),
+		FetchVariables:  slices.Concat(variables, tracing.FetchVariables()),
+		Handler:         a.tracer.Handler(jobType, worker.NewDeadly(handler, a.store, trail, careful, a.log)),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
-		Observer:        a.numbers.Jobs(jobType, a.cfg.WorkerName),
+		Observer:        jobObserver{a.numbers.Jobs(jobType, a.cfg.WorkerName), a.tracer},
 		Logger:          a.log,
 	})
 }

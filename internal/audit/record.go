@@ -9,6 +9,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -184,6 +185,14 @@ type Detail struct {
 	Operator      string `json:"operator,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
+	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of
+	// the decision, so that a job is known again whatever trace it comes with.
+	Traceparent string `json:"traceparent,omitempty"`
+}
+
+// WithTraceparent is a record's detail, a JSON object that names something else already, with a traceparent.
+func WithTraceparent(detail, traceparent string) string {
+	return strings.TrimSuffix(detail, "}") + `,"traceparent":"` + traceparent + `"}`
 }
 
 // Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one computation

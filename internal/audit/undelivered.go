@@ -107,8 +107,12 @@ func undelivered(r *Record) Record {
 	key := r.Key
 	sum := sha256.Sum256(append([]byte("undelivered\x00"), r.Inputs[:]...))
 	copy(key.Inputs[:], sum[:])
+	detail := `{"undelivered":"` + r.Hash.String() + `"}`
+	if facts, err := r.Facts(); err == nil && facts.Traceparent != "" {
+		detail = WithTraceparent(detail, facts.Traceparent)
+	}
 	return Record{
 		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: `{"undelivered":"` + r.Hash.String() + `"}`,
+		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail,
 	}
 }

@@ -35,6 +35,8 @@ const (
 	schemaPrefix = "urn:analyze-retry:schema:"
 	// partitionKey is the CloudEvents extension that Kafka and its like spread events by.
 	partitionKey = "partitionkey"
+	// traceparent is the one of CloudEvents' extension for distributed tracing.
+	traceparent = "traceparent"
 )
 
 // namespace is this project's, for UUIDs of version 5. It never changes.
@@ -100,6 +102,9 @@ func FromRecord(r *audit.Record) (Event, error) {
 	e.SetTime(r.At)
 	e.SetDataSchema(schemaPrefix + kind)
 	e.SetExtension(partitionKey, Key(r))
+	if facts.Traceparent != "" {
+		e.SetExtension(traceparent, facts.Traceparent)
+	}
 	if err := e.SetData(cloudevents.ApplicationJSON, data); err != nil {
 		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
 	}
