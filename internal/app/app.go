@@ -29,18 +29,17 @@ import (
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
-// httpGrace is how long a request to the HTTP server may take to finish when the worker stops: longer than a probe.
-const httpGrace = time.Second
-
 // deathWatch is how much longer than two locks a process that has just started looks out for jobs that killed one.
 const deathWatch = 10 * time.Second
 
 // App is a worker that is put together: New, then Run once.
 type App struct {
-	cfg    config.Config
-	log    *zap.Logger
-	http   *ops.Server
-	client *zeebe.Client
+	cfg  config.Config
+	log  *zap.Logger
+	http *ops.Server
+	// profiles serve what slows the process down; nil where nobody asked for them.
+	profiles *ops.Server
+	client   *zeebe.Client
 
 	store    audit.Store
 	secret   *audit.Secret
@@ -102,14 +101,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: numbers.StoreFailed, Appended: appended})
-	if a.http, err = ops.New(ops.Options{Address: cfg.HTTPAddress, Metrics: registry, Ready: a.ready, Logger: log}); err != nil {
+	if err := a.listen(registry); err != nil {
 		return nil, err
 	}
-	a.later("close the HTTP server", func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), httpGrace)
-		defer cancel()
-		return a.http.Close(ctx)
-	})
 	if a.client, err = dial(cfg); err != nil {
 		return nil, err
 	}
@@ -196,10 +190,7 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	defer unlink()
 	served := make(chan error, 1)
-	go func() {
-		served <- a.http.Serve()
-		a.stop()
-	}()
+	go func() { served <- a.serve() }()
 	// What looks after the store goes on until the last answer is sent.
 	background, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()

@@ -25,6 +25,9 @@ func newConfig() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, warning := range cfg.Warnings() {
+			fmt.Fprintln(command.ErrOrStderr(), "warning: "+warning)
+		}
 		if *asJSON {
 			return printJSON(command, cfg.Settings())
 		}
@@ -53,11 +56,12 @@ func printSettings(command *cobra.Command, settings []config.Setting) error {
 func configHelp() string {
 	var b strings.Builder
 	b.WriteString(`Prints the effective configuration: every setting, its value (secrets hidden)
-and whether it comes from the environment or is the default. If there are faults
-in it, all of them are printed instead and the exit code is 2.
+and whether it comes from the environment, from a file or is the default. If
+there are faults in it, all of them are printed instead and the exit code is 2.
 
 An empty variable counts as unset. An unknown name that begins with RETRY_ is a
-fault.
+fault. Names that other clients of Zeebe read are warned of. What is secret can
+also come from a file, whose path NAME_FILE holds.
 
 Settings:
 `)
@@ -68,6 +72,9 @@ Settings:
 		}
 		b.WriteString("\n" + wrap(d.Meaning, "      "))
 		b.WriteString(wrap("Allowed: "+d.Allowed+".", "      "))
+		if d.File != "" {
+			b.WriteString(wrap("Or "+d.File+": the path of a file that holds it.", "      "))
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -32,6 +32,9 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 				return err
 			}
 			defer restore()
+			for _, warning := range cfg.Warnings() {
+				log.Warn("config_warning", zap.String("warning", warning))
+			}
 			a, err := app.New(command.Context(), cfg, log, buildVersion().Version)
 			if err != nil {
 				return err

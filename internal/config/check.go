@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 // could not be read is not looked at again (its field is empty), because add keeps the first fault of a name.
 func (c *Config) check(f *faults) {
 	c.checkWorker(f)
+	c.checkHTTP(f)
 	c.checkStore(f)
 	c.checkConnection(f)
 	c.checkOAuth(f)
@@ -37,14 +39,42 @@ func (c *Config) checkWorker(f *faults) {
 	if c.ShutdownTimeout < time.Second || c.ShutdownTimeout > 10*time.Minute {
 		f.addValue("RETRY_SHUTDOWN_TIMEOUT", c.ShutdownTimeout.String())
 	}
-	if _, _, ok := splitAddress(c.HTTPAddress); !ok {
-		f.addValue("RETRY_HTTP_ADDRESS", c.HTTPAddress)
-	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		f.addValue("RETRY_LOG_LEVEL", c.LogLevel)
 	}
 	if !slices.Contains([]string{"json", "console"}, c.LogFormat) {
 		f.addValue("RETRY_LOG_FORMAT", c.LogFormat)
+	}
+}
+
+// shortestToken is the length below which a token could be guessed.
+const shortestToken = 16
+
+// checkHTTP sees to it that nothing is shown to other hosts that was not meant for them.
+func (c *Config) checkHTTP(f *faults) {
+	const certificate, key = "RETRY_HTTP_TLS_CERTIFICATE_PATH", "RETRY_HTTP_TLS_KEY_PATH"
+	token := string(c.HTTPToken)
+	if token != "" && (len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		f.add("RETRY_HTTP_TOKEN", "is too short, or no text for a header; allowed: %s (openssl rand -hex 32)", allowed("RETRY_HTTP_TOKEN"))
+	}
+	f.checkPair(certificate, c.HTTPCertificate, key, c.HTTPKey)
+	if c.HTTPCertificate != "" && c.HTTPKey != "" {
+		f.checkFile(certificate, c.HTTPCertificate)
+		f.checkFile(key, c.HTTPKey)
+		if _, err := tls.LoadX509KeyPair(c.HTTPCertificate, c.HTTPKey); err != nil && !f.seen[key] {
+			f.add(certificate, "and %s are no certificate and its key: %v", key, err)
+		}
+	}
+	host, _, ok := splitAddress(c.HTTPAddress)
+	switch {
+	case !ok:
+		f.addValue("RETRY_HTTP_ADDRESS", c.HTTPAddress)
+	case !loopback(host) && token == "" && c.HTTPCertificate == "" && !f.seen["RETRY_HTTP_TOKEN"] && !f.seen[certificate]:
+		f.add("RETRY_HTTP_ADDRESS", "is %q, which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS with "+
+			"%s and %s, or use a loopback address such as 127.0.0.1:8080", c.HTTPAddress, certificate, key)
+	}
+	if host, _, ok := splitAddress(c.PprofAddress); c.PprofAddress != "" && (!ok || !loopback(host)) {
+		f.add("RETRY_PPROF_ADDRESS", "is %q, but profiles are for this host only; use a loopback address such as 127.0.0.1:6060", c.PprofAddress)
 	}
 }
 
@@ -85,15 +115,28 @@ func (c *Config) checkConnection(f *faults) {
 		}
 		if c.ZeebeInsecure {
 			f.add(file.name, "has no effect with ZEEBE_INSECURE_CONNECTION=true; remove one of the two")
-		} else if err := readable(file.path); err != nil {
-			f.add(file.name, "is %q, which cannot be read: %v", file.path, err)
+		} else {
+			f.checkFile(file.name, file.path)
 		}
 	}
-	if c.ZeebeClientCertificate != "" && c.ZeebeClientKey == "" {
-		f.add("ZEEBE_CLIENT_KEY_PATH", "is missing; ZEEBE_CLIENT_CERTIFICATE_PATH needs it")
+	f.checkPair("ZEEBE_CLIENT_CERTIFICATE_PATH", c.ZeebeClientCertificate, "ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
+	c.checkOtherClients(f)
+}
+
+// checkFile reports a file that cannot be read.
+func (f *faults) checkFile(name, path string) {
+	if err := readable(path); err != nil {
+		f.add(name, "is %q, which cannot be read: %v", path, err)
 	}
-	if c.ZeebeClientKey != "" && c.ZeebeClientCertificate == "" {
-		f.add("ZEEBE_CLIENT_CERTIFICATE_PATH", "is missing; ZEEBE_CLIENT_KEY_PATH needs it")
+}
+
+// checkPair reports a certificate without its key, and a key without its certificate.
+func (f *faults) checkPair(name, certificate, keyName, key string) {
+	if certificate != "" && key == "" {
+		f.add(keyName, "is missing; %s needs it", name)
+	}
+	if key != "" && certificate == "" {
+		f.add(name, "is missing; %s needs it", keyName)
 	}
 }
 
@@ -159,10 +202,7 @@ func readable(path string) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("it is empty")
 	}
-	if fault, ok := errors.AsType[*os.PathError](err); ok {
-		return fault.Err // without the path, which the fault's text names already
-	}
-	return err
+	return withoutPath(err) // which the fault's text names already
 }
 
 func printable(text string) bool {

@@ -18,7 +18,11 @@ type Config struct {
 	MaxJobsActive   int           `envconfig:"RETRY_MAX_JOBS_ACTIVE" default:"50" allowed:"a whole number from 1 to 1000" desc:"How many jobs the worker holds at a time."`
 	JobTimeout      time.Duration `envconfig:"RETRY_JOB_TIMEOUT" default:"10s" allowed:"a duration from 1s to 1h, such as 10s" desc:"How long the broker keeps a job for this worker before it gives it to another one."`
 	ShutdownTimeout time.Duration `envconfig:"RETRY_SHUTDOWN_TIMEOUT" default:"8s" allowed:"a duration from 1s to 10m, such as 8s" desc:"How long a stop lets the jobs in hand finish; what is left then goes back to the broker within a second. Keep it 2s below the grace period of the container engine (docker stop: 10s)."`
-	HTTPAddress     string        `envconfig:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. In a container, :8080."`
+	HTTPAddress     string        `envconfig:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. An address that other hosts can reach, such as :8080, needs RETRY_HTTP_TOKEN or a certificate."`
+	HTTPToken       Secret        `envconfig:"RETRY_HTTP_TOKEN" allowed:"16 or more printable ASCII characters without blanks" desc:"The bearer token that /metrics and the reasons of /readyz are shown for. Probes need none: /healthz and /readyz tell everybody whether."`
+	HTTPCertificate string        `envconfig:"RETRY_HTTP_TLS_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate to serve them with, by TLS 1.2 or newer; needs RETRY_HTTP_TLS_KEY_PATH. A renewed one is taken up without a restart."`
+	HTTPKey         string        `envconfig:"RETRY_HTTP_TLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of RETRY_HTTP_TLS_CERTIFICATE_PATH."`
+	PprofAddress    string        `envconfig:"RETRY_PPROF_ADDRESS" allowed:"host:port or 127.0.0.1:0 for any free one, where host is this one" desc:"Where profiles of the process are served, at /debug/pprof/; nowhere without it."`
 	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
 	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
 
@@ -45,9 +49,14 @@ type Config struct {
 
 	GCPercent GCPercent `envconfig:"GOGC" default:"200" allowed:"a percentage from 1 to 10000, or off" desc:"Go's garbage collector target. 200 instead of Go's own 100 saves a fifth of the CPU for about 4 MB. GOMEMLIMIT works as in every Go program."`
 
-	// fromEnv holds the names of the variables whose values come from the environment.
-	fromEnv map[string]bool
+	// sources holds where the values come from that are no defaults, by the names of their settings.
+	sources  map[string]string
+	warnings []string
 }
+
+// Warnings are what may be a mistake in the environment but hinders no start, one sentence each: names that other clients of
+// Zeebe read and this worker does not. No value is in them.
+func (c *Config) Warnings() []string { return c.warnings }
 
 // SQLitePath is the file of a sqlite:// store, empty for another store.
 func (c *Config) SQLitePath() string {

@@ -29,7 +29,11 @@ func table() string {
 		if d.Default != "" {
 			def = "`" + d.Default + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning))
+		name := "`" + d.Name + "`"
+		if d.File != "" {
+			name += " or `" + d.File + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning))
 	}
 	return b.String() + "\n"
 }

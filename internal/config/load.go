@@ -16,29 +16,18 @@ type FaultsError []string
 // Error lists the faults, one a line.
 func (e FaultsError) Error() string { return strings.Join(e, "\n") }
 
-// Load reads the environment. Its error is a [FaultsError] with every fault there is, not only the first.
+// Load reads the environment, and the files that it names for secrets. Its error is a [FaultsError] with every fault there
+// is, not only the first.
 //
 // A variable that is set but empty counts as unset, because that is what `NAME=${NAME}` in a compose file becomes when
 // nobody set it. Load removes such a variable from the process's environment: envconfig would take it as a value.
 func Load() (Config, error) {
-	cfg := Config{fromEnv: map[string]bool{}}
+	cfg := Config{sources: map[string]string{}}
 	faults := faults{seen: map[string]bool{}}
 	value := reflect.ValueOf(&cfg).Elem()
 	for _, field := range fields() {
-		name := field.Tag.Get("envconfig")
-		text, set := os.LookupEnv(name)
-		if set && text == "" {
-			if err := os.Unsetenv(name); err != nil {
-				return Config{}, fmt.Errorf("unset the empty %s: %w", name, err)
-			}
-		}
-		cfg.fromEnv[name] = text != ""
-		if strings.TrimSpace(text) != text {
-			faults.add(name, "has white space around its value; take it away")
-			continue
-		}
-		if err := process(field, value.FieldByIndex(field.Index)); err != nil {
-			faults.addValue(name, text)
+		if err := cfg.load(field, value.FieldByIndex(field.Index), &faults); err != nil {
+			return Config{}, err
 		}
 	}
 	if host, err := os.Hostname(); err == nil {
@@ -49,7 +38,46 @@ func Load() (Config, error) {
 	if len(faults.texts) > 0 {
 		return Config{}, FaultsError(faults.texts)
 	}
+	cfg.warnings = warnings()
 	return cfg, nil
+}
+
+// load fills one field, from its variable or from the file that its other variable names.
+func (c *Config) load(field reflect.StructField, into reflect.Value, f *faults) error {
+	name := field.Tag.Get("envconfig")
+	text, set := os.LookupEnv(name)
+	if set && text == "" {
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("unset the empty %s: %w", name, err)
+		}
+	}
+	if text != "" {
+		c.sources[name] = FromEnvironment
+	}
+	fromFile := fileVariable(field)
+	if path := os.Getenv(fromFile); fromFile != "" && path != "" {
+		if text != "" {
+			f.add(name, "and %s are both set; remove one of the two", fromFile)
+			return nil
+		}
+		var err error
+		if text, err = readSecret(path); err != nil {
+			f.addOf(name, fromFile, "names a file that cannot be used: %v", err)
+			return nil
+		}
+		c.sources[name] = FromFile
+	}
+	switch {
+	case strings.TrimSpace(text) != text:
+		f.add(name, "has white space around its value; take it away")
+	case c.sources[name] == FromFile:
+		into.SetString(text) // past the environment, which child processes and /proc show
+	default:
+		if err := process(field, into); err != nil {
+			f.addValue(name, text)
+		}
+	}
+	return nil
 }
 
 // PoliciesFile is the setting of the policies file by itself, for what asks no other setting and minds no fault of one.
@@ -77,12 +105,15 @@ type faults struct {
 	seen  map[string]bool
 }
 
-func (f *faults) add(name, format string, args ...any) {
+func (f *faults) add(name, format string, args ...any) { f.addOf(name, name, format, args...) }
+
+// addOf reports a fault of a setting that shows in another variable.
+func (f *faults) addOf(name, variable, format string, args ...any) {
 	if f.seen[name] {
 		return
 	}
 	f.seen[name] = true
-	f.texts = append(f.texts, name+" "+fmt.Sprintf(format, args...))
+	f.texts = append(f.texts, variable+" "+fmt.Sprintf(format, args...))
 }
 
 // addValue reports a value that is not among those that its setting allows.
@@ -94,9 +125,15 @@ func (f *faults) addValue(name, value string) {
 	if len(value) > longest {
 		value = strings.ToValidUTF8(value[:longest], "") + "..."
 	}
+	f.add(name, "is %q; allowed: %s", value, allowed(name))
+}
+
+// allowed is what a setting may hold.
+func allowed(name string) string {
 	for _, field := range fields() {
 		if field.Tag.Get("envconfig") == name {
-			f.add(name, "is %q; allowed: %s", value, field.Tag.Get("allowed"))
+			return field.Tag.Get("allowed")
 		}
 	}
+	return ""
 }

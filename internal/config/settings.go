@@ -12,10 +12,11 @@ type Setting struct {
 	Source string `json:"source"`
 }
 
-// The two sources that a value can come from.
+// The sources that a value can come from.
 const (
 	FromDefault     = "default"
 	FromEnvironment = "env"
+	FromFile        = "file"
 )
 
 // Settings lists the effective value of every setting, in order, secrets masked.
@@ -27,8 +28,8 @@ func (c Config) Settings() []Setting {
 			Value:  fmt.Sprint(reflect.ValueOf(c).FieldByIndex(field.Index).Interface()),
 			Source: FromDefault,
 		}
-		if c.fromEnv[s.Name] {
-			s.Source = FromEnvironment
+		if source, is := c.sources[s.Name]; is {
+			s.Source = source
 		}
 		list = append(list, s)
 	}
@@ -39,6 +40,8 @@ func (c Config) Settings() []Setting {
 type Doc struct {
 	// Default is empty where there is none.
 	Name, Default, Allowed, Meaning string
+	// File is the variable that may name a file with the value instead; empty where there is none.
+	File string
 }
 
 // Docs lists what every setting means, in order.
@@ -46,7 +49,7 @@ func Docs() []Doc {
 	var list []Doc
 	for _, field := range fields() {
 		tag := field.Tag
-		list = append(list, Doc{tag.Get("envconfig"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc")})
+		list = append(list, Doc{tag.Get("envconfig"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc"), fileVariable(field)})
 	}
 	return list
 }

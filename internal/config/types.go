@@ -76,6 +76,9 @@ type URL string
 
 // String returns the URL with *** in place of a password, and only *** where it cannot be told where the password is.
 func (u URL) String() string {
+	if u != "" && u.Scheme() == "" {
+		return mask // no URL: a password by itself, or a list of names and values with one in it
+	}
 	if !strings.Contains(string(u), "@") && !strings.Contains(string(u), "password") {
 		return string(u)
 	}

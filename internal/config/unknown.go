@@ -10,17 +10,16 @@ import (
 )
 
 // foreignNames reports, in alphabetical order, the variables that somebody set in the belief that they are settings:
-// every unknown RETRY_ name (a misspelt one would otherwise leave its default in place without a word), and ZEEBE_HOST,
-// which Zeebe's own clients read, where ZEEBE_ADDRESS is not set. Other ZEEBE_ names belong to other programs. An empty
-// variable counts as unset, like everywhere.
+// every unknown RETRY_ name (a misspelt one would otherwise leave its default in place without a word), and ZEEBE_HOST and
+// ZEEBE_PORT, which Zeebe's own clients read, where ZEEBE_ADDRESS is not set. An empty variable counts as unset, like
+// everywhere.
 func foreignNames() []string {
-	var known []string
-	for _, field := range fields() {
-		known = append(known, field.Tag.Get("envconfig"))
-	}
+	known := names()
 	var texts []string
-	if os.Getenv("ZEEBE_HOST") != "" && os.Getenv("ZEEBE_ADDRESS") == "" {
-		texts = append(texts, "ZEEBE_HOST is not read by this worker; set ZEEBE_ADDRESS to host:port")
+	for _, name := range []string{"ZEEBE_HOST", "ZEEBE_PORT"} {
+		if value := os.Getenv(name); value != "" && !serviceLink(value) && os.Getenv("ZEEBE_ADDRESS") == "" {
+			texts = append(texts, name+" is not read by this worker; set ZEEBE_ADDRESS to host:port")
+		}
 	}
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
@@ -31,6 +30,18 @@ func foreignNames() []string {
 	}
 	slices.Sort(texts)
 	return texts
+}
+
+// names are those of all variables that are read.
+func names() []string {
+	var all []string
+	for _, field := range fields() {
+		all = append(all, field.Tag.Get("envconfig"))
+		if file := fileVariable(field); file != "" {
+			all = append(all, file)
+		}
+	}
+	return all
 }
 
 // remedy says what to do about an unknown name, where that can be told.

@@ -1,0 +1,124 @@
+package config_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// pair makes a certificate and its key and returns their paths.
+func pair(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	privateDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))),
+		file(t, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: privateDER})))
+}
+
+func TestEverySecretCanComeFromAFile(t *testing.T) {
+	var withFile []string
+	for _, d := range config.Docs() {
+		if d.File != "" {
+			withFile = append(withFile, d.File)
+		}
+	}
+	want := []string{"RETRY_HTTP_TOKEN_FILE", "RETRY_DATABASE_URL_FILE", "RETRY_EVENTS_URL_FILE", "ZEEBE_CLIENT_SECRET_FILE"}
+	if diff := cmp.Diff(want, withFile); diff != "" {
+		t.Errorf("settings with a file (-want +got):\n%s", diff)
+	}
+	cfg := load(t, "RETRY_HTTP_TOKEN_FILE="+file(t, "0123456789abcdef\n"), "RETRY_DATABASE_URL_FILE="+file(t, "postgres://app:s3cret@db/retry\r\n"),
+		"RETRY_AUDIT_KEY_FILE=k", "RETRY_EVENTS_URL_FILE="+file(t, "amqp://app:s3cret@mq/"), "ZEEBE_CLIENT_SECRET_FILE="+file(t, "s3cret\n"),
+		"ZEEBE_CLIENT_ID=worker", "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token")
+	for _, test := range []struct{ got, want string }{
+		{string(cfg.HTTPToken), "0123456789abcdef"},
+		{string(cfg.DatabaseURL), "postgres://app:s3cret@db/retry"},
+		{string(cfg.EventsURL), "amqp://app:s3cret@mq/"},
+		{string(cfg.ZeebeClientSecret), "s3cret"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q arrived, want %q", test.got, test.want)
+		}
+	}
+	shown := map[string]string{}
+	for _, s := range cfg.Settings() {
+		if s.Source == config.FromFile {
+			shown[s.Name] = s.Value
+		}
+	}
+	if diff := cmp.Diff(map[string]string{
+		"RETRY_HTTP_TOKEN": "***", "RETRY_DATABASE_URL": "postgres://app:***@db/retry", "RETRY_EVENTS_URL": "amqp://app:***@mq/", "ZEEBE_CLIENT_SECRET": "***",
+	}, shown); diff != "" {
+		t.Errorf("settings from files (-want +got):\n%s", diff)
+	}
+	for _, entry := range os.Environ() {
+		if strings.Contains(entry, "s3cret") {
+			t.Errorf("the secret of a file stands in the environment: %s", entry)
+		}
+	}
+}
+
+func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
+	for _, test := range []struct{ name, path, want string }{
+		{"is not there", filepath.Join(t.TempDir(), "missing"), "no such file or directory"},
+		{"is a directory", t.TempDir(), "is a directory"},
+		{"is empty", file(t, ""), "it is empty"},
+		{"is a line break", file(t, "\n"), "it is empty"},
+		{"is as large as may be", file(t, strings.Repeat("x", 64<<10)), ""},
+		{"is larger", file(t, strings.Repeat("x", 64<<10+1)), "it is larger than 64 KiB"},
+		{"never ends", "/dev/zero", "it is larger than 64 KiB"},
+		{"has two lines", file(t, "0123456789abcdef\nand more\n"), "it holds more than one line, or is no text"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			// The token is what lets the address through: that fault must not be told too.
+			got := faults(t, "RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN_FILE="+test.path)
+			var want []string
+			if test.want != "" {
+				want = []string{"RETRY_HTTP_TOKEN_FILE names a file that cannot be used: " + test.want}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestASecretThatIsSetTwiceIsRefusedWithBothNames(t *testing.T) {
+	got := faults(t, "RETRY_DATABASE_URL=sqlite://a.db", "RETRY_DATABASE_URL_FILE="+file(t, "sqlite://a.db"))
+	if diff := cmp.Diff([]string{"RETRY_DATABASE_URL and RETRY_DATABASE_URL_FILE are both set; remove one of the two"}, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoFaultRepeatsASecret(t *testing.T) {
+	const canary = "c4n4ry"
+	got := faults(t, "ZEEBE_CLIENT_SECRET=\t"+canary, "RETRY_ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_CLIENT_ID=worker",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=ftp://worker:"+canary+"@login.example", "RETRY_HTTP_TOKEN="+canary,
+		"RETRY_DATABASE_URL_FILE="+file(t, canary), "RETRY_EVENTS_URL_FILE="+canary, "ZEEBE_CLIENT_SECRET_FILE="+canary,
+		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET="+canary)
+	if len(got) < 6 || strings.Contains(strings.Join(got, "\n"), canary) {
+		t.Errorf("got %d faults:\n%s", len(got), strings.Join(got, "\n"))
+	}
+}
