@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -57,4 +58,16 @@ func mustExist(cfg config.Config, path string) error {
 		return fmt.Errorf("there is no audit store at RETRY_DATABASE_URL=%s (%w); a worker makes it at its first start", cfg.DatabaseURL, err)
 	}
 	return nil
+}
+
+// Backup copies a SQLite store into a new file, also while a worker writes to it. PostgreSQL has means of its own.
+func Backup(ctx context.Context, cfg config.Config, target string) error {
+	path := cfg.SQLitePath()
+	if path == "" {
+		return errors.New("only a SQLite store is backed up by this command; PostgreSQL by its own means, such as pg_dump (docs/operations.md)")
+	}
+	if err := mustExist(cfg, path); err != nil {
+		return err
+	}
+	return sqlite.Backup(ctx, path, target)
 }

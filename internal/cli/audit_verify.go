@@ -44,7 +44,7 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 	headsFile := flags.String("heads", "", "file of heads that were kept; - is standard input")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+		return ask(command, func(_ context.Context, cfg config.Config, store audit.Store) error {
 			if *keyFile == "" {
 				*keyFile = cfg.AuditKey()
 			}
@@ -56,27 +56,37 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 			if err != nil {
 				return err
 			}
-			progress, done := progressOn(command.ErrOrStderr())
-			verified, err := audit.Verify(ctx, store, public, known, progress)
-			done()
-			c := checked{
-				Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
-				KnownHeads: len(known), AgreedHeads: verified.Agreed,
-			}
-			broken, isBroken := errors.AsType[*audit.BrokenError](err)
-			if err != nil && !isBroken {
+			c, err := check(command, cfg, store, public, known)
+			if c == nil {
 				return err
-			}
-			if isBroken {
-				c.Broken = &brokenPlace{broken.Chain, broken.Seq, broken.ID, broken.Why}
-			}
-			for _, h := range verified.Heads {
-				c.Heads = append(c.Heads, lineOf(h))
 			}
 			return c.print(command, *asJSON, err)
 		})
 	}
 	return command
+}
+
+// check checks a store. It returns nil where the store could not be checked, and otherwise what was found, and as the
+// error that the trail is broken where it is.
+func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
+	progress, done := progressOn(command.ErrOrStderr())
+	verified, err := audit.Verify(command.Context(), store, public, known, progress)
+	done()
+	c := &checked{
+		Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
+		KnownHeads: len(known), AgreedHeads: verified.Agreed,
+	}
+	broken, isBroken := errors.AsType[*audit.BrokenError](err)
+	if err != nil && !isBroken {
+		return nil, err
+	}
+	if isBroken {
+		c.Broken = &brokenPlace{broken.Chain, broken.Seq, broken.ID, broken.Why}
+	}
+	for _, h := range verified.Heads {
+		c.Heads = append(c.Heads, lineOf(h))
+	}
+	return c, err
 }
 
 // checked is what a check found. Its JSON form is stable.

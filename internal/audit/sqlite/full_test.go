@@ -13,20 +13,7 @@ import (
 // files, at another place of the transaction each time. It fails where the writer is kept after an error: then what it
 // holds for the end of the chain is not what the file has.
 func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
-	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	var free syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &free); err != nil {
-		t.Fatal(err)
-	}
-	limit := func(bytes uint64) {
-		t.Helper()
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: free.Max}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer limit(free.Cur)
-
+	limit, free := diskLimit(t)
 	f, secret := newFile(t), newSecret(t)
 	s := openFile(t, f.path, secret)
 	n, refused := 0, 0
@@ -38,7 +25,7 @@ func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 				t.Error("the probe wrote to a full disk")
 			}
 		}
-		limit(free.Cur)
+		limit(free)
 		if err := s.Probe(t.Context()); err != nil {
 			t.Fatalf("with room again: %v", err)
 		}
@@ -54,4 +41,25 @@ func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 	if refused < 3 {
 		t.Errorf("only %d appends were refused", refused)
 	}
+}
+
+// diskLimit returns what limits the size of the process's files, and the limit that there was, which comes back at the end.
+func diskLimit(t *testing.T) (limit func(bytes uint64), free uint64) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	limit = func(bytes uint64) {
+		t.Helper()
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		limit(before.Cur)
+		signal.Reset(syscall.SIGXFSZ)
+	})
+	return limit, before.Cur
 }

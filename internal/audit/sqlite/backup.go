@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	driver "modernc.org/sqlite"
+)
+
+// Backup copies the store at path, as it is at one moment, into a new file that only its owner may read. A worker may be
+// writing meanwhile and is not held up. It fails where the target exists, and leaves no half copy behind.
+func Backup(ctx context.Context, path, target string) (err error) {
+	s, err := OpenReadOnly(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("back up the audit store: %w", err)
+	}
+	if err := errors.Join(file.Close(), copyInto(ctx, s.read, target)); err != nil {
+		return errors.Join(fmt.Errorf("back up the audit store %s into %s: %w", path, target, err), os.Remove(target))
+	}
+	return nil
+}
+
+// copyInto copies all pages in one step, which is one reading transaction: what is committed meanwhile is not in the copy.
+func copyInto(ctx context.Context, db *sql.DB, target string) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(c any) error {
+		backup, err := c.(interface {
+			NewBackup(target string) (*driver.Backup, error)
+		}).NewBackup(source(target, "rw", "synchronous(FULL)"))
+		if err != nil {
+			return err
+		}
+		more, err := backup.Step(-1)
+		if err == nil && more {
+			err = errors.New("it did not come to its end")
+		}
+		return errors.Join(err, backup.Finish())
+	})
+}

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+)
+
+func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
+	f, secret := newFile(t), newSecret(t)
+	s := openFile(t, f.path, secret)
+	if err := audittest.Fill(t.Context(), s, 0, 1000); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	begun := make(chan struct{})
+	writing.Go(func() {
+		for n := 1000; ctx.Err() == nil; n += 10 {
+			if _, err := s.Append(t.Context(), audittest.Records(n, n+10), nil); err != nil {
+				t.Error(err)
+				return
+			}
+			if n == 1000 {
+				close(begun)
+			}
+		}
+	})
+	<-begun
+	target := filepath.Join(t.TempDir(), "copy of today.db")
+	err := Backup(t.Context(), f.path, target)
+	stop()
+	writing.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
+	}
+	c := openFile(t, target, secret)
+	before, err := audit.Verify(t.Context(), c, secret.Public(), nil, nil)
+	if err != nil || before.Records < 1010 {
+		t.Fatalf("the copy has %d records in order, %v", before.Records, err)
+	}
+	if _, err := c.Append(t.Context(), audittest.Records(100_000, 100_001), nil); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := audit.Verify(t.Context(), c, secret.Public(), before.Heads, nil); err != nil || after.Records != before.Records+1 {
+		t.Errorf("continued, it has %d records in order, %v", after.Records, err)
+	}
+}
+
+func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
+	f := newFile(t)
+	s := openFile(t, f.path, newSecret(t))
+	if err := audittest.Fill(t.Context(), s, 0, 100); err != nil {
+		t.Fatal(err)
+	}
+	there := filepath.Join(t.TempDir(), "there.db")
+	if err := os.WriteFile(there, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Backup(t.Context(), f.path, there); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file that is there: %v", err)
+	}
+	if text, err := os.ReadFile(there); err != nil || string(text) != "precious" {
+		t.Errorf("the file that was there holds %q, %v", text, err)
+	}
+
+	none := filepath.Join(t.TempDir(), "none.db")
+	if err := Backup(t.Context(), there, none); err == nil || !strings.Contains(err.Error(), there) {
+		t.Errorf("a copy of what is no store: %v", err)
+	}
+	limit, free := diskLimit(t)
+	limit(20_000)
+	err := Backup(t.Context(), f.path, none)
+	limit(free)
+	if err == nil || !strings.Contains(err.Error(), none) {
+		t.Errorf("a copy onto a full disk: %v", err)
+	}
+	if _, err := os.Stat(none); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a copy is left: %v", err)
+	}
+}

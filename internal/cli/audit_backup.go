@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+func newAuditBackup() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy a SQLite store into a new file, and check the copy",
+		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
+new file, also while a worker writes to it, and then checks the copy's audit
+trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
+up by its own means.
+
+To restore: stop the worker, put the copy in the store's place, remove the files
+beside it that end in -wal and -shm, and start the worker with the same key.
+docs/operations.md says what the decisions since the backup become.`,
+		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("%s wants the new file, such as /backup/today.db, but got %s", command.CommandPath(), count(len(args), "argument"))}
+			}
+			return nil
+		},
+	}
+	asJSON := command.Flags().Bool("json", false, "print one JSON object")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		cfg, err := config.Load()
+		if err != nil {
+			return err
+		}
+		public, err := audit.LoadPublic(cfg.AuditKey())
+		if err != nil && cfg.SQLitePath() != "" {
+			return fmt.Errorf("the copy could not be checked without the key: %w", err)
+		}
+		ctx := command.Context()
+		if err := app.Backup(ctx, cfg, args[0]); err != nil {
+			return err
+		}
+		cfg.DatabaseURL = config.URL("sqlite://" + args[0])
+		store, err := app.OpenHistory(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		c, err := check(command, cfg, store, public, nil)
+		if closeErr := store.Close(); c == nil || closeErr != nil {
+			return errors.Join(err, closeErr)
+		}
+		return c.print(command, *asJSON, err)
+	}
+	return command
+}
