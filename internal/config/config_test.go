@@ -187,6 +187,28 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	}
 }
 
+// faultCase is an environment and the one fault in it.
+type faultCase struct {
+	name string
+	env  []string
+	want string // "" where it is none
+}
+
+func checkFaults(t *testing.T, cases []faultCase) {
+	t.Helper()
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			var want []string
+			if test.want != "" {
+				want = []string{test.want}
+			}
+			if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestOneFault(t *testing.T) {
 	oauth := func(more ...string) []string {
 		return append([]string{
@@ -195,18 +217,7 @@ func TestOneFault(t *testing.T) {
 		}, more...)
 	}
 	missing, empty := filepath.Join(t.TempDir(), "missing.pem"), file(t, "")
-	certificate, key := pair(t)
-	_, otherKey := pair(t)
-	exposed := func(address string) string {
-		return `RETRY_HTTP_ADDRESS is "` + address + `", which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS ` +
-			`with RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH, or use a loopback address such as 127.0.0.1:8080`
-	}
-	const badToken = `RETRY_HTTP_TOKEN is too short, or no text for a header; allowed: 16 or more printable ASCII characters without blanks (openssl rand -hex 32)`
-	for _, test := range []struct {
-		name string
-		env  []string
-		want string // "" where it is none
-	}{
+	checkFaults(t, []faultCase{
 		{"no jobs at all", []string{"RETRY_MAX_JOBS_ACTIVE=0"}, `RETRY_MAX_JOBS_ACTIVE is "0"; allowed: a whole number from 1 to 1000`},
 		{"one job is enough", []string{"RETRY_MAX_JOBS_ACTIVE=1"}, ""},
 		{"the most jobs", []string{"RETRY_MAX_JOBS_ACTIVE=1000"}, ""},
@@ -239,23 +250,6 @@ func TestOneFault(t *testing.T) {
 		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
 		{"a port that is none", []string{"RETRY_HTTP_ADDRESS=:65536"}, `RETRY_HTTP_ADDRESS is ":65536"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
 		{"any free port", []string{"RETRY_HTTP_ADDRESS=[::1]:0"}, ""},
-		{"metrics for everybody", []string{"RETRY_HTTP_ADDRESS=:8080"}, exposed(":8080")},
-		{"metrics for everybody, spelt out", []string{"RETRY_HTTP_ADDRESS=0.0.0.0:8080"}, exposed("0.0.0.0:8080")},
-		{"metrics for one network", []string{"RETRY_HTTP_ADDRESS=10.0.0.1:8080"}, exposed("10.0.0.1:8080")},
-		{"metrics for everybody with a token", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcdef"}, ""},
-		{"metrics for everybody by TLS", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + key}, ""},
-		{"a token that can be guessed", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcde"}, badToken},
-		{"a token with a blank", []string{"RETRY_HTTP_TOKEN=0123456789 abcdef"}, badToken},
-		{"a token that no header can carry", []string{"RETRY_HTTP_TOKEN=0123456789abcdéf"}, badToken},
-		{"a certificate to serve without its key", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate}, `RETRY_HTTP_TLS_KEY_PATH is missing; RETRY_HTTP_TLS_CERTIFICATE_PATH needs it`},
-		{"a key to serve without its certificate", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TLS_KEY_PATH=" + key}, `RETRY_HTTP_TLS_CERTIFICATE_PATH is missing; RETRY_HTTP_TLS_KEY_PATH needs it`},
-		{"a certificate to serve that is not there", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + missing, "RETRY_HTTP_TLS_KEY_PATH=" + key}, `RETRY_HTTP_TLS_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
-		{"a key that is not there", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + missing}, `RETRY_HTTP_TLS_KEY_PATH is "` + missing + `", which cannot be read: no such file or directory`},
-		{"a key of another certificate", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + otherKey}, `RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH are no certificate and its key: tls: private key does not match public key`},
-		{"profiles for this host", []string{"RETRY_PPROF_ADDRESS=[::1]:0"}, ""},
-		{"profiles for everybody", []string{"RETRY_PPROF_ADDRESS=:6060"}, `RETRY_PPROF_ADDRESS is ":6060", but profiles are for this host only; use a loopback address such as 127.0.0.1:6060`},
-		{"profiles for everybody with a token", []string{"RETRY_PPROF_ADDRESS=10.0.0.1:6060", "RETRY_HTTP_TOKEN=0123456789abcdef"}, `RETRY_PPROF_ADDRESS is "10.0.0.1:6060", but profiles are for this host only; use a loopback address such as 127.0.0.1:6060`},
-		{"profiles at no address", []string{"RETRY_PPROF_ADDRESS=on"}, `RETRY_PPROF_ADDRESS is "on", but profiles are for this host only; use a loopback address such as 127.0.0.1:6060`},
 		{"a collector target of nothing", []string{"GOGC=0"}, `GOGC is "0"; allowed: a percentage from 1 to 10000, or off`},
 		{"a collector target in words", []string{"GOGC=twice"}, `GOGC is "twice"; allowed: a percentage from 1 to 10000, or off`},
 
@@ -302,17 +296,7 @@ func TestOneFault(t *testing.T) {
 		{"a setting without its own prefix", []string{"RETRY_ZEEBE_ADDRESS=zeebe:1"}, `RETRY_ZEEBE_ADDRESS is not a setting; did you mean ZEEBE_ADDRESS?`},
 		{"a service link of Kubernetes", []string{"RETRY_WORKER_PORT_8080_TCP=tcp://10.0.0.1:8080"}, `RETRY_WORKER_PORT_8080_TCP is not a setting; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod`},
 		{"a variable of somebody else", []string{"RETRYING=1", "MY_RETRY_X=1"}, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var want []string
-			if test.want != "" {
-				want = []string{test.want}
-			}
-			if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func TestAScopeAloneAsksForAllOfOAuth(t *testing.T) {
