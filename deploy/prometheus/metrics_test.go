@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -20,11 +21,17 @@ type metric struct {
 // ofTheTarget are the labels that Prometheus itself gives to what it scrapes.
 var ofTheTarget = []string{"namespace", "job", "pod", "instance"}
 
-// brokers are the metrics of Zeebe 8.5 that are in use, at :9600/actuator/prometheus, and up, which Prometheus makes.
-var brokers = map[string]metric{
-	"zeebe_job_events_total":        {"counter", []string{"action", "partition", "type"}},
-	"zeebe_pending_incidents_total": {"gauge", []string{"partition"}},
-	"up":                            {"gauge", nil},
+// others are the metrics in use that the worker does not count: those of Zeebe 8.5 at :9600/actuator/prometheus, of Go's
+// own collectors, and up, which Prometheus makes.
+var others = map[string]metric{
+	"zeebe_job_events_total":            {"counter", []string{"action", "partition", "type"}},
+	"zeebe_pending_incidents_total":     {"gauge", []string{"partition"}},
+	"zeebe_dropped_request_count_total": {"counter", []string{"partition"}},
+	"zeebe_health":                      {"gauge", []string{"partition"}},
+	"go_goroutines":                     {"gauge", nil},
+	"process_start_time_seconds":        {"gauge", nil},
+	"process_cpu_seconds_total":         {"counter", nil},
+	"up":                                {"gauge", nil},
 }
 
 // actions are the values of the label action of zeebe_job_events_total.
@@ -35,7 +42,7 @@ var promql = parser.NewParser(parser.Options{})
 // known are the metrics of the worker, by the catalogue that its own tests keep, those of the broker, and our records.
 func known(t *testing.T) map[string]metric {
 	t.Helper()
-	all := maps.Clone(brokers)
+	all := maps.Clone(others)
 	for line := range strings.Lines(read(t, "../../internal/metrics/testdata/catalogue.golden")) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t") // name, type, labels, help
 		if len(field) != 4 {
@@ -48,7 +55,7 @@ func known(t *testing.T) map[string]metric {
 		}
 		all[field[0]+"_sum"] = metric{"counter", m.labels}
 		all[field[0]+"_count"] = metric{"counter", m.labels}
-		all[field[0]+"_bucket"] = metric{"counter", append(m.labels, labels.BucketLabel)}
+		all[field[0]+"_bucket"] = metric{"counter", append(m.labels, model.BucketLabel)}
 	}
 	for _, r := range rules(t) {
 		if r.Record != "" {
@@ -126,7 +133,7 @@ func checkSelector(t *testing.T, s *parser.VectorSelector, all map[string]metric
 	narrow := false
 	for _, matcher := range s.LabelMatchers {
 		switch {
-		case matcher.Name == labels.MetricName, slices.Contains(ofTheTarget, matcher.Name):
+		case matcher.Name == model.MetricNameLabel, slices.Contains(ofTheTarget, matcher.Name):
 		case !slices.Contains(m.labels, matcher.Name):
 			t.Errorf("%s has no label %s", s.Name, matcher.Name)
 		default:
@@ -139,7 +146,7 @@ func checkSelector(t *testing.T, s *parser.VectorSelector, all map[string]metric
 			t.Errorf("no scrape job matches %s", matcher)
 		}
 	}
-	if _, brokersOwn := brokers[s.Name]; narrow && !brokersOwn && !matches(s, atStart) {
+	if _, notOurs := others[s.Name]; narrow && !notOurs && !matches(s, atStart) {
 		t.Errorf("no worker has a series %s", s)
 	}
 }
@@ -180,13 +187,13 @@ func TestTheTestsFeedMetricsAndLabelsThatAreThere(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", input.Series, err)
 			}
-			m, is := all[fed.Get(labels.MetricName)]
+			m, is := all[fed.Get(model.MetricNameLabel)]
 			if !is {
 				t.Errorf("%s: nobody has this metric", input.Series)
 				continue
 			}
 			fed.Range(func(l labels.Label) {
-				if l.Name != labels.MetricName && !slices.Contains(ofTheTarget, l.Name) && !slices.Contains(m.labels, l.Name) {
+				if l.Name != model.MetricNameLabel && !slices.Contains(ofTheTarget, l.Name) && !slices.Contains(m.labels, l.Name) {
 					t.Errorf("%s: the metric has no label %s", input.Series, l.Name)
 				}
 			})
@@ -194,10 +201,17 @@ func TestTheTestsFeedMetricsAndLabelsThatAreThere(t *testing.T) {
 	}
 }
 
-// name is a word in backticks, or in a description, that may be a metric or a line of the log.
-var name = regexp.MustCompile("`([a-z0-9]+(?:_[a-z0-9]+)+)[`{\\[]")
+// In what is written for people: a metric or a line of the log in backticks, a query in backticks, and what a description
+// has instead of backticks.
+var (
+	quotedName   = regexp.MustCompile("`([a-z0-9]+(?:_[a-z0-9]+)+)[`{\\[]")
+	quotedQuery  = regexp.MustCompile("`((?:(?:sum|topk|count|rate|increase|changes)[ (]|time\\(\\)|[a-z_]+(?:\\{| == ))[^`]*)`")
+	unquotedName = regexp.MustCompile(`\b[a-z0-9]+(?:_[a-z0-9]+)+\b`)
+)
 
-func TestTheRunbooksNameMetricsAndLogLinesThatAreThere(t *testing.T) {
+// isNamed returns what tells whether a word is a metric, or a text of the worker's code as the name of a log line is.
+func isNamed(t *testing.T) func(word string) bool {
+	t.Helper()
 	all := known(t)
 	var code strings.Builder
 	for _, pattern := range []string{"../../internal/*/*.go", "../../internal/*/*/*.go"} {
@@ -207,13 +221,43 @@ func TestTheRunbooksNameMetricsAndLogLinesThatAreThere(t *testing.T) {
 			}
 		}
 	}
+	return func(word string) bool {
+		_, is := all[word]
+		_, histogram := all[word+"_bucket"]
+		return is || histogram || strings.Contains(code.String(), `"`+word+`"`)
+	}
+}
+
+func TestTheRunbooksNameMetricsAndLogLinesThatAreThere(t *testing.T) {
+	is, all, atStart := isNamed(t), known(t), series(t)
 	for _, file := range files(t, runbooks+"*.md") {
-		for _, found := range name.FindAllStringSubmatch(read(t, file), -1) {
-			word := found[1]
-			_, is := all[word]
-			_, histogram := all[word+"_bucket"]
-			if !is && !histogram && !strings.Contains(code.String(), `"`+word+`"`) {
-				t.Errorf("%s: %s is neither a metric nor a line of the log", file, word)
+		t.Run(strings.TrimPrefix(file, runbooks), func(t *testing.T) {
+			text := read(t, file)
+			for _, found := range quotedName.FindAllStringSubmatch(text, -1) {
+				if !is(found[1]) {
+					t.Errorf("%s is neither a metric nor a line of the log", found[1])
+				}
+			}
+			for _, found := range quotedQuery.FindAllStringSubmatch(text, -1) {
+				expr, err := promql.ParseExpr(found[1])
+				if err != nil {
+					t.Errorf("%s: %v", found[1], err)
+					continue
+				}
+				for _, s := range selectors(expr) {
+					checkSelector(t, s, all, atStart)
+				}
+			}
+		})
+	}
+}
+
+func TestTheDescriptionsNameMetricsAndLogLinesThatAreThere(t *testing.T) {
+	is := isNamed(t)
+	for name, alert := range alerts(t) {
+		for _, word := range unquotedName.FindAllString(alert.Annotations["description"], -1) {
+			if !is(word) && word != "job_type" {
+				t.Errorf("%s: %s is neither a metric nor a line of the log", name, word)
 			}
 		}
 	}

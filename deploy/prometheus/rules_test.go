@@ -119,6 +119,7 @@ func TestTheRulesAreValid(t *testing.T) {
 }
 
 func TestTheAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldBe(t *testing.T) {
+	t.Parallel()
 	for _, file := range files(t, "*.rules.test.yml") {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
