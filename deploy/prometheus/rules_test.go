@@ -213,8 +213,8 @@ func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
 
 	var config struct {
 		ScrapeConfigs []struct {
-			Job    string `yaml:"job_name"`
-			Static []struct{ Labels map[string]string }
+			Job    string                               `yaml:"job_name"`
+			Static []struct{ Labels map[string]string } `yaml:"static_configs"`
 		} `yaml:"scrape_configs"`
 	}
 	decode(t, "scrape.example.yml", &config)
