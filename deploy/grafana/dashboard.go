@@ -80,7 +80,7 @@ func build() (dashboard.Dashboard, error) {
 	}
 	// Ids by place: links to a panel hold as long as no panel comes before it.
 	for i := range d.Panels {
-		id := uint32(i + 1) //nolint:gosec // there are some dozens
+		id := uint32(i + 1)
 		if p := d.Panels[i].Panel; p != nil {
 			p.Id, p.Datasource = &id, source()
 		} else {
@@ -92,7 +92,7 @@ func build() (dashboard.Dashboard, error) {
 
 // source is the Prometheus that is chosen above the panels.
 func source() *common.DataSourceRef {
-	return &common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${DS_PROMETHEUS}")}
+	return &common.DataSourceRef{Type: new("prometheus"), Uid: new("${DS_PROMETHEUS}")}
 }
 
 // The variables stand in selectors as =~"$name": several may be chosen. "All" is .* for the namespace, which so finds series
@@ -129,5 +129,5 @@ func option(text, value string) dashboard.VariableOption {
 	one := func(s string) dashboard.StringOrArrayOfString {
 		return dashboard.StringOrArrayOfString{ArrayOfString: []string{s}}
 	}
-	return dashboard.VariableOption{Selected: cog.ToPtr(true), Text: one(text), Value: one(value)}
+	return dashboard.VariableOption{Selected: new(true), Text: one(text), Value: one(value)}
 }

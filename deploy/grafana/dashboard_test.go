@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"hospital.example/analyze-retry/deploy/grafana"
@@ -282,7 +281,7 @@ func foreign(n *parser.VectorSelector, has []string) (list []string) {
 	var names []string
 	for _, m := range n.LabelMatchers {
 		names = append(names, m.Name)
-		if m.Name != labels.MetricName && !slices.Contains(has, m.Name) {
+		if m.Name != "__name__" && !slices.Contains(has, m.Name) {
 			list = append(list, n.Name+" has no label "+m.Name)
 		}
 	}

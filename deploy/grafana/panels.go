@@ -76,9 +76,12 @@ func mean(histogram, window string) string {
 		worker(histogram+"_sum"), window, worker(histogram+"_count"), window)
 }
 
+// refs names the queries of a panel.
+const refs = "ABCDEFGH"
+
 // target makes the n-th query of a panel.
 func target(n int, q query) *prometheus.DataqueryBuilder {
-	b := prometheus.NewDataqueryBuilder().RefId(string(rune('A' + n))).Expr(q.expr).Datasource(*source()).
+	b := prometheus.NewDataqueryBuilder().RefId(refs[n : n+1]).Expr(q.expr).Datasource(*source()).
 		EditorMode(prometheus.QueryEditorModeCode)
 	if q.legend != "" {
 		b.LegendFormat(q.legend)
@@ -136,7 +139,7 @@ func number(a about, thresholds cog.Builder[dashboard.ThresholdsConfig]) *stat.P
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 }
 
-// light is a state, 1 or 0, in words and colours; others are the words for NaN, or "".
+// light is a state, 1 or 0, in words and colours; unknown are the words for NaN, or "".
 func light(a about, expr, up, down, unknown string) *stat.PanelBuilder {
 	result := func(text, color string) dashboard.ValueMappingResult {
 		return dashboard.ValueMappingResult{Text: &text, Color: &color}

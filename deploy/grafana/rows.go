@@ -100,7 +100,9 @@ func jobs() []cog.Builder[dashboard.Panel] {
 			query{worker("retry_clock_skew_seconds"), "{{instance}}"}),
 		lines(about{"Requests at the broker", "Requests that partitions received, and those that they dropped because of back-pressure.", "reqps"},
 			query{"sum(rate(" + broker("zeebe_received_request_count_total") + "[$__rate_interval]))", "received"},
-			query{"sum(rate(" + broker("zeebe_dropped_request_count_total") + "[$__rate_interval]))", "dropped"}).
+			// A series that begins with the first request that was dropped.
+			query{"sum(rate(" + broker("zeebe_dropped_request_count_total") + "[$__rate_interval])) or 0 * sum(rate(" +
+				broker("zeebe_received_request_count_total") + "[$__rate_interval]))", "dropped"}).
 			Span(12),
 		lines(about{"Open incidents", "At the broker, of any process.", "short"},
 			query{"sum by (partition) (max by (namespace, partition) (" + broker("zeebe_pending_incidents_total") + "))", "partition {{partition}}"}).

@@ -1,0 +1,251 @@
+package e2e
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// answersFile makes the day of the dashboard's test a long one and is written with what Prometheus answered, for
+// tools/dashboard to draw.
+var answersFile = flag.String("dashboard-answers", "", "play for seven minutes and write the answers of Prometheus to this file")
+
+// dashboard is what is asked of deploy/grafana/dashboard.json.
+type dashboard struct {
+	Templating struct {
+		List []struct {
+			Name  string
+			Query json.RawMessage
+		}
+	}
+	Panels []struct {
+		ID                 int
+		Type, Title        string
+		TimeFrom, Interval string
+		Targets            []target
+	}
+}
+
+type target struct {
+	RefID   string
+	Expr    string
+	Instant bool
+}
+
+func readDashboard(t *testing.T) (d dashboard) {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/grafana/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// unknownAtFirst are metrics whose expressions have no number in the first minutes, and why. Those of the first kind have
+// samples all the same.
+var (
+	unknownAtFirst = map[string]string{"retry_audit_intact": "NaN until the first check of the trail, 5 minutes after the start"}
+	absentAtFirst  = map[string]string{"retry_audit_verified_timestamp_seconds": "0 until then, which the panel leaves out"}
+)
+
+func TestEveryExpressionOfTheDashboardHasAnAnswerOfARealPrometheus(t *testing.T) {
+	d := onAHospitalDay(t)
+	d.others()
+	d.plays(d.claims(0))
+	if *answersFile != "" {
+		d.goesOn(7 * time.Minute)
+	}
+	t.Run("panels", func(t *testing.T) { d.at(t).panelsHaveAnswers(readDashboard(t)) })
+	t.Run("variables", func(t *testing.T) { d.at(t).variablesHaveValues(readDashboard(t)) })
+	t.Run("rules", func(t *testing.T) { d.at(t).rulesAreHealthy() })
+	t.Run("other dashboards", func(t *testing.T) { d.at(t).othersSeeTheWorker() })
+	t.Run("native histograms", func(t *testing.T) {
+		p := (&scene{t, d.broker, d.since}).startPrometheus(d.worker, "--enable-feature=native-histograms")
+		p.has("histogram_count(retry_analysis_duration_seconds)")
+		p.has("histogram_count(backoff_duration_minutes)")
+	})
+}
+
+// at is the same day, seen by a part of the test.
+func (d *hospitalDay) at(t *testing.T) *hospitalDay {
+	t.Helper()
+	day := *d
+	day.scene = &scene{t, d.broker, d.since}
+	day.prometheus = &promServer{t, d.prometheus.address}
+	return &day
+}
+
+// answers is what is written for the picture.
+type answers struct {
+	From, To, Step float64
+	Panels         map[int]map[string]answer
+}
+
+// panelsHaveAnswers asks what the panels ask, as Grafana would with this day as its time range.
+func (d *hospitalDay) panelsHaveAnswers(board dashboard) {
+	d.Helper()
+	var all answers
+	d.prometheus.until(func() (missing string) {
+		all, missing = d.ask(board)
+		return missing
+	})
+	if *answersFile == "" {
+		return
+	}
+	text, err := json.Marshal(all)
+	d.must(err)
+	d.must(os.WriteFile(*answersFile, text, 0o600))
+}
+
+func (d *hospitalDay) ask(board dashboard) (all answers, missing string) {
+	d.Helper()
+	now := time.Now()
+	step := max(time.Second, now.Sub(d.began).Truncate(time.Second)/200)
+	fill := strings.NewReplacer("$__rate_interval", "15s", "$__range", fmt.Sprintf("%.0fs", now.Sub(d.began).Seconds()),
+		"$namespace", namespace, "$job_type", analyzeRetry+"|"+recordOutcome+"|"+submissionBackoff, "$job", "analyze-retry")
+	all = answers{seconds(d.began), seconds(now), step.Seconds(), map[int]map[string]answer{}}
+	for _, panel := range board.Panels {
+		from, step := d.began, step
+		if panel.TimeFrom != "" {
+			from = now.Add(-d.duration(panel.TimeFrom))
+		}
+		if panel.Interval != "" {
+			step = d.duration(panel.Interval)
+		}
+		if panel.Type == "heatmap" {
+			step = 15 * time.Second // as $__rate_interval, so that nothing is counted twice
+		}
+		all.Panels[panel.ID] = map[string]answer{}
+		for _, q := range panel.Targets {
+			expr := fill.Replace(q.Expr)
+			var complaint string
+			var a answer
+			if q.Instant {
+				a, complaint = d.prometheus.instant(expr, now)
+			} else {
+				a, complaint = d.prometheus.over(expr, from, now, step)
+			}
+			all.Panels[panel.ID][q.RefID] = a
+			samples, numbers := a.numbers()
+			answered := numbers > 0 || samples > 0 && names(unknownAtFirst, expr) || names(absentAtFirst, expr)
+			if complaint != "" || !answered {
+				missing += fmt.Sprintf("%s (%s): %d samples, none of them a number %s\n  %s\n", panel.Title, q.RefID, samples, complaint, expr)
+			}
+		}
+	}
+	return all, missing
+}
+
+func seconds(t time.Time) float64 { return math.Round(float64(t.UnixMilli())) / 1000 }
+
+// names tells whether an expression names one of the metrics.
+func names(metrics map[string]string, expr string) bool {
+	for metric := range metrics {
+		if strings.Contains(expr, metric) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *hospitalDay) duration(text string) time.Duration {
+	d.Helper()
+	parsed, err := model.ParseDuration(text)
+	d.must(err)
+	return time.Duration(parsed)
+}
+
+var labelValues = regexp.MustCompile(`label_values\((.*), (\w+)\)`)
+
+// variablesHaveValues asks for what can be chosen above the panels.
+func (d *hospitalDay) variablesHaveValues(board dashboard) {
+	d.Helper()
+	fill := strings.NewReplacer("$namespace", ".*", "$job", ".+")
+	asked := 0
+	for _, v := range board.Templating.List {
+		var query struct{ Query string }
+		if json.Unmarshal(v.Query, &query) != nil {
+			continue // the choice of a data source
+		}
+		asked++
+		parts := labelValues.FindStringSubmatch(query.Query)
+		if parts == nil {
+			d.Errorf("the variable %s asks %s", v.Name, query.Query)
+			continue
+		}
+		var values []string
+		if complaint := d.prometheus.api("label/"+parts[2]+"/values", url.Values{"match[]": {fill.Replace(parts[1])}}, &values); len(values) == 0 {
+			d.Errorf("the variable %s has no values: %s %s", v.Name, query.Query, complaint)
+		}
+	}
+	if asked != 3 {
+		d.Errorf("%d variables ask Prometheus, want 3", asked)
+	}
+}
+
+// rulesAreHealthy waits until every rule of the deployment has been evaluated over these series, without an error.
+func (d *hospitalDay) rulesAreHealthy() {
+	d.Helper()
+	files, err := filepath.Glob("../../deploy/prometheus/*.rules.yml")
+	d.must(err)
+	d.prometheus.until(func() (missing string) {
+		var loaded struct {
+			Groups []struct {
+				File  string
+				Rules []struct{ Name, Health, LastError string }
+			}
+		}
+		if complaint := d.prometheus.api("rules", nil, &loaded); complaint != "" {
+			return complaint
+		}
+		from := map[string]bool{}
+		for _, g := range loaded.Groups {
+			from[g.File] = true
+			for _, r := range g.Rules {
+				if r.Health != "ok" {
+					missing += fmt.Sprintf("%s: %s is %s %s\n", g.File, r.Name, r.Health, r.LastError)
+				}
+			}
+		}
+		if len(files) == 0 || len(from) != len(files) {
+			missing += fmt.Sprintf("rules of %d files are loaded, there are %d", len(from), len(files))
+		}
+		return missing
+	})
+}
+
+// othersSeeTheWorker asks what panels ask that people have: Zeebe's own, and those for the Camunda starter.
+func (d *hospitalDay) othersSeeTheWorker() {
+	d.Helper()
+	const ours = `{namespace=~"` + namespace + `"}`
+	for _, expr := range []string{
+		`sum by (jobType) (zeebe_client_worker_job_activated_total` + ours + `)`,
+		`sum by (workerName) (zeebe_client_worker_job_activated_total` + ours + `)`,
+		`sum by (namespace, jobType) (zeebe_client_worker_job_handled_total` + ours + `)`,
+		`sum by (jobType) (zeebe_client_worker_job_activated_total` + ours + ` - zeebe_client_worker_job_handled_total` + ours + `) + 1`,
+		`sum by (action, type) (camunda_job_invocations_total` + ours + `)`,
+	} {
+		d.prometheus.has(expr)
+		a, _ := d.prometheus.instant(expr, time.Now())
+		for _, s := range a.Result {
+			for label, value := range s.Metric {
+				if value == "" {
+					d.Errorf("%s has the label %s without a value", expr, label)
+				}
+			}
+		}
+	}
+}
