@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,7 @@ type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	lines  *bufio.Scanner // of its standard output
+	stdout bytes.Buffer   // what was read of it
 	stderr bytes.Buffer
 }
 
@@ -45,7 +47,7 @@ func start(t *testing.T, args []string, settings ...string) *process {
 	t.Cleanup(cancel)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "RETRY_") && !strings.HasPrefix(entry, "ZEEBE_") {
+		if !strings.HasPrefix(entry, "RETRY_") && !strings.HasPrefix(entry, "ZEEBE_") && !strings.HasPrefix(entry, "CAMUNDA_") {
 			p.cmd.Env = append(p.cmd.Env, entry)
 		}
 	}
@@ -57,7 +59,7 @@ func start(t *testing.T, args []string, settings ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.lines = bufio.NewScanner(stdout)
+	p.lines = bufio.NewScanner(io.TeeReader(stdout, &p.stdout))
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

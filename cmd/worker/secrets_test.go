@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// canary stands in every secret: where it shows, a secret would.
+const canary = "c4n4ry-0123456789"
+
+// wantNoCanary fails where a text shows the canary, as it is or in a form that everybody can read.
+func wantNoCanary(t *testing.T, what, text string) {
+	t.Helper()
+	forms := []string{canary, hex.EncodeToString([]byte(canary))}
+	for shift := range 3 { // base64 of "user:secret" shows it shifted
+		encoded := base64.StdEncoding.EncodeToString([]byte("xxx"[:shift] + canary))
+		forms = append(forms, encoded[4:len(encoded)-4])
+	}
+	for _, form := range forms {
+		if at := strings.Index(strings.ToLower(text), strings.ToLower(form)); at >= 0 {
+			t.Errorf("%s: the secret shows: ...%s...", what, text[max(0, at-200):min(len(text), at+200)])
+		}
+	}
+}
+
+// secretFile is a file with a secret.
+func secretFile(t *testing.T, secret string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// nobody is an address of this host where nobody listens.
+const nobody = "127.0.0.1:1"
+
+func TestNoCommandShowsASecret(t *testing.T) {
+	oauth := []string{
+		"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=" + canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_ADDRESS=" + nobody,
+		"ZEEBE_AUTHORIZATION_SERVER_URL=http://" + nobody + "/token",
+	}
+	good := append([]string{
+		"RETRY_HTTP_TOKEN=" + canary, "RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + nobody + "/",
+		"RETRY_DATABASE_URL=postgres://worker:" + canary + "@" + nobody + "/retry?connect_timeout=2", "RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary),
+		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET=" + canary, "ZEEBE_CLIENT_CLOUD_CLIENTSECRET=" + canary,
+	}, oauth...)
+	files := []string{
+		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://"+canary+"@"+nobody),
+		"RETRY_DATABASE_URL=", "RETRY_DATABASE_URL_FILE=" + secretFile(t, "postgres://worker:"+canary+"@"+nobody+"/retry"),
+		"RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_ID=worker",
+		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + nobody + "/token", "ZEEBE_ADDRESS=" + nobody,
+	}
+	// Every secret at a place, or in a shape, where it is a fault.
+	faulty := []string{
+		"RETRY_HTTP_TOKEN= " + canary, "RETRY_HTTP_TOKEN_FILE=" + canary, "RETRY_EVENTS_URL=" + canary, "RETRY_DATABASE_URL=" + canary,
+		"ZEEBE_CLIENT_SECRET=\t" + canary, "RETRY_ZEEBE_CLIENT_SECRET=" + canary, "RETRY_DATABASE_PASSWORD=" + canary,
+		"ZEEBE_AUTHORIZATION_SERVER_URL=https://worker:" + canary + "@login.example/", "ZEEBE_ADDRESS=http://worker:" + canary + "@zeebe:26500",
+	}
+	store := func(url string) []string {
+		return []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + secretFile(t, "key")}
+	}
+	for _, test := range []struct {
+		name, args string
+		settings   []string
+		status     string // how it ends
+	}{
+		{"the configuration", "config", good, ""},
+		{"as JSON", "config --json", good, ""},
+		{"from files", "config", files, ""},
+		{"the help", "config --help", good, ""},
+		{"faults", "config", faulty, "exit status 2"},
+		{"a start with faults", "run", faulty, "exit status 2"},
+		{"a start with a key that is none", "run", good, "exit status 1"},
+		{"a deployment without a token", "deploy", oauth, "exit status 1"},
+		{"a store that is not there", "history CLM-001-1", good, "exit status 1"},
+		{"the same from files", "history CLM-001-1", files, "exit status 1"},
+		{"a migration of it", "migrate", good, "exit status 1"},
+		{"a check of it", "audit verify", good, "exit status 1"},
+		{"a store with a port that is none", "history CLM-001-1", store("postgres://u:" + canary + "@h:port/d"), "exit status 2"},
+		{"a store with half an escape", "history CLM-001-1", store("postgres://u:" + canary + "%@h/d"), "exit status 2"},
+		{"a store with a mode that is none", "history CLM-001-1", store("postgres://u:" + canary + "@" + nobody + "/d?sslmode=nope"), "exit status 1"},
+		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + nobody + "/d?user=u&sslmode=nope&password=" + canary), "exit status 1"},
+		{"a store with the options of libpq", "history CLM-001-1", store("host=h user=u password=" + canary), "exit status 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := start(t, strings.Fields(test.args), test.settings...)
+			how := p.end()
+			all := p.stdout.String() + p.stderr.String()
+			wantNoCanary(t, "the output", all)
+			if how != test.status || all == "" {
+				t.Errorf("ended with %q, want %q: %s", how, test.status, all)
+			}
+		})
+	}
+}
+
+// loose answers with what it is asked, as a server does that says too much.
+func loose(t *testing.T) (url string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !strings.Contains(string(body), canary) {
+			t.Errorf("the secret was not sent here: %v", err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"error":"%s","error_description":"no client with %s"}`, canary, body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		settings []string
+		lost     string // the event to wait for, by when the secret was used
+		reason   string // of /readyz, for who shows the token
+	}{
+		{"NATS is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://worker:"+canary+"@"+nobody)}, "queue_lost", "ready\n"},
+		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + nobody + "/"}, "queue_lost", "ready\n"},
+		{"Kafka is not there", []string{"RETRY_EVENTS_URL=kafka://worker:" + canary + "@" + nobody}, "queue_lost", "ready\n"},
+		{"no token is to be had", []string{
+			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",
+		}, "gateway_lost", "the authorization server answered 401"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g, setting := gateway(t)
+			addJob(g, 1)
+			p := start(t, nil, append(test.settings, setting, "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
+				"ZEEBE_CLIENT_CLOUD_CLIENTSECRET="+canary)...)
+			warning := p.await("config_warning")
+			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_CLIENT_CLOUD_CLIENTSECRET is not read: ") {
+				t.Errorf("the warning is %v", warning)
+			}
+			profiles := fmt.Sprint(p.await("profiles_served")["address"])
+			address := fmt.Sprint(p.await("worker_started")["httpAddress"])
+			p.await(test.lost)
+			for _, ask := range []struct{ url, authorization, want string }{
+				{"http://" + address + "/metrics", "Bearer " + canary, "retry_gateway_up "},
+				{"http://" + address + "/metrics", "Bearer x" + canary, "the bearer token is missing or wrong"},
+				{"http://" + address + "/readyz", "Bearer " + canary, test.reason},
+				{"http://" + address + "/readyz", "", "ready\n"},
+				{"http://" + profiles + "/debug/pprof/goroutine?debug=2", "", "goroutine"},
+			} {
+				answer := wholeAnswer(t, ask.url, ask.authorization)
+				if !strings.Contains(answer, ask.want) {
+					t.Errorf("%s answers %.300s, want %q", ask.url, answer, ask.want)
+				}
+				wantNoCanary(t, ask.url, answer)
+			}
+			p.signal(syscall.SIGQUIT) // what Go prints when it panics
+			_ = p.end()
+			if !strings.Contains(p.stderr.String(), "goroutine") {
+				t.Error("no stacks were printed: nothing was looked at")
+			}
+			wantNoCanary(t, "the log", p.stdout.String())
+			wantNoCanary(t, "the stacks", p.stderr.String())
+		})
+	}
+}
+
+// wholeAnswer is all of an answer, head and body.
+func wholeAnswer(t *testing.T, url, authorization string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(response.Header) + string(body)
+}
