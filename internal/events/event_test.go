@@ -159,6 +159,9 @@ func record(t *rapid.T) audit.Record {
 		detail["justification"], detail["operator"] = rapid.StringN(0, 500, -1).Draw(t, "why"), rapid.StringN(0, 100, -1).Draw(t, "who")
 		detail["redriveId"] = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 	}
+	if rapid.Bool().Draw(t, "traced") {
+		detail["traceparent"] = rapid.StringMatching(`00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]`).Draw(t, "trace")
+	}
 	for _, name := range []string{"processId", "elementId", "steps"} {
 		if rapid.Bool().Draw(t, "without "+name) {
 			delete(detail, name)
@@ -191,6 +194,7 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
 			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v1" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
+			"a trace that is none":      func(event, _ map[string]any) { event["traceparent"] = "Maria" },
 			"another version of layout": func(_, data map[string]any) { data["version"] = 3 },
 		} {
 			changed := parse(t, event.JSON).(map[string]any)
@@ -222,6 +226,19 @@ func TestAnEventNamesItsPlaceInTheAuditTrailAndTheEventItIsAbout(t *testing.T) {
 	}
 	if got.Data.UndeliveredEventID != first.ID || got.Data.UndeliveredHash != records[0].Hash.String() {
 		t.Errorf("undelivered %s %s, want the first event %s", got.Data.UndeliveredEventID, got.Data.UndeliveredHash, first.ID)
+	}
+}
+
+func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for _, r := range eventstest.Samples() {
+		plain := parse(t, fromRecord(t, &r).JSON).(map[string]any)
+		r.Detail = audit.WithTraceparent(r.Detail, trace)
+		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
+		plain["traceparent"] = trace
+		if diff := cmp.Diff(plain, traced); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r.Kind, diff)
+		}
 	}
 }
 
