@@ -91,6 +91,12 @@ to do.
 {{- end -}}
 {{- end -}}
 
+{{- range $name := keys (include "analyze-retry.labels" . | fromYaml) | sortAlpha -}}
+{{- if hasKey $v.podLabels $name -}}
+{{- $faults = append $faults (printf "podLabels: %s is set by the chart: leave it out" $name) -}}
+{{- end -}}
+{{- end -}}
+
 {{- with $faults -}}
 {{- fail (printf "\n- %s\n" (join "\n- " .)) -}}
 {{- end -}}

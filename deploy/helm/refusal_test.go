@@ -1,0 +1,127 @@
+package helm_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What contradicts itself is refused when the chart is rendered, with what to do about it.
+func TestValuesThatCannotWorkAreRefusedWithWhatToDo(t *testing.T) {
+	const secret = "existingSecret: s\n"
+	for name, c := range map[string]struct {
+		base, values string
+		says         []string
+	}{
+		"no secret at all": {
+			"", "{}",
+			[]string{
+				"existingSecret is empty: make a Secret with the keys database-url, audit.key, http-token", "openssl genpkey -algorithm ed25519 -out audit.key",
+				"kubectl create secret generic analyze-retry --namespace claims --from-file=database-url --from-file=audit.key --from-file=http-token", "store.type=sqlite and replicas=1",
+			},
+		},
+		"all secrets that are needed are named": {
+			"", "events: {enabled: true}\nzeebe: {oauth: {clientId: c, authorizationServerUrl: https://a, audience: a}}",
+			[]string{"the keys database-url, audit.key, events-url, http-token, zeebe-client-secret"},
+		},
+		"SQLite without the token":        {"", "replicas: 1\nstore: {type: sqlite}", []string{"the keys http-token and"}},
+		"several replicas on SQLite":      {"sqlite", "replicas: 2", []string{"replicas is 2 with store.type=sqlite", "set replicas=1, or store.type=postgres"}},
+		"HPA on SQLite":                   {"sqlite", "autoscaling: {enabled: true}", []string{"autoscaling.enabled with store.type=sqlite"}},
+		"KEDA on SQLite":                  {"sqlite", "keda: {enabled: true, serverAddress: http://p}", []string{"keda.enabled with store.type=sqlite"}},
+		"a disruption budget on SQLite":   {"sqlite", "podDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with store.type=sqlite"}},
+		"migrating SQLite":                {"sqlite", "migrate: {existingSecret: owner}", []string{"migrate.existingSecret with store.type=sqlite"}},
+		"a claim beside PostgreSQL":       {"minimal", "store: {sqlite: {existingClaim: c}}", []string{"store.sqlite.existingClaim has no effect"}},
+		"HPA and KEDA":                    {"minimal", "autoscaling: {enabled: true}\nkeda: {enabled: true, serverAddress: http://p}", []string{"two scalers would fight"}},
+		"HPA with least above greatest":   {"minimal", "autoscaling: {enabled: true, minReplicas: 7}", []string{"autoscaling.minReplicas is greater than autoscaling.maxReplicas"}},
+		"KEDA with least above greatest":  {"minimal", "keda: {enabled: true, serverAddress: http://p, minReplicas: 7}", []string{"keda.minReplicas is greater"}},
+		"KEDA without Prometheus":         {"minimal", "keda: {enabled: true}", []string{"keda.serverAddress is empty"}},
+		"a budget for one replica":        {"minimal", "replicas: 1\npodDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with a single replica"}},
+		"a budget and HPA from one":       {"minimal", "autoscaling: {enabled: true, minReplicas: 1}\npodDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with a single replica"}},
+		"a budget and KEDA from one":      {"minimal", "keda: {enabled: true, serverAddress: http://p, minReplicas: 1}\npodDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with a single replica"}},
+		"neither token nor TLS":           {"minimal", "http: {token: false}", []string{"http.token is false and http.tls.existingSecret is empty"}},
+		"plaintext with a CA":             {"minimal", "zeebe: {insecure: true, caSecret: ca}", []string{"zeebe.insecure has no use for certificates"}},
+		"plaintext with a certificate":    {"minimal", "zeebe: {insecure: true, clientCertificateSecret: c}", []string{"zeebe.insecure has no use for certificates"}},
+		"OAuth over plaintext":            {"saas", "zeebe: {insecure: true}", []string{"would send the token in plaintext"}},
+		"OAuth without an audience":       {"saas", "zeebe: {oauth: {audience: ''}}", []string{"zeebe.oauth.audience is empty"}},
+		"OAuth without a client id":       {"saas", "zeebe: {oauth: {clientId: ''}}", []string{"zeebe.oauth.clientId is empty"}},
+		"OAuth with a scope only":         {"minimal", "zeebe: {oauth: {scope: s}}", []string{"zeebe.oauth.clientId is empty", "zeebe.oauth.authorizationServerUrl is empty", "zeebe.oauth.audience is empty"}},
+		"two monitors":                    {"minimal", "metrics: {podMonitor: {enabled: true}, serviceMonitor: {enabled: true}}\nnetworkPolicy: {enabled: false}", []string{"scraped twice"}},
+		"a monitor that is shut out":      {"minimal", "metrics: {podMonitor: {enabled: true}}", []string{"networkPolicy.metricsFrom is empty, so Prometheus cannot scrape"}},
+		"a monitor that knows no name":    {"tls", "http: {tls: {serverName: ''}}", []string{"http.tls.serverName is empty"}},
+		"a secret in plain text":          {"minimal", "extraEnv: [{name: RETRY_DATABASE_URL, value: x}]", []string{"extraEnv: RETRY_DATABASE_URL is secret: put it into existingSecret"}},
+		"a secret of OAuth in plain text": {"minimal", "extraEnv: [{name: ZEEBE_CLIENT_SECRET, value: x}]", []string{"extraEnv: ZEEBE_CLIENT_SECRET is secret"}},
+		"a token in plain text":           {"minimal", "extraEnv: [{name: RETRY_HTTP_TOKEN, value: x}]", []string{"extraEnv: RETRY_HTTP_TOKEN is secret"}},
+		"a queue's URL in plain text":     {"minimal", "extraEnv: [{name: RETRY_EVENTS_URL, value: x}]", []string{"extraEnv: RETRY_EVENTS_URL is secret"}},
+		"a variable of the chart's":       {"minimal", "extraEnv: [{name: ZEEBE_ADDRESS, value: x}]", []string{"extraEnv: ZEEBE_ADDRESS is set by the chart"}},
+		"a label of the selector":         {"minimal", "podLabels: {app.kubernetes.io/name: x}", []string{"podLabels: app.kubernetes.io/name is set by the chart"}},
+		"several faults":                  {"", secret + "http: {token: false}\nkeda: {enabled: true}", []string{"\n- http.token is false", "\n- keda.serverAddress is empty"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := render(load(t), values(t, c.base, c.values))
+			if err == nil {
+				t.Fatal("it is rendered")
+			}
+			for _, text := range c.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("the refusal does not say %q:\n%v", text, err)
+				}
+			}
+		})
+	}
+}
+
+// The schema is strict: what it does not know is a slip of the pen, and would leave a default in place without a word.
+func TestValuesOutOfRangeAreRefusedByTheSchema(t *testing.T) {
+	for text, at := range map[string]string{
+		"replica: 2":                            "additional properties 'replica'",
+		"replicas: 0":                           "/replicas",
+		"replicas: '2'":                         "/replicas",
+		"image: {pullPolicy: always}":           "/image/pullPolicy",
+		"image: {digest: 'sha256:12'}":          "/image/digest",
+		"image: {repository: 'a:latest'}":       "/image/repository",
+		"store: {type: mysql}":                  "/store/type",
+		"store: {postgres: {url: x}}":           "additional properties 'postgres'",
+		"store: {sqlite: {size: 1}}":            "/store/sqlite/size",
+		"worker: {jobTypes: []}":                "/worker/jobTypes",
+		"worker: {jobTypes: [{type: a}]}":       "missing property 'policy'",
+		"worker: {maxJobsActive: 1001}":         "/worker/maxJobsActive",
+		"worker: {jobTimeoutSeconds: 0}":        "/worker/jobTimeoutSeconds",
+		"worker: {shutdownTimeoutSeconds: 601}": "/worker/shutdownTimeoutSeconds",
+		"worker: {auditRetention: 5 years}":     "/worker/auditRetention",
+		"worker: {logLevel: trace}":             "/worker/logLevel",
+		"worker: {clusterName: ''}":             "/worker/clusterName",
+		"worker: {jobTypes: [{type: record-retry-outcome, policy: tiss}]}": "/worker/jobTypes/0/type",
+		"zeebe: {address: 'http://gateway:26500'}":                         "/zeebe/address",
+		"zeebe: {address: gateway}":                                        "/zeebe/address",
+		"zeebe: {insecure: 'true'}":                                        "/zeebe/insecure",
+		"zeebe: {oauth: {clientSecret: x}}":                                "additional properties 'clientSecret'",
+		"zeebe: {oauth: {authorizationServerUrl: 'http://keycloak'}}":      "/zeebe/oauth/authorizationServerUrl",
+		"zeebe: {oauth: {authorizationServerUrl: 'https://u:p@keycloak'}}": "/zeebe/oauth/authorizationServerUrl",
+		"http: {port: 80}":                                                 "/http/port",
+		"http: {token: secret}":                                            "/http/token",
+		"openTelemetry: {protocol: zipkin}":                                "/openTelemetry/protocol",
+		"openTelemetry: {endpoint: 'otel:4317'}":                           "/openTelemetry/endpoint",
+		"resources: {limits: {memory: 100M}}":                              "/resources/limits/memory",
+		"livenessProbe: {periodSeconds: 0}":                                "/livenessProbe/periodSeconds",
+		"keda: {minReplicas: 0}":                                           "/keda/minReplicas",
+		"keda: {threshold: 0}":                                             "/keda/threshold",
+		"autoscaling: {targetJobsInHand: 0}":                               "/autoscaling/targetJobsInHand",
+		"podDisruptionBudget: {maxUnavailable: 50%}":                       "/podDisruptionBudget/maxUnavailable",
+		"metrics: {podMonitor: {interval: 30}}":                            "/metrics/podMonitor/interval",
+		"networkPolicy: {databasePorts: []}":                               "/networkPolicy/databasePorts",
+		"networkPolicy: {eventsPorts: [70000]}":                            "/networkPolicy/eventsPorts/0",
+		"extraEnv: [{name: A}]":                                            "/extraEnv/0",
+		"existingSecret: Not A Name":                                       "/existingSecret",
+		"podLabels: {a: 1}":                                                "/podLabels/a",
+		"migrate: {activeDeadlineSeconds: 5}":                              "/migrate/activeDeadlineSeconds",
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := render(load(t), values(t, "minimal", text))
+			if err == nil {
+				t.Fatal("it is rendered")
+			}
+			if !strings.Contains(err.Error(), "don't meet the specifications of the schema") || !strings.Contains(err.Error(), at) {
+				t.Errorf("the refusal does not say where (%s):\n%v", at, err)
+			}
+		})
+	}
+}
