@@ -1,0 +1,127 @@
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/tracing/collectortest"
+)
+
+const passed = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+// answers is a handler that answers every job, unless one of the batch makes it panic.
+type answers func(jobs []job.Job) []job.Answer
+
+func (a answers) Handle(_ context.Context, jobs []job.Job) []job.Answer { return a(jobs) }
+
+func complete(jobs []job.Job) []job.Answer {
+	list := make([]job.Answer, len(jobs))
+	for i := range list {
+		list[i] = job.Complete("{}")
+	}
+	return list
+}
+
+// handle hands a batch to the handler and minds no panic, as the job loop does.
+func handle(t *testing.T, h job.Handler, jobs []job.Job) {
+	t.Helper()
+	defer func() { _ = recover() }()
+	h.Handle(t.Context(), jobs)
+}
+
+// A batch that panics is handed over again job by job. What became of each is known when its answer is settled.
+func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
+	collector := collectortest.StartGRPC(t)
+	tracer, _, err := open(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := tracer.Handler("analyze-retry", answers(func(jobs []job.Job) []job.Answer {
+		for _, j := range jobs {
+			if j.Key == 2 {
+				panic("job 2")
+			}
+		}
+		return complete(jobs)
+	}))
+	jobs := []job.Job{{Key: 1}, {Key: 2}, {Key: 3}, {Key: 4}}
+	handle(t, h, jobs)
+	for i := range jobs {
+		handle(t, h, jobs[i:i+1])
+	}
+	tracer.Answered(1, job.Complete("{}"), job.Taken)
+	tracer.Answered(2, job.Fail(2, "the worker's handler panicked"), job.Taken)
+	tracer.Answered(3, job.Release("released: the worker is stopping"), job.Unknown)
+	tracer.Answered(3, job.Complete("{}"), job.Taken) // it is not in hand any more
+	tracer.Answered(9, job.Complete("{}"), job.Taken) // nor was this one ever
+	if err := tracer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range collector.Spans() {
+		got[s.Attributes["messaging.message.id"]] += fmt.Sprintf("%s %s %s: %s", s.Attributes["retry.answer"], s.Attributes["retry.fate"], s.Attributes["error.type"], s.Error)
+	}
+	for key, want := range map[string]string{
+		"1": "complete taken : ",
+		"2": "fail taken failed: the worker's handler panicked",
+		"3": "release unknown released: released: the worker is stopping",
+		"4": "  unanswered: the worker stopped before the job was answered",
+	} {
+		if got[key] != want {
+			t.Errorf("the spans of job %s tell %q, want %q", key, got[key], want)
+		}
+	}
+	if len(got) != 4 || len(tracer.jobs) != 0 {
+		t.Errorf("%d spans, want 4; %d jobs are still held", len(got), len(tracer.jobs))
+	}
+}
+
+func TestANameThatIsNoUTF8LosesNoSpans(t *testing.T) {
+	collector := collectortest.StartHTTP(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	tracer, logs, err := open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle(t, tracer.Handler("analyze-retry", answers(complete)), []job.Job{{Key: 1}})
+	tracer.Answered(1, job.Fail(0, "no\xff"), job.Taken)
+	_ = tracer.Close()
+	if spans := collector.Spans(); len(spans) != 1 || spans[0].Error != "no\uFFFD" {
+		t.Errorf("spans %+v, log %v", spans, logs.FilterMessage("traces_not_taken").All())
+	}
+}
+
+// offPath is what tracing adds to a batch when it is off.
+func offPath(tracer *Tracer) func() {
+	h := tracer.Handler("analyze-retry", answers(func([]job.Job) []job.Answer { return nil }))
+	text := `{"claimId":"CLM-001-1","submissionError":"` + strings.Repeat("TIMEOUT ", 60) + `","retryCount":1}`
+	jobs := []job.Job{{Key: 1, Variables: text}}
+	ctx := context.Background()
+	return func() {
+		h.Handle(ctx, jobs)
+		tracer.of(1)
+		tracer.Answered(1, job.Answer{}, job.Taken)
+	}
+}
+
+func TestTracingThatIsOffAllocatesNothing(t *testing.T) {
+	tracer, _, err := open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, offPath(tracer)); n != 0 {
+		t.Errorf("%v allocations for a job, want none", n)
+	}
+}
+
+func BenchmarkAJobWhileTracingIsOff(b *testing.B) {
+	tracer := &Tracer{jobs: map[int64]traced{}}
+	work := offPath(tracer)
+	b.ReportAllocs()
+	for b.Loop() {
+		work()
+	}
+}
