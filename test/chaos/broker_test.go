@@ -20,8 +20,8 @@ const (
 
 var models = []string{"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn"}
 
-func startBroker() (*broker, error) {
-	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true}, models...)
+func startBroker(settings ...string) (*broker, error) {
+	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true, Settings: settings}, models...)
 }
 
 // sharedBroker starts the broker of those rows that do it no harm, once.
@@ -41,16 +41,16 @@ func stopShared() error {
 }
 
 // brokerFor returns the shared broker, or one for this row alone.
-func brokerFor(t *testing.T, own bool) *broker {
+func brokerFor(t *testing.T, s setup) *broker {
 	t.Helper()
-	if !own {
+	if !s.ownBroker && s.brokerSettings == nil {
 		b, err := sharedBroker()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	b, err := startBroker()
+	b, err := startBroker(s.brokerSettings...)
 	if err != nil {
 		t.Fatal(err)
 	}

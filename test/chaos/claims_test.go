@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -31,19 +32,24 @@ type claim struct {
 // canaries are the error texts of all claims, each with invented personal data in it that must turn up nowhere.
 var canaries = redacttest.Take(4, 400)
 
-// passing and permanent are the texts by what the rule makes of them.
-var passing, permanent = sortTexts()
+// passing and permanent are the texts by what the rule makes of them. Those ofTheDocuments are permanent by the codes of
+// RN-BIL-005, and have been for every worker there ever was.
+var passing, permanent, ofTheDocuments = sortTexts()
 
-func sortTexts() (passing, permanent []string) {
+func sortTexts() (passing, permanent, ofTheDocuments []string) {
 	tiss := policy.BuiltIn("tiss")
 	for _, c := range canaries {
-		if tiss.Classify(c.Text).Class == retry.Permanent {
-			permanent = append(permanent, c.Text)
-		} else {
+		matched := tiss.Classify(c.Text)
+		if matched.Class != retry.Permanent {
 			passing = append(passing, c.Text)
+			continue
+		}
+		permanent = append(permanent, c.Text)
+		if strings.HasPrefix(matched.RuleID, "permanent.") {
+			ofTheDocuments = append(ofTheDocuments, c.Text)
 		}
 	}
-	return passing, permanent
+	return passing, permanent, ofTheDocuments
 }
 
 // A chunk of claims is one process instance with many jobs, all of claims to be retried, and some instances with one.
@@ -67,7 +73,7 @@ func (r *rig) claimsOf(n int) []claim {
 		switch last := min(n, (i/chunk+1)*chunk) - i; {
 		case last > chunkSingle:
 		case last > 8:
-			c.Error, c.kind = permanent[number%len(permanent)], audit.KindPermanent
+			c.Error, c.kind = r.permanent[number%len(r.permanent)], audit.KindPermanent
 		case last > 2:
 			c.RetryCount, c.kind = 5, audit.KindExhausted
 		case last > 1:

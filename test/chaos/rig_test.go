@@ -24,6 +24,8 @@ type setup struct {
 	store string
 	// ownBroker is for rows that kill the broker, move its clock or flood it.
 	ownBroker bool
+	// brokerSettings are more settings of a broker of its own (devbroker.Options).
+	brokerSettings []string
 }
 
 // rig is the stage of one row: a broker, a proxy before it, a store, the workers, what was started and what became of it.
@@ -38,7 +40,10 @@ type rig struct {
 	ledger  *ledger
 	queue   *queue // nil where the row has none
 	workers []*worker
-	started atomic.Int64 // process instances
+	// binary is what is started as a worker; "" is the worker under test. permanent are the texts of permanent claims.
+	binary    string
+	permanent []string
+	started   atomic.Int64 // process instances
 
 	mu     sync.Mutex
 	claims map[string]claim
@@ -59,16 +64,16 @@ func newRig(t *testing.T, s setup) *rig {
 	t.Helper()
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
-		claims: map[string]claim{}, cancelled: map[int64]bool{},
+		claims: map[string]claim{}, cancelled: map[int64]bool{}, permanent: permanent,
 	}
-	r.broker = brokerFor(t, s.ownBroker)
+	r.broker = brokerFor(t, s)
 	began := time.Now() // the start of a broker is not the row's
 	t.Cleanup(func() {
 		result := "held"
 		if t.Failed() {
 			result = "FAILED"
 		}
-		table.add(line{s.row, s.what + " (" + s.store + ")", r.faults, result, time.Since(began).Seconds()})
+		table.add(line{r.row, r.what + " (" + r.setup.store + ")", r.faults, result, time.Since(began).Seconds()})
 	})
 	var err error
 	r.proxy, err = proxy.Start(r.broker.Address(), uint64(s.row))

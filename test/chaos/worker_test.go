@@ -3,6 +3,7 @@ package chaos
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,7 +39,7 @@ func (r *rig) launch(settings ...string) *worker {
 	log, err := os.Create(w.log)
 	r.must(err)
 	defer log.Close()
-	cmd := exec.CommandContext(context.Background(), binary, "run") // it is ended by the rig
+	cmd := exec.CommandContext(context.Background(), cmp.Or(r.binary, binary), "run") // it is ended by the rig
 	cmd.Dir = r.dir
 	cmd.Env = append([]string{
 		"ZEEBE_ADDRESS=" + r.proxy.Address(), "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",

@@ -29,7 +29,11 @@ type Faults struct {
 	// Refuse resets every new connection before a byte of it is forwarded. Open ones go on.
 	Refuse bool
 	// Latency holds each piece of data back for so long, and Jitter for up to so much longer, evenly drawn from the seed.
+	// Their order stays.
 	Latency, Jitter time.Duration
+	// ResetShare is the share of the pieces of data, 0 to 1, at which their connection is reset, drawn from the seed. Such
+	// a piece is lost.
+	ResetShare float64
 	// BlackHole, per direction: data are no longer read, and the connection stays open. When it ends, what waited
 	// arrives. The sender sees its buffers fill up; the receiver sees silence. Both directions: a half-open connection.
 	BlackHole [2]bool
@@ -57,7 +61,7 @@ type Counts struct {
 	Swallowed [2]int64
 	// Cut connections, per direction.
 	Cut [2]int64
-	// Reset connections, by [Proxy.ResetAll].
+	// Reset connections, by [Proxy.ResetAll] and by ResetShare.
 	Reset int64
 }
 
@@ -225,4 +229,14 @@ func (p *Proxy) delay(f Faults) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return f.Latency + time.Duration(p.random.Int64N(int64(f.Jitter)+1))
+}
+
+// breaks draws whether a piece of data resets its connection.
+func (p *Proxy) breaks(f Faults) bool {
+	if f.ResetShare <= 0 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.random.Float64() < f.ResetShare
 }

@@ -165,32 +165,6 @@ func TestWithoutFaultsBothDirectionsAndTheOrderlyEndPass(t *testing.T) {
 	}
 }
 
-func TestLatencyHoldsBackEveryPieceBothWays(t *testing.T) {
-	p, _ := start(t)
-	conn := dial(t, p)
-	p.Set(Faults{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond})
-	before := time.Now()
-	exchange(t, conn, "hello")
-	if took := time.Since(before); took < 40*time.Millisecond {
-		t.Errorf("there and back in %v", took)
-	}
-	if n := p.Counts().Delayed; n < 2 {
-		t.Errorf("%d pieces delayed", n)
-	}
-}
-
-func TestTheSeedDecidesTheJitter(t *testing.T) {
-	first, _ := start(t)
-	second, _ := start(t)
-	f := Faults{Latency: time.Second, Jitter: time.Second}
-	for range 100 {
-		a, b := first.delay(f), second.delay(f)
-		if a != b || a < time.Second || a > 2*time.Second {
-			t.Fatalf("delays %v and %v", a, b)
-		}
-	}
-}
-
 func TestResetAllResetsOpenConnectionsAndAcceptsNewOnes(t *testing.T) {
 	p, _ := start(t)
 	conns := []net.Conn{dial(t, p), dial(t, p)}

@@ -1,0 +1,72 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLatencyHoldsBackEveryPieceBothWays(t *testing.T) {
+	p, _ := start(t)
+	conn := dial(t, p)
+	p.Set(Faults{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond})
+	before := time.Now()
+	exchange(t, conn, "hello")
+	if took := time.Since(before); took < 40*time.Millisecond {
+		t.Errorf("there and back in %v", took)
+	}
+	if n := p.Counts().Delayed; n < 2 {
+		t.Errorf("%d pieces delayed", n)
+	}
+}
+
+func TestTheSeedDecidesTheJitter(t *testing.T) {
+	first, _ := start(t)
+	second, _ := start(t)
+	f := Faults{Latency: time.Second, Jitter: time.Second}
+	for range 100 {
+		a, b := first.delay(f), second.delay(f)
+		if a != b || a < time.Second || a > 2*time.Second {
+			t.Fatalf("delays %v and %v", a, b)
+		}
+	}
+}
+
+func TestAPieceThatIsHeldBackHoldsBackNoOther(t *testing.T) {
+	p, server := start(t)
+	conn := dial(t, p)
+	p.Set(Faults{Latency: time.Hour})
+	const pieces = 20
+	for range pieces {
+		before := p.Counts().Delayed
+		send(t, conn, "x")
+		eventually(t, "the piece is taken", func() bool { return p.Counts().Delayed > before })
+	}
+	if got := server.got(); got != "" {
+		t.Errorf("the server received %q", got)
+	}
+}
+
+func TestAShareOfThePiecesResetsItsConnection(t *testing.T) {
+	p, server := start(t)
+	p.Set(Faults{ResetShare: 0.5})
+	resets := 0
+	for range 20 {
+		conn := dial(t, p)
+		send(t, conn, "hello")
+		if _, err := io.ReadFull(conn, make([]byte, 5)); errors.Is(err, syscall.ECONNRESET) {
+			resets++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each goes there and back, so that three in four are reset.
+	if resets < 5 || resets == 20 || p.Counts().Reset != int64(resets) {
+		t.Errorf("%d of 20 connections were reset, %d counted", resets, p.Counts().Reset)
+	}
+	if got := server.got(); len(got) < 5*(20-resets) || len(got) == 5*20 {
+		t.Errorf("the server received %d bytes", len(got))
+	}
+}

@@ -1,0 +1,77 @@
+package chaos
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Row 33. The guard is that a job is known again by what any version made of its inputs (worker.inputsOf), and answered
+// with what is stored.
+func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
+	older := previousWorker(t)
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			r := newRig(t, setup{row: 33, what: "upgrade and downgrade with jobs in hand", store: in})
+			r.permanent = ofTheDocuments
+			turns := []string{older, binary, older}
+			repeated := 0
+			for i, next := range turns[1:] {
+				r.binary = turns[i]
+				r.submit(either(60, 600))
+				w := r.launch("RETRY_JOB_TIMEOUT=1s", "ANALYZE_RETRY_FAULTS=stored=kill#20")
+				r.until("the worker dies with decisions stored and not answered", func() bool { return !w.Alive() })
+				r.binary = next
+				w = r.start("RETRY_JOB_TIMEOUT=1s")
+				r.untilDone()
+				found := len(w.lines("decision_repeated"))
+				if found == 0 {
+					t.Errorf("the worker of turn %d has found none of the decisions of the one before", i+2)
+				}
+				repeated += found
+				w.stops()
+			}
+			r.binary = binary
+			invariants(r)
+			r.happened(len(turns)-1, "changes of version")
+			r.happened(repeated, "decisions of the other version sent")
+			r.happened(len(r.claims), "claims")
+		})
+	}
+}
+
+// Row 33. The guard is the look at the schema's version before anything is read or written.
+func TestAStoreOfANewerVersionIsRefusedWithWordsThatHelp(t *testing.T) {
+	older := previousWorker(t)
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			r := newRig(t, setup{row: 33, what: "downgrade behind a change of the schema", store: in})
+			r.permanent = ofTheDocuments
+			r.start()
+			r.submit(30)
+			r.untilDone()
+			r.stopAll()
+			m := r.meddles()
+			m.does("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+			refusals := 0
+			for _, r.binary = range []string{binary, older} {
+				w := r.launch()
+				r.until("the worker ends", func() bool { return !w.Alive() })
+				text, err := os.ReadFile(w.log)
+				r.must(err)
+				for _, part := range []string{"schema version 99", "run the newer worker, or restore a backup"} {
+					if w.Err() == nil || !strings.Contains(string(text), part) {
+						t.Errorf("the worker ended with %v and does not say %q:\n%s", w.Err(), part, text)
+					}
+				}
+				refusals++
+			}
+			m.does("DELETE FROM goose_db_version WHERE version_id = 99")
+			r.binary = binary
+			r.start()
+			r.submit(30)
+			invariants(r)
+			r.happened(refusals, "refusals")
+		})
+	}
+}
