@@ -205,6 +205,7 @@ func known(t *testing.T) map[string][]string {
 var (
 	interval = regexp.MustCompile(`\$__(rate_interval|range)\b`)
 	variable = regexp.MustCompile(`\$[a-z_]+`)
+	fixed    = regexp.MustCompile(`\brate\([^\[]*\[[^$]`)
 	legend   = regexp.MustCompile(`\{\{(\w+)\}\}`)
 )
 
@@ -251,7 +252,10 @@ func faults(expr string, metrics map[string][]string, used map[string]bool) (lis
 	if err != nil {
 		return []string{err.Error()}
 	}
-	parser.Inspect(parsed, func(node parser.Node, path []parser.Node) error {
+	if fixed.MatchString(expr) {
+		list = append(list, "the window of its rate is fixed: where scrapes are rarer it has no answer")
+	}
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
 		switch n := node.(type) {
 		case *parser.VectorSelector:
 			has, ok := metrics[n.Name]
@@ -260,10 +264,6 @@ func faults(expr string, metrics map[string][]string, used map[string]bool) (lis
 			}
 			used[n.Name] = true
 			list = append(list, foreign(n, has)...)
-		case *parser.Call:
-			if window := regexp.MustCompile(`^(rate|increase|irate)$`); window.MatchString(n.Func.Name) && strings.Contains(expr, "[5m]") {
-				list = append(list, "the window of "+n.Func.Name+" is fixed: a scrape interval may be longer")
-			}
 		case *parser.AggregateExpr:
 			for _, label := range n.Grouping {
 				if !inAll(n.Expr, label, metrics) {
@@ -311,7 +311,7 @@ func labelsOf(expr string) (by []string) {
 	if err != nil {
 		return nil
 	}
-	parser.Inspect(parsed, func(node parser.Node, path []parser.Node) error {
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
 		if a, ok := node.(*parser.AggregateExpr); ok && by == nil {
 			by = append([]string{}, a.Grouping...)
 		}
