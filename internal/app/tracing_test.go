@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 
-	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
@@ -71,8 +69,8 @@ func eventOf(t *testing.T, cfg config.Config, claim string) string {
 	return string(event.JSON)
 }
 
-// byMessage are the spans by the key of their job.
-func byMessage(t *testing.T, spans []collectortest.Span) map[string]collectortest.Span {
+// byKey are the spans by the key of their job.
+func byKey(t *testing.T, spans []collectortest.Span) map[string]collectortest.Span {
 	t.Helper()
 	found := map[string]collectortest.Span{}
 	for _, s := range spans {
@@ -100,7 +98,7 @@ func TestEachJobIsOneSpanThatTellsWhatWasDecided(t *testing.T) {
 			})...)
 			began := time.Now()
 			r := start(t, settings(t, address))
-			spans := byMessage(t, collector.Await(t, 4))
+			spans := byKey(t, collector.Await(t, 4))
 			r.stop()
 			if err := r.awaitStop(); err != nil {
 				t.Errorf("Run = %v", err)
@@ -282,125 +280,5 @@ func TestADecisionThatIsRepeatedStaysInItsTrace(t *testing.T) {
 	}
 	if event := eventOf(t, cfg, "CLM-001-1"); !strings.Contains(event, spans[0].Traceparent()) {
 		t.Errorf("want the trace %s in %s", spans[0].Traceparent(), event)
-	}
-}
-
-func TestWithoutACollectorsAddressNobodyIsDialled(t *testing.T) {
-	for what, environment := range map[string]map[string]string{
-		"nothing is set":  {},
-		"it is disabled":  {"OTEL_SDK_DISABLED": "true", "on": ""},
-		"nothing is sent": {"OTEL_TRACES_EXPORTER": "none", "on": ""},
-	} {
-		t.Run(what, func(t *testing.T) {
-			collector := collectortest.StartGRPC(t)
-			if _, on := environment["on"]; on {
-				traceTo(t, collector, "grpc")
-				delete(environment, "on")
-			}
-			for name, value := range environment {
-				t.Setenv(name, value)
-			}
-			g, address := gateway(t)
-			g.Add(jobs(3, "TIMEOUT")...)
-			r := start(t, settings(t, address))
-			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Fatal(err)
-			}
-			if n := collector.Connections(); n != 0 {
-				t.Errorf("the collector was dialled %d times", n)
-			}
-			if r.logs.FilterMessage("tracing_on").Len() != 0 {
-				t.Error("the log says that tracing is on")
-			}
-		})
-	}
-}
-
-// The bound is generous, and still less than what the exporter waits for a collector: 10 s.
-func TestACollectorThatIsAwayOrHangsHoldsNeitherJobsNorAStopUp(t *testing.T) {
-	for protocol, startCollector := range map[string]func(*testing.T) *collectortest.Collector{
-		"grpc": collectortest.StartGRPC, "http/protobuf": collectortest.StartHTTP,
-	} {
-		for _, away := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s away %t", protocol, away), func(t *testing.T) {
-				collector := startCollector(t)
-				collector.Hang()
-				traceTo(t, collector, protocol)
-				if away {
-					t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+freeAddress(t))
-				}
-				t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "16")
-				t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
-				g, address := gateway(t)
-				g.Add(jobs(100, "TIMEOUT")...)
-				r := start(t, settings(t, address))
-				await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 100 })
-				for deadline := time.Now().Add(enough); !away && collector.Hanging() == 0; {
-					if time.Now().After(deadline) {
-						t.Fatal("the collector was sent nothing")
-					}
-					<-time.After(time.Millisecond)
-				}
-				r.stop()
-				began := time.Now()
-				if err := r.awaitStop(); err != nil {
-					t.Errorf("Run = %v; a collector that fails is no reason to end badly", err)
-				}
-				if took := time.Since(began); took > 7*time.Second {
-					t.Errorf("the stop took %v", took)
-				}
-				if r.logs.FilterMessage("traces_not_flushed").Len()+r.logs.FilterMessage("traces_not_taken").Len() == 0 {
-					t.Error("no line says that spans were lost")
-				}
-			})
-		}
-	}
-}
-
-// A collector may repeat a header in what it answers.
-func TestTheHeadersForTheCollectorReachItAndNoLog(t *testing.T) {
-	for protocol, startCollector := range map[string]func(*testing.T) *collectortest.Collector{
-		"grpc": collectortest.StartGRPC, "http/protobuf": collectortest.StartHTTP,
-	} {
-		t.Run(protocol, func(t *testing.T) {
-			const secret = "Bearer c4n4ry 7oken"
-			collector := startCollector(t)
-			collector.Refuse("who is " + secret + "?")
-			traceTo(t, collector, protocol)
-			t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20c4n4ry%207oken")
-			g, address := gateway(t)
-			g.Add(jobs(30, "TIMEOUT")...)
-			r := start(t, settings(t, address))
-			r.awaitLog("traces_not_taken")
-			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 30 })
-			g.Add(jobs(30, "TIMEOUT")...)
-			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 60 })
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Fatal(err)
-			}
-			if n := r.logs.FilterMessage("traces_not_taken").Len(); n != 1 {
-				t.Errorf("%d lines within a minute, want one", n)
-			}
-			if len(collector.Headers()) < 2 || collector.Headers()[0].Get("Authorization") != secret {
-				t.Errorf("%d requests came, with %v", len(collector.Headers()), collector.Headers())
-			}
-			text := fmt.Sprint(r.logs.FilterMessage("traces_not_taken").All()[0].ContextMap())
-			if !strings.Contains(text, "who is ***?") || strings.Contains(fmt.Sprint(r.logs.All()), "c4n4ry") {
-				t.Errorf("logged %s", text)
-			}
-		})
-	}
-}
-
-func TestAFaultyVariableOfOpenTelemetryIsAFaultOfTheConfiguration(t *testing.T) {
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4317")
-	t.Setenv("OTEL_TRACES_SAMPLER", "sometimes")
-	_, err := app.New(t.Context(), settings(t, "127.0.0.1:1"), zap.NewNop(), "test")
-	faults, _ := errors.AsType[config.FaultsError](err)
-	if len(faults) != 2 || !strings.HasPrefix(faults[0], "OTEL_EXPORTER_OTLP_ENDPOINT") || !strings.HasPrefix(faults[1], "OTEL_TRACES_SAMPLER") {
-		t.Errorf("New = %v", err)
 	}
 }

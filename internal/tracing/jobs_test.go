@@ -10,8 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/tracing/collectortest"
 )
 
-const passed = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
 // answers is a handler that answers every job, unless one of the batch makes it panic.
 type answers func(jobs []job.Job) []job.Answer
 
