@@ -2,6 +2,7 @@ package grafana
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
@@ -177,6 +178,21 @@ func lines(a about, queries ...query) *timeseries.PanelBuilder {
 			DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)).
 		Targets(ranged(queries))
+}
+
+// fixed is the colour of one series.
+func fixed(color string) map[string]any {
+	return map[string]any{"mode": "fixed", "fixedColor": color}
+}
+
+// paint gives series their colours: name, colour, name, ... so that what is bad is red wherever it is shown.
+func paint(namesAndColors ...string) (overrides []cog.Builder[dashboard.DashboardFieldConfigSourceOverrides]) {
+	for pair := range slices.Chunk(namesAndColors, 2) {
+		overrides = append(overrides, dashboard.NewDashboardFieldConfigSourceOverridesBuilder().
+			Matcher(dashboard.MatcherConfig{Id: "byName", Options: pair[0]}).
+			Properties([]dashboard.DynamicConfigValue{{Id: "color", Value: fixed(pair[1])}}))
+	}
+	return overrides
 }
 
 // bounded is a graph with its thresholds drawn into it.

@@ -14,12 +14,14 @@ func decisions() []cog.Builder[dashboard.Panel] {
 			query{perMinute(worker("retry_scheduled_total"), "classification"), "retry, {{classification}}"},
 			query{perMinute(worker("permanent_errors_total")), "permanent"},
 			query{perMinute(worker("max_retries_exceeded_total")), "exhausted"}).
-			Span(12),
+			Span(12).
+			Overrides(paint("retry, TRANSIENT", good, "retry, UNKNOWN", "yellow", "permanent", bad, "exhausted", "purple")),
 		bounded(about{"Shares of the decisions", "A share of unknown errors that jumps means that an insurer has changed its texts: they need a rule. Permanent above 15 % is critical.", "percentunit"},
 			steps(good, step{0.15, bad}),
 			query{s.unknown(), "unknown"},
 			query{s.permanent(), "permanent"}).
-			Span(12),
+			Span(12).
+			Overrides(paint("unknown", "yellow", "permanent", bad)),
 		bounded(about{"Time of an analysis", "From a job in hand to its decision. It alerts where one of a hundred takes longer than 1 second.", "s"},
 			steps(good, step{1, bad}),
 			query{quantile(0.5, "retry_analysis_duration_seconds", "$__rate_interval"), "median"},
@@ -64,13 +66,14 @@ func waits() []cog.Builder[dashboard.Panel] {
 func outcomes() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
 		stacked(about{"Outcomes", "Rounds of submissions by how they ended. Redriven: a person had the claim sent again before its time, in the same round.", "cpm"},
-			query{perMinute(worker("retry_outcomes_total"), "outcome"), "{{outcome}}"}),
+			query{perMinute(worker("retry_outcomes_total"), "outcome"), "{{outcome}}"}).
+			Overrides(paint("submitted", good, "resubmitted", blue, "redriven", "purple", "abandoned", bad)),
 		bounded(about{"Success after retry", "Of the claims that ended in the last 24 hours. The targets are 80 % and 85 %.", "percentunit"},
 			steps(bad, step{0.8, warn}, step{0.85, good}),
 			query{"max(" + worker("retry_success_rate") + ")", "accepted of those retried"}).
 			Max(1),
 		bars(about{"Submissions until success", "How many claims were accepted with so many submissions or fewer, in the time range.", "short"},
-			query{"sort(" + inRange(worker("retry_attempts_to_success_bucket"), "le") + ")", "≤ {{le}}"}),
+			query{"sort(" + inRange(worker("retry_attempts_to_success_bucket", `le!="+Inf"`), "le") + ")", "≤ {{le}}"}),
 	}
 }
 
@@ -82,7 +85,12 @@ func jobs() []cog.Builder[dashboard.Panel] {
 			query{perMinute(worker("retry_polls_total"), "code") + " > 0", "{{code}}"}),
 		lines(about{"Jobs in hand", "Jobs that were taken and not answered yet, and how many may be. At the limit the worker takes no more, and jobs wait at the broker.", "short"},
 			query{"sum by (job_type) (" + worker("retry_jobs_in_hand") + ")", "{{job_type}}"},
-			query{"min(sum by (job_type) (" + worker("retry_jobs_in_hand_limit") + "))", "limit of each"}),
+			query{"min(sum by (job_type) (" + worker("retry_jobs_in_hand_limit") + "))", "limit of each"}).
+			OverrideByName("limit of each", []dashboard.DynamicConfigValue{
+				{Id: "color", Value: fixed(bad)},
+				{Id: "custom.fillOpacity", Value: 0},
+				{Id: "custom.lineStyle", Value: map[string]any{"fill": "dash", "dash": []int{10, 10}}},
+			}),
 		lines(about{"Answers by fate", "What was answered to jobs and what became of it. Gone: the broker did not know the job any more. Unknown: no answer came from the broker.", "cpm"},
 			query{perMinute(worker("retry_job_answers_total"), "answer", "fate") + " > 0", "{{answer}}, {{fate}}"}),
 		lines(about{"Jobs at the broker", "Created and ended, as the broker counts. Where more are created than end, a queue of jobs grows.", "cpm"},
@@ -140,7 +148,8 @@ func perDay() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
 		days(about{"Exhausted and permanent per day", "Claims that went to billing because their retries were used up, and to registration because of a permanent error, in the 24 hours before each bar.", "short"},
 			query{inLast("1d", worker("max_retries_exceeded_total")), "exhausted, to billing"},
-			query{inLast("1d", worker("permanent_errors_total")), "permanent, to registration"}),
+			query{inLast("1d", worker("permanent_errors_total")), "permanent, to registration"}).
+			Overrides(paint("exhausted, to billing", "purple", "permanent, to registration", bad)),
 		days(about{"Dead letters per day, by policy", "What was given up and waits for a person, in the 24 hours before each bar. More than 100 e-mails (smtp) in a day alert.", "short"},
 			query{inLast("1d", worker("retry_dead_letters_total"), "policy"), "{{policy}}"}),
 	}
@@ -163,8 +172,5 @@ func builds() []cog.Builder[dashboard.Panel] {
 		lines(about{"CPU", "Cores in use, by replica.", "short"},
 			query{"rate(" + worker("process_cpu_seconds_total") + "[$__rate_interval])", "{{instance}}"}).
 			Span(4),
-		total(about{"Failed reloads", "Of the policies file, in the time range.", "short"},
-			inRange(worker("retry_policies_reload_failures_total")), steps(good, step{0.5, bad})).
-			Decimals(0),
 	}
 }

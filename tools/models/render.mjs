@@ -1,12 +1,11 @@
 // Renders every model to docs/images/<name>.svg and .png. The SVG carries the SHA-256 of the file it was drawn from, so
 // that a test can tell a stale picture without a browser.
 import { createHash } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, delimiter, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launch } from './browser.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const images = join(root, 'docs', 'images');
@@ -21,26 +20,6 @@ async function models() {
     }
   }
   return found;
-}
-
-// The browser is the machine's own: $CHROMIUM, or the first of the usual names.
-function findBrowser() {
-  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : [
-    ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].flatMap(
-      (name) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)),
-    ),
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    '/Applications/Chromium.app/Contents/MacOS/Chromium',
-  ];
-  for (const path of candidates) {
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch { /* the next one */ }
-  }
-  throw new Error(process.env.CHROMIUM
-    ? `CHROMIUM=${process.env.CHROMIUM} cannot be run`
-    : 'no Chromium or Chrome found: install one, or set CHROMIUM to its path');
 }
 
 // toSVG draws one model in the page. bpmn-js names its arrow heads by chance; they are numbered here instead, so that
@@ -72,11 +51,7 @@ async function toSVG(page, xml, comment) {
 }
 
 async function main() {
-  const browser = await chromium.launch({
-    executablePath: findBrowser(),
-    // It draws our own files and opens no site, so it needs neither network nor sandbox (which root cannot have).
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
+  const browser = await launch();
   try {
     const page = await browser.newPage({ deviceScaleFactor: 2 });
     await page.addScriptTag({ path: viewer });
