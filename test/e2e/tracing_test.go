@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/tracing/collectortest"
+)
+
+// Zeebe knows nothing of traces: it is a process variable that takes this one through the call activity, to both jobs.
+func TestATraceThatAModelPassesGoesOnInSpansAndEvents(t *testing.T) {
+	const traceID, spanID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	s := atSharedBroker(t)
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	queue, err := devqueue.StartNATS(ctx)
+	s.must(err)
+	t.Cleanup(func() {
+		if err := queue.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	collector := collectortest.StartGRPC(t)
+	worker := s.startWorker(
+		"RETRY_EVENTS_URL="+queue.URL()+"?stream=traced&subject=traced",
+		"RETRY_DATABASE_URL=sqlite://"+filepath.Join(t.TempDir(), "traced.db"), // events of its own
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_SERVICE_NAME=retries",
+	)
+	claim := s.start("SUB_06", vars{"claimId": "CLM-E2E-77-1", "traceparent": "00-" + traceID + "-" + spanID + "-01"})
+	claim.submissionFails("TIMEOUT")
+	claim.waits(5, 6).passes()
+	claim.submission().complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	eventstest.Await(t, "two events in the queue", func() bool {
+		_, text := worker.get(t.Context(), "/metrics")
+		return strings.Contains(text, "\nretry_events_published_total 2\n")
+	})
+	worker.stops()
+
+	var told []string
+	for _, span := range collector.Await(t, 2) {
+		if !slices.Equal(span.Links, []string{traceID + "-" + spanID}) || span.Resource["service.name"] != "retries" {
+			t.Errorf("a span of %v is linked to %v", span.Resource, span.Links)
+		}
+		told = append(told, span.Attributes["retry.decision"]+" "+span.Traceparent())
+	}
+	var sent []string
+	for _, event := range eventstest.InStream(t, queue.URL(), "traced") {
+		var e struct {
+			Type, Traceparent string
+		}
+		s.must(json.Unmarshal(event.JSON, &e))
+		decision := map[string]string{"retry.scheduled.v2": "RETRY", "retry.outcome_recorded.v2": "SUBMITTED"}[e.Type]
+		sent = append(sent, decision+" "+e.Traceparent)
+	}
+	slices.Sort(told)
+	slices.Sort(sent)
+	if len(told) != 2 || !slices.Equal(told, sent) {
+		t.Errorf("the spans are %q, the events %q; want two that are the same", told, sent)
+	}
+}
