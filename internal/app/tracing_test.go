@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,17 @@ func TestEachJobIsOneSpanThatTellsWhatWasDecided(t *testing.T) {
 			r.stop()
 			if err := r.awaitStop(); err != nil {
 				t.Errorf("Run = %v", err)
+			}
+			documentation, err := os.ReadFile("../../docs/tracing.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, span := range spans {
+				for name := range span.Attributes {
+					if !strings.Contains(string(documentation), "`"+name+"`") {
+						t.Errorf("docs/tracing.md does not name %s", name)
+					}
+				}
 			}
 			for i, want := range []map[string]string{
 				{
