@@ -148,6 +148,10 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 		token, _ := r.Val.(string)
 		return token, r.Err
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			// Or it would look as if the gateway were slow.
+			return "", status.Error(codes.Unauthenticated, "no token: the authorization server has not answered yet")
+		}
 		return "", status.FromContextError(ctx.Err()).Err()
 	}
 }
