@@ -14,14 +14,14 @@ import (
 	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
 )
 
-// fault is how a token server fails.
-type fault func(w http.ResponseWriter, r *http.Request) error
+// outage is how a token server fails.
+type outage func(w http.ResponseWriter, r *http.Request) error
 
 // server is a token server that can be down, refuse or be slow, and counts how often it is asked.
 type server struct {
 	mu    sync.Mutex
 	asked []time.Time
-	fault fault         // nil where it answers as it should
+	fault outage        // nil where it answers as it should
 	life  time.Duration // of its tokens
 }
 
@@ -40,7 +40,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // set changes how it answers from now on.
-func (s *server) set(f fault, life time.Duration) {
+func (s *server) set(f outage, life time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.life = f, life
@@ -69,7 +69,7 @@ func (s *server) busiest() (most int) {
 	return most
 }
 
-func replies(code int, body string) fault {
+func replies(code int, body string) outage {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
@@ -80,7 +80,7 @@ func replies(code int, body string) fault {
 
 func TestAnOutageOfTheTokenServer(t *testing.T) {
 	for name, test := range map[string]struct {
-		fault fault
+		fault outage
 		says  string        // in the line of the log
 		hang  time.Duration // how long a request that was sent before its end goes on
 	}{
