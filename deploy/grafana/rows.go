@@ -29,7 +29,7 @@ func decisions() []cog.Builder[dashboard.Panel] {
 			query{quantile(0.99, "retry_analysis_duration_seconds", "$__rate_interval"), "p99"}).
 			ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).
 			Min(1e-6),
-		bars(about{"Permanent errors by code", "In the time range. One code alone is a change at an insurer, or in our data.", "short"},
+		bars(about{"Permanent errors by code", "In the time range. One code alone is a change at an insurer, or in our data.", "none"},
 			query{"sort_desc(" + inRange(worker("permanent_errors_total"), "code") + " > 0)", "{{code}}"}),
 		lines(about{"Decisions of retry-submission-backoff by class", "Jobs of RN-BIL-004, which count apart, and those of them whose retries are used up.", "cpm"},
 			query{perMinute(worker("error_classification_distribution"), "classification"), "{{classification}}"},
@@ -43,7 +43,7 @@ func waits() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
 		heat(about{"Waits", "How many waits of which length were set, in minutes. Each retry has its band: 5 to 6, 8 to 12, 16 to 24, 32 to 48, 64 to 96.", "m"},
 			"backoff_duration_minutes"),
-		bars(about{"Retries by attempt", "How many claims came to which retry, in the time range. Each is a part of the one above it.", "short"},
+		bars(about{"Retries by attempt", "How many claims came to which retry, in the time range. Each is a part of the one above it.", "none"},
 			query{"sort_desc(" + inRange(worker("retry_scheduled_total"), "attempt") + " > 0)", "retry {{attempt}}"}).
 			Span(6),
 		bounded(about{"Mean wait", "Above 30 minutes most claims are in their fourth or fifth retry: an insurer has been away for an hour or more.", "m"},
@@ -72,7 +72,7 @@ func outcomes() []cog.Builder[dashboard.Panel] {
 			steps(bad, step{0.8, warn}, step{0.85, good}),
 			query{"max(" + worker("retry_success_rate") + ")", "accepted of those retried"}).
 			Max(1),
-		bars(about{"Submissions until success", "How many claims were accepted with so many submissions or fewer, in the time range.", "short"},
+		bars(about{"Submissions until success", "How many claims were accepted with so many submissions or fewer, in the time range.", "none"},
 			query{"sort(" + inRange(worker("retry_attempts_to_success_bucket", `le!="+Inf"`), "le") + ")", "≤ {{le}}"}),
 	}
 }
@@ -99,7 +99,7 @@ func jobs() []cog.Builder[dashboard.Panel] {
 			query{perMinute(broker("zeebe_job_events_total", types, `action="error thrown"`)), "ended with an error"},
 			query{perMinute(broker("zeebe_job_events_total", types, `action="failed"`)), "failed"},
 			query{perMinute(broker("zeebe_job_events_total", types, `action="timed out"`)), "timed out"}),
-		lines(about{"Jobs that came again", "Redelivered: a job was given its stored answer again, for example after its lock ran out. Incidents and panics of the worker beside it.", "cpm"},
+		lines(about{"Jobs out of the ordinary", "Redelivered: a job was given its stored answer again, for example after its lock ran out. Incidents and panics of the worker beside it.", "cpm"},
 			query{perMinute(worker("retry_redelivered_total")), "redelivered"},
 			query{perMinute(worker("retry_incidents_raised_total"), "job_type"), "incident, {{job_type}}"},
 			query{perMinute(worker("retry_panics_total")), "panics"}),

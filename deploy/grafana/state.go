@@ -9,7 +9,7 @@ import (
 func state() []cog.Builder[dashboard.Panel] {
 	worst := func(gauge string) string { return "min(" + worker(gauge) + ")" }
 	return []cog.Builder[dashboard.Panel]{
-		now(about{"Workers", "Replicas that Prometheus reaches. None: no claim is decided.", "short"},
+		now(about{"Workers", "Replicas that Prometheus reaches. None: no claim is decided.", "none"},
 			"sum("+worker("up")+")", steps(bad, step{1, good})),
 		light(about{"Gateway", "Whether the polls of every replica come through to the Zeebe gateway.", "short"},
 			worst("retry_gateway_up"), "up", "DOWN", ""),
@@ -35,22 +35,22 @@ func state() []cog.Builder[dashboard.Panel] {
 			steps(good, step{0.05, warn}, step{0.5, bad})).
 			Decimals(0),
 		// The broker's series begin with their first event; 0 stands for "none yet" only where the broker is scraped.
-		now(about{"Jobs timed out", "In 10 minutes, as the broker counts. A worker took them and did not answer in time; the broker gives them out again.", "short"},
+		now(about{"Jobs timed out", "In 10 minutes, as the broker counts. A worker took them and did not answer in time; the broker gives them out again.", "none"},
 			inLast("10m", broker("zeebe_job_events_total", `type=~"$job_type"`, `action="timed out"`))+" or 0 * sum("+broker("zeebe_health")+")",
 			steps(good, step{1, warn}, step{50, bad})).
 			Decimals(0),
-		now(about{"Open incidents", "At the broker, of any process. The claims behind them stand still until a person resolves them.", "short"},
+		now(about{"Open incidents", "At the broker, of any process. The claims behind them stand still until a person resolves them.", "none"},
 			"sum(max by (namespace, partition) ("+broker("zeebe_pending_incidents_total")+"))", steps(good, step{1, warn}, step{10, bad})),
-		total(about{"Incidents raised", "By the worker in the time range: input that cannot be decided, which a person has to correct.", "short"},
+		total(about{"Incidents raised", "By the worker in the time range: input that cannot be decided, which a person has to correct.", "none"},
 			inRange(worker("retry_incidents_raised_total")), steps(good, step{1, warn}, step{10, bad})).
 			Decimals(0),
-		total(about{"Panics", "Calls of a handler that panicked or hung, in the time range. The worker goes on; the job loses a retry.", "short"},
+		total(about{"Panics", "Calls of a handler that panicked or hung, in the time range. The worker goes on; the job loses a retry.", "none"},
 			inRange(worker("retry_panics_total")), steps(good, step{0.5, bad})).
 			Decimals(0),
-		total(about{"Store errors", "Writes to the audit store that failed and were tried again, in the time range.", "short"},
+		total(about{"Store errors", "Writes to the audit store that failed and were tried again, in the time range.", "none"},
 			inRange(worker("retry_store_errors_total")), steps(good, step{1, warn}, step{10, bad})).
 			Decimals(0),
-		total(about{"Job keys reused", "Jobs whose key is stored with another process instance. Not 0: the broker's data was wiped, or two clusters have one name.", "short"},
+		total(about{"Job keys reused", "Jobs whose key is stored with another process instance. Not 0: the broker's data was wiped, or two clusters have one name.", "none"},
 			inRange(worker("retry_job_key_reused_total")), steps(good, step{0.5, bad})).
 			Decimals(0),
 	}

@@ -5,8 +5,8 @@ const svgOf = (width, height, parts) => `<svg width="${width}" height="${height}
 
 // What is round for a person, by the unit: hours and days are not tens of seconds.
 const roundOf = {
-  s: [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000],
-  m: [60, 120, 180, 360, 720, 1440],
+  s: [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000],
+  m: [10, 15, 30, 60, 120, 180, 360, 720, 1440],
   bytes: [10, 20, 50, 100, 200, 500].map((n) => n * 1024 ** 2),
 };
 
