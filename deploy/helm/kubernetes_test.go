@@ -97,7 +97,7 @@ func TestEveryObjectIsOneThatKubernetesAndTheOperatorsTake(t *testing.T) {
 func TestASlipInAnObjectIsFound(t *testing.T) {
 	for _, slip := range []struct{ kind, right, wrong string }{
 		{"Deployment", "readOnlyRootFilesystem: true", "readOnlyRootFileSystem: true"},
-		{"Deployment", "terminationGracePeriodSeconds: 72", "terminationGracePeriodSeconds: 72s"},
+		{"Deployment", "terminationGracePeriodSeconds: 102", "terminationGracePeriodSeconds: 102s"},
 		{"Deployment", "image: ", "picture: "},
 		{"Job", "backoffLimit: 3", "backOffLimit: 3"},
 		{"NetworkPolicy", "protocol: UDP", "protocols: UDP"},
