@@ -26,7 +26,7 @@ func TestSeed001TheOlderRuleAnswersItsFiveNamesBesideTheNewerOneAndEachCountsIts
 	for _, line := range []string{
 		"submission_retry_total 1", "submission_retry_backoff_minutes_count 1", "submission_retry_max_exceeded 0",
 		`error_classification_distribution{classification="TRANSIENT"} 1`,
-		`retry_scheduled_total{classification="TRANSIENT"} 1`, "backoff_duration_minutes_count 1", "max_retries_exceeded_total 0",
+		`retry_scheduled_total{attempt="1",classification="TRANSIENT"} 1`, "backoff_duration_minutes_count 1", "max_retries_exceeded_total 0",
 	} {
 		o.worker.shows(line)
 	}

@@ -36,7 +36,7 @@ func TestSeed000AClaimIsRetriedAndThenStoppedByAPermanentError(t *testing.T) {
 	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	claim.recorded("RESUBMITTED", "SUBMITTED")
-	o.worker.shows(`retry_scheduled_total{classification="TRANSIENT"} 1`)
+	o.worker.shows(`retry_scheduled_total{attempt="1",classification="TRANSIENT"} 1`)
 	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED"} 1`)
 }
 
