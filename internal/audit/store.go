@@ -100,6 +100,9 @@ type Keeper interface {
 	// Walk calls visit with the records of a chain after a place, in the chain's order. The record is only valid during
 	// the call. It stops at visit's error.
 	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
+	// Check looks for damage of the store that no chain shows, as in what finds a record, and returns a *BrokenError for
+	// the first that it finds.
+	Check(ctx context.Context) error
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
 	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not

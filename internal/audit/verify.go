@@ -42,7 +42,8 @@ type Verified struct {
 }
 
 // Verify checks every chain of a store, from its first record or its last stub to its signed head, and returns a
-// [*BrokenError] for the first place that was changed, removed, swapped or cut off.
+// [*BrokenError] for the first place that was changed, removed, swapped or cut off. Where the chains hold, or cannot be read,
+// it has the store look for damage that they do not show.
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
@@ -50,9 +51,21 @@ type Verified struct {
 // records checked so far. What a worker adds meanwhile is left to the next check, and where one removes old records
 // meanwhile, the check begins anew.
 func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
-	a := attempt{store, public, known, progress}
+	v, err := verifyChains(ctx, attempt{store, public, known, progress})
+	if _, broken := errors.AsType[*BrokenError](err); broken || ctx.Err() != nil {
+		return v, err
+	}
+	// Also where the chains could not be read: what keeps them from it may be damage.
+	damage := store.Check(ctx)
+	if _, broken := errors.AsType[*BrokenError](damage); broken || err == nil {
+		return v, damage
+	}
+	return v, err
+}
+
+func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 	for {
-		stubs, err := store.Stubs(ctx)
+		stubs, err := a.store.Stubs(ctx)
 		if err != nil {
 			return Verified{}, err
 		}
@@ -60,7 +73,7 @@ func Verify(ctx context.Context, store Keeper, public Public, known []Head, prog
 		if _, broken := errors.AsType[*BrokenError](err); !broken {
 			return v, err
 		}
-		now, other := store.Stubs(ctx)
+		now, other := a.store.Stubs(ctx)
 		if other != nil {
 			return v, other
 		}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -74,6 +75,9 @@ func (s *Store) readRounds(ctx context.Context, some []string, claims map[string
 		var kind, at int64
 		if err := rows.Scan(&claim, &job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
 			return err
+		}
+		if claims[claim] == nil {
+			return fmt.Errorf("asked for other claims, it found a record of %q: the index records_claim is damaged", claim)
 		}
 		claims[claim].before(job, audit.Kind(kind), time.UnixMicro(at).UTC()) //nolint:gosec // a stored kind
 	}

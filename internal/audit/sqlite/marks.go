@@ -18,12 +18,12 @@ type marks struct{ move, add, clear string }
 
 var (
 	outbox = marks{
-		move:  "UPDATE heads SET published = ?",
+		move:  "UPDATE heads SET published = ?1, published_again = ?1",
 		add:   "INSERT INTO outbox SELECT seq FROM records WHERE seq BETWEEN ? AND ?",
 		clear: "DELETE FROM outbox WHERE seq BETWEEN ? AND ?",
 	}
 	unanswered = marks{
-		move:  "UPDATE heads SET answered = ?",
+		move:  "UPDATE heads SET answered = ?1, answered_again = ?1",
 		add:   "INSERT INTO unanswered SELECT seq FROM records WHERE seq BETWEEN ? AND ?",
 		clear: "DELETE FROM unanswered WHERE seq BETWEEN ? AND ?",
 	}

@@ -71,6 +71,10 @@ func (s *Store) open(ctx context.Context) error {
 	if err := migrate(ctx, s.path); err != nil {
 		return s.failed(err)
 	}
+	s.read = openReaders(s.path)
+	if err := s.checkSmall(ctx); err != nil {
+		return err
+	}
 	w, err := openWriter(ctx, s.path, s.secret)
 	if err != nil {
 		return s.failed(err)
@@ -79,7 +83,6 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.begin(ctx, w); err != nil {
 		return s.failed(err)
 	}
-	s.read = openReaders(s.path)
 	return s.prepare(ctx)
 }
 
