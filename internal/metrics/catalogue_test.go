@@ -92,7 +92,8 @@ const aboutMetrics = `# Metrics
 What the worker serves at ` + "`/metrics`" + ` ([where and to whom](configuration.md)). Every series is there from the start, at 0, so
 that a rate is 0 rather than absent; what is not known is NaN, which raises no alarm. Labels hold closed sets only: no claim,
 no insurer's text, no key of a job. Histograms have their bounds, and native buckets beside them for a Prometheus that
-scrapes them (` + "`--enable-feature=native-histograms`" + `). Alerts and recording rules are in
+scrapes them (` + "`--enable-feature=native-histograms`" + `); let it keep the bounds too (` + "`scrape_classic_histograms`" + `), which the
+alert rules read. Alerts and recording rules are in
 [deploy/prometheus](../deploy/prometheus/README.md), what to do about an alert in [runbooks](runbooks/README.md).
 
 This page is made by ` + "`make generate`" + `.

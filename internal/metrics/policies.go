@@ -35,7 +35,7 @@ func newPolicies() policies {
 		}, []string{"policy"}),
 		jitter: prometheus.NewHistogramVec(native(prometheus.HistogramOpts{
 			Name:    "retry_jitter_deviation_ratio",
-			Help:    "How far waits that the back-off has set are from what they would be without jitter, as a share of that, by the policy.",
+			Help:    "How far waits that the back-off alone has set are from what they would be without jitter, as a share of that, by the policy.",
 			Buckets: []float64{0.1, 0.2, 0.3},
 		}), []string{"policy"}),
 		reloaded: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -62,7 +62,7 @@ func (p *policies) count(d *retry.Decision) {
 		return
 	}
 	p.waits.WithLabelValues(d.Policy).Add(d.Backoff.Seconds())
-	if d.Step == retry.StepBackoff && d.Delay > 0 {
+	if d.Step == retry.StepBackoff && d.Bounds&retry.BoundDeadline == 0 && d.Delay > 0 {
 		p.jitter.WithLabelValues(d.Policy).Observe(math.Abs(float64(d.Backoff-d.Delay)) / float64(d.Delay))
 	}
 }
