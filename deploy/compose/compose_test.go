@@ -40,19 +40,27 @@ func read(t *testing.T, file string, env ...string) (*types.Project, error) {
 	return options.LoadProject(t.Context())
 }
 
-// each runs a check on every service of both files.
-func each(t *testing.T, check func(t *testing.T, project *types.Project, service types.ServiceConfig)) {
+// service is a service and the file that it stands in.
+type service struct {
+	types.ServiceConfig
+	project *types.Project
+}
+
+// services returns those of both files, by file and name.
+func services(t *testing.T) map[string]service {
 	t.Helper()
+	found := map[string]service{}
 	for _, file := range []string{all, overlay} {
 		project := load(t, file)
-		for _, name := range slices.Sorted(maps.Keys(project.Services)) {
-			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) { check(t, project, project.Services[name]) })
+		for name, s := range project.Services {
+			found[filepath.Base(file)+"/"+name] = service{s, project}
 		}
 	}
+	return found
 }
 
 // ours tells whether a service runs an image that is built from the Dockerfile here.
-func ours(s types.ServiceConfig) bool { return strings.HasPrefix(s.Image, "analyze-retry") }
+func ours(s service) bool { return strings.HasPrefix(s.Image, "analyze-retry") }
 
 func TestAMisspeltKeyIsRefused(t *testing.T) {
 	for _, file := range []string{all, overlay} {
@@ -87,53 +95,59 @@ func TestNoVariableNeedsToBeSet(t *testing.T) {
 }
 
 func TestPortsAreOpenToThisMachineOnly(t *testing.T) {
-	each(t, func(t *testing.T, _ *types.Project, s types.ServiceConfig) {
-		for _, p := range s.Ports {
-			if p.HostIP != "127.0.0.1" {
-				t.Errorf("port %s is published on %q", p.Published, p.HostIP)
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range s.Ports {
+				if p.HostIP != "127.0.0.1" {
+					t.Errorf("port %s is published on %q", p.Published, p.HostIP)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func TestNoServiceHasRightsThatItDoesNotNeed(t *testing.T) {
 	// The broker writes to more places than its data, and its image may start as root to hand them over.
 	loose := []string{"zeebe"}
 	mayAdd := map[string][]string{"key": {"CHOWN"}}
-	each(t, func(t *testing.T, _ *types.Project, s types.ServiceConfig) {
-		if s.Privileged || s.Pid != "" || s.Ipc != "" || s.NetworkMode == "host" || s.UserNSMode != "" || len(s.Devices) > 0 {
-			t.Error("it reaches out of its container")
-		}
-		if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
-			t.Errorf("security_opt %v", s.SecurityOpt)
-		}
-		if !slices.Equal(s.CapAdd, mayAdd[s.Name]) {
-			t.Errorf("cap_add %v, want %v", s.CapAdd, mayAdd[s.Name])
-		}
-		if !slices.Contains(loose, s.Name) && (!s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"})) {
-			t.Errorf("read_only %v, cap_drop %v", s.ReadOnly, s.CapDrop)
-		}
-	})
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			if s.Privileged || s.Pid != "" || s.Ipc != "" || s.NetworkMode == "host" || s.UserNSMode != "" || len(s.Devices) > 0 {
+				t.Error("it reaches out of its container")
+			}
+			if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+				t.Errorf("security_opt %v", s.SecurityOpt)
+			}
+			if !slices.Equal(s.CapAdd, mayAdd[s.Name]) {
+				t.Errorf("cap_add %v, want %v", s.CapAdd, mayAdd[s.Name])
+			}
+			if !slices.Contains(loose, s.Name) && (!s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"})) {
+				t.Errorf("read_only %v, cap_drop %v", s.ReadOnly, s.CapDrop)
+			}
+		})
+	}
 }
 
 func TestEveryImageIsOfOneVersion(t *testing.T) {
 	tag := regexp.MustCompile(`:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z0-9.]+)?$`)
-	each(t, func(t *testing.T, _ *types.Project, s types.ServiceConfig) {
-		if ours(s) {
-			if s.Build == nil {
-				t.Error("our own image is in no registry, but the service does not build it")
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			if ours(s) {
+				if s.Build == nil {
+					t.Error("our own image is in no registry, but the service does not build it")
+					return
+				}
+				path := filepath.Join(s.Build.Context, s.Build.Dockerfile)
+				if _, err := os.Stat(path); err != nil || s.Build.Context != absolute(t, top) {
+					t.Errorf("it is built from %s in %s (%v)", path, s.Build.Context, err)
+				}
 				return
 			}
-			path := filepath.Join(s.Build.Context, s.Build.Dockerfile)
-			if _, err := os.Stat(path); err != nil || s.Build.Context != absolute(t, top) {
-				t.Errorf("it is built from %s in %s (%v)", path, s.Build.Context, err)
+			if !tag.MatchString(s.Image) {
+				t.Errorf("image %s", s.Image)
 			}
-			return
-		}
-		if !tag.MatchString(s.Image) {
-			t.Errorf("image %s", s.Image)
-		}
-	})
+		})
+	}
 }
 
 func absolute(t *testing.T, path string) string {
@@ -146,48 +160,52 @@ func absolute(t *testing.T, path string) string {
 }
 
 func TestWhatIsMountedIsThereAndCannotBeChanged(t *testing.T) {
-	each(t, func(t *testing.T, p *types.Project, s types.ServiceConfig) {
-		for _, v := range s.Volumes {
-			switch v.Type {
-			case types.VolumeTypeBind:
-				// An engine would make a folder where a file is missing.
-				if _, err := os.Stat(v.Source); err != nil || !v.ReadOnly || strings.Contains(v.Source, "docker.sock") {
-					t.Errorf("%s at %s: %v, read only %v", v.Source, v.Target, err, v.ReadOnly)
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, v := range s.Volumes {
+				switch v.Type {
+				case types.VolumeTypeBind:
+					// An engine would make a folder where a file is missing.
+					if _, err := os.Stat(v.Source); err != nil || !v.ReadOnly || strings.Contains(v.Source, "docker.sock") {
+						t.Errorf("%s at %s: %v, read only %v", v.Source, v.Target, err, v.ReadOnly)
+					}
+				case types.VolumeTypeVolume:
+					if _, declared := s.project.Volumes[v.Source]; v.Source == "" || !declared {
+						t.Errorf("the volume at %s has no name, so its data would be lost", v.Target)
+					}
+				default:
+					t.Errorf("%s at %s", v.Type, v.Target)
 				}
-			case types.VolumeTypeVolume:
-				if _, declared := p.Volumes[v.Source]; v.Source == "" || !declared {
-					t.Errorf("the volume at %s has no name, so its data would be lost", v.Target)
+			}
+			for _, secret := range s.Secrets {
+				if _, err := os.Stat(s.project.Secrets[secret.Source].File); err != nil {
+					t.Error(err)
 				}
-			default:
-				t.Errorf("%s at %s", v.Type, v.Target)
 			}
-		}
-		for _, secret := range s.Secrets {
-			if _, err := os.Stat(p.Secrets[secret.Source].File); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+		})
+	}
 }
 
 func TestWhoeverIsWaitedForGetsThere(t *testing.T) {
-	each(t, func(t *testing.T, p *types.Project, s types.ServiceConfig) {
-		for name, d := range s.DependsOn {
-			other := p.Services[name]
-			switch d.Condition {
-			case types.ServiceConditionHealthy:
-				if other.HealthCheck == nil || other.HealthCheck.Disable {
-					t.Errorf("it waits for %s to be healthy, which has no health check", name)
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			for name, d := range s.DependsOn {
+				other := s.project.Services[name]
+				switch d.Condition {
+				case types.ServiceConditionHealthy:
+					if other.HealthCheck == nil || other.HealthCheck.Disable {
+						t.Errorf("it waits for %s to be healthy, which has no health check", name)
+					}
+				case types.ServiceConditionCompletedSuccessfully:
+					if other.Restart == types.RestartPolicyAlways || other.Restart == types.RestartPolicyUnlessStopped {
+						t.Errorf("it waits for %s to end, which is started again and again", name)
+					}
+				default:
+					t.Errorf("it waits for %s only to be started", name)
 				}
-			case types.ServiceConditionCompletedSuccessfully:
-				if other.Restart == types.RestartPolicyAlways || other.Restart == types.RestartPolicyUnlessStopped {
-					t.Errorf("it waits for %s to end, which is started again and again", name)
-				}
-			default:
-				t.Errorf("it waits for %s only to be started", name)
 			}
-		}
-	})
+		})
+	}
 }
 
 func TestTheWorkerStartsWhenAllThatItNeedsIsThere(t *testing.T) {

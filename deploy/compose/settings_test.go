@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/compose-spec/compose-go/v2/types"
 )
 
 // worker builds the worker.
@@ -28,14 +26,14 @@ func worker(t *testing.T) string {
 }
 
 // settings returns a service's variables, with files of this machine in the place of those in the container.
-func settings(t *testing.T, p *types.Project, s types.ServiceConfig) []string {
+func settings(t *testing.T, s service) []string {
 	t.Helper()
 	env := make([]string, 0, len(s.Environment))
 	for name, value := range s.Environment {
 		v := *value
 		switch name {
 		case "RETRY_HTTP_TOKEN_FILE":
-			v = p.Secrets[strings.TrimPrefix(v, "/run/secrets/")].File
+			v = s.project.Secrets[strings.TrimPrefix(v, "/run/secrets/")].File
 		case "RETRY_AUDIT_KEY_FILE":
 			v = key(t)
 		}
@@ -67,21 +65,23 @@ func TestTheWorkerKnowsAndTakesEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := worker(t)
-	each(t, func(t *testing.T, p *types.Project, s types.ServiceConfig) {
-		if s.Image != "analyze-retry:latest" {
-			return
-		}
-		for name := range s.Environment {
-			if !strings.Contains(string(documented), "`"+name+"`") {
-				t.Errorf("%s is not in docs/configuration.md", name)
+	for name, s := range services(t) {
+		t.Run(name, func(t *testing.T) {
+			if s.Image != "analyze-retry:latest" {
+				return
 			}
-		}
-		// What a one-shot needs is less than what the worker needs, so only the worker's settings are complete.
-		if s.Name != "worker" {
-			return
-		}
-		accepts(t, program, settings(t, p, s))
-	})
+			for name := range s.Environment {
+				if !strings.Contains(string(documented), "`"+name+"`") {
+					t.Errorf("%s is not in docs/configuration.md", name)
+				}
+			}
+			// What a one-shot needs is less than what the worker needs, so only the worker's settings are complete.
+			if s.Name != "worker" {
+				return
+			}
+			accepts(t, program, settings(t, s))
+		})
+	}
 }
 
 func accepts(t *testing.T, program string, env []string) {
@@ -106,7 +106,7 @@ func TestOAuthOfTheOverlayIsCompleteOnceAnIDIsSet(t *testing.T) {
 			t.Errorf("%s is %v, want %s", name, got, want)
 		}
 	}
-	accepts(t, worker(t), settings(t, p, s))
+	accepts(t, worker(t), settings(t, service{s, p}))
 }
 
 func TestThePasswordsAreThoseOfTheRoles(t *testing.T) {

@@ -48,7 +48,7 @@ var usual struct {
 }
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "image") //nolint:usetesting // it outlives the single test
+	dir, err := os.MkdirTemp("", "image")
 	if err != nil {
 		panic(err)
 	}

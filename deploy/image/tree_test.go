@@ -2,16 +2,12 @@ package image_test
 
 import (
 	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,10 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
-	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 )
 
 const (
@@ -37,122 +30,6 @@ const (
 	// limit is what the image may weigh in a registry.
 	limit = 30 * megabyte
 )
-
-// layer packs files as an engine would on COPY, but with no time in it.
-func layer(t *testing.T, c *instructions.CopyCommand, from string) v1.Layer {
-	t.Helper()
-	uid, gid := 0, 0
-	if c.Chown != "" {
-		if _, err := fmt.Sscanf(c.Chown, "%d:%d", &uid, &gid); err != nil {
-			t.Fatalf("COPY --chown=%s is not of numbers", c.Chown)
-		}
-	}
-	var packed bytes.Buffer
-	archive := tar.NewWriter(&packed)
-	err := filepath.WalkDir(from, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		header, err := tar.FileInfoHeader(info, "")
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel(from, file)
-		if err != nil {
-			return err
-		}
-		clean := tar.Header{
-			Typeflag: header.Typeflag, Name: strings.TrimPrefix(path.Join(c.DestPath, filepath.ToSlash(below)), "/"),
-			Mode: header.Mode, Size: header.Size, Uid: uid, Gid: gid, Format: tar.FormatPAX,
-		}
-		if err := archive.WriteHeader(&clean); err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		_, err = archive.Write(content)
-		return err
-	})
-	if err := errors.Join(err, archive.Close()); err != nil {
-		t.Fatal(err)
-	}
-	made, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil },
-		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
-}
-
-// finalStage makes the image that the last stage of the Dockerfile describes, on an empty base. It knows the few
-// instructions that stand there; another one fails, so that nothing is passed over.
-func finalStage(t *testing.T, made build) v1.Image {
-	t.Helper()
-	data := filepath.Join(t.TempDir(), "data")
-	if !strings.Contains(buildCommand(t, "/data"), "mkdir --mode=0700 /data") {
-		t.Fatal("the build stage does not make /data for its owner only")
-	}
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	from := map[string]string{"/worker": made.worker, "/licenses": made.licences, "/data": data}
-	image := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
-	image = mutate.ConfigMediaType(image, types.OCIConfigJSON)
-	config := v1.Config{Labels: map[string]string{}, Volumes: map[string]struct{}{}, ExposedPorts: map[string]struct{}{}}
-	for _, command := range stages(t)[1].Commands {
-		switch c := command.(type) {
-		case *instructions.ArgCommand:
-		case *instructions.LabelCommand:
-			for _, l := range c.Labels {
-				config.Labels[l.Key] = strings.ReplaceAll(strings.Trim(l.Value, `"`), "${VERSION}", version)
-			}
-		case *instructions.CopyCommand:
-			if len(c.SourcePaths) != 1 || from[c.SourcePaths[0]] == "" || c.From != "build" {
-				t.Fatalf("COPY of something that the test does not know: %s", c)
-			}
-			var err error
-			if image, err = mutate.AppendLayers(image, layer(t, c, from[c.SourcePaths[0]])); err != nil {
-				t.Fatal(err)
-			}
-		case *instructions.UserCommand:
-			config.User = c.User
-		case *instructions.EnvCommand:
-			for _, e := range c.Env {
-				config.Env = append(config.Env, e.Key+"="+e.Value)
-			}
-		case *instructions.VolumeCommand:
-			for _, v := range c.Volumes {
-				config.Volumes[v] = struct{}{}
-			}
-		case *instructions.ExposeCommand:
-			for _, p := range c.Ports {
-				config.ExposedPorts[p+"/tcp"] = struct{}{}
-			}
-		case *instructions.EntrypointCommand:
-			config.Entrypoint = c.CmdLine
-		case *instructions.CmdCommand:
-			config.Cmd = c.CmdLine
-		default:
-			t.Fatalf("the final stage has an instruction that the test does not know: %T", c)
-		}
-	}
-	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = file.DeepCopy()
-	file.Config, file.OS, file.Architecture = config, "linux", runtime.GOARCH
-	if image, err = mutate.ConfigFile(image, file); err != nil {
-		t.Fatal(err)
-	}
-	return image
-}
 
 var shared struct {
 	once  sync.Once
@@ -169,22 +46,22 @@ func ociImage(t *testing.T) v1.Image {
 	return shared.image
 }
 
-// written makes the image, puts it into an OCI layout at path and reads it back from there.
-func written(t *testing.T, path string) v1.Image {
+// written makes the image, puts it into an OCI layout at dir and reads it back from there.
+func written(t *testing.T, dir string) v1.Image {
 	t.Helper()
 	image := finalStage(t, built(t))
-	dir, err := layout.Write(path, empty.Index)
+	at, err := layout.Write(dir, empty.Index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.AppendImage(image); err != nil {
+	if err := at.AppendImage(image); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := image.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if image, err = dir.Image(digest); err != nil {
+	if image, err = at.Image(digest); err != nil {
 		t.Fatal(err)
 	}
 	if err := validate.Image(image); err != nil {

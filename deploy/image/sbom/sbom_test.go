@@ -26,7 +26,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "sbom") //nolint:usetesting // it outlives the single test
+	dir, err := os.MkdirTemp("", "sbom")
 	if err != nil {
 		panic(err)
 	}
