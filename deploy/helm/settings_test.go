@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,8 +126,8 @@ func mountedFiles(t *testing.T, pod corev1.PodSpec) map[string]bool {
 			t.Errorf("%s may be written to", mount.Name)
 		}
 		if volume.Secret != nil {
-			if mode := volume.Secret.DefaultMode; mode == nil || *mode != 0o440 {
-				t.Errorf("the files of %s have the mode %v", mount.Name, mode)
+			if !is(volume.Secret.DefaultMode, 0o440) {
+				t.Errorf("the files of %s are not of mode 0440: %+v", mount.Name, volume.Secret)
 			}
 			for _, item := range volume.Secret.Items {
 				files[path.Join(mount.MountPath, item.Path)] = true
@@ -147,6 +148,34 @@ func TestTheMigrationUsesTheOwnersSecretAndTheWorkersDoNot(t *testing.T) {
 				t.Errorf("%s mounts the Secret %s", name, volume.Secret.SecretName)
 			}
 		}
+	}
+}
+
+func TestTheMigrationComesBeforeTheWorkersAndItsNetworkPolicyBeforeIt(t *testing.T) {
+	weights := map[string]int{}
+	for _, o := range objects(t, valueFiles(t)["everything"]) {
+		annotations := at[map[string]any](o.tree, "metadata", "annotations")
+		if !strings.HasSuffix(o.name, "-migrate") {
+			if annotations["helm.sh/hook"] != nil {
+				t.Errorf("%s is a hook", o.name)
+			}
+			continue
+		}
+		if annotations["helm.sh/hook"] != "pre-install,pre-upgrade" {
+			t.Errorf("%s runs at %v", o.name, annotations["helm.sh/hook"])
+		}
+		weight, err := strconv.Atoi(annotations["helm.sh/hook-weight"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights[o.kind] = weight
+	}
+	if len(weights) != 2 || weights["NetworkPolicy"] >= weights["Job"] {
+		t.Errorf("the weights are %v", weights)
+	}
+	// What the release makes is not there yet before an install.
+	if pod := pods(t, objects(t, valueFiles(t)["everything"]))["Job billing-analyze-retry-migrate"]; pod.Spec.ServiceAccountName != "default" {
+		t.Errorf("the job runs as %s", pod.Spec.ServiceAccountName)
 	}
 }
 
