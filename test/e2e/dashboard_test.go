@@ -231,21 +231,29 @@ func (d *hospitalDay) rulesAreHealthy() {
 func (d *hospitalDay) othersSeeTheWorker() {
 	d.Helper()
 	const ours = `{namespace=~"` + namespace + `"}`
-	for _, expr := range []string{
-		`sum by (jobType) (zeebe_client_worker_job_activated_total` + ours + `)`,
-		`sum by (workerName) (zeebe_client_worker_job_activated_total` + ours + `)`,
-		`sum by (namespace, jobType) (zeebe_client_worker_job_handled_total` + ours + `)`,
-		`sum by (jobType) (zeebe_client_worker_job_activated_total` + ours + ` - zeebe_client_worker_job_handled_total` + ours + `) + 1`,
-		`sum by (action, type) (camunda_job_invocations_total` + ours + `)`,
+	for _, q := range []struct {
+		by   []string
+		expr string
+	}{
+		{[]string{"jobType"}, "zeebe_client_worker_job_activated_total" + ours},
+		{[]string{"namespace", "workerName", "jobType"}, "zeebe_client_worker_job_activated_total" + ours},
+		{[]string{"namespace", "workerName", "jobType"}, "zeebe_client_worker_job_handled_total" + ours},
+		{[]string{"namespace", "action", "type"}, "camunda_job_invocations_total" + ours},
 	} {
+		expr := "sum by (" + strings.Join(q.by, ", ") + ") (" + q.expr + ")"
 		d.prometheus.has(expr)
 		a, _ := d.prometheus.instant(expr, time.Now())
 		for _, s := range a.Result {
-			for label, value := range s.Metric {
-				if value == "" {
-					d.Errorf("%s has the label %s without a value", expr, label)
+			for _, label := range q.by {
+				if s.Metric[label] == "" {
+					d.Errorf("%s has no %s: %v", expr, label, s.Metric)
 				}
 			}
 		}
+	}
+	// As Zeebe's documentation reckons the jobs that a worker has in hand; 0 is as good as any number.
+	inHand := `sum by (jobType) (zeebe_client_worker_job_activated_total - zeebe_client_worker_job_handled_total)`
+	if a, complaint := d.prometheus.instant(inHand, time.Now()); len(a.Result) != 3 {
+		d.Errorf("%s has %d answers, want one for each of 3 job types: %s", inHand, len(a.Result), complaint)
 	}
 }
