@@ -47,7 +47,10 @@ func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
 	}))
 	jobs := []job.Job{{Key: 1}, {Key: 2}, {Key: 3}, {Key: 4}}
 	handle(t, h, jobs)
+	stored := map[string]string{} // what a handler may have stored before another job panicked
 	for i := range jobs {
+		one, _ := tracer.of(jobs[i].Key)
+		stored[fmt.Sprint(jobs[i].Key)] = one.traceparent
 		handle(t, h, jobs[i:i+1])
 	}
 	tracer.Answered(1, job.Complete("{}"), job.Taken)
@@ -60,6 +63,9 @@ func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, s := range collector.Spans() {
+		if key := s.Attributes["messaging.message.id"]; s.Traceparent() != stored[key] {
+			t.Errorf("the span of job %s is %s, but what was stored of it belongs to %s", key, s.Traceparent(), stored[key])
+		}
 		got[s.Attributes["messaging.message.id"]] += fmt.Sprintf("%s %s %s: %s", s.Attributes["retry.answer"], s.Attributes["retry.fate"], s.Attributes["error.type"], s.Error)
 	}
 	for key, want := range map[string]string{
