@@ -29,6 +29,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if synchronous, is := os.LookupEnv(childSync); is {
+		if err := cutChild(os.Getenv(childPath), os.Getenv(childKey), synchronous); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(childPath); path != "" {
 		if err := child(path, os.Getenv(childKey), os.Getenv(childFirst)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
