@@ -61,7 +61,6 @@ func (t *Tracer) begin(ctx context.Context, jobType string, j *job.Job) {
 // one that the model passed: a process may run for weeks, and a trace is looked for by its time.
 func (t *Tracer) start(ctx context.Context, jobType string, j *job.Job, passed trace.SpanContext) trace.Span {
 	options := []trace.SpanStartOption{
-		trace.WithNewRoot(),
 		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(
 			semconv.MessagingSystemKey.String("zeebe"),
