@@ -45,6 +45,7 @@ type soak struct {
 	veteran, other *worker
 	// submitting is held where a process instance that is started might be lost: while the broker is away.
 	submitting sync.Mutex
+	loaded     chan error // how the load has ended
 	began      time.Time
 	tallies    map[string]*tally
 	samples    []sampled
@@ -65,7 +66,8 @@ type sampled struct {
 
 // Row 32. Two replicas on PostgreSQL, with a queue, work a steady load while faults of rows 1 to 9, 18 and 19 come one
 // after the other, in an order and with lengths drawn from a seed, each kind once before any comes again. SOAK is how long
-// (5m), SOAK_SEED the seed of an earlier run.
+// (5m), SOAK_SEED the seed of an earlier run. The guards are those of the rows; what only a soak sees is what they leave behind.
+// Seen to fail without: where each failed poll leaves a goroutine, 293 are left of 159.
 func TestSoak(t *testing.T) {
 	length, err := time.ParseDuration(cmp.Or(os.Getenv("SOAK"), "5m"))
 	if err != nil {
@@ -82,8 +84,7 @@ func TestSoak(t *testing.T) {
 	baseline := s.veteran.usage()
 
 	loading, stop := context.WithCancel(t.Context())
-	loaded := make(chan error, 1)
-	go func() { loaded <- s.load(loading) }()
+	go func() { s.loaded <- s.load(loading) }()
 	t.Cleanup(stop)
 	for deck := []fault(nil); time.Since(s.began) < length || len(s.tallies) < len(soakFaults); deck = deck[1:] {
 		if len(deck) == 0 {
@@ -93,7 +94,7 @@ func TestSoak(t *testing.T) {
 		s.suffers(deck[0])
 	}
 	stop()
-	s.must(<-loaded)
+	s.must(<-s.loaded)
 	s.untilDone()
 	s.queue.drains(s.veteran)
 	s.veteranIsWell(baseline)
@@ -105,16 +106,19 @@ func TestSoak(t *testing.T) {
 
 func newSoak(t *testing.T, seed uint64) *soak {
 	t.Helper()
-	s := &soak{random: rand.New(rand.NewPCG(32, seed)), nats: startNATS(t), tallies: map[string]*tally{}}
+	s := &soak{random: rand.New(rand.NewPCG(32, seed)), nats: startNATS(t), tallies: map[string]*tally{}, loaded: make(chan error, 1)}
 	s.rig = newRig(t, setup{
 		row: 32, what: "soak with faults of rows 1 to 9, 18 and 19", store: inPostgres,
-		// So that a flood is held off.
-		brokerSettings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=40"},
+		// So that a flood is held off, and a restart is short.
+		brokerSettings: []string{
+			"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=40",
+			"ZEEBE_BROKER_DATA_SNAPSHOTPERIOD=1m", // a broker that starts does again all since its last snapshot
+		},
 	})
 	var setting string
 	s.postgres, s.way, setting = s.ownPostgres()
 	s.nats.stream(s.rig, "soak")
-	s.settings = []string{"RETRY_JOB_TIMEOUT=5s", setting, "RETRY_EVENTS_URL=" + s.queue.url}
+	s.settings = []string{setting, "RETRY_EVENTS_URL=" + s.queue.url}
 	s.veteran = s.start(s.settings...)
 	s.other = s.start(s.settings...)
 	s.submit(3 * chunk)
@@ -161,7 +165,14 @@ func (s *soak) suffers(f fault) {
 	s.until("the workers have caught up", func() bool { return s.open() <= 2*soakLoad })
 	recovery := time.Since(over)
 	completed := s.jobEvents("completed")
-	s.until("the load goes on", func() bool { return s.jobEvents("completed") > completed+soakLoad/4 })
+	s.until("the load goes on", func() bool {
+		select {
+		case err := <-s.loaded:
+			s.Fatalf("the load has ended: %v", err)
+		default:
+		}
+		return s.jobEvents("completed") > completed+soakLoad/4
+	})
 	s.samples = append(s.samples, sampled{time.Since(s.began), s.veteran.usage().memory})
 	if s.tallies[f.name] == nil {
 		s.tallies[f.name] = &tally{}
@@ -185,14 +196,14 @@ func (s *soak) veteranIsWell(baseline usage) {
 		s.Errorf("I6: more than %d goroutines, %d files and %d MiB above it", spareGoroutines, spareFiles, spareMemory>>20)
 	}
 	late := slices.DeleteFunc(slices.Clone(s.samples), func(x sampled) bool { return x.after < soakWarm })
-	if len(late) < 6 || late[len(late)-1].after < slopeFor {
+	if len(late) < 6 {
 		return
 	}
 	third := len(late) / 3
 	first, last := median(late[:third]), median(late[len(late)-third:])
 	slope := (last.memory - first.memory) / (last.after - first.after).Hours()
 	s.Logf("its memory grew by %.2f MiB an hour after %v (%d samples)", slope/(1<<20), soakWarm, len(late))
-	if slope > maxSlope {
+	if slope > maxSlope && late[len(late)-1].after > slopeFor {
 		s.Errorf("I6: its memory grew by %.2f MiB an hour", slope/(1<<20))
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Row 33. The guard is that a job is known again by what any version made of its inputs (worker.inputsOf), and answered
-// with what is stored.
+// with what is stored. Seen to fail without: where the newer one hashes one part more, 100 of 120 jobs are decided twice.
 func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 	older := previousWorker(t)
 	for _, in := range []string{inSQLite, inPostgres} {
@@ -40,7 +40,8 @@ func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 	}
 }
 
-// Row 33. The guard is the look at the schema's version before anything is read or written.
+// Row 33. The guard is the look at the schema's version before anything is read or written. Seen to fail without: the worker
+// starts and works, on either store.
 func TestAStoreOfANewerVersionIsRefusedWithWordsThatHelp(t *testing.T) {
 	older := previousWorker(t)
 	for _, in := range []string{inSQLite, inPostgres} {
