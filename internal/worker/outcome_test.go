@@ -152,6 +152,7 @@ func TestAnOutcomeThatWasRecordedBeforeThereWereRedrivesIsKnownAgain(t *testing.
 		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:         {`"CLM-001-1"`, `"RESUBMITTED"`},
 		`{"claimId":"CLM-001-1","outcome":"ABANDONED","operator":7,"redriveId":"` + redriveID + `"}`: {`"CLM-001-1"`, `"ABANDONED"`},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                               {`"CLM-001-1"`, `"REDRIVEN"`},
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","traceparent":"00-1-2-3"}`:                     {`"CLM-001-1"`, `"SUBMITTED"`},
 		`[]`: {`[]`},
 	} {
 		m := newMemory()
