@@ -155,6 +155,9 @@ func TestTheDocumentIsValidByTheSchemaOfCycloneDX(t *testing.T) {
 	if err := json.Unmarshal(content, &parsed); err != nil {
 		t.Fatal(err)
 	}
+	if v := parsed["specVersion"]; v != "1.6" {
+		t.Errorf("it calls itself one of version %v", v)
+	}
 	valid := schema(t)
 	if err := valid.Validate(parsed); err != nil {
 		t.Error(err)
