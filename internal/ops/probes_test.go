@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -73,14 +74,14 @@ func TestReadersThatDoNotReadHoldNoScrapeUp(t *testing.T) {
 		metrics := prometheus.NewRegistry()
 		metrics.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
 		handler := (&probes{Options: Options{Metrics: metrics}}).handler()
-		request := httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil)
+		request := func() *http.Request { return httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil) }
 		let := make(chan struct{})
 		for range 20 {
-			go handler.ServeHTTP(stuck{httptest.NewRecorder(), let}, request)
+			go handler.ServeHTTP(stuck{httptest.NewRecorder(), let}, request())
 		}
 		synctest.Wait()
 		w := httptest.NewRecorder()
-		if handler.ServeHTTP(w, request); w.Code != 200 {
+		if handler.ServeHTTP(w, request()); w.Code != 200 {
 			t.Errorf("a scrape beside them got %d %q", w.Code, w.Body)
 		}
 		close(let)
