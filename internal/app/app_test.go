@@ -32,7 +32,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	}
 	_, metrics := r.get("/metrics")
 	for _, line := range []string{
-		`retry_scheduled_total{classification="TRANSIENT"} 3`,
+		`retry_scheduled_total{attempt="2",classification="TRANSIENT"} 3`,
 		`permanent_errors_total{code="INSURANCE_EXPIRED"} 2`,
 		`retry_analysis_duration_seconds_count 6`,
 	} {
