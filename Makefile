@@ -91,15 +91,19 @@ verify: ## What CI runs, in its order
 
 fmt: $(LINT) ## Format the Go code
 	$(LINT) fmt
+	cd deploy && ../$(LINT) fmt
 
 fmt-check: $(LINT)
 	$(LINT) fmt --diff
+	cd deploy && ../$(LINT) fmt --diff
 
 vet: ## go vet
 	$(GO) vet ./...
+	cd deploy && $(GO) vet ./...
 
 lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run
+	cd deploy && ../$(LINT) run
 	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
 	if echo "$$linked" | grep -E '/devbroker|/devpostgres|/devqueue|/gatewaytest$$|/oddinputs$$|^testing$$|testify|goleak|rapid'; then \
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
@@ -113,6 +117,7 @@ lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (nee
 .PHONY: generate pictures
 generate: ## docs/configuration.md and docs/metrics.md
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
+	cd deploy && $(GO) test -count=1 ./grafana ./helm ./image -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render
