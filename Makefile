@@ -115,12 +115,14 @@ lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (nee
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## docs/configuration.md and docs/metrics.md
+generate: ## Settings, metrics, dashboard, licence list, and what the chart copies of them
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
-	cd deploy && $(GO) test -count=1 ./grafana ./helm ./image -update
+	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
-pictures: $(MODEL_TOOLS) ## The pictures of the models (needs Node 20 and Chromium)
+pictures: $(MODEL_TOOLS) ## The pictures of the models and of the dashboard, ten minutes (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render
+	$(GO) test ./test/e2e -count=1 -timeout 30m -run TestEveryExpressionOfTheDashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
+	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 
 # Built from its module, with the checksum database watching; about a minute and a half, once.
 $(LINT):

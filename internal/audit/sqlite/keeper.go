@@ -148,11 +148,9 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 		if err := w.exec(ctx, outbox.move, w.published); err != nil {
 			return err
 		}
-		for _, remove := range [...]string{"DELETE FROM outbox WHERE seq <= ?", "DELETE FROM records WHERE seq <= ?"} {
-			if _, err := w.conn.ExecContext(ctx, remove, stub.Through); err != nil {
-				return err
-			}
+		if err := w.exec(ctx, "DELETE FROM outbox WHERE seq <= ?", stub.Through); err != nil {
+			return err
 		}
-		return nil
+		return w.exec(ctx, "DELETE FROM records WHERE seq <= ?", stub.Through)
 	})
 }

@@ -31,7 +31,9 @@ type writer struct {
 }
 
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)"))
+	// secure_delete: what the retention removes is to be gone from the file too, and not only from its tables. It must be
+	// on all the time, for rows that move within the file leave copies of themselves behind.
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)"))
 	if err != nil {
 		return nil, err
 	}

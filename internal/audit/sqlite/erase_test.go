@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+)
+
+// Without secure_delete the bytes of a removed record stay in free pages until something else is written there.
+func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
+	f, secret := newFile(t), newSecret(t)
+	s := openFile(t, f.path, secret)
+	old, young := audittest.Records(0, 300), audittest.Records(300, 310)
+	for i := range old {
+		old[i].Message = "kept until it was too old"
+	}
+	for i := range young {
+		young[i].Message = "kept for some years more"
+	}
+	for _, batch := range [][]audit.Record{old, young} {
+		results, err := s.Append(t.Context(), batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for _, r := range results {
+			ids = append(ids, r.Record.ID)
+		}
+		if _, err := s.Append(t.Context(), nil, ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stubs, err := s.Purgeable(t.Context(), young[0].At, false)
+	if err != nil || len(stubs) != 1 {
+		t.Fatal(stubs, err)
+	}
+	stubs[0].At = time.Now()
+	if err := s.Purge(t.Context(), secret.SignStub(stubs[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil { // the log goes into the file
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(content, []byte(old[0].Message)); n > 0 {
+		t.Errorf("the file has the text of removed records in %d places", n)
+	}
+	if n := bytes.Count(content, []byte(young[0].Message)); n < len(young) {
+		t.Errorf("the file has the text of records that were kept in %d places, want %d or more: this test sees nothing", n, len(young))
+	}
+}
