@@ -22,7 +22,7 @@ import (
 // Not a row of the matrix: a store that is backed up under load, lost with its worker, and restored. What the backup has is
 // never decided again; what was decided since and not answered is decided anew, so that each job still has one end. That
 // decisions are missing is told by the heads that were kept. The guard is that a decision is looked up before a job is
-// decided. Seen to fail without: a restored file that is emptied has jobs of the backup decided a second time.
+// decided. Seen to fail without: keys that differ each time have the jobs of the backup decided twice.
 func TestARestoredStoreDecidesNothingTwice(t *testing.T) {
 	for _, in := range []string{inSQLite, inPostgres} {
 		t.Run(in, func(t *testing.T) {
