@@ -20,9 +20,11 @@ import (
 
 // The soak's load, and what it holds its worker to.
 const (
-	// soakLoad claims come every soakEvery, whatever is broken.
-	soakLoad  = 40
-	soakEvery = 4 * time.Second
+	// soakLoad claims come every soakEvery, whatever is broken, and soakBurst where a fault is to hit workers at work. All
+	// records of the broker are kept in memory: an hour has some tens of thousands of jobs.
+	soakLoad  = 30
+	soakEvery = 6 * time.Second
+	soakBurst = 60
 	// spareMemory is how much more memory, in bytes, the worker that lives through all of it may hold in the end than after
 	// its first jobs: heap that the runtime keeps, and buffers of connections.
 	spareMemory = 32 << 20
@@ -171,7 +173,7 @@ func (s *soak) suffers(f fault) {
 			s.Fatalf("the load has ended: %v", err)
 		default:
 		}
-		return s.jobEvents("completed") > completed+soakLoad/4
+		return s.jobEvents("completed") > completed+soakLoad/4 // most of the others end in an error
 	})
 	s.samples = append(s.samples, sampled{time.Since(s.began), s.veteran.usage().memory})
 	if s.tallies[f.name] == nil {
