@@ -42,7 +42,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-race test-deploy test-e2e chaos fuzz bench race-ready
+.PHONY: test test-unit test-race test-deploy test-e2e chaos soak fuzz bench race-ready
 test: test-race test-deploy test-e2e ## Everything, the real-broker suite included
 
 # No race detector and no shuffling: it needs no C compiler, and packages that did not change cost nothing.
@@ -66,6 +66,9 @@ BUSY := EveryTwoSeconds|StopUnderLoad|BrokerThatIsKilled|TwoReplicas|WhereverThe
 chaos: ## Kill, cut off and starve the worker and what it lives on (CHAOS=long: the long form)
 	@if [ -n "$$CHAOS_TABLE" ]; then rm -f "$$CHAOS_TABLE"; fi
 	printf '%s\n' '-run=$(BUSY)' '-skip=$(BUSY)|^TestSoak$$' | xargs -P 2 -I WHICH $(GO) test -v -shuffle=on -count=1 -p 1 -timeout 5h WHICH ./test/chaos/...
+
+soak: ## Faults drawn from a seed, one after the other, for SOAK (5m); SOAK_SEED repeats a run
+	$(GO) test -v -count=1 -p 1 -timeout 5h -run '^TestSoak$$' ./test/chaos
 
 # A minute of making an interesting input smaller is more than a run has.
 fuzz: ## Every fuzz target for FUZZTIME (10s)
