@@ -24,7 +24,9 @@ func firstLine(t *testing.T, c Config) string {
 	log := zap.New(zapcore.NewCore(encoder, zapcore.AddSync(writer(lines)), zapcore.DebugLevel))
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
-	go func() { stopped <- NewWorker(client, Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete), Logger: log}).Run(ctx) }()
+	go func() {
+		stopped <- NewWorker(client, Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete), Logger: log}).Run(ctx)
+	}()
 	defer func() {
 		stop()
 		<-stopped
