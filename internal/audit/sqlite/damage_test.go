@@ -27,7 +27,7 @@ import (
 // and the job is decided again.
 
 // damagedRecords is how many records the store holds: enough for tables and indexes of several pages.
-const damagedRecords = 240
+const damagedRecords = 144
 
 // purgedRecords is how many of them were removed, with a stub in their place.
 const purgedRecords = 12
@@ -211,8 +211,9 @@ func (w whole) asCommand(t *testing.T, path string) outcome {
 	return unused
 }
 
-// check puts the files there and looks at them as the worker and as the command do.
-func (w whole) check(t *testing.T, dir, what string, file, log []byte) (worker, command outcome) {
+// check puts the ith damaged files there and looks at them as the worker does and, of those that it names, now and then as
+// the command does, which checks in the same way.
+func (w whole) check(t *testing.T, dir string, i int, file, log []byte) (worker outcome) {
 	t.Helper()
 	path := filepath.Join(dir, "audit.db")
 	put := func() {
@@ -224,16 +225,16 @@ func (w whole) check(t *testing.T, dir, what string, file, log []byte) (worker, 
 		}
 	}
 	put()
-	command = w.asCommand(t, path)
-	put()
 	worker, why := w.asWorker(t, path)
-	switch {
-	case worker == silent:
-		t.Errorf("%s: used unseen: %s", what, why)
-	case worker == named && command == unused:
-		t.Errorf("%s: the command finds it in order, the worker does not", what)
+	if worker == silent {
+		t.Errorf("flip %d is used unseen: %s", i, why)
 	}
-	return worker, command
+	if worker == named && i%5 == 0 {
+		if put(); w.asCommand(t, path) == unused {
+			t.Errorf("flip %d: the command finds it in order, the worker does not", i)
+		}
+	}
+	return worker
 }
 
 // flip returns the bytes with one of them another.
@@ -246,16 +247,14 @@ func flip(from []byte, at int, random *rand.Rand) []byte {
 func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
 	const flips = 1000
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 1))
-	var worker, command [outcomes]int
+	var worker [outcomes]int
 	for i := range flips {
 		at := (i*len(w.closed) + random.IntN(len(w.closed))) / flips
-		a, b := w.check(t, dir, fmt.Sprintf("byte %d", at), flip(w.closed, at, random), nil)
-		worker[a]++
-		command[b]++
+		worker[w.check(t, dir, i, flip(w.closed, at, random), nil)]++
 	}
-	t.Logf("%d flips in %d bytes, seed 17: the worker's start refuses %d, its check names %d, %d are without effect; the command's: %d, %d, %d",
-		flips, len(w.closed), worker[refusedToStart], worker[named], worker[unused], command[refusedToStart], command[named], command[unused])
-	if worker[named]+worker[refusedToStart] < flips/2 || command[named]+command[refusedToStart] < flips/2 {
+	t.Logf("%d flips in %d bytes, seed 17: the worker's start refuses %d, its check names %d, %d are without effect",
+		flips, len(w.closed), worker[refusedToStart], worker[named], worker[unused])
+	if worker[named]+worker[refusedToStart] < flips/2 {
 		t.Error("less than half of the bytes count for anything: the flips do not reach the data")
 	}
 }
@@ -266,10 +265,8 @@ func TestAByteThatChangedInASmallTableIsRefusedOrNamedOrWithoutEffect(t *testing
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 2))
 	used := w.usedBytes(t, dir, "heads", "outbox", "unanswered", "deaths", "stubs", "meta")
 	var worker [outcomes]int
-	for range flips {
-		at := used[random.IntN(len(used))]
-		a, _ := w.check(t, dir, fmt.Sprintf("byte %d", at), flip(w.closed, at, random), nil)
-		worker[a]++
+	for i := range flips {
+		worker[w.check(t, dir, i, flip(w.closed, used[random.IntN(len(used))], random), nil)]++
 	}
 	t.Logf("%d flips in %d bytes, seed 17,2: the worker's start refuses %d, its check names %d, %d are without effect", flips, len(used), worker[refusedToStart], worker[named], worker[unused])
 }
@@ -308,8 +305,7 @@ func TestAByteThatChangedInTheLogIsNamedByTheHeadsThatWereKept(t *testing.T) {
 	w.known = w.heads(t, dir)
 	for i := range flips {
 		at := (i*len(w.log) + random.IntN(len(w.log))) / flips
-		a, _ := w.check(t, dir, fmt.Sprintf("byte %d of the log", at), w.file, flip(w.log, at, random))
-		worker[a]++
+		worker[w.check(t, dir, i, w.file, flip(w.log, at, random))]++
 	}
 	t.Logf("%d flips in %d bytes, seed 17,3: the worker's start refuses %d, its check names %d, %d are without effect", flips, len(w.log), worker[refusedToStart], worker[named], worker[unused])
 }
