@@ -31,15 +31,11 @@ CREATE INDEX records_at ON records (at);
 CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
 
 -- Marks on records: the event is not published, the answer has not reached the broker. Both come to most records in
--- their order, so every record behind a place has the mark, and up to it only those that these tables name. No chain
--- covers them, so they stand twice, here and in an index: a check finds the one that differs.
+-- their order, so every record behind a place has the mark, and up to it only those that these tables name.
 CREATE TABLE outbox (seq INTEGER PRIMARY KEY) STRICT;
-CREATE INDEX outbox_again ON outbox (seq);
 CREATE TABLE unanswered (seq INTEGER PRIMARY KEY) STRICT;
-CREATE INDEX unanswered_again ON unanswered (seq);
 
--- The signed end of the chain: one row; and the two places of the marks, which are not signed and stand twice too: within
--- the row, because it is written with each batch.
+-- The signed end of the chain: one row; and the two places of the marks, which are not signed.
 CREATE TABLE heads (
     chain     INTEGER PRIMARY KEY,
     seq       INTEGER NOT NULL,
@@ -47,9 +43,7 @@ CREATE TABLE heads (
     at        INTEGER NOT NULL, -- Unix microseconds
     signature BLOB NOT NULL,
     published INTEGER NOT NULL DEFAULT 0,
-    answered  INTEGER NOT NULL DEFAULT 0,
-    published_again INTEGER NOT NULL DEFAULT 0,
-    answered_again  INTEGER NOT NULL DEFAULT 0
+    answered  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- What stands for removed records.
@@ -73,7 +67,6 @@ CREATE TABLE deaths (
     at      INTEGER NOT NULL DEFAULT (unixepoch() * 1000000), -- Unix microseconds: when the last one was begun
     PRIMARY KEY (cluster, job_key)
 ) STRICT;
-CREATE INDEX deaths_again ON deaths (cluster, job_key, count, at);
 
 -- +goose StatementBegin
 CREATE TRIGGER records_are_never_changed BEFORE UPDATE ON records

@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit/audittest"
+)
+
+// firstSchema takes a store back to the first version of the schema, in which nothing stands twice.
+const firstSchema = `DROP INDEX outbox_again; DROP INDEX unanswered_again; DROP INDEX deaths_again;
+	ALTER TABLE heads DROP COLUMN published_again; ALTER TABLE heads DROP COLUMN answered_again;
+	DELETE FROM goose_db_version WHERE version_id > 1`
+
+func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
+	secret, at := newSecret(t), newFile(t)
+	s := openFile(t, at.path, secret)
+	results, err := s.Append(t.Context(), audittest.Records(0, 5), nil)
+	must(t, err)
+	var ids []int64
+	for i := range results {
+		ids = append(ids, results[i].Record.ID)
+	}
+	must(t, s.Published(t.Context(), ids[:3]))
+	_, err = s.Append(t.Context(), audittest.Records(5, 6), ids[:4])
+	must(t, err)
+	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1}))
+	must(t, s.Close())
+	must(t, at.exec(t, firstSchema))
+
+	s = openFile(t, at.path, secret)
+	must(t, s.Check(t.Context()))
+	unanswered, err := s.Unanswered(t.Context(), ids)
+	must(t, err)
+	unpublished, err := s.Unpublished(t.Context(), 0, 10)
+	must(t, err)
+	if len(unanswered) != 1 || unanswered[0] != ids[4] || len(unpublished) != 3 || unpublished[0].ID != ids[3] {
+		t.Errorf("unanswered %v, %d unpublished; want %d, and those from %d on", unanswered, len(unpublished), ids[4], ids[3])
+	}
+}
