@@ -13,8 +13,8 @@ import (
 )
 
 // previous is the commit of the older worker of row 33: the last one before policies became data, and the events and the
-// decisions' explanations got their second version. Its schema is the present one. Once that has changed, the older worker
-// must refuse a store that the newer one has opened, and the rows that take turns have to say so.
+// decisions' explanations got their second version. Its schema of PostgreSQL is the present one, that of SQLite is not: it
+// must refuse a file that the newer worker has opened. Once both have changed, the rows that take turns have to say so.
 const previous = "ca0ed54df661a5396bf1bb9a91b7e4876fc5ec55"
 
 // previousWorker returns the older worker's binary, built from this repository's own history with the points at which a
