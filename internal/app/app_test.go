@@ -82,6 +82,9 @@ func TestAStopFinishesTheJobsInHandAndCanBeWatched(t *testing.T) {
 	if body := r.awaitReadiness(503, "stopping"); body != "not ready: the worker is stopping\n" {
 		t.Errorf("readyz says %q", body)
 	}
+	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_broker_up 1\n") {
+		t.Error("the metrics say that the broker is not there")
+	}
 	free()
 	if err := r.awaitStop(); err != nil {
 		t.Errorf("Run = %v", err)

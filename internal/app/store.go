@@ -88,7 +88,8 @@ func (a *App) state(version string) metrics.State {
 		MaxJobsActive: a.cfg.MaxJobsActive,
 		GatewayUp:     func() float64 { return flag(a.connected()) },
 		BrokerUp: func() float64 {
-			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
+			// Also while the worker stops, which can take minutes: the broker is not down for that.
+			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 			defer cancel()
 			topology, err := a.client.Topology(ctx)
 			return flag(err == nil && topology.Healthy())
