@@ -85,7 +85,7 @@ func check(name, allowed string, ok func(string) bool) error {
 	switch {
 	case value == "" || ok(value):
 		return nil
-	case strings.HasSuffix(name, "HEADERS") || strings.Contains(value, "@"): // a secret
+	case strings.HasSuffix(name, "HEADERS") || strings.ContainsAny(value, "@?"): // it may be a secret, or hold one
 		return fault(name, "allowed: %s", allowed)
 	}
 	return fault(name, "is %.100q; allowed: %s", value, allowed)
