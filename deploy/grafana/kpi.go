@@ -15,18 +15,22 @@ func (s shares) sum(metric string, matchers ...string) string {
 	return inLast(s.window, worker(metric, matchers...))
 }
 
+// decisions are all of them.
+func (s shares) decisions() string {
+	return "(" + s.sum("retry_scheduled_total") + " + " + s.sum("max_retries_exceeded_total") + " + " + s.sum("permanent_errors_total") +
+		" + " + s.sum("error_classification_distribution") + ")"
+}
+
 // permanent is the share of the decisions that found a permanent error.
 func (s shares) permanent() string {
 	return "(" + s.sum("permanent_errors_total") + " + " + s.sum("error_classification_distribution", `classification="PERMANENT"`) + ")" +
-		" / (" + s.sum("retry_scheduled_total") + " + " + s.sum("max_retries_exceeded_total") + " + " + s.sum("permanent_errors_total") +
-		" + " + s.sum("error_classification_distribution") + ")"
+		" / " + s.decisions()
 }
 
 // unknown is the share of the decisions about errors that no rule knows.
 func (s shares) unknown() string {
 	return "(" + s.sum("retry_scheduled_total", `classification="UNKNOWN"`) + " + " + s.sum("error_classification_distribution", `classification="UNKNOWN"`) + ")" +
-		" / (" + s.sum("retry_scheduled_total") + " + " + s.sum("max_retries_exceeded_total") + " + " + s.sum("permanent_errors_total") +
-		" + " + s.sum("error_classification_distribution") + ")"
+		" / " + s.decisions()
 }
 
 // exhausted is the share of the claims whose retries were used up. A claim with a decision has a first retry or a permanent
