@@ -2,6 +2,7 @@ package zeebe
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -44,12 +45,8 @@ func inBubble(t *testing.T, test func(*rig)) {
 		r := &rig{T: t, gateway: gatewaytest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
 		defer close(r.over)
 		defer r.gateway.Close()
-		client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true}, grpc.WithContextDialer(r.gateway.Pipe()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = client.Close() }()
-		r.client = client
+		r.connect()
+		defer func() { _ = r.client.Close() }()
 		defer func() {
 			if r.stop != nil {
 				_, _ = r.end()
@@ -57,6 +54,25 @@ func inBubble(t *testing.T, test func(*rig)) {
 		}()
 		test(r)
 	})
+}
+
+// connect makes the client.
+func (r *rig) connect(options ...grpc.DialOption) {
+	r.Helper()
+	var err error
+	r.client, err = dial(Config{Address: "127.0.0.1:1", Plaintext: true}, append(options, grpc.WithContextDialer(r.gateway.Pipe()))...)
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// connectWithTokensOf makes another client, which gets its tokens from a server.
+func (r *rig) connectWithTokensOf(server http.RoundTripper) {
+	r.Helper()
+	_ = r.client.Close()
+	tokens := newTokens(goodOAuth, true)
+	tokens.http.Transport = server
+	r.connect(tokens.dialOptions()...)
 }
 
 // run starts a worker and lets it get as far as it can without time passing.

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
 )
 
@@ -100,15 +98,7 @@ func TestAnOutageOfTheTokenServer(t *testing.T) {
 					if life == 0 {
 						s.fault = test.fault
 					}
-					tokens := newTokens(goodOAuth, true)
-					tokens.http.Transport = s
-					client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
-						append(tokens.dialOptions(), grpc.WithContextDialer(r.gateway.Pipe()))...)
-					if err != nil {
-						r.Fatal(err)
-					}
-					defer func() { _ = client.Close() }()
-					r.client = client
+					r.connectWithTokensOf(s)
 					r.run(Options{MaxJobsActive: 10})
 					if life > 0 { // it worked at first
 						r.add(1)
@@ -148,15 +138,7 @@ func TestASlowTokenServerIsWaitedForAndAskedOnce(t *testing.T) {
 			issue(w, 1, time.Hour)
 			return nil
 		}
-		tokens := newTokens(goodOAuth, true)
-		tokens.http.Transport = s
-		client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
-			append(tokens.dialOptions(), grpc.WithContextDialer(r.gateway.Pipe()))...)
-		if err != nil {
-			r.Fatal(err)
-		}
-		defer func() { _ = client.Close() }()
-		r.client = client
+		r.connectWithTokensOf(s)
 		r.add(1)
 		r.run(Options{MaxJobsActive: 10})
 		r.advance(tokenTimeout + pollPauseMax)

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -118,16 +117,8 @@ func TestAWorkerWhoseTokenIsRefusedGetsAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(r *rig) {
-				tokens := newTokens(goodOAuth, true)
 				issuer := &scripted{life: func(int) (time.Duration, error) { return 24 * time.Hour, nil }}
-				tokens.http.Transport = issuer
-				client, err := dial(Config{Address: "127.0.0.1:1", Plaintext: true},
-					append(tokens.dialOptions(), grpc.WithContextDialer(r.gateway.Pipe()))...)
-				if err != nil {
-					r.Fatal(err)
-				}
-				defer func() { _ = client.Close() }()
-				r.client = client
+				r.connectWithTokensOf(issuer)
 				r.gateway.Inject(method, gatewaytest.Fault{Times: 10, Code: codes.Unauthenticated})
 				r.add(1)
 				r.run(Options{MaxJobsActive: 1})
