@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"flag"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +71,7 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	return reg, m
 }
 
+// Dashboards and alerts read these names, labels and values.
 func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 	for name, work := range map[string]func(*metrics.Metrics){
 		"at_start": func(*metrics.Metrics) {},
@@ -121,20 +121,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reg, m := registryOf(t)
 			work(m)
-			golden := "testdata/" + name + ".golden"
-			got := exposition(t, reg)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("the exposition changed (-want +got); dashboards and alerts read it:\n%s", diff)
-			}
+			golden(t, "testdata/"+name+".golden", exposition(t, reg))
 		})
 	}
 }
