@@ -1,6 +1,8 @@
 package image_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +24,10 @@ func hadolint(t *testing.T) string {
 		return program
 	}
 	// A broken download must not be taken for a whole one the next time.
-	fresh, err := os.MkdirTemp(filepath.Dir(mkdir(t, dir)), "hadolint-") //nolint:usetesting // it is renamed into its place
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(dir), "hadolint-") //nolint:usetesting // it is renamed into its place
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,19 +37,10 @@ func hadolint(t *testing.T) string {
 	if out, err := fetch.CombinedOutput(); err != nil {
 		t.Fatalf("pip cannot fetch hadolint: %v\n%s", err, out)
 	}
-	if err := os.Rename(fresh, dir); err != nil {
+	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) { // another process may have been quicker
 		t.Fatal(err)
 	}
 	return program
-}
-
-// mkdir makes the directory that dir will lie in.
-func mkdir(t *testing.T, dir string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func TestTheDockerfileHasNoFaultThatItsLinterKnows(t *testing.T) {
