@@ -29,7 +29,9 @@ func firstLine(t *testing.T, c Config) string {
 	}()
 	defer func() {
 		stop()
-		<-stopped
+		if err := <-stopped; err != nil {
+			t.Errorf("Run = %v", err)
+		}
 		_ = client.Close()
 	}()
 	select {
@@ -50,6 +52,7 @@ func (w writer) Write(line []byte) (int, error) {
 }
 
 func TestWhatIsWrongWithTheConnectionIsLoggedAndTold(t *testing.T) {
+	t.Parallel()
 	ours, others := newAuthority(t), newAuthority(t)
 	certificate, key := ours.issue("zeebe.example", time.Hour)
 	old, oldKey := ours.issue("old.example", -time.Minute)
