@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	driver "modernc.org/sqlite"
@@ -14,37 +15,39 @@ import (
 // Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Keeper]. It
 // takes about as long as reading all records.
 func (s *Store) Check(ctx context.Context) error {
-	if err := s.check(ctx, "PRAGMA integrity_check(1)"); err != nil {
-		return err
-	}
-	return s.check(ctx, placesDiffer)
+	return s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
 }
 
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
 func (s *Store) checkSmall(ctx context.Context) error {
-	for _, table := range [...]string{"heads", "outbox", "unanswered", "deaths", "meta"} {
-		if err := s.check(ctx, "PRAGMA integrity_check("+table+")"); err != nil {
-			return err
-		}
-	}
-	return s.check(ctx, placesDiffer)
+	return s.check(ctx, "PRAGMA integrity_check(heads)", "PRAGMA integrity_check(outbox)", "PRAGMA integrity_check(unanswered)",
+		"PRAGMA integrity_check(deaths)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
 }
 
 // placesDiffer is asked because a constraint would not do: SQLite looks at none in a file that is open for reading only.
 const placesDiffer = `SELECT coalesce(max('a place of the marks, in heads'), 'ok') FROM heads WHERE published <> published_again OR answered <> answered_again`
 
-// check asks for the first thing that is wrong; "ok" is none.
-func (s *Store) check(ctx context.Context, query string) error {
-	var finding string
-	err := s.read.QueryRowContext(ctx, query).Scan(&finding)
-	if fault, ok := errors.AsType[*driver.Error](err); ok && (fault.Code()&0xff == lib.SQLITE_CORRUPT || fault.Code()&0xff == lib.SQLITE_NOTADB) {
-		finding, err = fault.Error(), nil
+// columnMissing fails where the name of a column that is read is another one.
+const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + stubColumns + " FROM stubs LIMIT 0)"
+
+// check asks until something is wrong; "ok" is nothing.
+func (s *Store) check(ctx context.Context, queries ...string) error {
+	for _, query := range queries {
+		var finding string
+		err := s.read.QueryRowContext(ctx, query).Scan(&finding)
+		if fault, ok := errors.AsType[*driver.Error](err); ok && slices.Contains(damaged, fault.Code()&0xff) {
+			finding, err = fault.Error(), nil
+		}
+		if err != nil {
+			return s.failed(err)
+		}
+		if finding != "ok" {
+			return &audit.BrokenError{Chain: chainNumber, Why: "the file is damaged, restore a backup: " + strings.Join(strings.Fields(finding), " ")}
+		}
 	}
-	switch {
-	case err != nil:
-		return s.failed(err)
-	case finding == "ok":
-		return nil
-	}
-	return &audit.BrokenError{Chain: chainNumber, Why: "the file is damaged, restore a backup: " + strings.Join(strings.Fields(finding), " ")}
+	return nil
 }
+
+// damaged are the errors that damage leads to. SQLITE_ERROR is said of a statement that does not fit the tables, and the
+// statements are always the same.
+var damaged = []int{lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_ERROR}

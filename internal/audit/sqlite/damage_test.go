@@ -245,7 +245,7 @@ func flip(from []byte, at int, random *rand.Rand) []byte {
 }
 
 func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
-	const flips = 1000
+	flips := times(1000)
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 1))
 	var worker [outcomes]int
 	for i := range flips {
@@ -261,7 +261,7 @@ func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) 
 
 // The tables of marks are a few bytes in the file, and no chain covers them.
 func TestAByteThatChangedInASmallTableIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
-	const flips = 400
+	flips := times(400)
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 2))
 	used := w.usedBytes(t, dir, "heads", "outbox", "unanswered", "deaths", "stubs", "meta")
 	var worker [outcomes]int
@@ -298,7 +298,7 @@ func (w whole) usedBytes(t *testing.T, dir string, tables ...string) (used []int
 // an earlier moment. The heads that the worker has logged show that a record is missing. What may be lost unseen are marks
 // made after the last record: then an event is published again.
 func TestAByteThatChangedInTheLogIsNamedByTheHeadsThatWereKept(t *testing.T) {
-	const flips = 250
+	flips := times(250)
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 3))
 	var worker [outcomes]int
 	w.answers = answers{chained: w.answers[chained]}

@@ -47,9 +47,11 @@ func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 	return all, rows.Err()
 }
 
+const stubColumns = "chain, first, through, hash, oldest, newest, at, signature"
+
 // Stubs returns what stands for removed records; see [audit.Keeper].
 func (s *Store) Stubs(ctx context.Context) (all []audit.Stub, err error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM stubs ORDER BY chain, first")
+	rows, err := s.read.QueryContext(ctx, "SELECT "+stubColumns+" FROM stubs ORDER BY chain, first")
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -139,7 +141,7 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 		if !fits {
 			return errors.New("purge: the stub does not stand for the chain's oldest records, or one of them is unanswered")
 		}
-		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs (chain, first, through, hash, oldest, newest, at, signature) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs ("+stubColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func survives(ctx context.Context, path string, secret *audit.Secret, told int) 
 // files, and files that were removed, may be there or not. The guard is synchronous=FULL, set with each writer. Seen to
 // fail with NORMAL there: 459 of the 1,000 cuts lose acknowledged records.
 func TestNoAcknowledgedRecordIsLostWhenThePowerGoes(t *testing.T) {
-	const moments = 1000
+	moments := times(1000)
 	secret := newSecret(t)
 	lost := losses(t, traced(t, secret, ""), secret, moments, rand.New(rand.NewPCG(15, 1)))
 	t.Logf("seed 15,1: %d of %d cuts lose something", len(lost), moments)
@@ -158,7 +158,7 @@ func TestNoAcknowledgedRecordIsLostWhenThePowerGoes(t *testing.T) {
 
 // The control: the same with a store that syncs at checkpoints only.
 func TestThePowerCutsFindAStoreThatDoesNotSyncEachTransaction(t *testing.T) {
-	const moments = 200
+	moments := times(200)
 	secret := newSecret(t)
 	lost := losses(t, traced(t, secret, "NORMAL"), secret, moments, rand.New(rand.NewPCG(15, 2)))
 	t.Logf("seed 15,2: %d of %d cuts lose something", len(lost), moments)
