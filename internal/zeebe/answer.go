@@ -36,58 +36,62 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 // answerJobs sends answers until there are no more to come.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
-		if fate, settled := w.deliver(r); settled {
-			w.opt.Observer.Answered(r.job.Key, r.answer, fate)
-			r.answer.Settle(fate)
-			w.slots.give()
+		sent, fate, settled := w.deliver(r)
+		if !settled {
+			continue
 		}
+		w.opt.Observer.Answered(r.job.Key, sent, fate)
+		if fate == job.Taken && sent.Kind() != r.answer.Kind() {
+			fate = job.Unknown // what was taken is not the answer that was asked for
+		}
+		r.answer.Settle(fate)
+		w.slots.give()
 	}
 }
 
-// deliver sends an answer until its outcome is known or it is too late for one. It returns false when the worker stops
-// before that: the job may still be locked.
+// deliver sends an answer until its outcome is known or it is too late for one. It returns the answer that was sent last,
+// which is an incident where the gateway refuses the other, with its fate. It returns false when the worker stops before
+// that is known: the job may still be locked.
 //
 // Where an answer may have been lost on its way or on its way back, the same bytes are sent again and nothing else:
 // another answer could undo what the broker has taken already.
-func (w *Worker) deliver(r reply) (fate job.Fate, settled bool) {
+func (w *Worker) deliver(r reply) (sent job.Answer, fate job.Fate, settled bool) {
 	pause := backoff{least: answerPauseMin, most: answerPauseMax}
 	code := codes.DeadlineExceeded // of the last try
-	taken := job.Taken
-	unclear := false // an earlier try may have come through
+	unclear := false               // an earlier try may have come through
 	for {
 		left := time.Until(r.answerBy)
 		if left <= 0 {
 			// The broker gives the job out again.
 			w.log.Warn("answer_given_up", r.fields(code)...)
-			return job.Unknown, true
+			return r.answer, job.Unknown, true
 		}
 		switch code = w.send(r, min(left, answerTimeout)); code {
 		case codes.OK:
-			return taken, true
+			return r.answer, job.Taken, true
 		case codes.NotFound:
 			w.log.Debug("job_gone", r.fields(code)...)
 			if !unclear {
-				return job.Gone, true
+				return r.answer, job.Gone, true
 			}
-			return taken, true // the earlier try came through, as far as can be known
+			return r.answer, job.Taken, true // the earlier try came through, as far as can be known
 		case codes.FailedPrecondition:
 			// The job failed meanwhile. It comes again when that is mended.
 			w.log.Info("answer_not_taken", r.fields(code)...)
-			return job.Unknown, true
+			return r.answer, job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
 			if unclear || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
-				return job.Unknown, true
+				return r.answer, job.Unknown, true
 			}
 			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
-			taken = job.Unknown // what is taken now is not the answer that was asked for
 			continue
 		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // the gateway has not passed it on
 		default:
 			unclear = true
 		}
 		if w.answering.Err() != nil {
-			return job.Unknown, false
+			return r.answer, job.Unknown, false
 		}
 		sleep(w.answering, min(pause.next(), left))
 	}

@@ -51,8 +51,12 @@ func TestAnAnswersFateIsToldOnce(t *testing.T) {
 				if len(got) != 1 || got[0] != test.want {
 					r.Errorf("told %v, want %v once", got, test.want)
 				}
-				if len(seen.fates) == 0 || seen.fates[0] != test.want {
-					r.Errorf("the observer was told %v, want %v", seen.fates, test.want)
+				kind, fate := job.KindComplete, test.want
+				if test.faults != nil && test.faults[0].Code == codes.InvalidArgument { // then it is the incident's
+					kind, fate = job.KindFail, job.Taken
+				}
+				if len(seen.fates) == 0 || seen.answers[0].Kind() != kind || seen.fates[0] != fate {
+					r.Errorf("the observer was told %v of %v, want first %v of %v", seen.fates, seen.answers, fate, kind)
 				}
 			})
 		})
