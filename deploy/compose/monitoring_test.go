@@ -40,6 +40,9 @@ func parse(t *testing.T, file string, into any) {
 func TestPrometheusTakesItsConfigurationAndFindsTheRules(t *testing.T) {
 	p := load(t, all)
 	s := p.Services["prometheus"]
+	if slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "native-histograms") }) {
+		t.Error("with native histograms Prometheus drops the bounds, which rules and dashboard read")
+	}
 	text, err := os.ReadFile(mounted(t, s, "/etc/prometheus/prometheus.yml"))
 	if err != nil {
 		t.Fatal(err)

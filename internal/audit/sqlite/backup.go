@@ -22,7 +22,10 @@ func Backup(ctx context.Context, path, target string) (err error) {
 	if err != nil {
 		return fmt.Errorf("back up the audit store: %w", err)
 	}
-	if err := errors.Join(file.Close(), copyInto(ctx, s.read, target)); err != nil {
+	if err = errors.Join(file.Close(), copyInto(ctx, s.read, target)); err == nil {
+		err = oneFile(ctx, target)
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("back up the audit store %s into %s: %w", path, target, err), os.Remove(target))
 	}
 	return nil
@@ -48,4 +51,14 @@ func copyInto(ctx context.Context, db *sql.DB, target string) error {
 		}
 		return errors.Join(err, backup.Finish())
 	})
+}
+
+// oneFile makes a copy readable without files beside it, until a worker opens it.
+func oneFile(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)"))
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = DELETE")
+	return errors.Join(err, db.Close())
 }

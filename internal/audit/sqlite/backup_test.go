@@ -45,6 +45,12 @@ func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
 	}
+	if r, err := OpenReadOnly(t.Context(), target); err != nil || r.Close() != nil {
+		t.Error(err)
+	}
+	if beside, err := filepath.Glob(target + "-*"); err != nil || len(beside) > 0 {
+		t.Errorf("reading the copy leaves %v, %v", beside, err)
+	}
 	c := openFile(t, target, secret)
 	before, err := audit.Verify(t.Context(), c, secret.Public(), nil, nil)
 	if err != nil || before.Records < 1010 {
