@@ -50,7 +50,7 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 	$(GO) test $(UNIT)
 
 test-race: race-ready ## The same with the race detector and no cached results
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 $(UNIT)
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 30m $(UNIT)
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
