@@ -51,6 +51,8 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 
 test-race: race-ready ## The same with the race detector and no cached results
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 30m $(UNIT)
+	@echo "all bytes and power cuts, of which a fifth is tried under the race detector"
+	$(GO) test -count=1 -run 'AByteThatChanged|PowerGoes|PowerCuts' ./internal/audit/sqlite
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows

@@ -28,27 +28,32 @@ func (a *App) watchTrail(ctx context.Context) {
 			return
 		case <-next.C:
 		}
-		known = a.checkTrail(ctx, known)
-		next.Reset(checkEvery)
+		heads, checked := a.checkTrail(ctx, known)
+		if known = heads; checked {
+			next.Reset(checkEvery)
+		} else {
+			next.Reset(checkAfter)
+		}
 	}
 }
 
 // checkTrail checks the audit trail, and that it still has the heads that are known from the check before. It returns the
-// heads to know the next time.
-func (a *App) checkTrail(ctx context.Context, known []audit.Head) []audit.Head {
+// heads to know the next time, and whether the check came to an end.
+func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
 	broken, is := errors.AsType[*audit.BrokenError](err)
 	switch {
 	case err == nil:
 		a.numbers.AuditIntact(time.Now())
 		a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
-		return verified.Heads
+		return verified.Heads, true
 	case is:
 		a.numbers.AuditBroken()
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
 			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks/AuditChainBroken.md says what to do"))
+		return known, true
 	case ctx.Err() == nil:
 		a.log.Warn("audit_trail_not_checked", zap.Error(err))
 	}
-	return known
+	return known, false
 }

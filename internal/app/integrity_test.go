@@ -77,8 +77,8 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 		t.Errorf("before the first check the trail is shown as %v, want NaN", v)
 	}
 	before := time.Now().Unix()
-	known := k.checkTrail(t.Context(), nil)
-	if v := k.gauge(t, "retry_audit_intact"); v != 1 {
+	known, checked := k.checkTrail(t.Context(), nil)
+	if v := k.gauge(t, "retry_audit_intact"); v != 1 || !checked {
 		t.Errorf("a trail in order is shown as %v", v)
 	}
 	verified := k.gauge(t, "retry_audit_verified_timestamp_seconds")
@@ -86,7 +86,7 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 		t.Errorf("it was verified at %v, want now", verified)
 	}
 	k.change(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET claim_id = 'CLM-001-2' WHERE seq = 2")
-	if again := k.checkTrail(t.Context(), known); len(again) != len(known) {
+	if again, checked := k.checkTrail(t.Context(), known); len(again) != len(known) || !checked {
 		t.Errorf("a broken trail has the heads %v, want those that were known", again)
 	}
 	if v := k.gauge(t, "retry_audit_intact"); v != 0 {
@@ -104,13 +104,26 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 // A store that was put back is in order by itself.
 func TestATrailThatWasPutBackToAnEarlierStateIsFoundByTheNextCheck(t *testing.T) {
 	k := keptTrail(t)
-	known := k.checkTrail(t.Context(), nil)
+	known, _ := k.checkTrail(t.Context(), nil)
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
 		t.Fatal("the trail that was put back is not in order by itself")
 	}
 	if k.checkTrail(t.Context(), known); k.gauge(t, "retry_audit_intact") != 0 {
 		t.Error("nobody misses the records that were there before")
+	}
+}
+
+func TestATrailThatCannotBeReadIsNeitherIntactNorBroken(t *testing.T) {
+	k := keptTrail(t)
+	if err := k.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, checked := k.checkTrail(t.Context(), nil); checked {
+		t.Error("a check of a store that is closed came to an end")
+	}
+	if v := k.gauge(t, "retry_audit_intact"); v == v {
+		t.Errorf("the trail is shown as %v, want NaN", v)
 	}
 }
 
