@@ -216,7 +216,7 @@ func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	for range 20 {
+	for range 5 {
 		if !lines.Scan() {
 			t.Fatal("the child ended by itself")
 		}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package sqlite
 
 import (
@@ -245,7 +247,7 @@ func flip(from []byte, at int, random *rand.Rand) []byte {
 }
 
 func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
-	flips := times(1000)
+	flips := 1000
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 1))
 	var worker [outcomes]int
 	for i := range flips {
@@ -261,7 +263,7 @@ func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) 
 
 // The tables of marks are a few bytes in the file, and no chain covers them.
 func TestAByteThatChangedInASmallTableIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
-	flips := times(400)
+	flips := 400
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 2))
 	used := w.usedBytes(t, dir, "heads", "outbox", "unanswered", "deaths", "stubs", "meta")
 	var worker [outcomes]int
@@ -298,7 +300,7 @@ func (w whole) usedBytes(t *testing.T, dir string, tables ...string) (used []int
 // an earlier moment. The heads that the worker has logged show that a record is missing. What may be lost unseen are marks
 // made after the last record: then an event is published again.
 func TestAByteThatChangedInTheLogIsNamedByTheHeadsThatWereKept(t *testing.T) {
-	flips := times(250)
+	flips := 250
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 3))
 	var worker [outcomes]int
 	w.answers = answers{chained: w.answers[chained]}
@@ -331,11 +333,4 @@ func (w whole) heads(t *testing.T, dir string) []audit.Head {
 	heads, err := s.Heads(t.Context())
 	must(t, errors.Join(err, s.Close()))
 	return heads
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

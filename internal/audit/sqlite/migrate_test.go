@@ -37,3 +37,10 @@ func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
 		t.Errorf("unanswered %v, %d unpublished; want %d, and those from %d on", unanswered, len(unpublished), ids[4], ids[3])
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
