@@ -70,7 +70,6 @@ func (r *rig) answersOf(binary string, jobs []gatewaytest.Job) map[int64]map[str
 	w := r.start("ZEEBE_ADDRESS=" + address)
 	r.until("all jobs are answered", func() bool { c := gateway.Counts(); return c.Completed+c.Thrown+c.Incident == len(jobs) })
 	w.stops()
-	r.chainHolds(len(jobs))
 	said := map[int64]map[string]any{}
 	for _, call := range gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError, gatewaytest.FailJob) {
 		var key int64
@@ -134,6 +133,7 @@ func TestRecordedJobsAreDecidedAlikeByTheOlderAndTheNewerWorker(t *testing.T) {
 	r := newRig(t, setup{row: 33, what: "recorded jobs decided by both versions", store: inSQLite})
 	jobs := recordedJobs(t)
 	before, now := r.answersOf(older, jobs), r.answersOf(binary, jobs)
+	r.chainHolds(len(jobs)) // of the newer one's store
 	alike, rules, otherwise := 0, map[string]bool{}, map[string]int{}
 	for key, then := range before {
 		was, is := ruleOf(then), ruleOf(now[key])
