@@ -128,18 +128,19 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 		if err != nil {
 			return n, err
 		}
+		if len(r.Jobs) == 0 { // Camunda's test gateway sends such
+			continue
+		}
 		n += len(r.Jobs)
 		w.tellOf(r.Jobs, p.lock)
 		accept(ctx, fromWire(r.Jobs))
 	}
 }
 
-// tellOf tells the observer of jobs that came together. The broker tells its time by the end of their lock.
+// tellOf tells the observer of jobs that came together, at least one. The broker tells its time by the end of their lock.
 func (w *Worker) tellOf(activated []*pb.ActivatedJob, lock time.Duration) {
-	if len(activated) > 0 {
-		end := time.UnixMilli(activated[0].Deadline)
-		w.opt.Observer.Activated(len(activated), time.Until(end)-lock)
-	}
+	end := time.UnixMilli(activated[0].Deadline)
+	w.opt.Observer.Activated(len(activated), time.Until(end)-lock)
 }
 
 // gatewayAnswers tells whether the gateway answers a question that no job can be in the way of.

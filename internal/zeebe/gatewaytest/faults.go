@@ -5,6 +5,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -39,6 +40,9 @@ type Fault struct {
 	// Applied lets the call take effect all the same: only its answer is lost. A poll that is applied may have
 	// delivered its jobs before it fails.
 	Applied bool
+	// Empty sends a message without jobs before the jobs of a poll, and alone is the whole fault. Camunda's test gateway
+	// does so.
+	Empty bool
 }
 
 // Inject lets a fault happen to the calls of a method that follow, after those injected earlier are used up.
@@ -146,6 +150,9 @@ func (g *Gateway) interceptUnary(ctx context.Context, request any, info *grpc.Un
 func (g *Gateway) interceptStream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	s := &faultyStream{ServerStream: stream, gateway: g, method: Method(path.Base(info.FullMethod))}
 	err := next(server, s)
+	if s.fault.Empty && err == nil && !s.sent {
+		err = stream.SendMsg(&pb.ActivateJobsResponse{})
+	}
 	if s.fault.lost() {
 		return err
 	}
@@ -159,6 +166,7 @@ type faultyStream struct {
 	method  Method
 	request any
 	fault   Fault
+	sent    bool // a message has been sent
 }
 
 // RecvMsg takes the request; a fault without effect ends the call here.
@@ -182,5 +190,11 @@ func (s *faultyStream) SendMsg(m any) error {
 			return status.FromContextError(s.Context().Err()).Err()
 		}
 	}
+	if s.fault.Empty && !s.sent {
+		if err := s.ServerStream.SendMsg(&pb.ActivateJobsResponse{}); err != nil {
+			return err
+		}
+	}
+	s.sent = true
 	return s.ServerStream.SendMsg(m)
 }
