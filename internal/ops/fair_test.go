@@ -78,3 +78,18 @@ func TestOneConnectionTooManyClosesTheOldestOfThePeerThatHasTheMost(t *testing.T
 		})
 	}
 }
+
+func TestTheWorkerKeepsDescriptorsThatNoClientCanTake(t *testing.T) {
+	for _, test := range []struct{ limit, want int }{
+		{64, 16},
+		{256, 64},
+		{512, 256},
+		{1024, 768}, // what systemd and most shells set
+		{1356, 1100},
+		{1 << 20, 1100},
+	} {
+		if got := connections(mostConnections, test.limit); got != test.want {
+			t.Errorf("with a limit of %d open files the server keeps %d connections, want %d", test.limit, got, test.want)
+		}
+	}
+}

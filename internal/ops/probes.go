@@ -60,7 +60,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	server, err := listen("metrics and probes", o.Address, "RETRY_HTTP_ADDRESS", p.handler(), o.Logger)
+	server, err := listen(purpose{"metrics and probes", "RETRY_HTTP_ADDRESS", mostConnections}, o.Address, p.handler(), o.Logger)
 	if err != nil {
 		return nil, err
 	}

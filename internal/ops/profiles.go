@@ -7,6 +7,9 @@ import (
 	"go.uber.org/zap"
 )
 
+// mostProfiles bounds the connections to the profiles; one person looks at them at a time.
+const mostProfiles = 16
+
 // NewProfiles binds an address for profiles of the process, at /debug/pprof/, but serves nothing yet. The address must be of
 // this host: profiles show what the process works on, and take its time.
 func NewProfiles(address string, log *zap.Logger) (*Server, error) {
@@ -15,5 +18,5 @@ func NewProfiles(address string, log *zap.Logger) (*Server, error) {
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return listen("profiles", address, "RETRY_PPROF_ADDRESS", mux, log)
+	return listen(purpose{"profiles", "RETRY_PPROF_ADDRESS", mostProfiles}, address, mux, log)
 }

@@ -19,6 +19,16 @@ import (
 // probes need, and above the 1,000 that a single host opens with its usual limit of files.
 const mostConnections = 1100
 
+// ownDescriptors are left for the worker itself, which needs some 30 for its store, the gateway and the queue: where clients
+// take them all, it can open neither its store nor a connection.
+const ownDescriptors = 256
+
+// connections returns how many connections a server keeps that may have at most so many, in a process with a limit of
+// open files: all but ownDescriptors, and a quarter of a limit that is lower.
+func connections(most, limit int) int {
+	return min(most, max(limit-ownDescriptors, limit/4))
+}
+
 // Server is an HTTP server for operations.
 type Server struct {
 	what     string // it serves, for errors
@@ -26,20 +36,27 @@ type Server struct {
 	server   *http.Server
 }
 
-// listen binds an address; setting is the variable to change where that cannot be done.
-func listen(what, address, setting string, handler http.Handler, log *zap.Logger) (*Server, error) {
+// purpose is what a server is for.
+type purpose struct {
+	what    string // it serves, for errors
+	setting string // the variable to change where its address cannot be bound
+	most    int    // connections
+}
+
+// listen binds an address.
+func listen(p purpose, address string, handler http.Handler, log *zap.Logger) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serve %s: %w; set %s to a free address", what, err, setting)
+		return nil, fmt.Errorf("serve %s: %w; set %s to a free address", p.what, err, p.setting)
 	}
 	// What is broken in the server is worth a line; what clients do to it is not, for then they could fill the log.
 	faults, err := zap.NewStdLogAt(log.Named("http").WithOptions(zap.WrapCore(withoutHandshakes)), zap.WarnLevel)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("serve %s: %w", what, err), listener.Close())
+		return nil, errors.Join(fmt.Errorf("serve %s: %w", p.what, err), listener.Close())
 	}
 	return &Server{
-		what:     what,
-		listener: newFair(listener, mostConnections),
+		what:     p.what,
+		listener: newFair(listener, connections(p.most, descriptors())),
 		server: &http.Server{
 			Handler:           handler,
 			ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
