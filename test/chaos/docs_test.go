@@ -1,0 +1,48 @@
+package chaos
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestTheMatrixInTheDocsHasEveryRow(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := string(raw)
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(text)
+	}
+	rows := regexp.MustCompile(`\brow: +(\d+),`).FindAllStringSubmatch(code.String(), -1)
+	if len(rows) < 30 {
+		t.Fatalf("only %d rows found in the tests: the expression is out of date", len(rows))
+	}
+	for _, row := range rows {
+		if !strings.Contains(docs, "\n| "+row[1]+" |") {
+			t.Errorf("docs/faults.md has no row %s", row[1])
+		}
+	}
+	for _, named := range regexp.MustCompile("`(Test[A-Za-z]+)`( in)?").FindAllStringSubmatch(docs, -1) {
+		if named[2] == "" && !strings.Contains(code.String(), "func "+named[1]+"(") {
+			t.Errorf("docs/faults.md names %s, which is no test", named[1])
+		}
+	}
+	for _, named := range regexp.MustCompile("`([a-z_]+_test.go)`( in)?").FindAllStringSubmatch(docs, -1) {
+		if _, err := os.Stat(named[1]); named[2] == "" && err != nil {
+			t.Errorf("docs/faults.md names %s: %v", named[1], err)
+		}
+	}
+}
