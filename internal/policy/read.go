@@ -29,6 +29,8 @@ type reader struct {
 	faults []Fault
 	// paths are the paths of the faults that have one.
 	paths []string
+	// odd are the numbers that YAML may read otherwise than a person does.
+	odd []oddNumber
 	// nodes counts the values that were made of the file.
 	nodes int
 	// root is the file's YAML.
@@ -52,6 +54,7 @@ func (r *reader) read(text []byte) []*Entry {
 		_, line := follow(r.root, v.path)
 		r.fault(v.path, line, v.problem(r.root))
 	}
+	r.oddNumbers()
 	_, list := child(r.root, "policies")
 	var entries []*Entry
 	for i, node := range items(list) {
@@ -184,6 +187,9 @@ func (r *reader) scalar(node *yaml.Node, path []string) any {
 	if f, ok := value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
 		r.fault(path, node.Line, short(node.Value)+" is no number to reckon with")
 		return nil
+	}
+	if tag := node.ShortTag(); (tag == "!!int" || tag == "!!float") && !decimal.MatchString(node.Value) {
+		r.odd = append(r.odd, oddNumber{path, node.Line, node.Value, value})
 	}
 	return value
 }

@@ -123,7 +123,7 @@ func TestWholeNumbersDatesAndAliasesAreReadAsTheyAreMeant(t *testing.T) {
 	set := parse(t, `
 policies:
   - {name: a, description: 2026-11-21, base: PT1M30S, factor: 2, max: P1D, maxRetries: 3.0, rules: &rules [{id: x, class: TRANSIENT, contains: [&word NO]}]}
-  - {name: b, base: 1m, max: 2m, maxRetries: 1e2, rules: *rules, mayHaveLanded: [{id: y, contains: [*word]}]}
+  - {name: b, base: 1m, max: 2m, maxRetries: 100, rules: *rules, mayHaveLanded: [{id: y, contains: [*word]}]}
 `)
 	a, _ := set.Get("a")
 	b, _ := set.Get("b")
