@@ -117,8 +117,8 @@ type Facts struct {
 }
 
 // Explanation is how a decision explains itself: the object `retryDecision` of the process variables. Durations are ISO 8601.
-// What is not known, or did not happen, is zero. Records of older versions have no Reason, Bounds, Hint, Deadline, Advice
-// and Overrides.
+// What is not known, or did not happen, is zero. Records of older versions have no Reason, Bounds, Hint, Deadline, Advice,
+// Overrides and Ignored.
 type Explanation struct {
 	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks for a code.
 	Policy        string `json:"policy,omitempty"`
@@ -143,6 +143,15 @@ type Explanation struct {
 	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
 	// Overrides are the numbers of the policy that the task or the job had changed.
 	Overrides *Overrides `json:"overrides,omitempty"`
+	// Ignored are the job's variables that could not be read.
+	Ignored []Ignored `json:"ignored,omitempty"`
+}
+
+// Ignored is a variable of another system that could not be read, so that the decision is the one without it. Reason says
+// why: TYPE, UNREADABLE, AMBIGUOUS, NEGATIVE or YEAR.
+type Ignored struct {
+	Variable string `json:"variable"`
+	Reason   string `json:"reason"`
 }
 
 // Hint is when the other side asked to be tried again: After a span, or not before Until. Source says where that was

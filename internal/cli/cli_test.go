@@ -137,7 +137,6 @@ func TestAMistakeIsOneLineARemedyAndExitCode2(t *testing.T) {
 		{"an override that makes no sense", "explain --error x --max-retries 2000", []string{"maxRetries is 2000 but must be from 0 to 1000"}},
 		{"a policy that is not known", "explain --error x --policy nope", []string{`there is no policy "nope"`, "tiss"}},
 		{"a time that is none", "explain --error x --retry-until tomorrow", []string{"--retry-until", "RFC 3339"}},
-		{"a hint that is none", "explain --error x --retry-after 2h", []string{`--retry-after is "2h" but must be whole seconds`}},
 		{"a claim for a policy of claims", "explain --error x --claim JOB-1", []string{"--claim is", "CLM-<any>-<digits>"}},
 		{"an instance of no claim", "explain --error x --process-instance 7", []string{"--process-instance needs --claim"}},
 	} {

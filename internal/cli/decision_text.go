@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -131,6 +132,19 @@ func overridesWords(o *audit.Overrides) string {
 		if span.iso != "" {
 			words = append(words, span.name+" "+isoWords(span.iso))
 		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// ignoredWords lists the variables that could not be read, and why.
+func ignoredWords(ignored []audit.Ignored) string {
+	why := map[retry.IgnoredReason]string{
+		retry.IgnoredType: "is neither a text nor a number", retry.IgnoredUnreadable: "has no known form",
+		retry.IgnoredAmbiguous: "can mean more than one thing", retry.IgnoredNegative: "is negative", retry.IgnoredYear: "has an impossible year",
+	}
+	words := make([]string, len(ignored))
+	for i, one := range ignored {
+		words[i] = one.Variable + " " + cmp.Or(why[retry.IgnoredReason(one.Reason)], one.Reason)
 	}
 	return strings.Join(words, ", ")
 }

@@ -103,11 +103,7 @@ func (q *asked) read(p *retry.Policy) (faults []error) {
 		fault(f.text != "" && !ok, "--%s is %q but must be %s", f.flag, f.text, retry.RuleTime)
 		*f.into = t
 	}
-	if q.retryAfter != "" {
-		var ok bool
-		q.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter)
-		fault(!ok, "--retry-after is %q but must be %s", q.retryAfter, retry.RuleRetryAfter)
-	}
+	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, zone) // ignored as the worker does, and told
 	fault(q.ClaimID == "" && q.ProcessInstanceKey != 0, "--process-instance needs --claim")
 	if p == nil {
 		return faults

@@ -56,6 +56,14 @@ func TestExplainTellsWhichStepSettlesADecisionAndWhatBoundsTheWait(t *testing.T)
 			[]string{"--error", "TIMEOUT", "--retry-after", "36000"},
 			[]string{"try again in 240 min", "come back after 10 h (variable retryAfter), capped at 240 min"},
 		},
+		"a duration as a hint": {
+			[]string{"--error", "TIMEOUT", "--retry-after", "PT45M"},
+			[]string{"45 min, no jitter: the other side asked to come back after 45 min (variable retryAfter)"},
+		},
+		"a hint that cannot be read": {
+			[]string{"--error", "TIMEOUT", "--retry-after", "soon"},
+			[]string{"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "Ignored retryAfter has no known form\n"},
+		},
 		"a hint below min": {
 			[]string{"--error", "TIMEOUT", "--retry-after", "2026-01-12T10:01:00Z"},
 			[]string{"try again in 5 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min"},
@@ -165,7 +173,7 @@ func TestExplainAnswersWithTheObjectThatTheProcessGets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hint, _ := retry.ParseRetryAfter("1200")
+	hint, _ := retry.ParseRetryAfter("1200", p.Zone)
 	d, err := p.Decide(retry.Request{
 		ClaimID: "CLM-1-1", SubmissionError: "read timeout", RetryCount: 2, ProcessInstanceKey: 7, RetryAfter: hint,
 	}, today)
@@ -254,11 +262,10 @@ func TestADeadlineWithoutAZoneIsReadInThePolicysZoneAsTheWorkerDoes(t *testing.T
 
 func TestAllThatIsWrongWithAnExplanationIsToldAtOnce(t *testing.T) {
 	for args, want := range map[string]string{
-		"--policy tiss --base 0s --max 9600h --deadline=-5m --retry-until x --first-failure y --retry-after z --claim 7 --retry-count -1": `worker: --base is 0s but must be more than 0
+		"--policy tiss --base 0s --max 9600h --deadline=-5m --retry-until x --first-failure y --claim 7 --retry-count -1": `worker: --base is 0s but must be more than 0
 worker: --deadline is -5m but must be more than 0
-worker: --retry-until is "x" but must be an RFC 3339 time, a local date-time, or absent
-worker: --first-failure is "y" but must be an RFC 3339 time, a local date-time, or absent
-worker: --retry-after is "z" but must be whole seconds, an HTTP date, an RFC 3339 time, or absent
+worker: --retry-until is "x" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent
+worker: --first-failure is "y" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent
 worker: the overrides make no sense: max is 9600h but must be at most 8784h
 worker: --claim is "7" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes
 worker: --error is empty but must be the text of the submission error, not blank

@@ -64,6 +64,9 @@ func (e explanation) text() string {
 	} else {
 		label("Then", "%s", e.then())
 	}
+	if len(e.Decision.Ignored) > 0 {
+		label("Ignored", "%s", ignoredWords(e.Decision.Ignored))
+	}
 	label("Policy", "%s, version %s%s", e.Policy, e.PolicyVersion, e.overridden())
 	if len(e.Schedule) > 0 {
 		b.WriteString("\nThe waits ahead, if every submission fails and no permanent error comes:\n\n")

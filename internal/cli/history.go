@@ -163,6 +163,9 @@ func findings(r *audit.Record, f *audit.Facts) [6]string {
 	if o := x.Overrides; o != nil {
 		found[3] += " (overridden for this job: " + overridesWords(o) + ")"
 	}
+	if len(x.Ignored) > 0 {
+		found[3] += " (ignored: " + ignoredWords(x.Ignored) + ")"
+	}
 	if x.Reason == string(retry.StepDeadline) && x.Deadline != nil {
 		found[4] += fmt.Sprintf(", no retry fits before the deadline %s", utc(*x.Deadline))
 	}

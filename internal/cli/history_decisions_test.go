@@ -96,6 +96,13 @@ func TestTheStoryTellsWhatSettledADecisionAndWhatBoundTheWait(t *testing.T) {
 			waits:      "none, although the other side asked to come back after 10 min (Retry-After)",
 			taken:      "stop: BPMN error MAX_RETRIES_EXCEEDED, settled by the count", due: "none",
 		},
+		"variables that cannot be read": {
+			policy: "tiss", variables: `"submissionError":"RATE_LIMIT","retryAfter":"1,5","lastSubmissionTime":[2026]`,
+			classified: "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)",
+			waits: "5 min, with jitter 6 min, bounded by the policy's min " +
+				"(ignored: lastSubmissionTime is neither a text nor a number, retryAfter can mean more than one thing)",
+			taken: "try again, retry 1 of 5, settled by the back-off", due: "for 2026-01-12T09:06:00Z",
+		},
 		"a deadline that is near": {
 			policy: "tiss", variables: `"submissionError":"503","retryCount":3,"retryUntil":"2026-01-12T06:20:00-03:00"`,
 			classified: "TRANSIENT: it contains 503 (rule transient.503)",

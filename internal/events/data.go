@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; redrivenVersion
-	// is that of a re-drive.
+	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; decisionVersion
+	// is that of a decision, redrivenVersion that of a re-drive.
 	dataVersion     = 2
+	decisionVersion = 3
 	redrivenVersion = 1
 	// critical is the severity of what a person must look at.
 	critical = "CRITICAL"
@@ -51,6 +52,7 @@ type decision struct {
 	Deadline                   *time.Time       `json:"deadline,omitempty"`
 	Advice                     string           `json:"advice,omitempty"`
 	Overrides                  *audit.Overrides `json:"overrides,omitempty"`
+	Ignored                    []audit.Ignored  `json:"ignored,omitempty"`
 	SecondsSinceLastSubmission int64            `json:"secondsSinceLastSubmission,omitempty"`
 	ExecutionTimeMs            float64          `json:"executionTimeMs"`
 	Steps                      *stepTimes       `json:"steps,omitempty"`
@@ -152,6 +154,9 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 		ProcessID: f.ProcessID, ElementID: f.ElementID,
 		Audit: position{Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String()},
 	}
+	if r.Kind.IsDecision() {
+		a.Version = decisionVersion
+	}
 	switch r.Kind {
 	case audit.KindRetry:
 		return TypeScheduled, scheduled{
@@ -198,7 +203,7 @@ func decisionOf(f *audit.Facts) decision {
 		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, RetryReason: f.RetryReason,
 		ErrorClassification: f.ErrorClassification,
 		Policy:              x.Policy, PolicyVersion: x.PolicyVersion, RuleID: x.RuleID, MatchedCode: x.MatchedCode,
-		Reason: x.Reason, Hint: x.Hint, Deadline: x.Deadline, Advice: x.Advice, Overrides: x.Overrides,
+		Reason: x.Reason, Hint: x.Hint, Deadline: x.Deadline, Advice: x.Advice, Overrides: x.Overrides, Ignored: x.Ignored,
 		SecondsSinceLastSubmission: x.SecondsSinceLastSubmission,
 		ExecutionTimeMs:            f.ExecutionTimeMs, Steps: steps(f.Steps),
 	}

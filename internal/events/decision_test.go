@@ -56,6 +56,14 @@ func TestAnEventOfARealDecisionTellsWhatSettledIt(t *testing.T) {
 			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryAfter: retry.Hint{Source: retry.HintVariable, Until: until}},
 			kind: events.TypeScheduled, want: `"reason":"HINT","hint":{"source":"VARIABLE","until":"2026-03-02T14:50:00Z"}`,
 		},
+		"variables that were ignored": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", Ignored: retry.Ignored{RetryAfter: retry.IgnoredUnreadable, LastSubmissionTime: retry.IgnoredYear}},
+			kind: events.TypeScheduled, want: `"ignored":[{"variable":"lastSubmissionTime","reason":"YEAR"},{"variable":"retryAfter","reason":"UNREADABLE"}]`,
+		},
+		"a variable that was ignored before a stop": {
+			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "DUPLICATE_CLAIM", Ignored: retry.Ignored{RetryAfter: retry.IgnoredType}},
+			kind: events.TypePermanentError, want: `"ignored":[{"variable":"retryAfter","reason":"TYPE"}]`,
+		},
 		"a deadline that pulls forward": {
 			policy: "tiss", request: retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503", RetryCount: 3, RetryUntil: until},
 			kind: events.TypeScheduled, want: `"bounds":["DEADLINE"]`,
@@ -98,6 +106,21 @@ func TestAnEventOfARealDecisionTellsWhatSettledIt(t *testing.T) {
 	}
 }
 
+func TestTheSchemasKnowEveryReasonToIgnoreAVariable(t *testing.T) {
+	for _, reason := range []retry.IgnoredReason{retry.IgnoredType, retry.IgnoredUnreadable, retry.IgnoredAmbiguous, retry.IgnoredNegative, retry.IgnoredYear} {
+		for text, count := range map[string]int{"503": 0, "DUPLICATE_CLAIM": 0, "504": 5} { // one of each kind
+			record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{
+				ClaimID: "CLM-1-1", SubmissionError: text, RetryCount: count, Ignored: retry.Ignored{RetryAfter: reason, LastSubmissionTime: reason},
+			})
+			event := fromRecord(t, &record)
+			schema, _ := schema(t, event.Type)
+			if err := schema.Validate(parse(t, event.JSON)); err != nil {
+				t.Errorf("%s: %v", reason, err)
+			}
+		}
+	}
+}
+
 // The older job type answers with less; the rest lies in the detail.
 func TestTheEventIsTheSameWhereverTheRecordKeepsTheExplanation(t *testing.T) {
 	record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503 Retry-After: 900"})
@@ -130,7 +153,7 @@ func dataOf(t *testing.T, r *audit.Record) string {
 }
 
 func TestTheEventOfARecordOfAnOlderVersionLeavesOutWhatItDoesNotKnow(t *testing.T) {
-	newer := []string{"reason", "hint", "deadline", "advice", "bounds", "overrides"}
+	newer := []string{"reason", "hint", "deadline", "advice", "bounds", "overrides", "ignored"}
 	for _, r := range eventstest.Samples() {
 		if !r.Kind.IsDecision() {
 			continue

@@ -20,9 +20,9 @@ import (
 
 // The types of event. A type names the layout of its data too: whatever changes in the layout makes a new version.
 const (
-	TypeScheduled          = "retry.scheduled.v2"
-	TypeMaxRetriesExceeded = "retry.max_retries_exceeded.v2"
-	TypePermanentError     = "retry.permanent_error_detected.v2"
+	TypeScheduled          = "retry.scheduled.v3"
+	TypeMaxRetriesExceeded = "retry.max_retries_exceeded.v3"
+	TypePermanentError     = "retry.permanent_error_detected.v3"
 	TypeInputRejected      = "retry.input_rejected.v2"
 	TypeOutcomeRecorded    = "retry.outcome_recorded.v2"
 	TypeRedriven           = "retry.redriven.v1"

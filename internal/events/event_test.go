@@ -195,7 +195,7 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v1" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
 			"a trace that is none":      func(event, _ map[string]any) { event["traceparent"] = "Maria" },
-			"another version of layout": func(_, data map[string]any) { data["version"] = 3 },
+			"another version of layout": func(_, data map[string]any) { data["version"] = 4 },
 		} {
 			changed := parse(t, event.JSON).(map[string]any)
 			change(changed, changed["data"].(map[string]any))

@@ -68,7 +68,7 @@ var groups = []struct {
 }{
 	{
 		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and what its KPIs are reckoned from. They keep their names, even where Prometheus's habits would prefer other units.",
-		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes"},
+		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input"},
 	},
 	{
 		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of its own job type, which the names above leave out.",

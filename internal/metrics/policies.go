@@ -15,6 +15,7 @@ type policies struct {
 	deadLetters *prometheus.CounterVec
 	waits       *prometheus.CounterVec
 	jitter      *prometheus.HistogramVec
+	ignored     *prometheus.CounterVec
 	reloaded    prometheus.Gauge
 	failures    prometheus.Counter
 }
@@ -38,6 +39,10 @@ func newPolicies() policies {
 			Help:    "How far waits that the back-off alone has set are from what they would be without jitter, as a share of that, by the policy.",
 			Buckets: []float64{0.1, 0.2, 0.3},
 		}), []string{"policy"}),
+		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "retry_input_ignored_total",
+			Help: "Optional variables of other systems that could not be read and were left out of the decision, by the policy and the variable.",
+		}, []string{"policy", "variable"}),
 		reloaded: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "retry_policies_last_reload_successful",
 			Help: "1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones.",
@@ -52,11 +57,14 @@ func newPolicies() policies {
 }
 
 func (p *policies) register(reg prometheus.Registerer) {
-	reg.MustRegister(p.info, p.deadLetters, p.waits, p.jitter, p.reloaded, p.failures)
+	reg.MustRegister(p.info, p.deadLetters, p.waits, p.jitter, p.ignored, p.reloaded, p.failures)
 }
 
 // count counts what a decision says about its policy.
 func (p *policies) count(d *retry.Decision) {
+	for variable := range d.Ignored.All() {
+		p.ignored.WithLabelValues(d.Policy, variable).Inc()
+	}
 	if d.Outcome != retry.OutcomeRetry {
 		p.deadLetters.WithLabelValues(d.Policy).Inc()
 		return
@@ -76,6 +84,8 @@ func (m *Metrics) Know(known iter.Seq[*retry.Policy]) {
 		m.policies.deadLetters.WithLabelValues(p.Name)
 		m.policies.waits.WithLabelValues(p.Name)
 		m.policies.jitter.WithLabelValues(p.Name)
+		m.policies.ignored.WithLabelValues(p.Name, retry.VariableLastSubmissionTime)
+		m.policies.ignored.WithLabelValues(p.Name, retry.VariableRetryAfter)
 		if p.Unknown == retry.Permanent {
 			m.permanent.WithLabelValues(retry.RuleUnknown)
 		}

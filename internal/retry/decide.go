@@ -20,6 +20,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 		Policy:              p.Name,
 		PolicyVersion:       p.version,
 		Overrides:           p.overrides,
+		Ignored:             r.Ignored,
 	}
 	if p.mayHaveLanded(&t) {
 		d.Advice = AdviceCheckStatus

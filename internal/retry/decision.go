@@ -117,6 +117,8 @@ type Decision struct {
 	// Policy and PolicyVersion name the policy that decided, Overrides what the job had changed of it.
 	Policy, PolicyVersion string
 	Overrides             Overrides
+	// Ignored are the job's variables that could not be read; the decision is the one without them.
+	Ignored Ignored
 }
 
 // ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.

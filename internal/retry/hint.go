@@ -2,7 +2,6 @@ package retry
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -32,30 +31,6 @@ const (
 // maxHint bounds what is read of a hint; the policy's Max is far below.
 const maxHint = maxWait
 
-// ParseRetryAfter reads the job's variable retryAfter. It holds what HTTP's Retry-After does (RFC 9110 section 10.2.3),
-// seconds or a date in one of the three forms that HTTP allows, or an RFC 3339 time. A span longer than a year counts as
-// a year.
-func ParseRetryAfter(value string) (h Hint, ok bool) {
-	value = strings.TrimSpace(value)
-	if value != "" && strings.Trim(value, "0123456789") == "" {
-		return Hint{Source: HintVariable, After: seconds(value)}, true
-	}
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC3339} {
-		if until, err := time.Parse(layout, value); err == nil {
-			return Hint{Source: HintVariable, Until: until}, true
-		}
-	}
-	return Hint{}, false
-}
-
-func seconds(digits string) time.Duration {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n > int64(maxHint/time.Second) { // too many digits: longer than any wait
-		return maxHint
-	}
-	return time.Duration(n) * time.Second
-}
-
 // The patterns read texts in upper case.
 var (
 	// retryAfter finds "Retry-After: 120" as programs log it: a line, JSON, a header map of Go, Java, Python or Ruby. It has
@@ -82,7 +57,7 @@ func (p *Policy) findHint(r *Request, t *text, now time.Time) Hint {
 	}
 	if retryAfter.may(t) {
 		for _, found := range retryAfter.FindAllStringSubmatch(t.upper, maxFound) {
-			if h, ok := readRetryAfter(found); ok && !h.over(now) {
+			if h := p.readRetryAfter(found); h != (Hint{}) && !h.over(now) {
 				return h
 			}
 		}
@@ -95,19 +70,18 @@ func (p *Policy) findHint(r *Request, t *text, now time.Time) Hint {
 
 func (h Hint) over(now time.Time) bool { return !h.Until.IsZero() && !h.Until.After(now) }
 
-func readRetryAfter(found []string) (h Hint, ok bool) {
-	date, whole, fraction, unit := found[1], found[2], found[3], found[4]
+// readRetryAfter reads what the pattern has found with the reader of the variable. The zero hint is none.
+func (p *Policy) readRetryAfter(found []string) Hint {
+	date, number, unit := found[1], found[2]+found[3], found[4]
 	if unit != "" {
-		return Hint{}, false
+		return Hint{}
 	}
-	if h, ok = ParseRetryAfter(date + whole); !ok {
-		return Hint{}, false
+	h, reason := ParseRetryAfter(date+number, p.Zone)
+	if reason != "" {
+		return Hint{}
 	}
 	h.Source = HintText
-	if strings.Trim(fraction, ".0") != "" {
-		h.After += time.Second // never earlier than the other side said
-	}
-	return h, true
+	return h
 }
 
 // findWindow is the next window of the answer that has not begun. One that is open, or over, is no hint.

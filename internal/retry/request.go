@@ -32,6 +32,9 @@ type Request struct {
 	FirstFailure time.Time
 	// ProcessInstanceKey identifies the process instance that asks.
 	ProcessInstanceKey int64
+	// Ignored are the variables that were left out of the request because they could not be read. They are kept with the
+	// decision.
+	Ignored Ignored
 }
 
 // Fault is one thing that is wrong with an input variable.
@@ -78,8 +81,7 @@ const (
 	RuleAnyID           = `one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`
 	RuleSubmissionError = `the text of the submission error, not blank`
 	RuleRetryCount      = `a whole number, 0 or more (absent counts as 0)`
-	RuleTime            = `an RFC 3339 time, a local date-time, or absent`
-	RuleRetryAfter      = `whole seconds, an HTTP date, an RFC 3339 time, or absent`
+	RuleTime            = `an RFC 3339 time or a local date-time, from the year 2000 on, or absent`
 )
 
 // IDForm is the form that a policy asks of claim ids.

@@ -31,11 +31,11 @@ func decode(v variables, j *job.Job, known *policy.Set, name string) (request re
 	request = retry.Request{
 		ClaimID:            d.text("claimId", retry.RuleClaimID),
 		RetryCount:         d.count("retryCount"),
-		LastSubmissionTime: d.time("lastSubmissionTime"),
 		RetryUntil:         d.time("retryUntil"),
-		RetryAfter:         d.retryAfter(),
 		ProcessInstanceKey: j.ProcessInstanceKey,
 	}
+	request.LastSubmissionTime, request.Ignored.LastSubmissionTime = outside(&d, retry.VariableLastSubmissionTime, retry.ParseLastSubmissionTime)
+	request.RetryAfter, request.Ignored.RetryAfter = outside(&d, retry.VariableRetryAfter, retry.ParseRetryAfter)
 	if !chosen.AcceptEmptyError || !d.absent("submissionError") {
 		request.SubmissionError = d.text("submissionError", retry.RuleSubmissionError)
 	}
@@ -134,18 +134,21 @@ func (d *decoder) time(variable string) time.Time {
 	return time.Time{}
 }
 
-// ParseTime accepts RFC 3339, also with the name of the zone behind it, as the broker writes FEEL's now():
-// "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's LocalDateTime prints it, is read in the policy's.
+// ParseTime reads a time that a person wrote, and therefore strictly: RFC 3339, also with the name of the zone behind it,
+// as the broker writes FEEL's now(): "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's LocalDateTime
+// prints it, is read in the policy's. A time before 2000 is refused: it is what an unset variable turns into, and the
+// zero time would mean that there is none.
 func ParseTime(text string, zone *time.Location) (t time.Time, ok bool) {
-	if t, err := parseInstant(text); err == nil {
-		return t, true
-	}
+	t, err := parseInstant(text)
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return t, true
+		if err != nil {
+			t, err = time.ParseInLocation(layout, text, zone)
 		}
 	}
-	return time.Time{}, false
+	if err != nil || t.Before(retry.FirstTime) {
+		return time.Time{}, false
+	}
+	return t, true
 }
 
 // parseInstant reads RFC 3339, also with the name of a zone in brackets behind it.
@@ -155,6 +158,34 @@ func parseInstant(text string) (time.Time, error) {
 		return time.Time{}, errors.New("the name of the zone is cut off")
 	}
 	return time.Parse(time.RFC3339, instant)
+}
+
+// outside reads a variable that another system wrote. It is never a fault of the job: what cannot be read is as if it were
+// absent, and reason says why.
+func outside[T any](d *decoder, variable string, read func(string, *time.Location) (T, retry.IgnoredReason)) (value T, reason retry.IgnoredReason) {
+	if d.absent(variable) {
+		return value, ""
+	}
+	text, ok := textOrNumber(d.raw.get(variable))
+	if !ok {
+		return value, retry.IgnoredType
+	}
+	return read(text, d.zone)
+}
+
+// textOrNumber returns what a JSON text says, and a JSON number without an exponent. ok is false for other values.
+func textOrNumber(value string) (text string, ok bool) {
+	switch {
+	case value[0] == '"':
+		return unquote(value), true
+	case value[0] != '-' && (value[0] < '0' || value[0] > '9'):
+		return "", false
+	case strings.ContainsAny(value, "eE"):
+		number, _ := strconv.ParseFloat(value, 64) // too large is infinite: a text that is no number
+		return strconv.FormatFloat(number, 'f', -1, 64), true
+	default:
+		return value, true
+	}
 }
 
 // maxShownNumber keeps numbers that could identify a person out of messages: a birth date or a phone number has 8 digits,

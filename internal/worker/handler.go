@@ -206,12 +206,22 @@ func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
 		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
 	default:
 		h.opt.Observer.Decided(r.decision, r.elapsed)
+		h.logIgnored(j, r)
 		h.logDecision(j, r)
 	}
 }
 
 func jobFields(j *job.Job) []zap.Field {
 	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
+}
+
+// logIgnored warns of each variable that could not be read, with the shape of its value.
+func (h *Handler) logIgnored(j *job.Job, r *ruling) {
+	for variable, reason := range r.decision.Ignored.All() {
+		h.opt.Logger.Warn("input_ignored", append(jobFields(j), zap.String("claimId", r.request.ClaimID), zap.String("elementId", j.ElementID),
+			zap.String("variable", variable), zap.String("value", describe(parse(j).get(variable))), zap.String("reason", string(reason)),
+			zap.String("detail", "decided as if the variable were absent; correct it in the worker that sets it"))...)
+	}
 }
 
 // logDecision writes the one line of a decision.

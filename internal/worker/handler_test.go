@@ -146,12 +146,12 @@ func TestTwoWorkersGiveAJobTheSameBackoff(t *testing.T) {
 
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	t.Parallel()
-	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"lastSubmissionTime":"ontem"}`)
+	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)
 	const want = `invalid input: ` +
 		`claimId is "Xxxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
 		`submissionError is a list but must be the text of the submission error, not blank; ` +
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
-		`lastSubmissionTime is the text "xxxxx" but must be an RFC 3339 time, a local date-time, or absent. ` +
+		`retryUntil is the text "xxxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
 		`Correct the process variables, then resolve the incident`
 	if got.Message() != want {
 		t.Errorf("got  %s\nwant %s", got.Message(), want)
@@ -160,8 +160,8 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 
 func TestOnlyShortNumbersAreShownInAnIncident(t *testing.T) {
 	t.Parallel()
-	got := answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"lastSubmissionTime":19800512}`)
-	for _, part := range []string{"claimId is a number of 8 characters", "retryCount is -2.5", "lastSubmissionTime is a number of 8 characters"} {
+	got := answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`)
+	for _, part := range []string{"claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters"} {
 		if !strings.Contains(got.Message(), part) {
 			t.Errorf("%q does not say %q", got.Message(), part)
 		}

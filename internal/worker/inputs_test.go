@@ -58,6 +58,11 @@ func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":null,"retryUntil":null,"max_attempts":null}`:                      "ae3b89da1997e6e328d029e7c0d46a54",
 		// A trace is no input: the job is the same in whatever trace it comes.
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`: "ae3b89da1997e6e328d029e7c0d46a54",
+		// What is ignored today was an incident then.
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":"60s"}`:       "8ad0310aa131275619d0bb80f50eb10b",
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":""}`:          "817a09d034bca46a384456118b08c5c0",
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"lastSubmissionTime":[1]}`: "542b91dc7f21b01143448c46c6bdd9c8",
+
 		`{"claimId":"x"}`: "93aa83e83a5e721f79371a4e7e2bc1d1",
 		`{}`:              "834ec225c62be1f19c99b9bdec997f06",
 		`[1]`:             "04fc5a0b6292b7241f41469aedc942e8",
@@ -75,7 +80,7 @@ func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, more := range []string{
-		``, `,"retryUntil":"2025-01-12T12:00:00Z"`, `,"retryAfter":60`, `,"retryAfter":61`, `,"max_attempts":60`, `,"retry_delay":60`,
+		``, `,"retryUntil":"2025-01-12T12:00:00Z"`, `,"retryAfter":"soon"`, `,"retryAfter":"sooner"`, `,"retryAfter":60`, `,"retryAfter":61`, `,"max_attempts":60`, `,"retry_delay":60`,
 		`,"max_retry_delay":60`, `,"retry_delay":60,"max_retry_delay":60`,
 	} {
 		sum := inputs(t, policy.BuiltIns, "", asked{more: more}.job().Variables)

@@ -148,7 +148,7 @@ func appendExplanation(b []byte, d *retry.Decision) []byte {
 		b = append(b, `,"secondsSinceLastSubmission":`...)
 		b = strconv.AppendInt(b, int64(d.SinceLastSubmission/time.Second), 10)
 	}
-	return append(appendOverrides(b, d.Overrides), '}')
+	return append(appendIgnored(appendOverrides(b, d.Overrides), d.Ignored), '}')
 }
 
 func appendBounds(b []byte, bounds retry.Bounds) []byte {
@@ -208,6 +208,23 @@ func appendOverrides(b []byte, o retry.Overrides) []byte {
 		}
 	}
 	return append(b, '}')
+}
+
+func appendIgnored(b []byte, ignored retry.Ignored) []byte {
+	if ignored == (retry.Ignored{}) {
+		return b
+	}
+	b = append(b, `,"ignored":`...)
+	separator := byte('[')
+	for variable, reason := range ignored.All() {
+		b = append(b, separator)
+		b = append(b, `{"variable":`...)
+		b = appendString(b, variable)
+		b = append(b, `,"reason":`...)
+		b = append(appendString(b, string(reason)), '}')
+		separator = ','
+	}
+	return append(b, ']')
 }
 
 // appendDuration writes an ISO 8601 duration that a timer event can use as it is.

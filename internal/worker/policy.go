@@ -200,36 +200,3 @@ func (d *decoder) whole(variable, rule string, most int64) (n int64, is bool) {
 	}
 	return int64(number), true
 }
-
-// retryAfter reads when the other side wants the claim again: a number of seconds, or a text as HTTP's Retry-After has
-// it, or a time.
-func (d *decoder) retryAfter() retry.Hint {
-	const variable = "retryAfter"
-	if d.absent(variable) {
-		return retry.Hint{}
-	}
-	value := d.raw.get(variable)
-	hint, err := readHint(value)
-	if err != nil {
-		d.fault(variable, describe(value), retry.RuleRetryAfter)
-		return retry.Hint{}
-	}
-	hint.Source = retry.HintVariable
-	return hint
-}
-
-func readHint(value string) (retry.Hint, error) {
-	text := value
-	if value[0] == '"' {
-		text = unquote(value)
-	} else if number, err := strconv.ParseFloat(value, 64); err == nil && number >= 0 && number < 1e15 && number == math.Trunc(number) {
-		text = strconv.FormatInt(int64(number), 10) // 120.0 is 120
-	}
-	if hint, ok := retry.ParseRetryAfter(text); ok {
-		return hint, nil
-	}
-	if until, err := parseInstant(text); err == nil {
-		return retry.Hint{Until: until}, nil
-	}
-	return retry.Hint{}, errors.New("no hint")
-}

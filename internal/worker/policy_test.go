@@ -180,7 +180,7 @@ func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
 
 func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	j := newJob(`{"submissionError":7,"retryCount":-1,"retryUntil":"logo","retryAfter":"x","max_attempts":0,"retry_delay":2.5,"max_retry_delay":"1 h"}`)
+	j := newJob(`{"submissionError":7,"retryCount":-1,"retryUntil":"logo","max_attempts":0,"retry_delay":2.5,"max_retry_delay":"1 h"}`)
 	j.Headers = `{"retryPolicy":"job-queue","maxRetries":"1001","base":"0s","max":"soon","deadline":"-1h"}`
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
 	isRefused(t, byTISS(t, j),
@@ -191,8 +191,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 		`claimId is missing but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes`,
 		`submissionError is 7 but must be the text of the submission error, not blank`,
 		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
-		`retryUntil is the text "xxxx" but must be an RFC 3339 time, a local date-time, or absent`,
-		`retryAfter is the text "x" but must be whole seconds, an HTTP date, an RFC 3339 time, or absent`,
+		`retryUntil is the text "xxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent`,
 		`max_attempts is 0 but must be a whole number from 1 to 1001, or absent`,
 		`retry_delay is 2.5 but must be whole milliseconds, 1 or more, or absent`,
 		`max_retry_delay is the text "9 x" but must be whole milliseconds, 1 or more, or absent`,
@@ -253,18 +252,17 @@ func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 	for value, hint := range map[string]map[string]any{
 		`1200`:                                {"source": "VARIABLE", "after": "PT20M"},
 		`1200.0`:                              {"source": "VARIABLE", "after": "PT20M"},
+		`1.2e3`:                               {"source": "VARIABLE", "after": "PT20M"},
 		`"1200"`:                              {"source": "VARIABLE", "after": "PT20M"},
+		`"PT20M"`:                             {"source": "VARIABLE", "after": "PT20M"},
+		`1736679600000`:                       {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
+		`"12/01/2025 08:00:00"`:               {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}, // in São Paulo
 		`"Sun, 12 Jan 2025 11:00:00 GMT"`:     {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
 		`"2025-01-12T08:00:00-03:00"`:         {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
 		`"2025-01-12T11:00:00.000Z[Etc/UTC]"`: {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
 	} {
 		want{"reason": "HINT", "hint": hint, "backoffMinutes": 20.0, "nextRetryTime": "2025-01-12T11:00:00Z"}.
 			check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
-	}
-	for _, value := range []string{`-1`, `2.5`, `true`, `{}`, `"em breve"`, `""`, `1e300`} {
-		if a := byTISS(t, asked{more: `,"retryAfter":` + value}.job()); a.Kind() != job.KindFail || !strings.Contains(a.Message(), "retryAfter is ") {
-			t.Errorf("%s: answered %s %s", value, a.Kind(), a.Message())
-		}
 	}
 }
 

@@ -50,7 +50,6 @@ func recordedJobs(t *testing.T) (jobs []gatewaytest.Job) {
 		`{"claimId":"CLM-r-2","submissionError":"TIMEOUT","retryCount":2.5}`, `{"claimId":"CLM-r-3","submissionError":"TIMEOUT","retryCount":"2"}`,
 		`{"claimId":"CLM-r-4","submissionError":"TIMEOUT","retryCount":2.0}`, `{"claimId":"CLM-r-5","submissionError":"TIMEOUT","retryCount":null}`,
 		`{"claimId":"CLM-r-6","submissionError":"TIMEOUT","lastSubmissionTime":"2026-11-20T10:00:00Z"}`,
-		`{"claimId":"CLM-r-7","submissionError":"TIMEOUT","lastSubmissionTime":"yesterday"}`,
 	} {
 		add(variables)
 	}

@@ -71,7 +71,7 @@ func TestSeed003AnEmailWhoseTriesAreUsedIsADeadLetter(t *testing.T) {
 	mail.variables().hold(t, vars{"status": "DEAD_LETTER"})
 	mail.recorded("ABANDONED")
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
-	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v2")
+	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v3")
 }
 
 func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
@@ -82,7 +82,7 @@ func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
 	mail.endsAt("EndEvent_Failed")
 	mail.variables().hold(t, vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"})
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
-	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v2")
+	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v3")
 }
 
 // deploy/prometheus asks the broker how many e-mails went through.

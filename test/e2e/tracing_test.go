@@ -55,7 +55,7 @@ func TestATraceThatAModelPassesGoesOnInSpansAndEvents(t *testing.T) {
 			Type, Traceparent string
 		}
 		s.must(json.Unmarshal(event.JSON, &e))
-		decision := map[string]string{"retry.scheduled.v2": "RETRY", "retry.outcome_recorded.v2": "SUBMITTED"}[e.Type]
+		decision := map[string]string{"retry.scheduled.v3": "RETRY", "retry.outcome_recorded.v2": "SUBMITTED"}[e.Type]
 		sent = append(sent, decision+" "+e.Traceparent)
 	}
 	slices.Sort(told)

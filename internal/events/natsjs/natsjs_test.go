@@ -72,7 +72,7 @@ func TestNATS(t *testing.T) {
 		p := s.With(t, "?subject=foreign&create=false")
 		eventstest.Await(t, "no stream takes it", func() bool {
 			err := p.Publish(t.Context(), event)[0]
-			return err != nil && strings.Contains(err.Error(), "no stream takes the subject foreign.retry.scheduled.v2") && !errors.Is(err, events.ErrRefused)
+			return err != nil && strings.Contains(err.Error(), "no stream takes the subject foreign.retry.scheduled.v3") && !errors.Is(err, events.ErrRefused)
 		})
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "theirs", Subjects: []string{"foreign.>"}})
 		if err != nil {

@@ -69,7 +69,7 @@ func TestRabbitMQ(t *testing.T) {
 		}
 		p := s.With(t, "?exchange=theirs&create=false")
 		for _, err := range p.Publish(t.Context(), batch) {
-			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v2") {
+			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v3") {
 				t.Errorf("error %v", err)
 			}
 		}

@@ -4,6 +4,7 @@ package oddinputs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,14 +20,16 @@ type Input struct {
 	OnlyRaw bool
 }
 
-// All returns the whole table, some 200 inputs.
+// All returns the whole table, some 400 inputs.
 func All() []Input {
 	var all []Input
 	for variable, values := range map[string]struct{ faulty, decided []string }{
 		"claimId":            {faultyClaimIDs, decidedClaimIDs},
 		"submissionError":    {faultyErrors, decidedErrors},
 		"retryCount":         {faultyCounts, decidedCounts},
-		"lastSubmissionTime": {faultyTimes, decidedTimes},
+		"retryUntil":         {slices.Concat(faultyTimes, ancientTimes), decidedTimes},
+		"lastSubmissionTime": {nil, slices.Concat(faultyTimes, decidedTimes, ancientTimes, outsideTimes)},
+		"retryAfter":         {nil, slices.Concat(faultyTimes, decidedTimes, ancientTimes, outsideSpans)},
 	} {
 		for _, value := range values.faulty {
 			all = append(all, Input{Name: name(variable, value), Variables: with(variable, value), Faulty: []string{variable}})
@@ -54,7 +57,12 @@ func name(variable, value string) string {
 // with returns a sound set of variables in which one is replaced.
 func with(variable, value string) string {
 	sound := []struct{ name, value string }{
-		{"claimId", `"CLM-001-1"`}, {"submissionError", `"TIMEOUT"`}, {"retryCount", `1`}, {"lastSubmissionTime", `null`},
+		{"claimId", `"CLM-001-1"`},
+		{"submissionError", `"TIMEOUT"`},
+		{"retryCount", `1`},
+		{"lastSubmissionTime", `null`},
+		{"retryUntil", `null`},
+		{"retryAfter", `null`},
 	}
 	var members []string
 	for _, v := range sound {
@@ -120,12 +128,31 @@ var faultyTimes = []string{
 
 var decidedTimes = []string{
 	missing, `"2025-01-12T10:40:00Z"`, `"2025-01-12T10:40:00-03:00"`, `"2025-01-12T10:40:00.123456789Z"`, `"2025-01-12T10:40:00"`,
-	`"2025-01-12T10:40"`, `"2025-01-12T10:40:00.5"`, `"2026-11-21T05:37:53.539Z[Etc/UTC]"`, `"2025-01-12T10:40:00-03:00[America/Sao_Paulo]"`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `"2018-11-04T00:30:00"`,
+	`"2025-01-12T10:40"`, `"2025-01-12T10:40:00.5"`, `"2026-11-21T05:37:53.539Z[Etc/UTC]"`, `"2025-01-12T10:40:00-03:00[America/Sao_Paulo]"`, `"9999-12-31T23:59:59Z"`, `"2018-11-04T00:30:00"`,
 }
+
+// ancientTimes are what unset variables of other systems turn into. retryUntil refuses them: the zero time would mean that
+// there is no deadline.
+var ancientTimes = []string{
+	`"0001-01-01T00:00:00Z"`, `"0001-01-01T00:00:00"`, `"0000-12-31T00:00:00Z"`, `"1899-12-30T00:00:00Z"`, `"1970-01-01T00:00:00Z"`, `"1999-12-31T23:59:59Z"`,
+}
+
+// outsideTimes and outsideSpans are how other systems write a time, and when to come back.
+var (
+	outsideTimes = []string{
+		`"2026-11-21 10:00:00"`, `"2026-11-21T10:00:00-0300"`, `"2026-11-21 13:00:00+00"`, `1795266000000`, `1795266000`, `"1795266000"`, `1.795266e9`,
+		`"Sat, 21 Nov 2026 13:00:00 GMT"`, `"21/11/2026 10:00:00"`, `"01/02/2026"`, `"20261121100000-0300"`, `"2026-11-21T10:00:00,5"`, `"Sat Nov 21 10:00:00 BRT 2026"`, `1e20`,
+	}
+	outsideSpans = []string{
+		`120`, `"120"`, `" 120 "`, `0`, `-0`, `1.5`, `1.2e2`, `1e9`, `1e20`, `1795266000`, `1795266000000`, `"60s"`, `"1m30s"`, `"2 min"`, `"PT60S"`, `"PT1,5S"`,
+		`"-60s"`, `"120, 120"`, `"60, 120"`, `"1,5"`, `"1,500"`, `"120,"`, `"Wed, 21 Oct 2026 07:28:00 UTC"`, `"Wed, 21 Oct 2026 07:28:00 GMT, Wed, 21 Oct 2026 07:28:00 GMT"`,
+		`"2026-10-21 07:28:00"`, `"soon"`, `"null"`, `"00:02:00"`,
+	}
+)
 
 // documents are odd as a whole.
 var documents = []Input{
-	{Name: "everything wrong at once", Variables: `{"claimId":1,"submissionError":"","retryCount":"2","lastSubmissionTime":"soon"}`, Faulty: []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}},
+	{Name: "everything wrong at once", Variables: `{"claimId":1,"submissionError":"","retryCount":"2","retryUntil":"soon","retryAfter":"soon"}`, Faulty: []string{"claimId", "submissionError", "retryCount", "retryUntil"}},
 	{Name: "no variables", Variables: `{}`, Faulty: []string{"claimId", "submissionError"}},
 	{Name: "names in another case", Variables: `{"CLAIMID":"CLM-001-1","submissionerror":"TIMEOUT"}`, Faulty: []string{"claimId", "submissionError"}},
 	{Name: "duplicate keys: the last counts", Variables: `{"claimId":1,"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, OnlyRaw: true},

@@ -1,0 +1,44 @@
+package retry
+
+import "iter"
+
+// Ignored says which optional variables came from another system and could not be read, and why. The decision is the one
+// that would be taken without them. The zero value is none.
+type Ignored struct {
+	RetryAfter, LastSubmissionTime IgnoredReason
+}
+
+// The names of the variables that are ignored where they cannot be read.
+const (
+	VariableRetryAfter         = "retryAfter"
+	VariableLastSubmissionTime = "lastSubmissionTime"
+)
+
+// All returns the ignored variables by name, with the reasons, always in the same order.
+func (i Ignored) All() iter.Seq2[string, IgnoredReason] {
+	return func(yield func(string, IgnoredReason) bool) {
+		if i.LastSubmissionTime != "" && !yield(VariableLastSubmissionTime, i.LastSubmissionTime) {
+			return
+		}
+		if i.RetryAfter != "" {
+			yield(VariableRetryAfter, i.RetryAfter)
+		}
+	}
+}
+
+// IgnoredReason says why a variable was ignored. It never repeats the value.
+type IgnoredReason string
+
+// The reasons for which a variable is ignored.
+const (
+	// IgnoredType: the value is neither a text nor a number.
+	IgnoredType IgnoredReason = "TYPE"
+	// IgnoredUnreadable: the value has none of the known forms.
+	IgnoredUnreadable IgnoredReason = "UNREADABLE"
+	// IgnoredAmbiguous: the value can mean more than one thing.
+	IgnoredAmbiguous IgnoredReason = "AMBIGUOUS"
+	// IgnoredNegative: the value is less than 0.
+	IgnoredNegative IgnoredReason = "NEGATIVE"
+	// IgnoredYear: the year is before 2000 or, of a last submission, after 2099.
+	IgnoredYear IgnoredReason = "YEAR"
+)
