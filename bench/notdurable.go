@@ -50,6 +50,10 @@ func (*forgetful) Rounds(_ context.Context, claimIDs []string) ([]audit.Round, e
 	return make([]audit.Round, len(claimIDs)), nil
 }
 
+func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Time, error) {
+	return make([]time.Time, len(claimIDs)), nil
+}
+
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without
 // a store: neither are decisions kept, nor is it noted which jobs are in hand.
 func workNotDurably(ctx context.Context) error {

@@ -74,9 +74,12 @@ type History interface {
 	// due, ordered by when they are due and then by ID. A later decision, rejection, re-drive or outcome of the claim is to
 	// hear of it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
 	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
-	// Rounds tells how the present round of submissions of each of the claims went, in their order: since the claim's last
-	// outcome, if there is one. A claim may be named more than once.
+	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
+	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.
 	Rounds(ctx context.Context, claimIDs []string) ([]Round, error)
+	// FirstFailures returns Round.FirstFailure of each of the claims, in their order, and takes as long for a claim with a
+	// million records as for one with ten.
+	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
 	// Success counts the outcomes at or after a time of rounds that were retried: how many there are, and how many of
 	// them were accepted in the end.
 	Success(ctx context.Context, from time.Time) (accepted, retried int64, err error)
@@ -87,9 +90,18 @@ type Round struct {
 	// Failures is how many submissions are known to have failed: the jobs with a decision, each counted once however
 	// often its inputs were corrected. Retries is how many of them had a retry scheduled.
 	Failures, Retries int
-	// FirstFailure is when the first failure was decided about; zero where there was none.
+	// AtLeast reports that the round has MaxRound records or more, and that Failures and Retries are those of the first
+	// MaxRound.
+	AtLeast bool
+	// FirstFailure is when the failure was decided about that was recorded first; zero where there is none among the first
+	// MaxRound records of the round.
 	FirstFailure time.Time
 }
+
+// MaxRound is how many records of a round are read. A claim that is tried 1,000 times, as often as a policy can allow, and
+// has each answer undelivered, each input corrected and each wait cut short by a person, stays within it. More come from a
+// process that loops.
+const MaxRound = 4000
 
 // Keeper is what checking and retention need.
 type Keeper interface {

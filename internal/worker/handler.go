@@ -47,9 +47,10 @@ type Recorder interface {
 	Lost(err error)
 }
 
-// Rounds tells how the present rounds of submissions of claims went; see [audit.History].
+// Rounds returns how the present rounds of submissions of claims went; see [audit.History].
 type Rounds interface {
 	Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error)
+	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
 }
 
 // Observer is told of every job's outcome and how long it took to find.

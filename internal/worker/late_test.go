@@ -27,6 +27,11 @@ func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) {
 	return nil, ctx.Err()
 }
 
+func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 func (waits) Deaths(ctx context.Context, _ string) (map[int64]int, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()

@@ -82,7 +82,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 			outcomes, claims = append(outcomes, i), append(claims, records[i].ClaimID)
 		}
 	}
-	rounds, err := h.trail.rounds(ctx, claims)
+	rounds, err := ofClaims(ctx, &h.trail, claims, h.trail.Rounds.Rounds)
 	if err != nil {
 		return h.trail.unavailable(jobs)
 	}

@@ -60,22 +60,22 @@ func (h *Handler) addFirstFailures(ctx context.Context, rulings []ruling, needs 
 			asked, claims = append(asked, i), append(claims, r.request.ClaimID)
 		}
 	}
-	rounds, err := h.opt.Trail.rounds(ctx, claims)
+	first, err := ofClaims(ctx, &h.opt.Trail, claims, h.opt.Trail.Rounds.FirstFailures)
 	if err != nil {
 		return err
 	}
 	for n, i := range asked {
-		rulings[i].request.FirstFailure = rounds[n].FirstFailure
+		rulings[i].request.FirstFailure = first[n]
 	}
 	return nil
 }
 
-// rounds are the present rounds of all these claims, in one question; where there are no claims, nothing is asked.
-func (t *Trail) rounds(ctx context.Context, claims []string) ([]audit.Round, error) {
+// ofClaims asks about all these claims at once; where there are none, nothing is asked.
+func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question func(context.Context, []string) ([]T, error)) ([]T, error) {
 	if len(claims) == 0 {
 		return nil, nil
 	}
-	return ask(ctx, t, func(ctx context.Context) ([]audit.Round, error) { return t.Rounds.Rounds(ctx, claims) })
+	return ask(ctx, t, func(ctx context.Context) ([]T, error) { return question(ctx, claims) })
 }
 
 // record is what is to be stored of a job: its input without personal data, what was decided, and the answer.

@@ -68,6 +68,15 @@ func (m *memory) Rounds(_ context.Context, claims []string) ([]audit.Round, erro
 	return rounds, nil
 }
 
+func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Time, error) {
+	rounds, err := m.Rounds(ctx, claims)
+	first := make([]time.Time, len(rounds))
+	for i := range rounds {
+		first[i] = rounds[i].FirstFailure
+	}
+	return first, err
+}
+
 // only is the one record that there is.
 func (m *memory) only(t *testing.T) audit.Record {
 	t.Helper()

@@ -104,6 +104,27 @@ var appendFacts = []fact{
 		})
 		s.mustVerify(t, 4)
 	}},
+	{"a job with very many records is known again, and so is a key that another process instance has", func(t *testing.T, s *subject) {
+		many := make([]audit.Record, 1500)
+		for i := range many {
+			many[i] = Record(0)
+			copy(many[i].Inputs[:], fmt.Sprintf("corrected %05d", i))
+		}
+		s.append(t, many...)
+		wiped, last := Record(0), Record(0)
+		wiped.ProcessInstanceKey++
+		last.Inputs[0]++
+		var got []string
+		for _, r := range s.append(t, Record(1), many[1499], wiped, many[0], last, wiped) {
+			got = append(got, fmt.Sprintf("repeated %t, reused %t", r.Repeated, r.JobKeyReused))
+		}
+		same(t, "results", got, []string{
+			"repeated false, reused false", "repeated true, reused false", "repeated false, reused true",
+			"repeated true, reused false", "repeated false, reused true", "repeated true, reused false",
+		})
+		same(t, "the last again", s.append(t, last)[0].Repeated, true)
+		s.mustVerify(t, 1503)
+	}},
 	{"large and small batches keep the order of the results", func(t *testing.T, s *subject) {
 		n := 0
 		for _, size := range []int{1, 2, 3, 63, 64, 65, 200, 1} {

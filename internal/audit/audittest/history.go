@@ -30,11 +30,19 @@ type step struct {
 	retries int
 }
 
+// rounds asks both questions about claims, which must be of one mind.
 func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	t.Helper()
 	rounds, err := s.Rounds(t.Context(), claims)
 	if err != nil {
 		t.Fatal(err)
+	}
+	first, err := s.FirstFailures(t.Context(), claims)
+	if err != nil || len(first) != len(rounds) {
+		t.Fatalf("%d first failures of %d claims: %v", len(first), len(rounds), err)
+	}
+	for i := range rounds {
+		same(t, "first failure of "+claims[i], first[i], rounds[i].FirstFailure)
 	}
 	return rounds
 }
@@ -148,6 +156,33 @@ var historyFacts = []fact{
 		same(t, "round of a claim that never failed", s.rounds(t, "CLM-c-1"), []audit.Round{{}})
 		same(t, "rounds of none", len(s.rounds(t)), 0)
 		same(t, "rounds of several, one of them twice", s.rounds(t, "CLM-b-1", "CLM-a-1", "CLM-c-1", "CLM-b-1"), []audit.Round{ofB, ofA, {}, ofB})
+	}},
+	{"a first failure is the one that was recorded first, whatever its clock said", func(t *testing.T, s *subject) {
+		records := story(step{"a", audit.KindSubmitted, 0}, step{"a", audit.KindRejected, 0}, step{"a", audit.KindRetry, 0}, step{"a", audit.KindExhausted, 1})
+		records[3].At = minute(-100)
+		s.append(t, records...)
+		same(t, "round", s.rounds(t, "CLM-a-1"), []audit.Round{{Failures: 2, Retries: 1, FirstFailure: minute(2)}})
+	}},
+	{"a round of very many records is counted in part, and its first failure is known", func(t *testing.T, s *subject) {
+		steps := []step{{"a", audit.KindRetry, 0}, {"a", audit.KindAbandoned, 1}, {"a", audit.KindRejected, 0}, {"a", audit.KindExhausted, 9}}
+		for range audit.MaxRound - len(steps) + 1 {
+			steps = append(steps, step{"a", audit.KindRetry, 0})
+		}
+		s.append(t, story(steps...)...)
+		want := audit.Round{Failures: audit.MaxRound - 2, Retries: audit.MaxRound - 3, FirstFailure: minute(3)}
+		same(t, "one record less", s.rounds(t, "CLM-a-1"), []audit.Round{want})
+		more := story(append(steps, slices.Repeat([]step{{"a", audit.KindRetry, 0}}, 10)...)...)[len(steps):]
+		s.append(t, more...)
+		want.Failures, want.Retries, want.AtLeast = want.Failures+1, want.Retries+1, true
+		same(t, "ten records more", s.rounds(t, "CLM-a-1"), []audit.Round{want})
+		end := Record(len(steps) + 10)
+		end.ClaimID, end.Kind = "CLM-a-1", audit.KindSubmitted
+		s.append(t, end)
+		same(t, "behind its end", s.rounds(t, "CLM-a-1"), []audit.Round{{}})
+	}},
+	{"a first failure behind very many other records is not looked for", func(t *testing.T, s *subject) {
+		s.append(t, story(append(slices.Repeat([]step{{"a", audit.KindRedriven, 0}}, audit.MaxRound), step{"a", audit.KindRetry, 0})...)...)
+		same(t, "round", s.rounds(t, "CLM-a-1"), []audit.Round{{AtLeast: true}})
 	}},
 	{"a re-drive ends no round", func(t *testing.T, s *subject) {
 		s.append(t, story(

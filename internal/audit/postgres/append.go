@@ -30,8 +30,6 @@ const (
 	// takeIDs takes one for each record, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = `SELECT nextval('record_ids') FROM generate_series(1, $1)`
 
-	findJobs = `SELECT ` + columns + ` FROM records WHERE job_key = ANY ($1::bigint[])`
-
 	insertRecords = `WITH added AS (
 		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
 			retry_count, next_retry, message, variables, detail, hash)
@@ -114,6 +112,7 @@ type appending struct {
 	chain  *audit.Chain // nil while none was taken
 	ids    []int64      // for those that are new, in ascending order
 	stored map[jobOf][]*audit.Record
+	read   int // how many of them were read
 
 	results []audit.Appended
 	found   []*audit.Record // for each result, the record that is stored
@@ -139,7 +138,10 @@ func (a *appending) begin(ctx context.Context, records []audit.Record) error {
 		b.Queue(takeIDs, len(records)).Query(a.readIDs)
 		b.Queue(findJobs, keys).Query(a.readStored)
 	}
-	return a.conn.SendBatch(ctx, &b).Close()
+	if err := a.conn.SendBatch(ctx, &b).Close(); err != nil || a.read < maxFound {
+		return err
+	}
+	return a.findOneByOne(ctx, records)
 }
 
 func (a *appending) readHead(rows pgx.Rows) error {
@@ -153,14 +155,6 @@ func (a *appending) readHead(rows pgx.Rows) error {
 func (a *appending) readIDs(rows pgx.Rows) (err error) {
 	a.ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	return err
-}
-
-func (a *appending) readStored(rows pgx.Rows) error {
-	return each(rows, func(r *audit.Record) error {
-		job, stored := jobOf{r.Cluster, r.JobKey}, *r
-		a.stored[job] = append(a.stored[job], &stored)
-		return nil
-	})
 }
 
 // link finds what is stored already, and links the rest. It goes by job, or two replicas that append the same jobs in

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,26 +39,69 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		ORDER BY next_retry, id`, audit.KindRetry, from, due, audit.KindUndelivered)
 }
 
+// inRound are the first records of the present round of asked.claim: those behind its last outcome. The number stands in
+// the text, or the index of the outcomes would not fit.
+var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instance_key FROM records WHERE claim_id = asked.claim
+	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
+
+var (
+	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first
+		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
+			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
+				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
+				count(*) >= %d AS at_least, (array_agg(at ORDER BY id) FILTER (WHERE kind <= 3))[1] AS first
+			FROM (%s) AS records
+		) AS round ORDER BY n`, audit.MaxRound, inRound)
+	selectFirstFailures = fmt.Sprintf(`SELECT first.at
+		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) LEFT JOIN LATERAL (
+			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY id LIMIT 1
+		) AS first ON true ORDER BY n`, inRound)
+)
+
 // Rounds implements [audit.History].
 func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
-	rows, err := s.pool.Query(ctx, `SELECT failures, retries, first
-		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
-			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) AS failures,
-				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = $2) AS retries, min(at) AS first
-			FROM records WHERE claim_id = asked.claim AND kind BETWEEN $2 AND $3
-				AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= $4)
-		) AS round ORDER BY n`, claimIDs, audit.KindRetry, audit.KindPermanent, audit.FirstOutcome)
+	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
+		var first *time.Time
+		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first)
+		round.FirstFailure = utc(first)
+		return round, err
+	})
+}
+
+// FirstFailures implements [audit.History].
+func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
+	return ofClaims(ctx, s, selectFirstFailures, claimIDs, func(row pgx.CollectableRow) (time.Time, error) {
+		var first *time.Time
+		err := row.Scan(&first)
+		return utc(first), err
+	})
+}
+
+// ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
+func ofClaims[T any](ctx context.Context, s *Store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
+	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
+	rows, err := s.pool.Query(ctx, query, claims)
 	if err != nil {
 		return nil, s.wrap("read claims", err)
 	}
-	rounds, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (round audit.Round, err error) {
-		var first *time.Time
-		if err = row.Scan(&round.Failures, &round.Retries, &first); first != nil {
-			round.FirstFailure = first.UTC()
-		}
-		return round, err
-	})
-	return rounds, s.wrap("read claims", err)
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, s.wrap("read claims", err)
+	}
+	answers := make([]T, len(claimIDs))
+	for i, claim := range claimIDs {
+		n, _ := slices.BinarySearch(claims, claim)
+		answers[i] = found[n]
+	}
+	return answers, nil
+}
+
+// utc is a time that may be missing.
+func utc(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
 }
 
 // Success implements [audit.History]. Its FirstOutcome stands in the query, so that the index of the outcomes fits it.

@@ -17,7 +17,7 @@ import (
 )
 
 // schemaVersion is the newest of the migrations.
-const schemaVersion = 1
+const schemaVersion = 3
 
 //go:embed migrations/*.sql
 var migrations embed.FS

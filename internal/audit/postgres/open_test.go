@@ -1,9 +1,11 @@
 package postgres_test
 
 import (
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,8 +87,8 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 
 func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("migrations"), "*.sql")
-	if err != nil || len(files) != postgres.SchemaVersion {
-		t.Errorf("%d migrations, and version %d is known: %v", len(files), postgres.SchemaVersion, err)
+	if newest := fmt.Sprintf("%05d_", postgres.SchemaVersion); err != nil || !strings.HasPrefix(slices.Max(files), newest) {
+		t.Errorf("the newest of %v is not that of version %d: %v", files, postgres.SchemaVersion, err)
 	}
 }
 

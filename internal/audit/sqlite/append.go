@@ -52,6 +52,7 @@ type batch struct {
 	results []audit.Appended
 
 	stored map[int64][]storedKey // by job key
+	found  int                   // how many of them the last question has found
 	fresh  []int                 // which of the records are new
 }
 
@@ -92,16 +93,33 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 	b.stored = make(map[int64][]storedKey, len(b.records))
 	for rest := b.records; len(rest) > 0; {
 		n := padded(len(rest))
-		args := w.args[:0]
-		for i := range rest[:min(n, len(rest))] {
-			args = append(args, rest[i].JobKey)
+		args, some := w.args[:0], rest[:min(n, len(rest))]
+		for i := range some {
+			args = append(args, some[i].JobKey)
 		}
-		rest = rest[len(args):]
+		rest = rest[len(some):]
 		for len(args) < n {
 			args = append(args, nil) // no job's key
 		}
-		w.args = args
+		w.args, b.found = args, 0
 		if err := w.query(ctx, selectKeys[n], b.addStored, args...); err != nil {
+			return err
+		}
+		if b.found == maxKeys {
+			if err := b.lookOneByOne(ctx, w, some); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lookOneByOne reads for each record its own key and some others of its job. It is for a job whose inputs were corrected
+// without end. Any other key shows that a job key is another process instance's, when its first record comes.
+func (b *batch) lookOneByOne(ctx context.Context, w *writer, some []audit.Record) error {
+	for i := range some {
+		r := &some[i]
+		if err := w.query(ctx, selectKey, b.addStored, r.JobKey, r.Inputs[:], r.ProcessInstanceKey, r.Cluster); err != nil {
 			return err
 		}
 	}
@@ -109,6 +127,7 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 }
 
 func (b *batch) addStored(v *reader) {
+	b.found++
 	k := storedKey{id: v.int(0), index: -1, Key: audit.Key{Cluster: v.text(1), JobKey: v.int(2), ProcessInstanceKey: v.int(3)}}
 	v.bytes(4, k.Inputs[:])
 	b.stored[k.JobKey] = append(b.stored[k.JobKey], k)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,80 +31,136 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
-// roundsAtOnce is how many claims one statement asks about, a power of two. Few claims of a batch have used up their
+// claimsAtOnce is how many claims one statement asks about, a power of two. Few claims of a batch have used up their
 // retries; of outcomes all ask.
-const roundsAtOnce = 8
+const claimsAtOnce = 8
 
-// roundsOf reads claims from their latest record back. It is asked for jobs that wait, so it stays prepared. The claims
-// are a table of values because SQLite would build an index of an IN list each time.
-var roundsOf = repeated{
-	"SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM (VALUES ", "(?)",
-	") AS asked CROSS JOIN records ON claim_id = asked.column1 ORDER BY seq DESC",
-}.build()[roundsAtOnce]
+// The round of a claim that is asked about, without its end: its records behind the last outcome. The number stands in the
+// text, for SQLite to know that the partial index holds all outcomes.
+const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0) FROM records WHERE claim_id = asked.column1 AND kind >= 16)"
 
-// Rounds tells how the present rounds of claims went; see [audit.History].
+// Both are asked for jobs that wait, so they stay prepared. The claims are a table of values because SQLite would build an
+// index of an IN list each time.
+var (
+	selectRounds = repeated{
+		"SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM (VALUES ", "(?)",
+		") AS asked CROSS JOIN records ON " + inRound + fmt.Sprintf(` AND seq <= coalesce(
+			(SELECT seq FROM records WHERE %s ORDER BY seq LIMIT 1 OFFSET %d), 9223372036854775807) ORDER BY seq`, inRound, audit.MaxRound-1),
+	}.build()[claimsAtOnce]
+	selectFirstFailures = repeated{
+		"SELECT claim_id, at FROM (VALUES ", "(?)",
+		") AS asked CROSS JOIN records ON seq = (SELECT seq FROM (SELECT seq, kind FROM records WHERE " + inRound +
+			fmt.Sprintf(" ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)", audit.MaxRound),
+	}.build()[claimsAtOnce]
+)
+
+// Rounds returns how the present rounds of claims went; see [audit.History].
 func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
-	claims := make(map[string]*presentRound, len(claimIDs))
-	for _, claim := range claimIDs {
-		claims[claim] = &presentRound{retried: map[audit.Key]bool{}}
-	}
-	for some := range slices.Chunk(slices.Collect(maps.Keys(claims)), roundsAtOnce) {
-		if err := s.readRounds(ctx, some, claims); err != nil {
-			return nil, s.failed(err)
-		}
-	}
-	rounds := make([]audit.Round, len(claimIDs))
-	for i, claim := range claimIDs {
-		rounds[i] = claims[claim].result()
-	}
-	return rounds, nil
-}
-
-func (s *Store) readRounds(ctx context.Context, some []string, claims map[string]*presentRound) error {
-	args := make([]any, roundsAtOnce) // what is left is NULL, which no claim is
-	for i, claim := range some {
-		args[i] = claim
-	}
-	rows, err := s.rounds.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	rounds := make(map[string]*presentRound, len(claimIDs))
+	err := s.ofClaims(ctx, s.rounds, claimIDs, func(rows *sql.Rows) (string, error) {
 		var claim string
 		var job audit.Key
 		var kind, at int64
 		if err := rows.Scan(&claim, &job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
+			return "", err
+		}
+		if rounds[claim] == nil {
+			rounds[claim] = &presentRound{retried: map[audit.Key]bool{}}
+		}
+		rounds[claim].add(job, audit.Kind(kind), at) //nolint:gosec // a stored kind
+		return claim, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	results := make([]audit.Round, len(claimIDs))
+	for i, claim := range claimIDs {
+		if round := rounds[claim]; round != nil {
+			results[i] = round.result()
+		}
+	}
+	return results, nil
+}
+
+// FirstFailures returns since when claims fail; see [audit.History].
+func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
+	first := make(map[string]time.Time, len(claimIDs))
+	err := s.ofClaims(ctx, s.firstFailures, claimIDs, func(rows *sql.Rows) (claim string, err error) {
+		var at int64
+		err = rows.Scan(&claim, &at)
+		first[claim] = time.UnixMicro(at).UTC()
+		return claim, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	results := make([]time.Time, len(claimIDs))
+	for i, claim := range claimIDs {
+		results[i] = first[claim]
+	}
+	return results, nil
+}
+
+// ofClaims calls visit with each row of what is asked about the claims, and holds the claim that it returns against them.
+func (s *Store) ofClaims(ctx context.Context, question *sql.Stmt, claimIDs []string, visit func(*sql.Rows) (string, error)) error {
+	claims := make(map[string]bool, len(claimIDs))
+	for _, claim := range claimIDs {
+		claims[claim] = true
+	}
+	ask := func(some []string) error {
+		args := make([]any, claimsAtOnce) // what is left is NULL, which no claim is
+		for i, claim := range some {
+			args[i] = claim
+		}
+		rows, err := question.QueryContext(ctx, args...)
+		if err != nil {
 			return err
 		}
-		if claims[claim] == nil {
-			return fmt.Errorf("asked for other claims, it found a record of %q: the index records_claim is damaged", claim)
+		defer rows.Close()
+		for rows.Next() {
+			claim, err := visit(rows)
+			if err != nil {
+				return err
+			}
+			if !claims[claim] {
+				return fmt.Errorf("asked for other claims, it found a record of %q: an index of the claims is damaged", claim)
+			}
 		}
-		claims[claim].before(job, audit.Kind(kind), time.UnixMicro(at).UTC()) //nolint:gosec // a stored kind
+		return rows.Err()
 	}
-	return rows.Err()
+	for some := range slices.Chunk(slices.Collect(maps.Keys(claims)), claimsAtOnce) {
+		if err := ask(some); err != nil {
+			return s.failed(err)
+		}
+	}
+	return nil
 }
 
 // presentRound is the present round of a claim, as far as its records are read.
 type presentRound struct {
-	begun   bool               // its beginning is reached
+	records int
 	retried map[audit.Key]bool // by job; whether a retry was scheduled for it
-	first   time.Time
+	first   int64              // when the first failure was decided about, in Unix microseconds
 }
 
-// before adds the record before those that are read.
-func (p *presentRound) before(job audit.Key, kind audit.Kind, at time.Time) {
-	p.begun = p.begun || kind.IsOutcome()
-	if !p.begun && kind.IsDecision() {
-		p.retried[job] = p.retried[job] || kind == audit.KindRetry
+// add adds the next record.
+func (p *presentRound) add(job audit.Key, kind audit.Kind, at int64) {
+	p.records++
+	if !kind.IsDecision() {
+		return
+	}
+	if len(p.retried) == 0 {
 		p.first = at
 	}
+	p.retried[job] = p.retried[job] || kind == audit.KindRetry
 }
 
 func (p *presentRound) result() audit.Round {
-	round := audit.Round{FirstFailure: p.first}
+	round := audit.Round{Failures: len(p.retried), AtLeast: p.records >= audit.MaxRound}
+	if round.Failures > 0 {
+		round.FirstFailure = time.UnixMicro(p.first).UTC()
+	}
 	for _, retried := range p.retried {
-		round.Failures++
 		if retried {
 			round.Retries++
 		}

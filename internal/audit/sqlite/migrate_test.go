@@ -6,8 +6,11 @@ import (
 	"hospital.example/analyze-retry/internal/audit/audittest"
 )
 
-// firstSchema takes a store back to the first version of the schema, in which nothing stands twice.
-const firstSchema = `DROP INDEX outbox_again; DROP INDEX unanswered_again; DROP INDEX deaths_again;
+// firstSchema takes a store back to the first version of the schema, in which nothing stands twice and no index is of the
+// outcomes of a claim.
+const firstSchema = `DROP INDEX records_claim_outcome; DROP INDEX records_outcome;
+	CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
+	DROP INDEX outbox_again; DROP INDEX unanswered_again; DROP INDEX deaths_again;
 	ALTER TABLE heads DROP COLUMN published_again; ALTER TABLE heads DROP COLUMN answered_again;
 	DELETE FROM goose_db_version WHERE version_id > 1`
 

@@ -36,7 +36,6 @@ type Store struct {
 	secret *audit.Secret // nil where the store is read-only
 
 	read    *sql.DB
-	rounds  *sql.Stmt
 	lock    *flock.Flock
 	turn    chan struct{} // holds a token while somebody writes
 	writer  *writer       // nil until the first write, and after a failed one
@@ -44,6 +43,8 @@ type Store struct {
 	leading atomic.Bool
 	noted   atomic.Bool // there may be deaths to be ended by an Append
 	died    bool        // the process before this one has not closed the store
+
+	rounds, firstFailures *sql.Stmt
 }
 
 var _ audit.Store = (*Store)(nil)
@@ -88,7 +89,10 @@ func (s *Store) open(ctx context.Context) error {
 
 // prepare prepares what jobs wait for.
 func (s *Store) prepare(ctx context.Context) (err error) {
-	if s.rounds, err = s.read.PrepareContext(ctx, roundsOf); err != nil {
+	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err != nil {
+		return s.failed(err)
+	}
+	if s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures); err != nil {
 		return s.failed(err)
 	}
 	return nil
@@ -117,8 +121,10 @@ func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	var errs []error
-	if s.rounds != nil && !s.closed {
-		errs = append(errs, s.rounds.Close())
+	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures} {
+		if question != nil && !s.closed {
+			errs = append(errs, question.Close())
+		}
 	}
 	if s.read != nil && !s.closed {
 		errs = append(errs, s.read.Close())

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -204,10 +205,19 @@ func (r repeated) build() (texts map[int]string) {
 	return texts
 }
 
+// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of one statement; no job has more
+// than a few in an orderly life.
+const (
+	keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
+	maxKeys    = 1000
+	selectKey  = "SELECT " + keyColumns + " FROM records WHERE job_key = ?1 AND input_hash = ?2 AND process_instance_key = ?3 AND cluster = ?4 " +
+		"UNION ALL SELECT * FROM (SELECT " + keyColumns + " FROM records WHERE job_key = ?1 LIMIT 10)"
+)
+
 var (
 	insertRecords = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
 	// The jobs are a table of values because SQLite would build an index of an IN list each time.
-	selectKeys    = repeated{"SELECT seq, cluster, job_key, process_instance_key, input_hash FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1"}.build()
+	selectKeys    = repeated{"SELECT " + keyColumns + " FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT " + strconv.Itoa(maxKeys)}.build()
 	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
 	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
 	clearDeaths   = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
