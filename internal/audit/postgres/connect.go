@@ -56,6 +56,9 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := ownSession(ctx, conn); err != nil {
+			return err
+		}
 		if readOnly {
 			// A person waits for the answer, and can end the wait.
 			return set(ctx, conn, "0", "0", "on")

@@ -67,3 +67,25 @@ func Plan(tb testing.TB, s *Store, query string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// What is asked about claims and jobs.
+var (
+	SelectRounds        = selectRounds
+	SelectFirstFailures = selectFirstFailures
+	FindJobs            = findJobs
+)
+
+// FindKeys likewise, and MaxFound is the limit of FindJobs.
+const (
+	FindKeys = findKeys
+	MaxFound = maxFound
+)
+
+// Analyze runs a query in the store's session and returns what the server did, as JSON.
+func Analyze(tb testing.TB, s *Store, query string, arguments ...any) (plan []byte) {
+	tb.Helper()
+	if err := s.pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan); err != nil {
+		tb.Fatal(err)
+	}
+	return plan
+}

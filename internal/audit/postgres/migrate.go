@@ -41,8 +41,6 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	conn := config.ConnConfig
 	conn.RuntimeParams["application_name"] = "analyze-retry migrate"
-	// pg_temp last, or a temporary table could stand in for one of ours.
-	conn.RuntimeParams["search_path"] = "analyze_retry, pg_temp"
 	if err := migrate(ctx, conn); err != nil {
 		return fmt.Errorf("migrate the audit store: %w", err)
 	}
@@ -50,7 +48,14 @@ func Migrate(ctx context.Context, url string) error {
 }
 
 func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
-	db := stdlib.OpenDB(*config)
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		if err := ownSession(ctx, conn); err != nil {
+			return err
+		}
+		// pg_temp last, or a temporary table could stand in for one of ours. A pooler takes no such setting with the connection.
+		_, err := conn.Exec(ctx, "SET search_path = analyze_retry, pg_temp")
+		return err
+	}))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := db.ExecContext(ctx, makeSchema); err != nil {
 		return err

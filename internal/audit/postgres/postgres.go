@@ -130,27 +130,30 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It takes the locks that
-// an Append takes too, so that it fails where somebody's lock on a table holds those up.
+// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It goes the way of an
+// Append, in two round trips too, so that it fails where a pooler in between takes no transaction, and takes the same
+// locks, so that it fails where somebody's lock on a table holds those up.
 func (s *Store) Probe(ctx context.Context) error {
-	var b pgx.Batch
-	b.Queue("INSERT INTO records (seq) SELECT 0 WHERE false")
-	b.Queue("INSERT INTO outbox (id) SELECT 0 WHERE false")
-	b.Queue("INSERT INTO unanswered (id) SELECT 0 WHERE false")
-	b.Queue("UPDATE heads SET seq = 0 WHERE false")
-	queueWrite(&b)
-	return s.wrap("probe", s.run(ctx, &b))
+	return s.wrap("probe", s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		var begin, commit pgx.Batch
+		begin.Queue("BEGIN")
+		begin.Queue("INSERT INTO records (seq) SELECT 0 WHERE false")
+		begin.Queue("INSERT INTO outbox (id) SELECT 0 WHERE false")
+		begin.Queue("INSERT INTO unanswered (id) SELECT 0 WHERE false")
+		begin.Queue("UPDATE heads SET seq = 0 WHERE false")
+		if err := conn.SendBatch(ctx, &begin).Close(); err != nil {
+			return err // one that is still in a transaction is closed by its release
+		}
+		queueWrite(&commit)
+		commit.Queue("COMMIT")
+		return conn.SendBatch(ctx, &commit).Close()
+	}))
 }
 
 // queueWrite makes a transaction one that writes, and leaves nothing behind.
 func queueWrite(b *pgx.Batch) {
 	b.Queue("INSERT INTO probe (at) VALUES (now())")
 	b.Queue("DELETE FROM probe")
-}
-
-// run sends the statements in one round trip; they are one transaction. Each that fails makes all fail.
-func (s *Store) run(ctx context.Context, b *pgx.Batch) error {
-	return s.pool.SendBatch(ctx, b).Close()
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a

@@ -1,0 +1,95 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+// pooled is the URL by way of a real PgBouncer.
+func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
+	t.Helper()
+	p, err := devpostgres.StartPooler(t.Context(), devpostgres.Shared(t), mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.Through(url), p
+}
+
+func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
+	for _, mode := range []string{"statement", "transaction"} {
+		t.Run(mode, func(t *testing.T) {
+			direct, key := devpostgres.Database(t), secret(t)
+			mustAppend(t, open(t, direct, key), decision(1))
+			address, _ := pooled(t, mode, direct)
+			for what, try := range map[string]func() error{
+				"open":      func() error { _, err := postgres.Open(t.Context(), address, key, postgres.Options{}); return err },
+				"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), address); return err },
+				"migrate":   func() error { return postgres.Migrate(t.Context(), address) },
+			} {
+				if err := try(); err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
+					t.Errorf("%s: %v, want it refused with what to do", what, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
+	direct, key := devpostgres.Database(t), secret(t)
+	address, _ := pooled(t, "session", direct)
+	s := open(t, address, key) // it makes the tables too
+	mustAppend(t, s, decisions(1, 100)...)
+	if err := s.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	release, err := s.Lead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	mustVerify(t, open(t, direct, key), key, 99)
+}
+
+// The guards are that a probe begins a transaction in a round trip of its own, and the look at each new connection. Seen to
+// fail without: the probe goes through, and in statement mode no append does.
+func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
+	for mode, says := range map[string]string{"statement": "transaction blocks not allowed", "transaction": "pool_mode = session"} {
+		t.Run(mode, func(t *testing.T) {
+			direct, key := devpostgres.Database(t), secret(t)
+			address, pooler := pooled(t, "session", direct)
+			s := open(t, address, key)
+			mustAppend(t, s, decision(1))
+			change := func(mode string) {
+				t.Helper()
+				if err := pooler.SetMode(t.Context(), mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			change(mode)
+			if mode == "transaction" {
+				postgres.Reconnect(s) // a change of the mode is noticed with the next connection
+			}
+			if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("the first probe: %v", err)
+			}
+			if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
+				t.Errorf("the second probe: %v, want it to say what to do", err)
+			}
+			if _, err := s.Append(t.Context(), decisions(2, 3), nil); err == nil {
+				t.Error("an append goes through")
+			}
+			change("session")
+			if err := s.Probe(t.Context()); err != nil {
+				t.Errorf("a probe when sessions are kept apart again: %v", err)
+			}
+		})
+	}
+}
