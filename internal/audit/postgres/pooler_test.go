@@ -87,9 +87,8 @@ func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 				t.Error("an append goes through")
 			}
 			change("session")
-			if err := s.Probe(t.Context()); err != nil {
-				t.Errorf("a probe when sessions are kept apart again: %v", err)
-			}
+			// A session may still hold what others have prepared in it.
+			await(t, "a probe to go through", func() bool { return s.Probe(t.Context()) == nil })
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -157,13 +158,13 @@ func queueWrite(b *pgx.Batch) {
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone are not tried one by one.
+// server that has gone, or that have got somebody else's session from a pooler, are not tried one by one.
 func (s *Store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
 	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || answer.Code == adminShutdown || answer.Code == crashShutdown || answer.Code == readOnlyTransaction {
+	if !errors.As(err, &answer) || slices.Contains(endsSessions, answer.Code) {
 		s.pool.Reset()
 	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
@@ -178,8 +179,12 @@ const (
 	noPrivilege          = "42501"
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
+	statementExists      = "42P05" // prepared by another connection
 	tooYoung             = "AR001" // raised by purge_records
 )
+
+// endsSessions are those after which no connection is worth keeping.
+var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction, statementExists}
 
 // sqlstate is the code with which the server refused, "" where it was not the server.
 func sqlstate(err error) string {
