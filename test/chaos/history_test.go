@@ -1,0 +1,100 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+)
+
+// Row 41. The guards are the limits of what is read of a claim: a first failure is found by an index of the claim's
+// outcomes and a few records behind the last one. Seen to fail without: where all records of the claim are read, questions
+// take longer than the store may, which is noted as lost, and the others wait with them.
+func TestAClaimWithALongHistoryHoldsNobodyUp(t *testing.T) {
+	for _, in := range []string{inSQLite, inPostgres} {
+		t.Run(in, func(t *testing.T) {
+			const stored, limit = 100_000, 5 * time.Second
+			r := newRig(t, setup{row: 41, what: "a claim with 100,000 records", store: in})
+			r.oddClaims = true // many jobs of one claim
+			long := claim{ID: "CLM-" + r.name + "-1000000", Error: passing[0], RetryCount: 5}
+			r.prepares(long.ID, stored)
+			r.start()
+			of := map[int64]bool{}
+			for i := range either(100, 1000) {
+				key, err := r.createInstance(oneTask, long)
+				r.must(err)
+				of[key] = true
+				r.claims[fmt.Sprintf("%s, job %d", long.ID, i)] = long
+			}
+			r.submit(chunk)
+			r.untilDone()
+			exhausted, slowest := 0, time.Duration(0)
+			for _, job := range r.look().jobs {
+				if of[job.instance] && job.fate == "ERROR_THROWN" {
+					exhausted++
+				} else if !of[job.instance] {
+					slowest = max(slowest, time.Duration(job.ended-job.created)*time.Millisecond)
+				}
+			}
+			if slowest > limit {
+				t.Errorf("another claim waited %v, want at most %v", slowest, limit)
+			}
+			if n := r.logged("store_lost"); n > 0 {
+				t.Errorf("the store was lost %d times", n)
+			}
+			r.historyKept(long.ID, stored+len(of))
+			r.happened(exhausted, "exhausted decisions of the claim")
+			r.happened(chunk, "others, each done within "+slowest.Round(100*time.Millisecond).String())
+		})
+	}
+}
+
+// prepares writes records of one claim, a round without end, into the store that no worker has yet.
+func (r *rig) prepares(claimID string, records int) {
+	r.Helper()
+	var s audit.Store
+	var err error
+	if path, is := strings.CutPrefix(r.store.url, "sqlite://"); is {
+		s, err = sqlite.Open(r.Context(), path, r.store.secret, sqlite.Options{})
+	} else {
+		s, err = postgres.Open(r.Context(), r.store.url, r.store.secret, postgres.Options{})
+	}
+	r.must(err)
+	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Microsecond) // too young to be removed
+	for from := 0; from < records; from += 2000 {
+		some := audittest.Records(from, from+2000)
+		for i := range some {
+			some[i].ClaimID, some[i].Variables, some[i].Detail = claimID, "{}", "{}"
+			some[i].At, some[i].JobKey = began.Add(time.Duration(from+i)*time.Microsecond), int64(from+i) // a broker's keys are greater
+		}
+		_, err := s.Append(r.Context(), some, nil)
+		r.must(err)
+	}
+	r.must(s.Close())
+}
+
+// historyKept holds, after the workers have stopped, that the chain is in order and the claim has so many records.
+func (r *rig) historyKept(claimID string, records int) {
+	r.Helper()
+	r.stopAll()
+	all := r.records()
+	r.chainHolds(len(all))
+	byJob := map[int64][]audit.Record{}
+	of := 0
+	for _, record := range all {
+		if record.ClaimID == claimID {
+			of++
+		}
+		byJob[record.JobKey] = append(byJob[record.JobKey], record)
+	}
+	if of != records {
+		r.Errorf("the claim has %d records, want %d", of, records)
+	}
+	r.eachJobHasItsEnd(byJob)
+	r.eventsAreKept(all)
+}
