@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +89,10 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 	}
 	for n, i := range outcomes {
 		addRound(&records[i], &jobs[i], &rounds[n], reasons[i])
+		if rounds[n].AtLeast {
+			h.log.Warn("round_counted_in_part", append(jobFields(&jobs[i]), zap.String("claimId", records[i].ClaimID),
+				zap.String("detail", fmt.Sprintf("the round has %d records or more; its outcome is recorded with the attempts and retries of the first %[1]d: look for a process that submits this claim in a loop", audit.MaxRound)))...)
+		}
 	}
 	stored, err := h.trail.Recorder.Record(ctx, records)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
@@ -53,6 +54,20 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		}
 		if diff := cmp.Diff([]audit.Kind{tt.kind}, c.outcomes); diff != "" {
 			t.Errorf("%s: counted (-want +got):\n%s", tt.outcome, diff)
+		}
+	}
+}
+
+func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
+	t.Parallel()
+	for round, want := range map[audit.Round]int{{Failures: 3999, AtLeast: true}: 1, {Failures: 3999}: 0} {
+		core, log := observer.New(zap.WarnLevel)
+		m := newMemory()
+		m.rounds = map[string]audit.Round{"CLM-001-1": round}
+		h := worker.NewOutcomeHandler(trailOn(m), func() time.Time { return now }, &counts{}, zap.New(core))
+		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ABANDONED"}`)})
+		if got := log.FilterMessage("round_counted_in_part").FilterField(zap.String("claimId", "CLM-001-1")).Len(); got != want {
+			t.Errorf("%+v: logged %d times, want %d", round, got, want)
 		}
 	}
 }

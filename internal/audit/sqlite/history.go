@@ -168,11 +168,12 @@ func (p *presentRound) result() audit.Round {
 	return round
 }
 
+// The numbers stand in the text, for SQLite to know that the partial index holds all of them.
+const selectSuccess = "SELECT count(*) FILTER (WHERE kind = 16), count(*) FROM records WHERE kind >= 16 AND at >= ? AND retry_count > 0"
+
 // Success counts the outcomes of rounds that were retried; see [audit.History].
 func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
-	// The number stands in the text, for SQLite to know that the partial index holds all of them.
-	err = s.ask(ctx, "SELECT count(*) FILTER (WHERE kind = 16), count(*) FROM records WHERE kind >= 16 AND at >= ? AND retry_count > 0",
-		[]any{micros(from)}, &accepted, &retried)
+	err = s.ask(ctx, selectSuccess, []any{micros(from)}, &accepted, &retried)
 	return accepted, retried, err
 }
 

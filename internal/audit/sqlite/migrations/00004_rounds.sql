@@ -4,4 +4,4 @@
 -- costs no more than it did.
 CREATE INDEX records_claim_outcome ON records (claim_id) WHERE kind >= 16;
 DROP INDEX records_outcome;
-CREATE INDEX records_outcome ON records (at, kind) WHERE kind >= 16 AND retry_count > 0;
+CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16 AND retry_count > 0;
