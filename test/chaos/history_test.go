@@ -8,62 +8,51 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/audittest"
-	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 )
 
-// Row 41. The guards are the limits of what is read of a claim: a first failure is found by an index of the claim's
-// outcomes and a few records behind the last one. Seen to fail without: where all records of the claim are read, questions
-// take longer than the store may, which is noted as lost, and the others wait with them.
+// Row 41. The guard is that a decision asks for the first failure only, which an index of the claim's outcomes finds. Seen to
+// fail without: where all records of the claim are read, a question takes longer than the store may, and the store is lost
+// three times. PostgreSQL reads them fast enough for that; how little it reads is shown by the store's own test.
 func TestAClaimWithALongHistoryHoldsNobodyUp(t *testing.T) {
-	for _, in := range []string{inSQLite, inPostgres} {
-		t.Run(in, func(t *testing.T) {
-			const stored, limit = 100_000, 5 * time.Second
-			r := newRig(t, setup{row: 41, what: "a claim with 100,000 records", store: in})
-			r.oddClaims = true // many jobs of one claim
-			long := claim{ID: "CLM-" + r.name + "-1000000", Error: passing[0], RetryCount: 5}
-			r.prepares(long.ID, stored)
-			r.start()
-			of := map[int64]bool{}
-			for i := range either(100, 1000) {
-				key, err := r.createInstance(oneTask, long)
-				r.must(err)
-				of[key] = true
-				r.claims[fmt.Sprintf("%s, job %d", long.ID, i)] = long
-			}
-			r.submit(chunk)
-			r.untilDone()
-			exhausted, slowest := 0, time.Duration(0)
-			for _, job := range r.look().jobs {
-				if of[job.instance] && job.fate == "ERROR_THROWN" {
-					exhausted++
-				} else if !of[job.instance] {
-					slowest = max(slowest, time.Duration(job.ended-job.created)*time.Millisecond)
-				}
-			}
-			if slowest > limit {
-				t.Errorf("another claim waited %v, want at most %v", slowest, limit)
-			}
-			if n := r.logged("store_lost"); n > 0 {
-				t.Errorf("the store was lost %d times", n)
-			}
-			r.historyKept(long.ID, stored+len(of))
-			r.happened(exhausted, "exhausted decisions of the claim")
-			r.happened(chunk, "others, each done within "+slowest.Round(100*time.Millisecond).String())
-		})
+	const stored, limit = 100_000, 5 * time.Second
+	r := newRig(t, setup{row: 41, what: "a claim with 100,000 records", store: inSQLite})
+	r.oddClaims = true // many jobs of one claim
+	long := claim{ID: "CLM-" + r.name + "-1000000", Error: passing[0], RetryCount: 5}
+	r.prepares(long.ID, stored)
+	r.start()
+	of := map[int64]bool{}
+	for i := range either(100, 1000) {
+		key, err := r.createInstance(oneTask, long)
+		r.must(err)
+		of[key] = true
+		r.claims[fmt.Sprintf("%s, job %d", long.ID, i)] = long
 	}
+	r.submit(chunk)
+	r.untilDone()
+	exhausted, slowest := 0, time.Duration(0)
+	for _, job := range r.look().jobs {
+		if of[job.instance] && job.fate == "ERROR_THROWN" {
+			exhausted++
+		} else if !of[job.instance] {
+			slowest = max(slowest, time.Duration(job.ended-job.created)*time.Millisecond)
+		}
+	}
+	if slowest > limit {
+		t.Errorf("another claim waited %v, want at most %v", slowest, limit)
+	}
+	if n := r.logged("store_lost"); n > 0 {
+		t.Errorf("the store was lost %d times", n)
+	}
+	r.historyKept(long.ID, stored+len(of))
+	r.happened(exhausted, "exhausted decisions of the claim")
+	r.happened(chunk, "others, each done within "+slowest.Round(100*time.Millisecond).String())
 }
 
 // prepares writes records of one claim, a round without end, into the store that no worker has yet.
 func (r *rig) prepares(claimID string, records int) {
 	r.Helper()
-	var s audit.Store
-	var err error
-	if path, is := strings.CutPrefix(r.store.url, "sqlite://"); is {
-		s, err = sqlite.Open(r.Context(), path, r.store.secret, sqlite.Options{})
-	} else {
-		s, err = postgres.Open(r.Context(), r.store.url, r.store.secret, postgres.Options{})
-	}
+	s, err := sqlite.Open(r.Context(), strings.TrimPrefix(r.store.url, "sqlite://"), r.store.secret, sqlite.Options{})
 	r.must(err)
 	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Microsecond) // too young to be removed
 	for from := 0; from < records; from += 2000 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/devpostgres"
@@ -20,7 +19,7 @@ func TestAQuestionAboutAClaimReadsLittleOfALongHistory(t *testing.T) {
 			if err := history.Append(t.Context(), s, claim, records); err != nil {
 				t.Fatal(err)
 			}
-			few, round := 20, 2*audit.MaxRound
+			few, round := 20, 10_000
 			if history.NoFailure {
 				few = round
 			}
