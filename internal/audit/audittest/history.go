@@ -157,13 +157,13 @@ var historyFacts = []fact{
 		same(t, "rounds of none", len(s.rounds(t)), 0)
 		same(t, "rounds of several, one of them twice", s.rounds(t, "CLM-b-1", "CLM-a-1", "CLM-c-1", "CLM-b-1"), []audit.Round{ofB, ofA, {}, ofB})
 	}},
-	{"a first failure is the one that was recorded first, whatever its clock said", func(t *testing.T, s *subject) {
+	{"the first failure is the one that was recorded first", func(t *testing.T, s *subject) {
 		records := story(step{"a", audit.KindSubmitted, 0}, step{"a", audit.KindRejected, 0}, step{"a", audit.KindRetry, 0}, step{"a", audit.KindExhausted, 1})
 		records[3].At = minute(-100)
 		s.append(t, records...)
 		same(t, "round", s.rounds(t, "CLM-a-1"), []audit.Round{{Failures: 2, Retries: 1, FirstFailure: minute(2)}})
 	}},
-	{"a round of very many records is counted in part, and its first failure is known", func(t *testing.T, s *subject) {
+	{"a very long round is counted in part", func(t *testing.T, s *subject) {
 		steps := []step{{"a", audit.KindRetry, 0}, {"a", audit.KindAbandoned, 1}, {"a", audit.KindRejected, 0}, {"a", audit.KindExhausted, 9}}
 		for range audit.MaxRound - len(steps) + 1 {
 			steps = append(steps, step{"a", audit.KindRetry, 0})
@@ -180,7 +180,7 @@ var historyFacts = []fact{
 		s.append(t, end)
 		same(t, "behind its end", s.rounds(t, "CLM-a-1"), []audit.Round{{}})
 	}},
-	{"a first failure behind very many other records is not looked for", func(t *testing.T, s *subject) {
+	{"a first failure is looked for in as many records", func(t *testing.T, s *subject) {
 		s.append(t, story(append(slices.Repeat([]step{{"a", audit.KindRedriven, 0}}, audit.MaxRound), step{"a", audit.KindRetry, 0})...)...)
 		same(t, "round", s.rounds(t, "CLM-a-1"), []audit.Round{{AtLeast: true}})
 	}},
