@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -44,10 +45,13 @@ func openPolicies(cfg config.Config) (*policy.Store, error) {
 		return store, nil
 	}
 	_, missing := errors.AsType[*policy.MissingError](err)
+	_, unread := errors.AsType[*fs.PathError](err)
 	var found config.FaultsError
 	for fault := range strings.SplitSeq(err.Error(), "\n") {
 		if missing {
 			fault = "RETRY_JOB_TYPES: " + fault
+		} else if unread {
+			fault = "RETRY_POLICIES_FILE: " + fault
 		}
 		found = append(found, fault)
 	}

@@ -22,7 +22,7 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	if path := cfg.SQLitePath(); path != "" {
 		secret, made, err := secretFor(cfg)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, ofKeySetting(cfg, err)
 		}
 		if made {
 			log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
@@ -40,13 +40,21 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	}
 	secret, err := audit.LoadSecret(cfg.AuditKey())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, ofKeySetting(cfg, err)
 	}
 	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName})
 	if err != nil {
 		return nil, nil, err
 	}
 	return store, secret, nil
+}
+
+// ofKeySetting names the setting of the key in an error about it, where the path stands in that setting.
+func ofKeySetting(cfg config.Config, err error) error {
+	if cfg.AuditKeyFile == "" {
+		return err
+	}
+	return fmt.Errorf("RETRY_AUDIT_KEY_FILE: %w", err)
 }
 
 // secretFor reads the key of a SQLite store. It is made where nobody named one and there is no store yet: a store whose

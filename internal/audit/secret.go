@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // Secret is the key of an audit store: it signs heads and stubs, so that a chain cannot be made anew without it, and
@@ -113,13 +115,17 @@ func LoadPublic(path string) (Public, error) {
 }
 
 func readPEM(path string) (any, error) {
-	text, err := os.ReadFile(path)
+	text, mode, err := readfile.Read(path, readfile.MaxPEM)
 	if err != nil {
 		return nil, fmt.Errorf("audit key: %w", err)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return nil, fmt.Errorf("audit key %s: not a PEM file", path)
+	}
+	if block.Type == pemPrivate && readfile.Exposed(mode) {
+		return nil, fmt.Errorf("audit key %s: it has mode %04o, so that not only its owner and group can read it, or its group can change it; "+
+			"run: chmod g-w,o= %s (for a Secret of Kubernetes set defaultMode: 0440)", path, mode.Perm(), path)
 	}
 	var parsed any
 	switch block.Type {

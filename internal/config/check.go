@@ -1,19 +1,18 @@
 package config
 
 import (
-	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // check adds what a type cannot say: ranges, files, and settings that need or exclude each other. A variable that
@@ -58,10 +57,11 @@ func (c *Config) checkHTTP(f *faults) {
 		f.add("RETRY_HTTP_TOKEN", "is too short, or no text for a header; allowed: %s (openssl rand -hex 32)", allowed("RETRY_HTTP_TOKEN"))
 	}
 	f.checkPair(certificate, c.HTTPCertificate, key, c.HTTPKey)
+	c.warnExposedKey(key, c.HTTPKey)
 	if c.HTTPCertificate != "" && c.HTTPKey != "" {
 		f.checkFile(certificate, c.HTTPCertificate)
 		f.checkFile(key, c.HTTPKey)
-		if _, err := tls.LoadX509KeyPair(c.HTTPCertificate, c.HTTPKey); err != nil && !f.seen[key] {
+		if _, err := readfile.Pair(c.HTTPCertificate, c.HTTPKey); err != nil && !f.seen[key] {
 			f.add(certificate, "and %s are no certificate and its key: %v", key, err)
 		}
 	}
@@ -82,27 +82,71 @@ func (c *Config) checkStore(f *faults) {
 	if n := utf8.RuneCountInString(c.ClusterName); n < 1 || n > 100 || !printable(c.ClusterName) {
 		f.addValue("RETRY_CLUSTER_NAME", c.ClusterName)
 	}
-	parsed, err := url.Parse(string(c.DatabaseURL))
-	switch c.DatabaseURL.Scheme() {
+	c.checkDatabaseURL(f)
+	c.checkEventsURL(f)
+}
+
+func (c *Config) checkDatabaseURL(f *faults) {
+	const name = "RETRY_DATABASE_URL"
+	switch scheme := c.DatabaseURL.Scheme(); scheme {
 	case "sqlite":
-		if c.SQLitePath() == "" || strings.ContainsAny(c.SQLitePath(), "?#") {
-			f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+		first, _, _ := strings.Cut(c.SQLitePath(), "/")
+		switch {
+		case c.SQLitePath() == "":
+			f.addURL(name, scheme, errors.New("names no file"))
+		case strings.Contains(first, "@") || strings.ContainsAny(c.SQLitePath(), "?#") || !printable(c.SQLitePath()):
+			f.addURL(name, scheme, errors.New("holds an @ where the path begins, a ?, a # or a character that cannot be printed"))
 		}
 	case "postgres", "postgresql":
-		if err != nil || parsed.Path == "" || parsed.Path == "/" {
-			f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+		parts, err := splitURL(string(c.DatabaseURL))
+		var files []namedFile
+		if err == nil {
+			files, err = parts.checkPostgres()
+		}
+		if err != nil {
+			f.addURL(name, scheme, err)
+		}
+		for _, file := range files {
+			_, mode, err := readfile.Read(file.path, readfile.MaxPEM)
+			if err != nil {
+				f.add(name, "names by %s a file that cannot be used: %v", file.parameter, withoutPath(err))
+			} else if file.parameter == "sslkey" {
+				c.warnExposed("the sslkey of "+name, file.path, mode)
+			}
 		}
 	default:
-		f.addValue("RETRY_DATABASE_URL", c.DatabaseURL.String())
+		f.addValue(name, mask)
 	}
-	if c.EventsURL != "" && !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka", "kafka+tls"}, c.EventsURL.Scheme()) {
-		f.addValue("RETRY_EVENTS_URL", c.EventsURL.String())
+}
+
+func (c *Config) checkEventsURL(f *faults) {
+	const name = "RETRY_EVENTS_URL"
+	scheme := c.EventsURL.Scheme()
+	switch {
+	case c.EventsURL == "":
+	case !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka", "kafka+tls"}, scheme):
+		f.addValue(name, mask)
+	default:
+		parts, err := splitURL(string(c.EventsURL))
+		if err == nil && len(parts.hosts) == 0 {
+			err = errors.New("names no host")
+		}
+		if err == nil {
+			_, err = parts.parameters()
+		}
+		if err != nil {
+			f.addURL(name, scheme, err)
+		}
 	}
 }
 
 func (c *Config) checkConnection(f *faults) {
 	if host, port, ok := splitAddress(c.ZeebeAddress); !ok || host == "" || port < 1 {
-		f.addValue("ZEEBE_ADDRESS", c.ZeebeAddress)
+		address := c.ZeebeAddress
+		if strings.Contains(address, "@") {
+			address = mask // a password may stand before it
+		}
+		f.addValue("ZEEBE_ADDRESS", address)
 	}
 	files := []struct{ name, path string }{
 		{"ZEEBE_CA_CERTIFICATE_PATH", c.ZeebeCACertificate},
@@ -119,6 +163,7 @@ func (c *Config) checkConnection(f *faults) {
 			f.checkFile(file.name, file.path)
 		}
 	}
+	c.warnExposedKey("ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
 	f.checkPair("ZEEBE_CLIENT_CERTIFICATE_PATH", c.ZeebeClientCertificate, "ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
 	c.checkOtherClients(f)
 }
@@ -168,19 +213,26 @@ func (c *Config) checkOAuth(f *faults) {
 
 func checkTokenURL(f *faults, text string) {
 	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	u, err := url.Parse(text)
+	parts, err := splitURL(text)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http"):
-		f.addValue(name, text)
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		f.add(name, "is %q, which would send the client secret in plaintext; use https", text)
+	case parts.scheme != "https" && parts.scheme != "http":
+		f.addValue(name, mask)
+	case err == nil && (len(parts.hosts) != 1 || parts.hasUser):
+		err = errors.New("names not just one host without user and password")
+	}
+	if err != nil {
+		f.addURL(name, parts.scheme, err)
+		return
+	}
+	if u, err := url.Parse(text); parts.scheme == "http" && (err != nil || !loopback(u.Hostname())) {
+		f.add(name, "begins with http:// but names another host, which would send the client secret in plaintext; use https")
 	}
 }
 
 // splitAddress takes host:port apart; ok is false where that is not what it is or the port is not one.
 func splitAddress(address string) (host string, port int, ok bool) {
 	host, digits, err := net.SplitHostPort(address)
-	if err != nil || strings.ContainsAny(host, "/ ") {
+	if err != nil || strings.ContainsAny(host, `/\@ `) || !printable(host) {
 		return "", 0, false
 	}
 	number, err := strconv.ParseUint(digits, 10, 16)
@@ -192,14 +244,10 @@ func loopback(host string) bool {
 	return host == "localhost" || (err == nil && ip.IsLoopback())
 }
 
-// readable opens the file, since its mode bits do not tell whether this process may read it.
+// readable reads the file, since its mode bits do not tell whether this process may.
 func readable(path string) error {
-	file, err := os.Open(path)
-	if err == nil {
-		_, err = file.Read(make([]byte, 1))
-		err = errors.Join(err, file.Close())
-	}
-	if errors.Is(err, io.EOF) {
+	content, _, err := readfile.Read(path, readfile.MaxPEM)
+	if err == nil && len(content) == 0 {
 		return errors.New("it is empty")
 	}
 	return withoutPath(err) // which the fault's text names already

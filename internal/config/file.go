@@ -2,10 +2,13 @@ package config
 
 import (
 	"errors"
-	"io"
+	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // largestSecret is far above a URL or a secret; a larger file is another one than was meant.
@@ -20,33 +23,45 @@ func fileVariable(field reflect.StructField) string {
 	return ""
 }
 
-// readSecret returns what a file holds, without the line break at its end. Its errors name neither the path, which may be
+// readSecret returns what a file holds, without the line break at its end, and its mode. Its errors name neither the path, which may be
 // the secret itself by mistake, nor what the file holds.
-func readSecret(path string) (string, error) {
-	file, err := os.Open(path)
+func readSecret(path string) (string, fs.FileMode, error) {
+	content, mode, err := readfile.Read(path, largestSecret)
 	if err != nil {
-		return "", withoutPath(err)
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, largestSecret+1))
-	if err != nil {
-		return "", withoutPath(err)
+		return "", 0, withoutPath(err)
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
 	switch {
-	case len(content) > largestSecret:
-		return "", errors.New("it is larger than 64 KiB")
 	case text == "":
-		return "", errors.New("it is empty")
+		return "", 0, errors.New("it is empty")
 	case strings.ContainsAny(text, "\r\n\x00"):
-		return "", errors.New("it holds more than one line, or is no text")
+		return "", 0, errors.New("it holds more than one line, or is no text")
 	}
-	return text, nil
+	return text, mode, nil
 }
 
 func withoutPath(err error) error {
-	if fault, ok := errors.AsType[*os.PathError](err); ok {
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return fault.Err
 	}
 	return err
+}
+
+// warnExposed warns of a file with a secret that others than its owner and group can read, or its group can change. Where
+// it is from may be a mount that nobody here can change, so that it hinders no start.
+func (c *Config) warnExposed(what, path string, mode fs.FileMode) {
+	if readfile.Exposed(mode) {
+		c.warnings = append(c.warnings, fmt.Sprintf("%s: the file has mode %04o, so that not only its owner and group can read it, or its group can change it; "+
+			"run: chmod g-w,o= %s", what, mode.Perm(), path))
+	}
+}
+
+// warnExposedKey does so for the file of a key, if there is one.
+func (c *Config) warnExposedKey(name, path string) {
+	if path == "" {
+		return
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		c.warnExposed(name, path, info.Mode())
+	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -38,7 +39,14 @@ func Load() (Config, error) {
 	if len(faults.texts) > 0 {
 		return Config{}, FaultsError(faults.texts)
 	}
-	cfg.warnings = warnings()
+	if cfg.SQLitePath() == "" {
+		more, err := dropPostgresNames()
+		if err != nil {
+			return Config{}, err
+		}
+		cfg.warnings = append(cfg.warnings, more...)
+	}
+	cfg.warnings = append(cfg.warnings, warnings()...)
 	return cfg, nil
 }
 
@@ -60,12 +68,14 @@ func (c *Config) load(field reflect.StructField, into reflect.Value, f *faults) 
 			f.add(name, "and %s are both set; remove one of the two", fromFile)
 			return nil
 		}
+		var mode fs.FileMode
 		var err error
-		if text, err = readSecret(path); err != nil {
+		if text, mode, err = readSecret(path); err != nil {
 			f.addOf(name, fromFile, "names a file that cannot be used: %v", err)
 			return nil
 		}
 		c.sources[name] = FromFile
+		c.warnExposed(fromFile, path, mode)
 	}
 	switch {
 	case strings.TrimSpace(text) != text:
@@ -119,9 +129,6 @@ func (f *faults) addOf(name, variable, format string, args ...any) {
 // addValue reports a value that is not among those that its setting allows.
 func (f *faults) addValue(name, value string) {
 	const longest = 100
-	if strings.Contains(value, "://") && strings.Contains(value, "@") {
-		value = mask // a URL with a password in it
-	}
 	if len(value) > longest {
 		value = strings.ToValidUTF8(value[:longest], "") + "..."
 	}

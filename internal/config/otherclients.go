@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,3 +135,26 @@ func warnings() []string {
 func plainName(name string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 }
+
+// dropPostgresNames takes the variables of PostgreSQL's own clients (PGHOST, PGPASSWORD, PGSERVICE, ...) out of the process's
+// environment, and returns a warning for each. The driver would take from them what RETRY_DATABASE_URL leaves out: another
+// host, another database, a weaker sslmode, files with passwords.
+func dropPostgresNames() (texts []string, err error) {
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if !postgresName.MatchString(name) {
+			continue
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return nil, fmt.Errorf("unset %s: %w", name, err)
+		}
+		if value != "" {
+			texts = append(texts, name+" is not read: this worker reads RETRY_DATABASE_URL, and what belongs to the connection stands in it")
+		}
+	}
+	slices.Sort(texts)
+	return texts, nil
+}
+
+// postgresName matches all names that PostgreSQL's clients read.
+var postgresName = regexp.MustCompile(`^PG[A-Z_]+$`)

@@ -83,12 +83,13 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
 	for _, test := range []struct{ name, path, want string }{
 		{"is not there", filepath.Join(t.TempDir(), "missing"), "no such file or directory"},
-		{"is a directory", t.TempDir(), "is a directory"},
+		{"is a directory", t.TempDir(), "it is a directory, not a regular file"},
 		{"is empty", file(t, ""), "it is empty"},
 		{"is a line break", file(t, "\n"), "it is empty"},
 		{"is as large as may be", file(t, strings.Repeat("x", 64<<10)), ""},
 		{"is larger", file(t, strings.Repeat("x", 64<<10+1)), "it is larger than 64 KiB"},
-		{"never ends", "/dev/zero", "it is larger than 64 KiB"},
+		{"never ends", "/dev/zero", "it is a device, not a regular file"},
+		{"is a pipe", pipe(t), "it is a pipe, not a regular file"},
 		{"has two lines", file(t, "0123456789abcdef\nand more\n"), "it holds more than one line, or is no text"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

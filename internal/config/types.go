@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -76,30 +75,14 @@ type URL string
 
 // String returns the URL with *** in place of a password, and only *** where it cannot be told where the password is.
 func (u URL) String() string {
-	if u != "" && u.Scheme() == "" {
-		return mask // no URL: a password by itself, or a list of names and values with one in it
-	}
-	if !strings.Contains(string(u), "@") && !strings.Contains(string(u), "password") {
+	if u == "" || u.Scheme() == "sqlite" {
 		return string(u)
 	}
-	parsed, err := url.Parse(string(u))
+	parts, err := splitURL(string(u))
 	if err != nil {
 		return mask
 	}
-	switch _, has := parsed.User.Password(); {
-	case has:
-		parsed.User = url.UserPassword(parsed.User.Username(), mask)
-	case parsed.User != nil && !strings.HasPrefix(parsed.Scheme, "postgres"):
-		parsed.User = url.User(mask) // NATS takes a name without a password for a token
-	}
-	query := parsed.Query()
-	for name := range query {
-		if strings.Contains(name, "password") {
-			query.Set(name, mask)
-			parsed.RawQuery = query.Encode()
-		}
-	}
-	return strings.ReplaceAll(parsed.String(), url.QueryEscape(mask), mask)
+	return parts.masked()
 }
 
 // GoString is String, for %#v.

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"fmt"
 	"sync/atomic"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // certificate is what the server shows to who connects by TLS.
@@ -15,7 +17,7 @@ type certificate struct {
 // get reads the files, as Prometheus's own servers do: that takes less time than the handshake it is for. While the pair is
 // being replaced, and its halves do not fit, the last one that did stays in use.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(c.path, c.keyPath)
+	pair, err := readfile.Pair(c.path, c.keyPath)
 	if err == nil {
 		c.last.Store(&pair)
 		return &pair, nil

@@ -3,11 +3,11 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // Store holds the policies that are in force, and reads their file again when it is asked to. It may be used by several
@@ -81,12 +81,7 @@ func read(file string) (*Set, error) {
 	if file == "" {
 		return BuiltIns(), nil
 	}
-	f, err := os.Open(filepath.Clean(file))
-	if err != nil {
-		return nil, fmt.Errorf("policies file: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, _, err := readfile.Read(filepath.Clean(file), maxFile+1)
 	if err != nil {
 		return nil, fmt.Errorf("policies file: %w", err)
 	}

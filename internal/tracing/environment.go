@@ -1,8 +1,6 @@
 package tracing
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // The SDK reads the variables by itself. What it cannot use it replaces by a default, and says so, with the value, on
@@ -113,7 +113,7 @@ func checkKeyPair(certificate, key string) error {
 	case get(certificate) == "":
 		return fault(certificate, "is missing; %s is set, and needs it", key)
 	}
-	if _, err := tls.LoadX509KeyPair(get(certificate), get(key)); err != nil {
+	if _, err := readfile.Pair(get(certificate), get(key)); err != nil {
 		return fault(certificate, "cannot be used with %s: %v", key, err)
 	}
 	return nil
@@ -178,8 +178,8 @@ func isEndpoint(s string) bool {
 }
 
 func isAuthorities(path string) bool {
-	text, err := os.ReadFile(path)
-	return err == nil && x509.NewCertPool().AppendCertsFromPEM(text)
+	_, err := readfile.Authorities(path)
+	return err == nil
 }
 
 // pair is one of several names with their values, raw as it stands in the variable.

@@ -2,13 +2,13 @@ package zeebe
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // transport is how the connection is secured: not at all, or by TLS 1.2 or newer. What is wrong with the certificates
@@ -20,31 +20,18 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	var faults []error
 	if c.CACertPath != "" {
-		pool, err := readPool(c.CACertPath)
+		pool, err := readfile.Authorities(c.CACertPath)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err))
 		}
 		config.RootCAs = pool
 	}
 	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
-		pair, err := tls.LoadX509KeyPair(c.ClientCertPath, c.ClientKeyPath)
+		pair, err := readfile.Pair(c.ClientCertPath, c.ClientKeyPath)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err))
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return credentials.NewTLS(config), errors.Join(faults...)
-}
-
-// readPool reads the authorities to trust.
-func readPool(path string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM", path)
-	}
-	return pool, nil
 }

@@ -48,7 +48,7 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !strings.Contains(url, "pool_max_conns=") {
+	if !names(url, "pool_max_conns") {
 		config.MaxConns = maxConns
 	}
 	config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(o.Worker, "analyze-retry")
@@ -80,7 +80,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New(expected) // its own text can hold the password
 	}
-	if strings.Contains(url, "sslmode=") || onThisMachine(config) {
+	if names(url, "sslmode") || onThisMachine(config) {
 		return config, nil
 	}
 	separator := "?"
@@ -91,6 +91,17 @@ func parseURL(url string) (*pgxpool.Config, error) {
 		return nil, errors.New(expected) // as above
 	}
 	return config, nil
+}
+
+// names reports whether the URL's query has this parameter. The same letters in a password do not count.
+func names(url, parameter string) bool {
+	_, query, _ := strings.Cut(url, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		if strings.HasPrefix(pair, parameter+"=") {
+			return true
+		}
+	}
+	return false
 }
 
 // onThisMachine tells whether no password and no record leaves the machine.

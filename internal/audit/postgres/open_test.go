@@ -58,6 +58,9 @@ func TestAServerOnAnotherMachineMustProveItself(t *testing.T) {
 	if got := postgres.TLS(t, "postgres://worker@10.0.0.1/audit?connect_timeout=1"); got != "verified" {
 		t.Errorf("another machine, with a parameter: %s", got)
 	}
+	if got := postgres.TLS(t, "postgres://worker:sslmode=disable@192.0.2.1/sslmode=disable"); got != "verified" {
+		t.Errorf("another machine, with a password like a parameter: %s", got)
+	}
 	if got := postgres.TLS(t, "postgres://worker@127.0.0.1,192.0.2.1/audit"); got != "verified" {
 		t.Errorf("a second host on another machine: %s", got)
 	}

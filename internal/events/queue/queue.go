@@ -3,12 +3,10 @@ package queue
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/events/kafka"
 	"hospital.example/analyze-retry/internal/events/natsjs"
 	"hospital.example/analyze-retry/internal/events/rabbitmq"
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // The names that are used where a URL has none.
@@ -212,9 +211,8 @@ func (a *address) tls() *tls.Config {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if given {
-		text, err := os.ReadFile(file)
-		config.RootCAs = x509.NewCertPool()
-		if err != nil || !config.RootCAs.AppendCertsFromPEM(text) {
+		var err error
+		if config.RootCAs, err = readfile.Authorities(file); err != nil {
 			a.fault("ca must be the path of a readable PEM file with certificates")
 		}
 	}

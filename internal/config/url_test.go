@@ -1,0 +1,309 @@
+package config_test
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// pipe makes a pipe that nobody writes into and returns its path.
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := t.TempDir() + "/pipe"
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hostile are passwords that were seen to be read in two ways, or could be. None shares four letters with a URL's other parts.
+var hostile = []string{
+	"can@ary1", "can@ary1@zwei", "@canary1", "canary1@", "can:ary1", "can:1234", ":canary1", "can/ary1", "/canary1", "canary1/", "1234/canary1",
+	"can?ary1", "1234?canary1", "?canary1", "can#ary1", "#canary1", "can%ary1", "canary1%", "canary1%4", "can%zzary1", "can%00ary1", "can%0aary1",
+	"can ary1", "can\tary1", "can\nary1", "can\x00ary1", "can\x1bary1", "can\x7fary1", "can\u009bary1", "can\u202eary1", "çanary1", "can\\ary1",
+	"can[ary1", "can]ary1", "[can]ary1", "can\"ary1", "can<ary1>", "can^ary1", "can`ary1", "can{ary1}", "can|ary1", "can@ary1:5432/qqqq?", "can@[::1]:ary1",
+	"can,ary1@zwei,drei", "can@ary1,zwei", "can%40ary1@zwei", "can&host=zwei@ary1", "can@ary1?host=zwei", "can\x9bary1",
+	// Those that every library reads alike.
+	"canary1", "can%40ary1", "can%2Fary1", "can%3a%23%3F%25ary1", "can,ary1", "can;ary1", "can&ary1=zwei", "can+ary1", "can!$'()*ary1", "sslmode=disable",
+	"pool_max_conns=canary1", "~canary1.-_",
+}
+
+// urlForms are all settings that hold a URL with a password, the password as %s.
+var urlForms = []struct{ setting, form string }{
+	{"RETRY_DATABASE_URL", "postgres://u:%s@h:1/db"},
+	{"RETRY_DATABASE_URL", "postgresql://u:%s@h1:1,h2/db?target_session_attrs=any"},
+	{"RETRY_EVENTS_URL", "nats://u:%s@h:1,h2:2"},
+	{"RETRY_EVENTS_URL", "nats://%s@h:1"},
+	{"RETRY_EVENTS_URL", "tls://u:%s@h:1"},
+	{"RETRY_EVENTS_URL", "amqp://u:%s@h:1/"},
+	{"RETRY_EVENTS_URL", "amqps://u:%s@h/%%2F"},
+	{"RETRY_EVENTS_URL", "kafka://u:%s@h:1,h2:2?topic=t"},
+	{"RETRY_EVENTS_URL", "kafka+tls://u:%s@h:1"},
+	{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://u:%s@h/t"},
+	{"ZEEBE_ADDRESS", "http://u:%s@h:1"},
+	{"ZEEBE_ADDRESS", "u:%s@h:1"},
+}
+
+// pieces are all parts of a password, four bytes each, that stand nowhere else in a text about it.
+func pieces(password, elsewhere string) (list []string) {
+	for _, form := range []string{password, url.QueryEscape(password)} {
+		for i := range max(len(form)-3, 0) {
+			if piece := form[i : i+4]; !strings.Contains(elsewhere, piece) {
+				list = append(list, piece)
+			}
+		}
+	}
+	return list
+}
+
+// shown is all that a configuration prints: its faults, or its settings and warnings.
+func shown(t *testing.T, variables ...string) (text string, cfg config.Config, ok bool) {
+	t.Helper()
+	clean(t, variables...)
+	cfg, err := config.Load()
+	if err != nil {
+		return err.Error(), cfg, false
+	}
+	return fmt.Sprintf("%v %+v %s %s", cfg.Settings(), cfg, cfg.DatabaseURL, strings.Join(cfg.Warnings(), "\n")), cfg, true
+}
+
+func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
+	for _, form := range urlForms {
+		// What is printed about it with the harmless x for a password.
+		harmless, _, _ := shown(t, form.setting+"="+fmt.Sprintf(form.form, "x@"))
+		fine, _, _ := shown(t, form.setting+"="+fmt.Sprintf(form.form, "x"))
+		for _, password := range hostile {
+			value := fmt.Sprintf(form.form, password)
+			var variables []string
+			if !strings.Contains(value, "\x00") {
+				variables = append(variables, form.setting+"="+value)
+			}
+			if strings.HasSuffix(form.setting, "_DATABASE_URL") || strings.HasSuffix(form.setting, "_EVENTS_URL") {
+				variables = append(variables, form.setting+"_FILE="+file(t, value), form.setting+"_FILE="+value)
+			}
+			for _, variable := range variables {
+				if strings.Contains(variable, "\x00") {
+					continue
+				}
+				text, _, _ := shown(t, variable)
+				for _, piece := range pieces(password, harmless+fine) {
+					if strings.Contains(text, piece) {
+						t.Errorf("%s: %q of the password %q shows in %s", form.form, piece, password, text)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAHostilePasswordElsewhereIsNotShownEither(t *testing.T) {
+	harmless, _, _ := shown(t, "RETRY_HTTP_TOKEN=x", "ZEEBE_CLIENT_SECRET=x", "RETRY_DATABASE_URL=x", "RETRY_EVENTS_URL=x",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=x")
+	for _, password := range hostile {
+		var variables []string
+		for _, name := range []string{"RETRY_HTTP_TOKEN", "ZEEBE_CLIENT_SECRET", "RETRY_DATABASE_URL", "RETRY_EVENTS_URL", "ZEEBE_AUTHORIZATION_SERVER_URL", "PGPASSWORD"} {
+			variables = append(variables, name+"="+strings.ReplaceAll(password, "\x00", ""))
+		}
+		text, _, _ := shown(t, variables...)
+		for _, piece := range pieces(password, harmless) {
+			if strings.Contains(text, piece) {
+				t.Errorf("%q of the password %q shows in %s", piece, password, text)
+			}
+		}
+	}
+}
+
+// sameForTheDriver fails where the driver of PostgreSQL reads anything else of a URL than was written into it.
+func sameForTheDriver(t *testing.T, cfg config.Config, user, password string, hosts ...string) {
+	t.Helper()
+	read, err := pgconn.ParseConfig(string(cfg.DatabaseURL))
+	if err != nil {
+		t.Errorf("the driver cannot read %q: %v", string(cfg.DatabaseURL), err)
+		return
+	}
+	want, err := url.PathUnescape(password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialled []string
+	for _, at := range append([]*pgconn.FallbackConfig{{Host: read.Host, Port: read.Port}}, read.Fallbacks...) {
+		dialled = append(dialled, net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))))
+	}
+	if dialled = slices.Compact(dialled); !slices.Equal(dialled, hosts) || read.User != user || read.Password != want {
+		t.Errorf("the driver reads %q as user %q, password %q, hosts %q", string(cfg.DatabaseURL), read.User, read.Password, dialled)
+	}
+}
+
+func FuzzPasswordInURL(f *testing.F) {
+	for _, password := range hostile {
+		f.Add(password)
+	}
+	f.Fuzz(func(t *testing.T, password string) {
+		if strings.Contains(password, "\x00") {
+			return // no variable of the environment can hold it
+		}
+		text, cfg, ok := shown(t, "RETRY_AUDIT_KEY_FILE=k", "RETRY_DATABASE_URL=postgres://u:"+password+"@h1:1,h2:2/db")
+		if !ok {
+			_, reason, _ := strings.Cut(text, "***")
+			if !strings.HasPrefix(text, "RETRY_DATABASE_URL is postgres://***") || strings.Contains(text, "\n") || len(reason) > 400 {
+				t.Errorf("the fault of %q is %s", password, text)
+			}
+			return
+		}
+		if got := cfg.DatabaseURL.String(); got != "postgres://u:***@h1:1,h2:2/db" {
+			t.Errorf("%q is shown as %s", password, got)
+		}
+		sameForTheDriver(t, cfg, "u", password, "h1:1", "h2:2")
+	})
+}
+
+func FuzzDatabaseURL(f *testing.F) {
+	for _, password := range hostile {
+		f.Add(fmt.Sprintf("u:%s@h:1/db", password))
+	}
+	for _, rest := range []string{
+		"/db?host=/run/postgresql", "u:p@/db?host=/run&port=5433", "h/db?user=x&password=y", "h:1,[::1]:2,h3/db?sslmode=require", "h,,h2/db", "h:1,/db", "h/db?%68ost=x",
+		"[h]/db", "[::1/db", "%68/db", "h:/db", "h:0/db", "h:1x/db", "h/d%2Fb", "h/db?a=b=c", "h/db?a", "h/db?a=1&a=2", "h/db?passfile=/x", "-/db", "h/db?options=-c%20x",
+	} {
+		f.Add(rest)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		if strings.Contains(rest, "\x00") {
+			return
+		}
+		_, cfg, ok := shown(t, "RETRY_AUDIT_KEY_FILE=k", "RETRY_DATABASE_URL=postgres://"+rest)
+		if !ok {
+			return
+		}
+		read, err := pgconn.ParseConfig(string(cfg.DatabaseURL))
+		if err != nil {
+			return // refused later, without its text
+		}
+		masked := cfg.DatabaseURL.String()
+		credentials, hosts, _ := strings.Cut(strings.TrimPrefix(masked, "postgres://"), "@")
+		if hosts == "" {
+			credentials, hosts = "", credentials
+		}
+		hosts, _, _ = strings.Cut(hosts, "/")
+		user, _, hasPassword := strings.Cut(credentials, ":")
+		if user, _ = url.PathUnescape(user); user != "" && user != read.User {
+			t.Errorf("%q: the user is %q for the driver", masked, read.User)
+		}
+		if read.Password != "" && !hasPassword {
+			t.Errorf("%q: the driver knows a password", masked)
+		}
+		for _, at := range append([]*pgconn.FallbackConfig{{Host: read.Host, Port: read.Port}}, read.Fallbacks...) {
+			if name := strings.Trim(at.Host, "[]"); !strings.Contains(hosts, name) && !strings.HasPrefix(name, "/") {
+				t.Errorf("%q: the driver would ask %q", masked, at.Host)
+			}
+		}
+	})
+}
+
+func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // no files of the driver's
+	for _, test := range []struct {
+		url, user, password, shown string
+		hosts                      []string
+	}{
+		{"postgres://u:p@h1:5432,h2/db?target_session_attrs=read-write", "u", "p", "postgres://u:***@h1:5432,h2/db?target_session_attrs=read-write", []string{"h1:5432", "h2:5432"}},
+		{"postgres://u:p@/db?host=/var/run/postgresql", "u", "p", "postgres://u:***@/db?host=/var/run/postgresql", []string{"/var/run/postgresql:5432"}},
+		{"postgres://u:p@/db?host=%2Fvar%2Frun&port=5433", "u", "p", "postgres://u:***@/db?host=%2Fvar%2Frun&port=5433", []string{"/var/run:5433"}},
+		{"postgres://u@[2001:db8::1]:5432,[::1]/db", "u", "", "postgres://u@[2001:db8::1]:5432,[::1]/db", []string{"[2001:db8::1]:5432", "[::1]:5432"}},
+		{"postgres://u%40corp:p%40%2F%3A%3F%23%25%20@db_1.example./d%2Fb", "u@corp", "p%40%2F%3A%3F%23%25%20", "postgres://u%40corp:***@db_1.example./d%2Fb", []string{"db_1.example.:5432"}},
+		{"postgresql://u:p@127.0.0.1:6432/db?sslmode=disable&pool_max_conns=2&options=-c%20x", "u", "p", "postgresql://u:***@127.0.0.1:6432/db?sslmode=disable&pool_max_conns=2&options=-c%20x", []string{"127.0.0.1:6432"}},
+		{"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim", "u", "p", "postgres://u:***@h/db?sslmode=disable&sslpassword=***", []string{"h:5432"}},
+	} {
+		cfg := load(t, "RETRY_DATABASE_URL="+test.url, "RETRY_AUDIT_KEY_FILE=k")
+		if got := cfg.DatabaseURL.String(); got != test.shown {
+			t.Errorf("%s is shown as %s", test.url, got)
+		}
+		sameForTheDriver(t, cfg, test.user, test.password, test.hosts...)
+	}
+	for _, events := range []string{
+		"nats://token@h1:4222,h2?stream=A&subject=a.b", "tls://h:1/?create=false", "amqps://u:p%40@[::1]:1/hospital%2Fbilling?exchange=e&queue=q",
+		"kafka+tls://u:p@h1:9093,h2:9093?sasl=plain&ca=/etc/ca.pem", "amqp://u:p@h",
+	} {
+		load(t, "RETRY_EVENTS_URL="+events)
+	}
+}
+
+func TestAURLThatCouldBeReadInTwoWaysIsRefused(t *testing.T) {
+	key := "RETRY_AUDIT_KEY_FILE=k"
+	for _, test := range []struct{ setting, url, want string }{
+		{"RETRY_DATABASE_URL", "postgres://u:can@ary1@h/db", "holds more than one @"},
+		{"RETRY_DATABASE_URL", "postgres://u:can/ary1@h/db", "holds one of / ? [ ] before the @"},
+		{"RETRY_DATABASE_URL", "postgres://u:can:ary1@h/db", "holds more than one : before the @"},
+		{"RETRY_DATABASE_URL", "postgres://u:can#ary1@h/db", "holds a #"},
+		{"RETRY_DATABASE_URL", "postgres://u:can%ary1@h/db", "holds a % without two hexadecimal digits"},
+		{"RETRY_DATABASE_URL", "postgres://u:can%00ary1@h/db", "holds an encoded control character"},
+		{"RETRY_DATABASE_URL", `postgres://u:can\ary1@h/db`, "holds a blank, or another character"},
+		{"RETRY_DATABASE_URL", "postgres://u:can ary1@h/db", "holds a blank, or another character"},
+		{"RETRY_DATABASE_URL", "postgres://:canary1@h/db", "has no user before the @"},
+		{"RETRY_DATABASE_URL", "postgres:///db", "names no host"},
+		{"RETRY_DATABASE_URL", "postgres://h", "names no database"},
+		{"RETRY_DATABASE_URL", "postgres://h,,h2/db", "has a host or a port that is none"},
+		{"RETRY_DATABASE_URL", "postgres://h:70000/db", "has a host or a port that is none"},
+		{"RETRY_DATABASE_URL", "postgres://%2Frun/db", "has a host or a port that is none"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?host=canary1", "names host in its query"},
+		{"RETRY_DATABASE_URL", "postgres:///db?host=canary1", "names host in its query"},
+		{"RETRY_DATABASE_URL", "postgres:///db?host=/run,canary1", "names host in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?port=1", "names port in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?user=canary1", "names user in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?pass%77ord=canary1", "names password in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?passfile=/canary1", "names passfile in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?service=canary1", "names service in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?servicefile=/canary1", "names servicefile in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?dbname=canary1", "names dbname in its query"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?sslmode=disable&sslmode=require", "names a parameter more than once"},
+		{"RETRY_DATABASE_URL", "postgres://h/db?sslmode=a;b", "must be encoded"},
+		{"RETRY_DATABASE_URL", "sqlite://u:canary1@h/db", "holds an @ where the path begins"},
+		{"RETRY_DATABASE_URL", "sqlite://u?canary1", "a ?"},
+		{"RETRY_EVENTS_URL", "nats://u:can@ary1@h:1", "holds more than one @"},
+		{"RETRY_EVENTS_URL", "nats://u:can@h1:1,u:ary1@h2:2", "holds more than one @"},
+		{"RETRY_EVENTS_URL", "amqp://u:can/ary1@h/", "holds one of / ? [ ] before the @"},
+		{"RETRY_EVENTS_URL", "kafka://u:can?ary1@h", "holds one of / ? [ ] before the @"},
+		{"RETRY_EVENTS_URL", "kafka://", "names no host"},
+		{"RETRY_EVENTS_URL", "kafka://h:1,?topic=t", "has a host or a port that is none"},
+		{"RETRY_EVENTS_URL", "nats://h?stream=a&stream=b", "names a parameter more than once"},
+	} {
+		got := faults(t, test.setting+"="+test.url, key)
+		scheme, _, _ := strings.Cut(test.url, "://")
+		if len(got) != 1 || !strings.HasPrefix(got[0], test.setting+" is "+scheme+"://***, which ") || !strings.Contains(got[0], test.want) {
+			t.Errorf("%s: %q, want %q", test.url, got, test.want)
+		}
+		for _, piece := range []string{"cana", "anar", "nary", "ary1"} {
+			if strings.Contains(strings.Join(got, ""), piece) {
+				t.Errorf("%s: its password shows in %q", test.url, got)
+			}
+		}
+	}
+}
+
+func TestVariablesOfPostgreSQLsClientsAreNotRead(t *testing.T) {
+	const path = "/nowhere/canary1"
+	variables := []string{"RETRY_AUDIT_KEY_FILE=k", "RETRY_DATABASE_URL=postgres://u@h/db"}
+	for _, name := range strings.Fields("PGHOST PGPORT PGDATABASE PGUSER PGPASSWORD PGPASSFILE PGAPPNAME PGCONNECT_TIMEOUT PGSSLMODE PGSSLKEY PGSSLCERT PGSSLCERTMODE " +
+		"PGSSLSNI PGSSLROOTCERT PGSSLPASSWORD PGSSLNEGOTIATION PGTARGETSESSIONATTRS PGSERVICE PGSERVICEFILE PGTZ PGOPTIONS PGMINPROTOCOLVERSION PGMAXPROTOCOLVERSION " +
+		"PGCHANNELBINDING PGREQUIREAUTH") {
+		variables = append(variables, name+"="+path)
+	}
+	cfg := load(t, variables...)
+	if got := cfg.Warnings(); len(got) != len(variables)-2 || strings.Contains(strings.Join(got, "\n"), "canary1") || !strings.HasPrefix(got[0], "PGAPPNAME is not read: ") {
+		t.Errorf("warnings are %q", got)
+	}
+	sameForTheDriver(t, cfg, "u", "", "h:5432")
+	if cfg := load(t, "PGHOST="+path); len(cfg.Warnings()) != 0 {
+		t.Errorf("with SQLite: %q", cfg.Warnings())
+	}
+}

@@ -1,0 +1,106 @@
+package readfile_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/readfile"
+)
+
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.WriteFile(at("file"), []byte("x"), 0o640), os.Symlink(at("file"), at("link")),
+		os.Symlink(at("pipe"), at("link to pipe")), os.Mkdir(at("dir"), 0o700), os.Symlink(at("loop"), at("loop"))); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", at("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	for path, want := range map[string]string{
+		at("file"):         "",
+		at("link"):         "",
+		at("pipe"):         "it is a pipe, not a regular file",
+		at("link to pipe"): "it is a pipe, not a regular file",
+		at("socket"):       "it is a socket, not a regular file",
+		at("dir"):          "it is a directory, not a regular file",
+		at("none"):         "no such file or directory",
+		at("loop"):         "too many levels of symbolic links",
+		"/dev/zero":        "it is a device, not a regular file",
+		"/dev/tty":         "it is a device, not a regular file",
+		"":                 "no such file or directory",
+		"a\x00b":           "invalid argument",
+	} {
+		content, mode, err := readfile.Read(path, 10)
+		if want == "" {
+			if err != nil || string(content) != "x" || mode != 0o640 {
+				t.Errorf("%s: %q, mode %v, %v", path, content, mode, err)
+			}
+			continue
+		}
+		fault, is := errors.AsType[*fs.PathError](err)
+		if !is || fault.Path != path || fault.Err.Error() != want || content != nil {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+}
+
+// A pipe that takes a file's place after the first look must not hang the open.
+func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	done := make(chan struct{})
+	defer func() { <-done }()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Remove(path)
+			_ = os.WriteFile(path, []byte("x"), 0o600)
+			_ = os.Remove(path)
+			_ = syscall.Mkfifo(path, 0o600)
+		}
+	}()
+	for range 3000 {
+		if content, _, err := readfile.Read(path, 10); err == nil && len(content) > 1 {
+			t.Errorf("read %q", content)
+		}
+	}
+}
+
+func TestTheSizeIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for size, want := range map[int]string{1 << 20: "", 1<<20 + 1: "it is larger than 1 MiB"} {
+		if err := os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		content, _, err := readfile.Read(path, readfile.MaxPEM)
+		if want == "" && (err != nil || len(content) != size) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d bytes: %d read, %v", size, len(content), err)
+		}
+	}
+}
+
+func TestExposedFilesAreToldFromThoseOfOwnerAndGroup(t *testing.T) {
+	for mode, want := range map[fs.FileMode]bool{
+		0o600: false, 0o400: false, 0o640: false, 0o440: false,
+		0o604: true, 0o644: true, 0o444: true, 0o660: true, 0o620: true, 0o601: true, 0o602: true, 0o777: true,
+	} {
+		if got := readfile.Exposed(mode); got != want {
+			t.Errorf("%04o: exposed %v", mode, got)
+		}
+	}
+}
