@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/grpclog"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/terminal"
 )
 
 // NewLogger makes the worker's log: in JSON one object per line, with the names of RN-BIL-005 section 13.4 ("event" for
@@ -33,8 +35,24 @@ func NewLogger(cfg config.Config, w io.Writer) (*zap.Logger, error) {
 	if cfg.LogFormat == "console" {
 		encoder = zapcore.NewConsoleEncoder(names)
 	}
-	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)
+	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(lineWriter{w})), level)
 	return zap.New(core), nil
+}
+
+// lineWriter writes lines that cannot command a terminal, and each line as one: zap's JSON lets through all control
+// characters but those of ASCII, its console format those of a message as well.
+type lineWriter struct{ io.Writer }
+
+// Write writes one line of the log, which ends with a line break.
+func (w lineWriter) Write(line []byte) (int, error) {
+	text := terminal.JSON(line)
+	if last := len(text) - 1; bytes.IndexByte(text, '\n') < last {
+		text = append(bytes.ReplaceAll(text[:last], []byte("\n"), []byte(`\n`)), '\n')
+	}
+	if _, err := w.Writer.Write(text); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // encodeTime writes RFC 3339 in UTC with milliseconds, so that lines of several workers sort.

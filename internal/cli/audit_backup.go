@@ -33,7 +33,7 @@ docs/operations.md says what the decisions since the backup become.`,
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		cfg, err := config.Load()
+		cfg, err := loadConfig(command.Context())
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ and works beside a running worker.`,
 				return report(p)
 			})
 		}
-		cfg, err := config.Load()
+		cfg, err := loadConfig(command.Context())
 		if err != nil {
 			return err
 		}

@@ -52,22 +52,22 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		return exitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintf(stderr, "worker: %s\n", stopped(command))
+		complain(stderr, "worker: %s", stopped(command))
 		return exitFailure
 	}
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
-		fmt.Fprintf(stderr, "worker: the configuration has %s:\n", count(len(faults), "fault"))
+		complain(stderr, "worker: the configuration has %s:", count(len(faults), "fault"))
 		for _, fault := range faults {
-			fmt.Fprintf(stderr, "  %s\n", fault)
+			complain(stderr, "  %s", fault)
 		}
-		fmt.Fprintln(stderr, "Every name, its default and what it may hold: worker config --help")
+		complain(stderr, "Every name, its default and what it may hold: worker config --help")
 		return exitUsage
 	}
 	for line := range strings.Lines(err.Error()) { // of joined errors, one a line
-		fmt.Fprintf(stderr, "worker: %s\n", strings.TrimSuffix(line, "\n"))
+		complain(stderr, "worker: %s", strings.TrimSuffix(line, "\n"))
 	}
 	if errors.As(err, &usageError{}) {
-		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
+		complain(stderr, "How it is used: %s --help", command.CommandPath())
 		return exitUsage
 	}
 	if fault, ok := errors.AsType[*faultError](err); ok {

@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/terminal"
 )
 
 func newConfig() *cobra.Command {
@@ -21,12 +22,12 @@ func newConfig() *cobra.Command {
 	}
 	asJSON := command.Flags().Bool("json", false, "print a JSON array of name, value and source")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := app.LoadConfig()
+		cfg, err := bounded(command.Context(), app.LoadConfig)
 		if err != nil {
 			return err
 		}
 		for _, warning := range cfg.Warnings() {
-			fmt.Fprintln(command.ErrOrStderr(), "warning: "+warning)
+			complain(command.ErrOrStderr(), "warning: %s", warning)
 		}
 		if *asJSON {
 			return printJSON(command, cfg.Settings())
@@ -40,7 +41,7 @@ func printSettings(command *cobra.Command, settings []config.Setting) error {
 	w := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tFROM\tVALUE")
 	for _, s := range settings {
-		value := s.Value
+		value := terminal.Line(s.Value)
 		if value == "" {
 			value = "-"
 		}

@@ -8,7 +8,6 @@ import (
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 // deployed is one model on the broker. Its JSON form is stable.
@@ -30,7 +29,7 @@ has not changed since the last time keeps its version.`,
 	}
 	asJSON := command.Flags().Bool("json", false, "print a JSON array")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := config.Load()
+		cfg, err := loadConfig(command.Context())
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/terminal"
 )
 
 func newEvents(now clock) *cobra.Command {
@@ -201,6 +201,6 @@ func (t *tail) print(r *audit.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(t.out, "%s\n", event.JSON)
+	_, err = t.out.Write(terminal.JSON(append(event.JSON, '\n')))
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 func newMigrate() *cobra.Command {
@@ -22,7 +21,7 @@ A SQLite store needs no such step: the worker that opens it does it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker migrate`,
 		Args:    noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := config.Load()
+			cfg, err := loadConfig(command.Context())
 			if err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func fileToLint(command *cobra.Command, args []string) string {
 	if file != "" {
 		what = plain(file) + ", which RETRY_POLICIES_FILE names"
 	}
-	fmt.Fprintf(command.ErrOrStderr(), "worker: no FILE is named: looking at %s\n", what)
+	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at %s", what)
 	return file
 }
 

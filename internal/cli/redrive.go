@@ -172,7 +172,7 @@ func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
 	}
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		fmt.Fprintf(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s\n", plain(kept))
+		complain(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s", plain(kept))
 	}
 	if !command.Flags().Changed("operator") {
 		if who, err := user.Current(); err == nil {

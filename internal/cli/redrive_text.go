@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"hospital.example/analyze-retry/internal/terminal"
 )
 
 // one sends one claim again, or says what would be done.
@@ -26,7 +28,7 @@ func (o *redriveOptions) one(ctx context.Context, command *cobra.Command, r *red
 		return errors.Join(printJSON(command, d), d.err)
 	}
 	if d.err == nil {
-		fmt.Fprint(command.OutOrStdout(), d.text(r))
+		fmt.Fprint(command.OutOrStdout(), terminal.Text(d.text(r)))
 	}
 	return d.err
 }
@@ -69,7 +71,7 @@ func (o *redriveOptions) many(ctx context.Context, command *cobra.Command, r *re
 	if o.asJSON {
 		out = io.Discard
 	}
-	fmt.Fprint(out, b.preview(o))
+	fmt.Fprint(out, terminal.Text(b.preview(o)))
 	if planned := b.number(resultPlanned); !o.dryRun && planned > 0 {
 		if err := o.confirmed(ctx, command, planned); err != nil {
 			return err
@@ -77,11 +79,11 @@ func (o *redriveOptions) many(ctx context.Context, command *cobra.Command, r *re
 		told, done := counterOn(command.ErrOrStderr(), planned)
 		r.all(ctx, b.Claims, o.rate.every, told)
 		done()
-		fmt.Fprint(out, "\n"+b.results())
+		fmt.Fprint(out, terminal.Text("\n"+b.results()))
 	}
 	b.Done = b.number(resultDone)
 	b.NotDone = b.Selected - b.Done
-	fmt.Fprint(out, b.summary())
+	fmt.Fprint(out, terminal.Text(b.summary()))
 	if o.asJSON {
 		err = printJSON(command, b)
 	}

@@ -19,7 +19,7 @@ The log goes to standard output, one JSON object per line. /metrics, /healthz
 and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := app.LoadConfig()
+			cfg, err := bounded(command.Context(), app.LoadConfig)
 			if err != nil {
 				return err
 			}
@@ -35,7 +35,9 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 			for _, warning := range cfg.Warnings() {
 				log.Warn("config_warning", zap.String("warning", warning))
 			}
-			a, err := app.New(command.Context(), cfg, log, buildVersion().Version)
+			a, err := bounded(command.Context(), func() (*app.App, error) {
+				return app.New(command.Context(), cfg, log, buildVersion().Version)
+			})
 			if err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ type question func(ctx context.Context, cfg config.Config, store audit.Store) er
 
 // ask opens the store of the configuration for reading, beside a running worker, and closes it when do is done.
 func ask(command *cobra.Command, do question) error {
-	cfg, err := config.Load()
+	cfg, err := loadConfig(command.Context())
 	if err != nil {
 		return err
 	}

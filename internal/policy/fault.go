@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/terminal"
 )
 
 // Fault is one thing because of which a policies file is refused.
@@ -18,21 +20,21 @@ type Fault struct {
 	Problem string
 }
 
-// Error names file, line, policy and rule, and the problem.
+// Error names file, line, policy and rule, and the problem, on one line that cannot command a terminal.
 func (f Fault) Error() string {
 	var b strings.Builder
-	b.WriteString(f.File)
+	b.WriteString(terminal.Line(f.File))
 	if f.Line > 0 {
 		fmt.Fprintf(&b, ":%d", f.Line)
 	}
 	b.WriteString(": ")
 	if f.Policy != "" {
-		b.WriteString("policy " + f.Policy + ": ")
+		b.WriteString("policy " + terminal.Line(f.Policy) + ": ")
 	}
 	if f.Rule != "" {
-		b.WriteString("rule " + f.Rule + ": ")
+		b.WriteString("rule " + terminal.Line(f.Rule) + ": ")
 	}
-	b.WriteString(f.Problem)
+	b.WriteString(terminal.Line(f.Problem))
 	return b.String()
 }
 

@@ -195,7 +195,7 @@ func TestAMissingOrBrokenFileIsNotOpened(t *testing.T) {
 		t.Errorf("the error of a broken file is %v", err)
 	}
 	write(t, file, "# "+strings.Repeat("x", 1<<20)+hourly)
-	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), "1048576 bytes") {
+	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 		t.Errorf("the error of a file of more than 1 MiB is %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func read(file string) (*Set, error) {
 	if file == "" {
 		return BuiltIns(), nil
 	}
-	text, _, err := readfile.Read(filepath.Clean(file), maxFile+1)
+	text, _, err := readfile.Read(filepath.Clean(file), maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("policies file: %w", err)
 	}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// patience is how long what was begun may take once it is to stop.
+const patience = 2 * time.Second
+
+// bounded does what may hang on a file, and gives up patience after ctx has ended. A file system that does not answer knows no
+// context, and the first signal must end a start. What hangs goes on until the process ends, which is at once.
+func bounded[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-time.After(patience):
+		return *new(T), ctx.Err()
+	}
+}
+
+// loadConfig reads the configuration and the files that it names for secrets.
+func loadConfig(ctx context.Context) (config.Config, error) { return bounded(ctx, config.Load) }
