@@ -44,6 +44,16 @@ func secretFile(t *testing.T, secret string) string {
 	return path
 }
 
+// exposedKey is a key of the audit trail that every user of the host can read.
+func exposedKey(t *testing.T) string {
+	t.Helper()
+	path := keyFile(t)
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // nobody is an address of this host where nobody listens.
 const nobody = "127.0.0.1:1"
 
@@ -95,7 +105,13 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"a store with a port that is none", "history CLM-001-1", store("postgres://u:" + canary + "@h:port/d"), "exit status 2"},
 		{"a store with half an escape", "history CLM-001-1", store("postgres://u:" + canary + "%@h/d"), "exit status 2"},
 		{"a store with a mode that is none", "history CLM-001-1", store("postgres://u:" + canary + "@" + nobody + "/d?sslmode=nope"), "exit status 1"},
-		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + nobody + "/d?user=u&sslmode=nope&password=" + canary), "exit status 1"},
+		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + nobody + "/d?user=u&sslmode=nope&password=" + canary), "exit status 2"},
+		{"a store with an at sign in the password", "history CLM-001-1", store("postgres://u:" + canary + "@" + canary + "@" + nobody + "/d"), "exit status 2"},
+		{"the same at a start", "run", store("postgres://u:1@" + canary + "@" + nobody + "/d"), "exit status 2"},
+		{"the same among the settings", "config", store("postgres://u:1@" + canary + "@" + nobody + "/d"), "exit status 2"},
+		{"a queue with a slash in the password", "config", []string{"RETRY_EVENTS_URL=nats://u:1/" + canary + "@" + nobody}, "exit status 2"},
+		{"a password in a variable of libpq", "history CLM-001-1", append(store("postgres://u@"+nobody+"/d"), "PGPASSWORD="+canary, "PGHOST="+canary), "exit status 1"},
+		{"a store with a key that others can read", "run", []string{"RETRY_DATABASE_URL=postgres://u@" + nobody + "/d", "RETRY_AUDIT_KEY_FILE=" + exposedKey(t)}, "exit status 1"},
 		{"a store with the options of libpq", "history CLM-001-1", store("host=h user=u password=" + canary), "exit status 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

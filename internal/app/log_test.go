@@ -3,9 +3,11 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"go.uber.org/zap"
 
@@ -57,5 +59,30 @@ func TestNothingIsSampledAway(t *testing.T) {
 	}
 	if strings.HasPrefix(out.String(), "{") {
 		t.Error("console is JSON")
+	}
+}
+
+func TestALogLineCannotCommandTheTerminal(t *testing.T) {
+	const odd = "a\u009b31m\u0085\x7f\x1b[2J\u202eb\u2066\U000e0041\x9b é\nforged_event"
+	for _, format := range []string{"json", "console"} {
+		var out bytes.Buffer
+		log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: format}, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
+		line, rest, _ := strings.Cut(out.String(), "\n")
+		if rest != "" {
+			t.Errorf("%s: more than one line: %q", format, out.String())
+		}
+		for _, r := range line {
+			if r != '\t' && !unicode.IsPrint(r) {
+				t.Errorf("%s: %U stands in %q", format, r, line)
+			}
+		}
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line[strings.IndexByte(line, '{'):]), &fields); err != nil || fields["text"] != strings.ToValidUTF8(odd, "\ufffd") {
+			t.Errorf("%s: %v: the text is %q", format, err, fields["text"])
+		}
 	}
 }

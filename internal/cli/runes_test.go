@@ -1,0 +1,155 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// commanding are characters with which a text can command a terminal, or show itself as another one.
+var commanding = []string{
+	"\u009b31m", "\u0085", "\u0090", "\u009d0;title\u009c", "\u0080", "\x7f", "\x1b[2J", "\x1b]0;t\a", "\r", "\b", "\u202a", "\u202b", "\u202c", "\u202d",
+	"\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\u200e", "\u200f", "\u061c", "\u200b", "\u2028", "\u2029", "\ufeff", "\u00ad", "\U000e0041",
+}
+
+// wantHarmless fails where an output holds a character that commands a terminal.
+func wantHarmless(t *testing.T, what, output string) {
+	t.Helper()
+	for _, r := range output {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("%s prints %U: %q", what, r, output)
+			return
+		}
+	}
+}
+
+// holds reports whether a text stands in one of the strings of a JSON value.
+func holds(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, text)
+	case []any:
+		for _, one := range v {
+			if holds(one, text) {
+				return true
+			}
+		}
+	case map[string]any:
+		for name, one := range v {
+			if strings.Contains(name, text) || holds(one, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wantValue fails where none of the JSON values of an output holds a text.
+func wantValue(t *testing.T, what, output, text string) {
+	t.Helper()
+	for decoder := json.NewDecoder(strings.NewReader(output)); ; {
+		var value any
+		switch err := decoder.Decode(&value); {
+		case err == io.EOF: //nolint:errorlint // the decoder returns it as it is
+			t.Errorf("%s: no value holds %q: %s", what, text, output)
+			return
+		case err != nil:
+			t.Errorf("%s: %v: %s", what, err, output)
+			return
+		case holds(value, text):
+			return
+		}
+	}
+}
+
+func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
+	all := strings.Join(commanding, " ")
+	text := "HTTP 500 " + all + " fim"
+	retried := decided{audit.KindRetry, waiting, "2026-01-12T09:58:00Z", text, "TRANSIENT", "TIMEOUT", 1, 10, 9}.record()
+	stopped := decided{audit.KindPermanent, permanent, "2026-01-12T09:50:00Z", text, "PERMANENT", "X", 0, 0, 0}.record()
+	stopped.Message = text
+	// As text in a stored object, too, which is printed as it is stored.
+	raw := strings.Map(func(r rune) rune {
+		if r < ' ' || r == '"' || r == '\\' {
+			return -1
+		}
+		return r
+	}, text)
+	retried.Variables = `{"odd":"` + raw + `",` + strings.TrimPrefix(retried.Variables, "{")
+	a := archived(t, keyed([]audit.Record{retried, stopped}))
+	for args, values := range map[string][]string{
+		"audit export " + waiting:        {text, raw},
+		"audit export " + permanent:      {text},
+		"history --json " + waiting:      {text, raw},
+		"history --json " + permanent:    {text},
+		"history " + waiting:             nil,
+		"history " + permanent:           nil,
+		"events tail --all":              {text},
+		"pending --json":                 nil,
+		"pending":                        nil,
+		"kpi --json":                     nil,
+		"audit verify --json":            nil,
+		"audit purge --dry-run --json":   nil,
+		"replay --policy smtp --json":    nil,
+		"replay --policy smtp":           nil,
+		"redrive --dry-run --all --json": nil,
+	} {
+		_, stdout, stderr := a.run(t, strings.Fields(args)...)
+		wantHarmless(t, args, stdout)
+		wantHarmless(t, args, stderr)
+		for _, value := range values {
+			wantValue(t, args, stdout, value)
+		}
+	}
+}
+
+func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
+	for _, odd := range commanding {
+		file := filepath.Join(t.TempDir(), "policies.yaml")
+		quoted, err := json.Marshal("id" + odd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := "policies:\n  - name: own\n    extends: tiss\n    base: 1m\n    description: " + string(quoted) + "\n    rules:\n      - id: " +
+			string(quoted) + "\n        class: TRANSIENT\n        contains: [A]\n  - name: " + string(quoted) + "\n"
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		named := filepath.Join(t.TempDir(), "no"+odd+"file")
+		for _, test := range []struct {
+			args     []string
+			settings []string
+		}{
+			{[]string{"policies", "lint", file}, nil},
+			{[]string{"policies", "lint", file, "--json"}, nil},
+			{[]string{"policies", "--file", file}, nil},
+			{[]string{"config"}, []string{"RETRY_POLICIES_FILE=" + file}},
+			{[]string{"config"}, []string{"RETRY_POLICIES_FILE=" + named}},
+			{[]string{"config"}, []string{"RETRY_AUDIT_KEY_FILE=" + named}},
+			{[]string{"config", "--json"}, []string{"RETRY_AUDIT_KEY_FILE=" + named}},
+			{[]string{"config"}, []string{"ZEEBE_CA_CERTIFICATE_PATH=" + named, "RETRY_LOG_LEVEL=" + odd, "RETRY_" + "X" + odd + "=1", "ZEEBE_ADDRESS=a" + odd + ":1"}},
+			{[]string{"policies", "lint", named}, nil},
+			{[]string{"explain", "--error", "TIMEOUT" + odd, "--json"}, nil},
+			{[]string{"explain", "--error", "TIMEOUT" + odd}, nil},
+			{[]string{"explain", "--policy", "no" + odd + "ne", "--error", "x"}, nil},
+			{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + odd, "--claims", "2"}, nil},
+			{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + odd, "--claims", "2", "--json"}, nil},
+			{[]string{"no" + odd + "command"}, nil},
+			{[]string{"pending", "--no" + odd}, nil},
+			{[]string{"history", "CLM" + odd}, []string{"RETRY_DATABASE_URL=sqlite://" + named}},
+		} {
+			_, stdout, stderr := worker(t, test.args, test.settings...)
+			if stdout+stderr == "" {
+				t.Errorf("%q says nothing", test.args)
+			}
+			wantHarmless(t, strings.Join(test.args, " "), stdout)
+			wantHarmless(t, strings.Join(test.args, " "), stderr)
+		}
+	}
+}
