@@ -1,10 +1,14 @@
 package audit_test
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -79,5 +83,56 @@ func TestAFileThatIsNoKeyIsRefusedWithAdvice(t *testing.T) {
 		if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", content, err)
 		}
+	}
+}
+
+func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.key")
+	s := newSecret(t)
+	if err := s.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	for mode, taken := range map[os.FileMode]bool{
+		0o600: true, 0o400: true, 0o640: true, 0o440: true, // fsGroup of Kubernetes gives the last two
+		0o644: false, 0o604: false, 0o444: false, 0o660: false, 0o620: false, 0o601: false, 0o602: false, 0o777: false,
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := audit.LoadSecret(path)
+		_, ofPublic := audit.LoadPublic(path)
+		if (err == nil) != taken || (ofPublic == nil) != taken {
+			t.Errorf("mode %04o: %v, %v", mode, err, ofPublic)
+		}
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("has mode %04o", mode)) || err != nil && !strings.Contains(err.Error(), "run: chmod g-w,o= "+path) {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
+}
+
+func TestThePublicHalfMayBeReadByAll(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.pub")
+	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.LoadPublic(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFileThatIsNoRegularOneIsNoKey(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.key")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path+": it is a pipe") {
+		t.Errorf("got %v", err)
 	}
 }

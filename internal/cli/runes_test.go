@@ -56,7 +56,7 @@ func wantValue(t *testing.T, what, output, text string) {
 	for decoder := json.NewDecoder(strings.NewReader(output)); ; {
 		var value any
 		switch err := decoder.Decode(&value); {
-		case err == io.EOF: //nolint:errorlint // the decoder returns it as it is
+		case err == io.EOF:
 			t.Errorf("%s: no value holds %q: %s", what, text, output)
 			return
 		case err != nil:

@@ -123,3 +123,35 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 		t.Errorf("got %d faults:\n%s", len(got), strings.Join(got, "\n"))
 	}
 }
+
+func TestASecretThatOthersCanReadIsWarnedOf(t *testing.T) {
+	httpCertificate, httpKey := pair(t)
+	certificate, key := pair(t)
+	sslKey, token := file(t, "key"), file(t, "0123456789abcdef")
+	variables := []string{
+		"RETRY_HTTP_TOKEN_FILE=" + token, "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + httpCertificate, "RETRY_HTTP_TLS_KEY_PATH=" + httpKey,
+		"ZEEBE_CLIENT_CERTIFICATE_PATH=" + certificate, "ZEEBE_CLIENT_KEY_PATH=" + key,
+		"RETRY_DATABASE_URL=postgres://u@h/db?sslkey=" + sslKey, "RETRY_AUDIT_KEY_FILE=k",
+	}
+	chmod := func(mode os.FileMode) {
+		for _, path := range []string{token, httpCertificate, httpKey, certificate, key, sslKey} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	chmod(0o440)
+	if cfg := load(t, variables...); len(cfg.Warnings()) != 0 {
+		t.Errorf("mode 0440: %q", cfg.Warnings())
+	}
+	chmod(0o644)
+	cfg := load(t, variables...)
+	const why = ": the file has mode 0644, so that not only its owner and group can read it, or its group can change it; run: chmod g-w,o= "
+	want := []string{
+		"RETRY_HTTP_TOKEN_FILE" + why + token, "RETRY_HTTP_TLS_KEY_PATH" + why + httpKey,
+		"the sslkey of RETRY_DATABASE_URL" + why + sslKey, "ZEEBE_CLIENT_KEY_PATH" + why + key,
+	}
+	if diff := cmp.Diff(want, cfg.Warnings()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}

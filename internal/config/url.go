@@ -90,18 +90,16 @@ func splitURL(text string) (connection, error) {
 
 // isHostPort reports whether the text is a name or an address with or without a port, 1 to 65535.
 func isHostPort(text string) bool {
-	host, port, hasPort := text, "", false
+	host, port, hasPort := strings.Cut(text, ":")
 	if end := strings.LastIndex(text, "]"); strings.HasPrefix(text, "[") && end > 0 {
 		address, err := netip.ParseAddr(text[1:end])
 		if err != nil || !address.Is6() || address.Zone() != "" {
 			return false
 		}
-		host, port = "", text[end+1:]
-		if port != "" && port[0] != ':' {
+		if port, hasPort = strings.CutPrefix(text[end+1:], ":"); !hasPort && port != "" {
 			return false
 		}
-		port, hasPort = strings.CutPrefix(port, ":")
-	} else if host, port, hasPort = strings.Cut(text, ":"); !hostName.MatchString(host) {
+	} else if !hostName.MatchString(host) {
 		return false
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
