@@ -11,7 +11,7 @@ import (
 type Head struct {
 	Chain int       `json:"chain"`
 	Seq   int64     `json:"seq"`
-	Hash  Hash      `json:"-"`
+	Hash  Hash      `json:"hash"`
 	At    time.Time `json:"at"` // UTC, whole microseconds
 	// Signature is Ed25519, over all of the above.
 	Signature []byte `json:"signature"`

@@ -74,3 +74,13 @@ func (c *Config) AuditKey() string {
 	}
 	return c.AuditKeyFile
 }
+
+// AuditStates are the files that may hold what the audit trail's key has signed last: next to the key, and next to a SQLite
+// store where the key's directory takes no files.
+func (c *Config) AuditStates() []string {
+	states := []string{c.AuditKey() + ".state"}
+	if path := c.SQLitePath(); path != "" {
+		states = append(states, path+".state")
+	}
+	return states
+}

@@ -1,0 +1,145 @@
+package audit_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// headAt is a signed head at a place of a chain.
+func headAt(s *audit.Secret, chain int, seq int64, hash byte) audit.Head {
+	return s.Head(audit.ChainAt(chain, seq, audit.Hash{hash}), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC))
+}
+
+func savedState(t *testing.T) (s *audit.Secret, path string, st audit.State) {
+	t.Helper()
+	s, path = newSecret(t), filepath.Join(t.TempDir(), "audit.key.state")
+	st = audit.State{
+		At: time.Date(2026, 11, 21, 10, 1, 0, 0, time.UTC), Heads: []audit.Head{headAt(s, 1, 100, 7), headAt(s, 2, 5, 8)},
+		GivenUp: []audit.GivenUp{{At: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Why: audit.NewTrail, Heads: []audit.Head{headAt(s, 1, 3, 1)}}},
+	}
+	if err := s.SaveState(path, st); err != nil {
+		t.Fatal(err)
+	}
+	return s, path, st
+}
+
+func TestAStateIsReadBackAndKeptForItsOwner(t *testing.T) {
+	t.Parallel()
+	s, path, want := savedState(t)
+	for range 2 { // the second time in the place of the first
+		got, err := audit.LoadState(path, s.Public())
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("read %+v, %v, want %+v", got, err, want)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		want.Heads[0] = headAt(s, 1, 101, 9)
+		if err := s.SaveState(path, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(files) != 1 {
+		t.Errorf("%d files are left, %v, want the one", len(files), err)
+	}
+}
+
+func TestAStateThatIsMissingIsToldApart(t *testing.T) {
+	t.Parallel()
+	_, err := audit.LoadState(filepath.Join(t.TempDir(), "none"), newSecret(t).Public())
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAChangedStateIsRefused(t *testing.T) {
+	t.Parallel()
+	s, path, _ := savedState(t)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, changed := range map[string][]byte{
+		"empty":     nil,
+		"cut off":   text[:len(text)/2],
+		"null":      []byte("null"),
+		"no object": []byte(`[1]`),
+		"no heads":  []byte(`{"state":{"at":"2026-11-21T10:01:00Z","heads":[]},"signature":""}`),
+		"a place":   bytes.Replace(text, []byte(`"seq":100`), []byte(`"seq":10`), 1),
+		"a hash":    bytes.Replace(text, []byte(`"hash":"07`), []byte(`"hash":"06`), 1),
+		"the time":  bytes.Replace(text, []byte(`10:01:00`), []byte(`10:02:00`), 1),
+		"given up":  bytes.Replace(text, []byte(`"givenUp"`), []byte(`"forgotten"`), 1),
+	} {
+		if bytes.Equal(changed, text) {
+			t.Fatalf("%s: nothing is changed", name)
+		}
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := audit.LoadState(path, s.Public()); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v, want an error that names the file", name, err)
+		}
+	}
+}
+
+func TestAStateOfAnotherKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	s, path, st := savedState(t)
+	other := newSecret(t)
+	if _, err := audit.LoadState(path, other.Public()); err == nil || !strings.Contains(err.Error(), "signed with another key") {
+		t.Errorf("read with another key: %v", err)
+	}
+	if err := other.SaveState(path, st); err == nil {
+		t.Error("a head that another key has signed was saved")
+	}
+	if _, err := audit.LoadState(path, s.Public()); err != nil {
+		t.Errorf("a save that failed changed the file: %v", err)
+	}
+}
+
+func TestASaveThatFailsSaysThatItMayNotWrite(t *testing.T) {
+	t.Parallel()
+	s := newSecret(t)
+	if err := s.SaveState(filepath.Join(t.TempDir(), "none", "audit.key.state"), audit.State{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMissingRecordsAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newSecret(t)
+	st := audit.State{Heads: []audit.Head{headAt(s, 1, 100, 7), headAt(s, 2, 5, 8)}}
+	other := headAt(s, 2, 5, 8)
+	for name, test := range map[string]struct {
+		present []audit.Head
+		says    string // "" for nothing missing
+	}{
+		"the same":          {st.Heads, ""},
+		"grown":             {[]audit.Head{headAt(s, 1, 101, 9), other, headAt(s, 3, 1, 1)}, ""},
+		"empty":             {nil, "chain 1: the key signed 100 records, the last at 2026-11-21T10:00:00Z; the store has none. chain 2: the key signed 5"},
+		"a chain is gone":   {[]audit.Head{other}, "chain 1: the key signed 100 records, the last at 2026-11-21T10:00:00Z; the store has none"},
+		"fewer":             {[]audit.Head{headAt(s, 1, 99, 7), other}, "the store has 99, the last at 2026-11-21T10:00:00Z"},
+		"another of a name": {[]audit.Head{headAt(s, 1, 100, 8), other}, "the store has another record at place 100"},
+	} {
+		err := st.Missing(test.present)
+		if test.says == "" {
+			if err != nil {
+				t.Errorf("%s: got %v, want nothing", name, err)
+			}
+			continue
+		}
+		if missing, ok := errors.AsType[*audit.MissingError](err); !ok || !strings.Contains(missing.Error(), test.says) {
+			t.Errorf("%s: got %v, want %q", name, err, test.says)
+		}
+	}
+}
