@@ -105,7 +105,8 @@ const MaxRound = 4000
 
 // Keeper is what checking and retention need.
 type Keeper interface {
-	// Heads returns the signed end of every chain. A chain that has records but no head comes with one that nobody signed.
+	// Heads returns the signed end of every chain. A chain that has records or stubs, or is known to have had some, but has
+	// no head comes with one that nobody signed: its Signature is empty.
 	Heads(ctx context.Context) ([]Head, error)
 	// Stubs returns what stands for removed records, by chain and place.
 	Stubs(ctx context.Context) ([]Stub, error)
@@ -115,6 +116,8 @@ type Keeper interface {
 	// Check looks for damage of the store that no chain shows, as in what finds a record, and returns a *BrokenError for
 	// the first that it finds.
 	Check(ctx context.Context) error
+	// Inspect compares the store with what the worker's migrations make, and looks at who may change it.
+	Inspect(ctx context.Context) (Inspection, error)
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
 	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not

@@ -39,11 +39,14 @@ type Verified struct {
 	Agreed int
 	// Heads are the signed ends, one for each chain.
 	Heads []Head
+	// Inspection is how the store itself compares with what the worker makes. It is also filled where a chain is broken.
+	Inspection Inspection
 }
 
 // Verify checks every chain of a store, from its first record or its last stub to its signed head, and returns a
 // [*BrokenError] for the first place that was changed, removed, swapped or cut off. Where the chains hold, or cannot be read,
-// it has the store look for damage that they do not show.
+// it has the store look for damage that they do not show. In any case it inspects the store; the findings are in the result
+// and are no error.
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
@@ -52,15 +55,25 @@ type Verified struct {
 // meanwhile, the check begins anew.
 func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
 	v, err := verifyChains(ctx, attempt{store, public, known, progress})
-	if _, broken := errors.AsType[*BrokenError](err); broken || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return v, err
 	}
-	// Also where the chains could not be read: what keeps them from it may be damage.
-	damage := store.Check(ctx)
-	if _, broken := errors.AsType[*BrokenError](damage); broken || err == nil {
-		return v, damage
+	if !isBroken(err) {
+		// Also where the chains could not be read: what keeps them from it may be damage.
+		if damage := store.Check(ctx); isBroken(damage) || err == nil {
+			err = damage
+		}
+	}
+	inspection, failed := store.Inspect(ctx)
+	if v.Inspection = inspection; err == nil {
+		err = failed
 	}
 	return v, err
+}
+
+func isBroken(err error) bool {
+	_, broken := errors.AsType[*BrokenError](err)
+	return broken
 }
 
 func verifyChains(ctx context.Context, a attempt) (Verified, error) {
@@ -70,7 +83,7 @@ func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 			return Verified{}, err
 		}
 		v, err := a.run(ctx, stubs)
-		if _, broken := errors.AsType[*BrokenError](err); !broken {
+		if !isBroken(err) {
 			return v, err
 		}
 		now, other := a.store.Stubs(ctx)
@@ -139,6 +152,9 @@ type check struct {
 }
 
 func (c *check) run(ctx context.Context, store Keeper) error {
+	if len(c.head.Signature) == 0 {
+		return c.broken(0, 0, "its signed head is gone, and with it what shows how many records there were")
+	}
 	if !c.public.CheckHead(c.head) {
 		return c.broken(0, 0, "its head was not signed with this key: the chain was made anew, or the key is another one")
 	}

@@ -3,6 +3,7 @@ package audittest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -180,6 +181,23 @@ var tamperFacts = []fact{
 		s.finds(t, 1)
 		s.tamper(t, "DELETE FROM heads")
 		s.finds(t, 0, known)
+	}},
+	{"a chain that is gone, head and all, is found by the store itself", func(t *testing.T, s *subject) {
+		s.append(t, Records(0, 10)...)
+		s.tamper(t, "DELETE FROM records")
+		s.tamper(t, "DELETE FROM heads")
+		s.finds(t, 0)
+	}},
+	{"a dropped index is a finding, and the chains hold", func(t *testing.T, s *subject) {
+		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.purge(t, minute(3), true)
+		if v := s.mustVerify(t, 7); v.Inspection.Findings != nil {
+			t.Errorf("nobody has changed anything: %q", v.Inspection.Findings)
+		}
+		s.tamper(t, "DROP INDEX records_claim")
+		if v := s.mustVerify(t, 7); !slices.Contains(v.Inspection.Findings, "index records_claim on records is missing") {
+			t.Errorf("findings: %q", v.Inspection.Findings)
+		}
 	}},
 	{"a stub that was forged, changed or removed is found", func(t *testing.T, s *subject) {
 		s.settle(t, ids(s.append(t, Records(0, 10)...)))

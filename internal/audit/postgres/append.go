@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +43,10 @@ const (
 
 	setHead = `INSERT INTO heads (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`
+
+	// noteChain notes, apart from head and records, that a chain was begun. The sequence of the numbers cannot prove that one
+	// is missing: a transaction that is rolled back and a crash of the server (up to 32 at once) leave gaps in it.
+	noteChain = `INSERT INTO meta (name, value) VALUES ('chain ' || $1::text, now()) ON CONFLICT DO NOTHING`
 
 	deleteAnswered = `DELETE FROM unanswered WHERE id = ANY ($1::bigint[])`
 )
@@ -110,6 +115,7 @@ type appending struct {
 	store  *Store
 	conn   *pgxpool.Conn
 	chain  *audit.Chain // nil while none was taken
+	begun  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
 	stored map[jobOf][]*audit.Record
 	read   int // how many of them were read
@@ -203,7 +209,7 @@ func (a *appending) needChain(ctx context.Context) error {
 	if err := a.conn.QueryRow(ctx, "SELECT nextval('chains')").Scan(&number); err != nil {
 		return err
 	}
-	a.chain = audit.NewChain(number)
+	a.chain, a.begun = audit.NewChain(number), true
 	return nil
 }
 
@@ -214,6 +220,9 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(a.added) > 0 {
 		head = a.store.secret.Head(a.chain, time.Now())
 		b.Queue(insertRecords, arguments(a.chain.Number(), a.added)...)
+		if a.begun {
+			b.Queue(noteChain, strconv.Itoa(head.Chain))
+		}
 		b.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 	}
 	if len(answered) > 0 {

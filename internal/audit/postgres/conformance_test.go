@@ -29,7 +29,12 @@ const (
 // newDatabase does what deploy/postgres tells an operator to do.
 func newDatabase(tb testing.TB) database {
 	tb.Helper()
-	d := newRoles(tb)
+	return migrated(tb, newRoles(tb, devpostgres.Shared(tb), devpostgres.Database(tb)))
+}
+
+// migrated makes the tables, as their owner.
+func migrated(tb testing.TB, d database) database {
+	tb.Helper()
 	if err := postgres.Migrate(tb.Context(), d.owner); err != nil {
 		tb.Fatal(err)
 	}
@@ -37,9 +42,8 @@ func newDatabase(tb testing.TB) database {
 }
 
 // newRoles is an empty database with the two roles.
-func newRoles(tb testing.TB) database {
+func newRoles(tb testing.TB, server *devpostgres.Server, super string) database {
 	tb.Helper()
-	super := devpostgres.Database(tb)
 	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
 	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
 	if err != nil {
@@ -47,7 +51,7 @@ func newRoles(tb testing.TB) database {
 	}
 	mustSQL(tb, super, string(roles))
 	for _, role := range []string{ownerRole, appRole} {
-		mustSQL(tb, super, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, devpostgres.Shared(tb).Password()))
+		mustSQL(tb, super, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, server.Password()))
 	}
 	return d
 }

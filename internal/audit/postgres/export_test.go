@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -88,4 +89,15 @@ func Analyze(tb testing.TB, s *Store, query string, arguments ...any) (plan []by
 		tb.Fatal(err)
 	}
 	return plan
+}
+
+// Definitions are what inspect.sql says of a store, without the names of its owners.
+func Definitions(tb testing.TB, s *Store) map[string]string {
+	tb.Helper()
+	all, err := definitions(tb.Context(), s.pool)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, ownerKind) })
+	return all
 }

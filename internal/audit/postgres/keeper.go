@@ -12,7 +12,7 @@ import (
 )
 
 // Heads implements [audit.Keeper]. The chains that have records are found by steps from one to the next, not by reading
-// all records.
+// all records. Those that had records stand in meta, see noteChain.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	rows, err := s.pool.Query(ctx, `WITH RECURSIVE chained (chain) AS (
 			(SELECT chain FROM records ORDER BY chain LIMIT 1)
@@ -21,8 +21,11 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 				FROM chained WHERE chained.chain IS NOT NULL
 		)
 		SELECT chain, seq, hash, at, signature FROM heads
-		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM chained
-			WHERE chain IS NOT NULL AND chain NOT IN (SELECT chain FROM heads)
+		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM (
+			SELECT chain FROM chained WHERE chain IS NOT NULL
+			UNION SELECT chain FROM stubs
+			UNION SELECT substr(name, 7)::integer FROM meta WHERE name ~ '^chain [0-9]{1,9}$'
+		) AS had WHERE chain NOT IN (SELECT chain FROM heads)
 		ORDER BY chain`)
 	if err != nil {
 		return nil, s.wrap("read the heads", err)

@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
 // Row 28 of the test matrix. Its guard is what grants.sql leaves out: with UPDATE, DELETE and TRUNCATE granted it is
@@ -112,7 +113,7 @@ func TestAPurgeWithoutTheKeyIsFound(t *testing.T) {
 }
 
 func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
-	d := newRoles(t)
+	d := newRoles(t, devpostgres.Shared(t), devpostgres.Database(t))
 	for name, openIt := range map[string]func() error{
 		"for writing": func() error {
 			_, err := postgres.Open(t.Context(), d.app, secret(t), postgres.Options{})

@@ -46,6 +46,9 @@ func refused(err error) error {
 	return err
 }
 
+// noteChain notes, apart from head and records, that the chain was begun, so that a check misses them where all are gone.
+const noteChain = "INSERT OR IGNORE INTO meta (name, value) VALUES ('chain 1', datetime())"
+
 // batch is the records of one transaction.
 type batch struct {
 	records []audit.Record
@@ -79,6 +82,11 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	}
 	if err := b.insert(ctx, w); err != nil {
 		return err
+	}
+	if w.seq == 0 {
+		if err := w.exec(ctx, noteChain); err != nil {
+			return err
+		}
 	}
 	head := w.secret.Head(chain, time.Now())
 	err := w.exec(ctx, `INSERT INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET

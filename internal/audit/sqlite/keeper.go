@@ -23,11 +23,12 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return all, nil
 }
 
-// heads returns the head. Where there is none but there are records, or were, it is one that nobody signed.
+// heads returns the head. Where there is none but there are records, or were, it is one that nobody signed; noteChain is
+// what tells that there were, when all are gone.
 func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 	rows, err := from.QueryContext(ctx, `SELECT chain, seq, hash, at, signature FROM heads
 		UNION ALL SELECT 1, 0, x'', 0, x'' WHERE NOT EXISTS (SELECT 1 FROM heads WHERE chain = 1)
-			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM stubs))
+			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM stubs) OR EXISTS (SELECT 1 FROM meta WHERE name = 'chain 1'))
 		ORDER BY 1`)
 	if err != nil {
 		return nil, err

@@ -35,11 +35,7 @@ func migrate(ctx context.Context, path string) error {
 	if mode != "wal" {
 		return fmt.Errorf("the file system does not allow SQLite's write-ahead log (journal mode %q): use a local disk", mode)
 	}
-	files, err := fs.Sub(embedded, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	provider, err := migrations(db)
 	if err != nil {
 		return err
 	}
@@ -57,6 +53,15 @@ func migrate(ctx context.Context, path string) error {
 	// count as stored from here on, so they go to the disk now.
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return err
+}
+
+// migrations returns what migrates a database.
+func migrations(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(embedded, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 }
 
 // checkVersion tells whether the store has this worker's schema, changing nothing.

@@ -1,0 +1,191 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+)
+
+var update = flag.Bool("update", false, "rewrite schema.json from the migrations")
+
+func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
+	d := newDatabase(t)
+	made, err := json.MarshalIndent(postgres.Definitions(t, open(t, d.app, secret(t))), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made = append(made, '\n')
+	if *update {
+		if err := os.WriteFile("schema.json", made, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile("schema.json"); err != nil || !bytes.Equal(kept, made) {
+		t.Errorf("schema.json is not what the migrations make (%v); run: go test ./internal/audit/postgres -run ExpectedSchema -update", err)
+	}
+}
+
+// inspected is what a role that may only read finds.
+func (d database) inspected(t *testing.T, url string) audit.Inspection {
+	t.Helper()
+	s, err := postgres.OpenReadOnly(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found, err := s.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (d database) findings(t *testing.T) []string {
+	t.Helper()
+	return d.inspected(t, d.app).Findings
+}
+
+func TestANewStoreHasNoFindings(t *testing.T) {
+	d := newDatabase(t)
+	mustAppend(t, open(t, d.app, secret(t)), decisions(1, 10)...)
+	for _, url := range []string{d.app, d.owner, d.super} {
+		if found := d.inspected(t, url); found.Findings != nil || found.LastID == 0 {
+			t.Errorf("%+v", found)
+		}
+	}
+}
+
+func TestChangesOfTheSchemaAreFindings(t *testing.T) {
+	d := newDatabase(t)
+	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	for change, want := range map[string]struct{ finding, back string }{
+		"DROP TRIGGER append_only ON records": {"trigger append_only on records is missing",
+			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"},
+		"ALTER TABLE stubs DISABLE TRIGGER append_only":                                              {"trigger append_only on stubs is not as the worker's migrations make it", "ALTER TABLE stubs ENABLE TRIGGER append_only"},
+		"CREATE TRIGGER mine BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse_change()": {"trigger mine on records was added", "DROP TRIGGER mine ON records"},
+		"DROP INDEX records_at": {"index records_at on records is missing", "CREATE INDEX records_at ON records (at, id)"},
+		"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'records_at'::regclass":                                     {"index records_at on records is not as", "UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'records_at'::regclass"},
+		"ALTER TABLE retention ADD CONSTRAINT short CHECK (least < '6 years')":                                                 {"constraint short on retention was added", "ALTER TABLE retention DROP CONSTRAINT short"},
+		"ALTER TABLE retention DROP CONSTRAINT retention_one_check":                                                            {"constraint retention_one_check on retention is missing", "ALTER TABLE retention ADD CHECK (one)"},
+		"ALTER FUNCTION refuse_change RENAME TO refused":                                                                       {"function refuse_change() is missing", "ALTER FUNCTION refused RENAME TO refuse_change"},
+		"ALTER FUNCTION purge_records SECURITY INVOKER":                                                                        {"is not as the worker's migrations make it", "ALTER FUNCTION purge_records SECURITY DEFINER"},
+		"CREATE RULE keep AS ON DELETE TO heads DO INSTEAD NOTHING":                                                            {"rule keep on heads was added", "DROP RULE keep ON heads"},
+		"ALTER TABLE records RENAME TO hidden; CREATE VIEW records AS SELECT * FROM hidden; GRANT SELECT ON records TO PUBLIC": {"view records was added", "DROP VIEW records; ALTER TABLE hidden RENAME TO records"},
+		"ALTER TABLE heads SET UNLOGGED":                                                                                       {"table heads is not as", "ALTER TABLE heads SET LOGGED"},
+		"ALTER TABLE outbox ADD note text":                                                                                     {"column outbox.note was added", "ALTER TABLE outbox DROP note"},
+		"GRANT DELETE ON records TO analyze_retry_app":                                                                         {"analyze_retry_app to DELETE on records is a right", "REVOKE DELETE ON records FROM analyze_retry_app"},
+		"GRANT UPDATE (claim_id) ON records TO PUBLIC":                                                                         {"PUBLIC to UPDATE on records.claim_id is a right", "REVOKE UPDATE (claim_id) ON records FROM PUBLIC"},
+		"GRANT UPDATE ON retention TO analyze_retry_app":                                                                       {"analyze_retry_app to UPDATE on retention is a right", "REVOKE UPDATE ON retention FROM analyze_retry_app"},
+		"GRANT UPDATE ON SEQUENCE record_ids TO analyze_retry_app":                                                             {"analyze_retry_app to UPDATE on record_ids is a right", "REVOKE UPDATE ON SEQUENCE record_ids FROM analyze_retry_app"},
+		"GRANT EXECUTE ON FUNCTION purge_records TO PUBLIC":                                                                    {"PUBLIC to EXECUTE on purge_records is a right", "REVOKE EXECUTE ON FUNCTION purge_records FROM PUBLIC"},
+		"GRANT CREATE ON SCHEMA analyze_retry TO analyze_retry_app":                                                            {"analyze_retry_app to CREATE on the schema is a right", "REVOKE CREATE ON SCHEMA analyze_retry FROM analyze_retry_app"},
+		"SELECT setval('record_ids', 1, false)":                                                                                {"sequence record_ids was set back", "SELECT setval('record_ids', 100)"},
+		"SELECT setval('chains', 1, false)":                                                                                    {"sequence chains was set back", "SELECT setval('chains', 1)"},
+	} {
+		t.Run(change, func(t *testing.T) {
+			mustSQL(t, d.super, "SET search_path = analyze_retry", change)
+			found := d.findings(t)
+			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want.finding) }) {
+				t.Errorf("%q, want one with %q", found, want.finding)
+			}
+			mustSQL(t, d.super, "SET search_path = analyze_retry", want.back)
+			if found := d.findings(t); found != nil {
+				t.Errorf("all is put back: %q", found)
+			}
+		})
+	}
+}
+
+// Its own server: the roles are shared by all databases of one.
+func TestAnApplicationRoleThatMayDoMoreIsAFinding(t *testing.T) {
+	server, super := ownServer(t)
+	d := migrated(t, newRoles(t, server, super))
+	for change, want := range map[string]struct{ finding, back string }{
+		"GRANT analyze_retry_owner TO analyze_retry_app": {"analyze_retry_app to act as the owner of the tables, analyze_retry_owner", "REVOKE analyze_retry_owner FROM analyze_retry_app"},
+		"ALTER ROLE analyze_retry_app BYPASSRLS":         {"analyze_retry_app to go past row-level security", "ALTER ROLE analyze_retry_app NOBYPASSRLS"},
+		"ALTER ROLE analyze_retry_app SUPERUSER":         {"analyze_retry_app to do everything", "ALTER ROLE analyze_retry_app NOSUPERUSER"},
+	} {
+		mustSQL(t, d.super, change)
+		if found := d.findings(t); len(found) != 1 || !strings.Contains(found[0], want.finding) {
+			t.Errorf("%s: %q, want %q", change, found, want.finding)
+		}
+		mustSQL(t, d.super, want.back)
+	}
+	if found := d.findings(t); found != nil {
+		t.Errorf("all is put back: %q", found)
+	}
+}
+
+func TestATableOwnedByTheAskingRoleIsANote(t *testing.T) {
+	_, url := ownServer(t)
+	s := open(t, url, secret(t))
+	found, err := s.Inspect(t.Context())
+	if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "owns the tables") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
+	d, key := newDatabase(t), secret(t)
+	s := open(t, d.app, key)
+	mustAppend(t, s, decisions(1, 10)...)
+	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
+		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2026-000003')")
+	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for _, s := range []audit.Store{s, reader} {
+		if all, err := s.Claim(t.Context(), "CLM-2026-000003"); err == nil || !strings.Contains(err.Error(), "row-level security would hide records") {
+			t.Errorf("%d records, %v", len(all), err)
+		}
+	}
+	v, err := audit.Verify(t.Context(), reader, key.Public(), nil, nil)
+	if err == nil || len(v.Inspection.Findings) != 2 || !strings.Contains(v.Inspection.Findings[1], "row-level security is switched on for records") {
+		t.Errorf("%q, %v", v.Inspection.Findings, err)
+	}
+	// As the owner, who sees everything.
+	if found := d.inspected(t, d.owner).Findings; len(found) != 2 {
+		t.Errorf("as the owner: %q", found)
+	}
+}
+
+func TestARemovedChainIsFoundByTheStoreItself(t *testing.T) {
+	d, key := newDatabase(t), secret(t)
+	s := open(t, d.app, key)
+	twoChains(t, d, s)
+	mustVerify(t, s, key, 2)
+	mustSQL(t, d.super, "SET search_path = analyze_retry", "SET session_replication_role = replica",
+		"DELETE FROM records WHERE chain = 2", "DELETE FROM heads WHERE chain = 2")
+	v, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+	if broken, is := errors.AsType[*audit.BrokenError](err); !is || broken.Chain != 2 || !strings.Contains(broken.Why, "head is gone") {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// twoChains appends a record to chain 1 and one to chain 2, which begins because chain 1 is locked meanwhile.
+func twoChains(t *testing.T, d database, s audit.Log) {
+	t.Helper()
+	mustAppend(t, s, decision(1))
+	conn, err := pgx.Connect(t.Context(), d.super)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain = 1 FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, decision(2))
+}

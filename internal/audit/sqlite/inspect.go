@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Inspect compares tables, indexes and triggers with those of a new store; see [audit.Keeper].
+func (s *Store) Inspect(ctx context.Context) (audit.Inspection, error) {
+	has, err := definitions(ctx, s.read)
+	if err != nil {
+		return audit.Inspection{}, s.failed(err)
+	}
+	want, err := newDefinitions(ctx)
+	if err != nil {
+		return audit.Inspection{}, s.failed(err)
+	}
+	return audit.Inspection{Findings: audit.Differences(want, has)}, nil
+}
+
+// newDefinitions returns what the migrations make, of a store in memory.
+func newDefinitions(ctx context.Context) (map[string]string, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	provider, err := migrations(db)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return nil, err
+	}
+	return definitions(ctx, db)
+}
+
+// definitions returns the SQL of all that a database defines, by kind and name. SQLite's own and goose's tables are left out.
+func definitions(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT type || ' ' || name || CASE WHEN type IN ('index', 'trigger') THEN ' on ' || tbl_name ELSE '' END, coalesce(sql, '')
+		FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]string{}
+	for rows.Next() {
+		var name, text string
+		if err := rows.Scan(&name, &text); err != nil {
+			return nil, err
+		}
+		all[name] = text
+	}
+	return all, rows.Err()
+}

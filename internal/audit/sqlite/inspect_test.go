@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"slices"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/audit/audittest"
+)
+
+func TestChangesOfTheSchemaAreFindings(t *testing.T) {
+	for change, want := range map[string][]string{
+		"":                                       nil,
+		"DROP TRIGGER records_are_never_changed": {"trigger records_are_never_changed on records is missing"},
+		"DROP TRIGGER stubs_are_never_removed; CREATE TRIGGER stubs_are_never_removed BEFORE DELETE ON stubs BEGIN SELECT 1; END": {
+			"trigger stubs_are_never_removed on stubs is not as the worker's migrations make it",
+		},
+		"CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END": {"trigger quiet on records was added"},
+		"DROP INDEX records_at": {"index records_at on records is missing"},
+		"DROP INDEX records_at; CREATE INDEX records_at ON records (at DESC)": {"index records_at on records is not as the worker's migrations make it"},
+		"CREATE TABLE mine (x)": {"table mine was added"},
+		"ALTER TABLE deaths RENAME TO hidden; CREATE VIEW deaths AS SELECT * FROM hidden": {
+			"table deaths is missing", "index deaths_again on hidden was added", "table hidden was added", "view deaths was added",
+		},
+		"ALTER TABLE outbox ADD note TEXT": {"table outbox is not as the worker's migrations make it"},
+	} {
+		f := newFile(t)
+		s := openFile(t, f.path, newSecret(t))
+		if _, err := s.Append(t.Context(), audittest.Records(0, 10), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.exec(t, change); err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.Inspect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, finding := range want {
+			if !slices.Contains(found.Findings, finding) {
+				t.Errorf("%s: %q, want %q among them", change, found.Findings, finding)
+			}
+		}
+		if want == nil && found.Findings != nil {
+			t.Errorf("a store as the worker made it: %q", found.Findings)
+		}
+	}
+}
