@@ -27,6 +27,8 @@ const (
 	TypeOutcomeRecorded    = "retry.outcome_recorded.v2"
 	TypeRedriven           = "retry.redriven.v1"
 	TypeAnswerNotDelivered = "retry.answer_not_delivered.v2"
+	// TypeAuditHead is not about a record, but about the whole trail.
+	TypeAuditHead = "retry.audit_head.v1"
 )
 
 const (
@@ -45,16 +47,17 @@ var namespace = uuid.MustParse("ad24a3ce-1a16-5a5c-8a23-8ac4fba3f0bb")
 // ContentType is the media type of [Event.JSON].
 const ContentType = cloudevents.ApplicationCloudEventsJSON
 
-// Event is the CloudEvent of an audit record, ready to be sent.
+// Event is the CloudEvent of an audit record, or of the heads of the trail, ready to be sent.
 type Event struct {
-	// Record is the ID of the record in its store.
+	// Record is the ID of the record in its store, 0 where the event is of none.
 	Record int64
 	// ID is the event's own: the same whenever and by whomever the record is published, so that a consumer can drop a
 	// repeat.
 	ID string
 	// Type is one of the Type constants.
 	Type string
-	// Key is what the order of events is kept by: the claim's ID, or the process instance's key where no claim is known.
+	// Key is what the order of events is kept by: the claim's ID, or the process instance's key where no claim is known. The
+	// heads of a trail have one of their own.
 	Key string
 	// JSON is the whole event in the CloudEvents JSON format, version 1.0.
 	JSON []byte
@@ -68,6 +71,13 @@ type Publisher interface {
 	Publish(ctx context.Context, events []Event) []error
 	// Close ends the connection. No Publish may run.
 	Close() error
+}
+
+// Reader is a queue that can be read back. To read takes nothing from it.
+type Reader interface {
+	// Read calls visit with the JSON of each event of a type that the queue holds, the oldest first. It finds a queue
+	// that is not there yet until ctx ends. Where the queue was not read to its end it returns an error.
+	Read(ctx context.Context, kind string, visit func(event []byte)) error
 }
 
 // ErrRefused says that the queue is there, but does not take this event: it is too large, or nothing would receive it.
@@ -105,17 +115,22 @@ func FromRecord(r *audit.Record) (Event, error) {
 	if facts.Traceparent != "" {
 		e.SetExtension(traceparent, facts.Traceparent)
 	}
-	if err := e.SetData(cloudevents.ApplicationJSON, data); err != nil {
-		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
-	}
-	if err := e.Validate(); err != nil {
-		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
-	}
-	text, err := e.MarshalJSON()
+	text, err := written(&e, data)
 	if err != nil {
 		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
 	}
 	return Event{Record: r.ID, ID: e.ID(), Type: kind, Key: Key(r), JSON: text}, nil
+}
+
+// written returns the JSON of an event with its data.
+func written(e *cloudevents.Event, data any) ([]byte, error) {
+	if err := e.SetData(cloudevents.ApplicationJSON, data); err != nil {
+		return nil, err
+	}
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	return e.MarshalJSON()
 }
 
 // id is the ID of the event of the record with this hash: a UUID of version 5. The hash covers the record, its place in

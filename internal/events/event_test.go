@@ -88,6 +88,7 @@ func TestTheExampleOfEverySchemaIsWhatIsSent(t *testing.T) {
 			t.Errorf("%s (-example +sent):\n%s\nsent: %s", event.Type, diff, event.JSON)
 		}
 	}
+	seen[events.TypeAuditHead] = true // TestTheEventOfTheHeadsFitsItsSchemaAndIsReadBack
 	files, err := filepath.Glob(filepath.Join(schemas, "*.schema.json"))
 	if err != nil || len(files) != len(seen) {
 		t.Errorf("%d schemas for %d types (%v)", len(files), len(seen), err)

@@ -29,6 +29,9 @@ type Options struct {
 	// Logger defaults to none, Observer to nobody.
 	Logger   *zap.Logger
 	Observer Observer
+	// Heads returns the event of the heads of the trail, the zero event while there are none. It is published once a day,
+	// and at the start of leading. Where it is nil, no such event is.
+	Heads func(context.Context) (Event, error)
 }
 
 const (
@@ -68,6 +71,8 @@ type Relay struct {
 	again     time.Time
 	// recheck are the pauses between passes for what is held.
 	recheck *backoff.ExponentialBackOff
+
+	heads headTeller
 }
 
 // NewRelay makes a relay from an outbox to a queue.
@@ -85,6 +90,7 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 		queue:   link{log: o.Logger, lost: "queue_lost", back: "queue_back", pause: pause(100*time.Millisecond, 10*time.Second)},
 		held:    map[string]int64{},
 		recheck: pause(time.Second, 2*time.Minute),
+		heads:   headTeller{ask: o.Heads, again: pause(time.Second, 5*time.Minute)},
 	}
 }
 
@@ -126,6 +132,7 @@ func (r *Relay) Run(ctx context.Context) {
 // lead publishes until ctx ends or the store fails.
 func (r *Relay) lead(ctx context.Context) error {
 	r.begin()
+	r.heads.due = time.Now()
 	for ctx.Err() == nil {
 		more, err := r.page(ctx)
 		if err != nil {
@@ -136,6 +143,7 @@ func (r *Relay) lead(ctx context.Context) error {
 			continue
 		}
 		r.endPass()
+		r.tellHeads(ctx)
 		select {
 		case <-ctx.Done():
 		case <-r.wake:

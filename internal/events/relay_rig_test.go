@@ -92,6 +92,7 @@ type bench struct {
 	relay  *events.Relay
 	seen   *counts
 	logs   *observer.ObservedLogs
+	heads  func(context.Context) (events.Event, error) // nil: no heads are published
 	stop   func() // and wait for the end of Run
 }
 
@@ -130,7 +131,7 @@ func inBubble(t *testing.T, test func(*bench)) {
 func (b *bench) start() {
 	core, logs := observer.New(zap.DebugLevel)
 	b.logs, b.seen = logs, &counts{}
-	b.relay = events.NewRelay(b.outbox, b.queue, events.Options{Logger: zap.New(core), Observer: b.seen})
+	b.relay = events.NewRelay(b.outbox, b.queue, events.Options{Logger: zap.New(core), Observer: b.seen, Heads: b.heads})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); b.relay.Run(ctx) }()

@@ -70,8 +70,10 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	d := newDatabase(t)
 	mustAppend(t, open(t, d.app, secret(t)), decision(1))
 	for change, want := range map[string]struct{ finding, back string }{
-		"DROP TRIGGER append_only ON records": {"trigger append_only on records is missing",
-			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"},
+		"DROP TRIGGER append_only ON records": {
+			"trigger append_only on records is missing",
+			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+		},
 		"ALTER TABLE stubs DISABLE TRIGGER append_only":                                              {"trigger append_only on stubs is not as the worker's migrations make it", "ALTER TABLE stubs ENABLE TRIGGER append_only"},
 		"CREATE TRIGGER mine BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse_change()": {"trigger mine on records was added", "DROP TRIGGER mine ON records"},
 		"DROP INDEX records_at": {"index records_at on records is missing", "CREATE INDEX records_at ON records (at, id)"},

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
@@ -30,6 +33,7 @@ type Queue interface {
 func Suite(t *testing.T, q Queue) {
 	t.Run("EveryEventArrivesAsItIsInTheOrderOfItsClaim", func(t *testing.T) { everyEventArrives(t, q) })
 	t.Run("AnEventThatIsTooLargeIsRefusedAndNoOther", func(t *testing.T) { tooLarge(t, q) })
+	t.Run("TheHeadsOfTheTrailCanBeReadBack", func(t *testing.T) { headsReadBack(t, q) })
 	t.Run("AQueueThatIsKilledInTheMiddleLosesNothing", func(t *testing.T) { killedInTheMiddle(t, q) })
 	t.Run("AQueueThatIsNotThereAtTheStartIsWaitedFor", func(t *testing.T) { notThereAtTheStart(t, q) })
 }
@@ -134,6 +138,58 @@ func tooLarge(t *testing.T, q Queue) {
 	})
 	if !errors.Is(errs[2], events.ErrRefused) {
 		t.Errorf("of %d bytes: %v, want it refused", q.TooLarge(), errs[2])
+	}
+}
+
+// headsReadBack publishes heads between other events and reads them back, from every queue that can be read.
+func headsReadBack(t *testing.T, q Queue) {
+	p := q.Open(t, "heads")
+	reader, can := p.(events.Reader)
+	secret, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := secret.Public()
+	read := func() (all []audit.Head) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		err := reader.Read(ctx, events.TypeAuditHead, func(event []byte) {
+			heads, _, err := events.Heads(event, key.ID())
+			if err != nil {
+				t.Error(err)
+			}
+			all = append(all, heads...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if can && read() != nil {
+		t.Error("there are heads before anything was published")
+	}
+	var published []audit.Head
+	for n, batch := range [][]events.Event{Batch(t, 3), Batch(t, 4), Batch(t, 5)} {
+		head := secret.Head(audit.ChainAt(1, int64(n+1), audit.Hash{byte(n)}), Began.Add(time.Duration(n)*24*time.Hour))
+		event, err := events.FromHeads("production", key, []audit.Head{head})
+		if err != nil {
+			t.Fatal(err)
+		}
+		Await(t, "all are acknowledged", func() bool {
+			for _, err := range p.Publish(t.Context(), append(batch, event)) {
+				if err != nil {
+					return false
+				}
+			}
+			return true
+		})
+		published = append(published, head)
+	}
+	if !can {
+		return
+	}
+	if diff := cmp.Diff(published, slices.CompactFunc(read(), func(a, b audit.Head) bool { return a.Seq == b.Seq })); diff != "" {
+		t.Errorf("(-published +read back):\n%s", diff)
 	}
 }
 

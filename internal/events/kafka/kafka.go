@@ -45,37 +45,42 @@ const (
 // pingWithin bounds the look whether a lost broker is back.
 const pingWithin = 3 * time.Second
 
-// Publisher is an [events.Publisher]. It is made by [Open] and is for one goroutine at a time.
+// Publisher is an [events.Publisher] and an [events.Reader]. It is made by [Open] and is for one goroutine at a time.
 type Publisher struct {
-	topic  string
+	config Config
 	client *kgo.Client
 	lost   bool // nothing was acknowledged the last time
 }
 
 // Open makes a publisher. It does not wait for the brokers, which may come later.
 func Open(config Config) (*Publisher, error) {
-	options := []kgo.Opt{
-		kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DefaultProduceTopic(config.Topic),
+	options := append(connection(config),
+		kgo.DefaultProduceTopic(config.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
 		kgo.ProducerLinger(0),              // events come in batches already
 		// The relay sends again what was given up, and a consumer knows a repeat by its ID.
 		kgo.AllowIdempotentProduceCancellation(),
-		kgo.DialTimeout(pingWithin),
-	}
-	if config.TLS != nil {
-		options = append(options, kgo.DialTLSConfig(config.TLS))
-	}
+	)
 	if !config.KeepOut {
 		options = append(options, kgo.AllowAutoTopicCreation())
-	}
-	if config.User != "" {
-		options = append(options, kgo.SASL(mechanism(config)))
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("set up Kafka: %w", err)
 	}
-	return &Publisher{topic: config.Topic, client: client}, nil
+	return &Publisher{config: config, client: client}, nil
+}
+
+// connection returns how the brokers are reached.
+func connection(config Config) []kgo.Opt {
+	options := []kgo.Opt{kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DialTimeout(pingWithin)}
+	if config.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(config.TLS))
+	}
+	if config.User != "" {
+		options = append(options, kgo.SASL(mechanism(config)))
+	}
+	return options
 }
 
 func mechanism(config Config) sasl.Mechanism {
@@ -144,7 +149,7 @@ func (p *Publisher) explain(err error, e *events.Event) error {
 	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord):
 		return fmt.Errorf("kafka, %d bytes: %w: %w", len(e.JSON), err, events.ErrRefused)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return fmt.Errorf("kafka: the topic %s is not there; make it: %w", p.topic, err)
+		return fmt.Errorf("kafka: the topic %s is not there; make it: %w", p.config.Topic, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return errUnanswered
 	default:

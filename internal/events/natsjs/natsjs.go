@@ -37,7 +37,7 @@ const (
 	duplicates = time.Hour
 )
 
-// Publisher is an [events.Publisher]. It is made by [Open].
+// Publisher is an [events.Publisher] and an [events.Reader]. It is made by [Open].
 type Publisher struct {
 	config Config
 	conn   *nats.Conn

@@ -1,0 +1,79 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2/event"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// auditHead is the data of a [TypeAuditHead].
+type auditHead struct {
+	Version int `json:"version"`
+	// Key is the short name of the key that signed the heads, as in the worker's log.
+	Key   string       `json:"key"`
+	Heads []audit.Head `json:"heads"`
+}
+
+// FromHeads makes the event that tells how far the chains of a trail go, signed, so that an auditor can later compare the
+// store with what others keep. It depends on its arguments alone: the same heads make the same event. A head that was not
+// signed with the key is left out; where none is left, the event is the zero one.
+func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, error) {
+	data := auditHead{Version: 1, Key: key.ID()}
+	name, newest := strings.Builder{}, time.Time{}
+	name.WriteString("audit head " + data.Key)
+	for _, h := range heads {
+		if !key.CheckHead(h) {
+			continue
+		}
+		data.Heads = append(data.Heads, h)
+		fmt.Fprintf(&name, " %d:%d:%s:%d", h.Chain, h.Seq, h.Hash, h.At.UnixMicro())
+		if h.At.After(newest) {
+			newest = h.At
+		}
+	}
+	if len(data.Heads) == 0 {
+		return Event{}, nil
+	}
+	e := cloudevents.New()
+	e.SetID(id(name.String()))
+	e.SetSource(sourcePrefix + url.PathEscape(cluster))
+	e.SetType(TypeAuditHead)
+	e.SetTime(newest)
+	e.SetDataSchema(schemaPrefix + TypeAuditHead)
+	e.SetExtension(partitionKey, "audit-"+data.Key)
+	text, err := written(&e, data)
+	if err != nil {
+		return Event{}, fmt.Errorf("event of the audit heads: %w", err)
+	}
+	return Event{ID: e.ID(), Type: TypeAuditHead, Key: "audit-" + data.Key, JSON: text}, nil
+}
+
+// Heads returns the heads of a key in an event, and whether the event is a [TypeAuditHead] at all. Their signatures are not
+// checked.
+func Heads(event []byte, key string) (heads []audit.Head, is bool, err error) {
+	if !bytes.Contains(event, []byte(TypeAuditHead)) { // most are not, and there may be millions
+		return nil, false, nil
+	}
+	var e struct {
+		Type string
+		Data json.RawMessage
+	}
+	if err := json.Unmarshal(event, &e); err != nil || e.Type != TypeAuditHead {
+		return nil, false, nil //nolint:nilerr // it is something else
+	}
+	var data auditHead
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return nil, true, fmt.Errorf("event %s: %w", TypeAuditHead, err)
+	}
+	if data.Key != key {
+		return nil, true, nil
+	}
+	return data.Heads, true, nil
+}

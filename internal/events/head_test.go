@@ -1,0 +1,161 @@
+package events_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+)
+
+// headsEvent is the event of an end of chain 1 with so many records.
+func headsEvent(t *testing.T, secret *audit.Secret, seq int64) events.Event {
+	t.Helper()
+	head := secret.Head(audit.ChainAt(1, seq, audit.Hash{1}), eventstest.Began)
+	unsigned := audit.Head{Chain: 2, Seq: 7}
+	event, err := events.FromHeads("production", secret.Public(), []audit.Head{head, unsigned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+func newSecret(t *testing.T) *audit.Secret {
+	t.Helper()
+	secret, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func TestTheEventOfTheHeadsFitsItsSchemaAndIsReadBack(t *testing.T) {
+	secret := newSecret(t)
+	event := headsEvent(t, secret, 5)
+	schema, example := schema(t, events.TypeAuditHead)
+	if err := schema.Validate(parse(t, event.JSON)); err != nil {
+		t.Error(err)
+	}
+	shown, err := json.Marshal(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := audit.LoadPublic("testdata/audit.pub") // nobody has the private half any more
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, _, err := events.Heads(shown, public.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := events.FromHeads("production", public, heads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(example); err != nil {
+		t.Errorf("the example: %v", err)
+	}
+	if diff := cmp.Diff(example, parse(t, sent.JSON)); diff != "" {
+		t.Errorf("the example (-example +sent):\n%s", diff)
+	}
+	heads, is, err := events.Heads(event.JSON, secret.Public().ID())
+	if err != nil || !is || len(heads) != 1 || !secret.Public().CheckHead(heads[0]) {
+		t.Errorf("read back %+v, %v, %v; want the one that is signed", heads, is, err)
+	}
+	if heads, is, err := events.Heads(event.JSON, newSecret(t).Public().ID()); heads != nil || !is || err != nil {
+		t.Errorf("for another key: %+v, %v, %v", heads, is, err)
+	}
+}
+
+func TestTheSameHeadsMakeTheSameEvent(t *testing.T) {
+	secret := newSecret(t)
+	first := headsEvent(t, secret, 5)
+	if again := headsEvent(t, secret, 5); again.ID != first.ID || !bytes.Equal(again.JSON, first.JSON) {
+		t.Error("the same heads made another event")
+	}
+	if other := headsEvent(t, secret, 6); other.ID == first.ID {
+		t.Error("other heads made an event with the same ID")
+	}
+	if other := headsEvent(t, newSecret(t), 5); other.ID == first.ID {
+		t.Error("the heads of another key made an event with the same ID")
+	}
+}
+
+func TestATrailWithoutHeadsMakesNoEvent(t *testing.T) {
+	event, err := events.FromHeads("production", newSecret(t).Public(), nil)
+	if diff := cmp.Diff(events.Event{}, event); diff != "" || err != nil {
+		t.Errorf("%s%v", diff, err)
+	}
+}
+
+// telling makes the bench's relay publish heads.
+func (b *bench) telling(secret *audit.Secret) {
+	b.stop()
+	n := int64(0)
+	b.heads = func(context.Context) (events.Event, error) {
+		n++
+		return headsEvent(b.T, secret, n), nil
+	}
+	b.start()
+}
+
+func TestTheHeadsArePublishedOnceADayAndByEachNewLeader(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.telling(newSecret(t))
+		synctest.Wait()
+		for day := range 3 {
+			if n := b.queue.sentOf(0); n != day+1 {
+				t.Errorf("on day %d the heads were published %d times", day, n)
+			}
+			b.advance(24*time.Hour + time.Second)
+		}
+		b.stop()
+		before := b.queue.sentOf(0)
+		b.start()
+		synctest.Wait()
+		if n := b.queue.sentOf(0); n != before+1 {
+			t.Errorf("a new leader has published the heads %d times", n-before)
+		}
+	})
+}
+
+func TestHeadsThatAreNotTakenHoldUpNoEvent(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(e events.Event) error {
+			if e.Type == events.TypeAuditHead {
+				return errAway
+			}
+			return nil
+		})
+		b.telling(newSecret(t))
+		for range 100 {
+			b.outbox.Fill("A", 3, 1)
+			b.advance(time.Minute)
+			if b.outbox.Waiting() != 0 {
+				t.Fatalf("%d events wait", b.outbox.Waiting())
+			}
+		}
+		tries := b.queue.sentOf(0)
+		if tries < 15 || tries > 50 {
+			t.Errorf("tried %d times in 100 minutes", tries)
+		}
+		if n := b.logs.FilterMessage("audit_heads_not_published").Len(); n != 1 {
+			t.Errorf("logged %d times", n)
+		}
+		b.queue.set(nil)
+		b.advance(10 * time.Minute)
+		if n := b.queue.sentOf(0); n != tries+1 || b.logs.FilterMessage("audit_heads_published").Len() != 1 {
+			t.Errorf("the queue takes them again, but they were sent %d times", n-tries)
+		}
+		if published, failed := b.seen.get(); published != 300 || failed != 0 {
+			t.Errorf("counted %d published and %d failed, want the events of records only", published, failed)
+		}
+	})
+}
