@@ -145,7 +145,7 @@ func (a *App) openQueue(numbers *metrics.Metrics) (appended func(), err error) {
 		return nil, found
 	}
 	a.later("close the connection to the queue", publisher.Close)
-	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: numbers})
+	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: numbers, Heads: a.headsEvent})
 	return a.relay.Wake, nil
 }
 

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,23 +39,40 @@ func (a *App) watchTrail(ctx context.Context) {
 	}
 }
 
-// checkTrail checks the audit trail, and that it still has the heads that are known from the check before. It returns the
-// heads to know the next time, and whether the check came to an end.
+// checkTrail checks the audit trail, and that it still has the heads that are known from the check before and from the key's
+// state file. It returns the heads to know the next time, and whether the check came to an end.
 func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
-	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
+	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), slices.Concat(known, a.stateHeads()), nil)
 	broken, is := errors.AsType[*audit.BrokenError](err)
+	found := verified.Inspection.Findings
 	switch {
-	case err == nil:
-		a.numbers.AuditIntact(time.Now())
-		a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
-		return verified.Heads, true
 	case is:
-		a.numbers.AuditBroken()
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
 			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks/AuditChainBroken.md says what to do"))
-		return known, true
-	case ctx.Err() == nil:
+	case err != nil && ctx.Err() == nil:
 		a.log.Warn("audit_trail_not_checked", zap.Error(err))
 	}
-	return known, false
+	for _, finding := range found {
+		a.log.Error("audit_store_changed", zap.String("finding", finding),
+			zap.String("detail", "the store is not as the worker makes it; docs/runbooks/AuditChainBroken.md says what to do"))
+	}
+	switch {
+	case is || len(found) > 0:
+		a.numbers.AuditBroken()
+		return known, err == nil || is
+	case err != nil:
+		return known, false
+	}
+	a.numbers.AuditIntact(time.Now())
+	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
+	return verified.Heads, true
+}
+
+// stateHeads returns the heads of the key's state file, none where there is no such file.
+func (a *App) stateHeads() []audit.Head {
+	_, state, err := audit.LastState(a.cfg.AuditStates(), a.secret.Public())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.log.Warn("audit_state_not_read", zap.Error(err))
+	}
+	return state.Heads
 }

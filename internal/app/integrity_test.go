@@ -101,6 +101,44 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 	}
 }
 
+func TestAStoreThatIsNotAsTheWorkerMakesItIsShown(t *testing.T) {
+	k := keptTrail(t)
+	k.change(t, "DROP TRIGGER stubs_are_never_removed", "DROP INDEX records_at")
+	if _, checked := k.checkTrail(t.Context(), nil); !checked || k.gauge(t, "retry_audit_intact") != 0 {
+		t.Errorf("checked %v, shown as intact %v", checked, k.gauge(t, "retry_audit_intact"))
+	}
+	if lines := k.logs.FilterMessage("audit_store_changed").All(); len(lines) != 2 || lines[1].ContextMap()["finding"] != "trigger stubs_are_never_removed on stubs is missing" {
+		t.Errorf("logged %v, want both", lines)
+	}
+}
+
+func TestANewStoreWithoutRecordsIsIntact(t *testing.T) {
+	k := keptTrail(t)
+	k.store = trailOf(t, filepath.Join(t.TempDir(), "new.db"), k.secret, 0)
+	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
+		t.Error("a store without records is not intact")
+	}
+}
+
+func TestTheDailyCheckMissesWhatTheStateFileHas(t *testing.T) {
+	k := keptTrail(t)
+	heads, err := k.store.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
+	if err := k.secret.SaveState(k.cfg.AuditStates()[0], audit.State{At: time.Now(), Heads: heads}); err != nil {
+		t.Fatal(err)
+	}
+	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
+		t.Fatal("the trail has what the state file names")
+	}
+	k.store = trailOf(t, filepath.Join(t.TempDir(), "emptied.db"), k.secret, 0)
+	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 0 {
+		t.Error("nobody misses the records that the state file names")
+	}
+}
+
 // A store that was put back is in order by itself.
 func TestATrailThatWasPutBackToAnEarlierStateIsFoundByTheNextCheck(t *testing.T) {
 	k := keptTrail(t)

@@ -152,6 +152,9 @@ func (a *App) logHeads(ctx context.Context) {
 		return
 	}
 	for _, h := range heads {
+		if len(h.Signature) == 0 {
+			continue // it is gone, for the check of the trail to name
+		}
 		a.log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
 			zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
 	}

@@ -50,7 +50,7 @@ docs/operations.md says what the decisions since the backup become.`,
 		if err != nil {
 			return err
 		}
-		c, err := check(command, cfg, store, public, nil)
+		c, err := check(command, cfg, store, public, gathered{})
 		if closeErr := store.Close(); c == nil || closeErr != nil {
 			return errors.Join(err, closeErr)
 		}

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/json"
 	"os"
@@ -9,13 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"go.uber.org/zap"
-
-	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 )
 
 // changing hides what differs from one run to the next: the time and the signature of a head.
@@ -29,9 +21,46 @@ func TestATrailInOrderIsReportedWithItsHeads(t *testing.T) {
 	checkGolden(t, "store_verify_json", changing.ReplaceAllString(a.must(t, "audit", "verify", "--json"), `"$1": "..."`))
 }
 
-func TestAStoreWithoutRecordsIsInOrder(t *testing.T) {
-	if stdout := archived(t, nil).must(t, "audit", "verify"); !strings.Contains(stdout, "0 records in 0 chains") {
+func TestAStoreWithoutRecordsIsAFinding(t *testing.T) {
+	a := archived(t, nil)
+	code, stdout, stderr := a.run(t, "audit", "verify")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "there are no records") || !strings.Contains(stderr, "RETRY_DATABASE_URL") || !strings.Contains(stderr, "--expect-empty") {
+		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	}
+	if stdout := a.must(t, "audit", "verify", "--expect-empty"); !strings.Contains(stdout, "0 records in 0 chains") {
 		t.Errorf("output:\n%s", stdout)
+	}
+}
+
+func TestARemovedTrailIsFoundByTheStoreItself(t *testing.T) {
+	a := archived(t, week())
+	a.tamper(t, "DROP TRIGGER records_are_removed_behind_a_stub_only", "DELETE FROM records", "DELETE FROM heads")
+	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--expect-empty"}} {
+		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "audit chain 1: its signed head is gone") {
+			t.Errorf("%v: exit code %d, complaint %q", args, code, stderr)
+		}
+	}
+}
+
+func TestEveryFindingIsListed(t *testing.T) {
+	a := archived(t, week())
+	a.tamper(t, "DROP TRIGGER stubs_are_never_changed", "DROP INDEX records_at", "CREATE TABLE mine (x)")
+	const want = "worker: the audit store at sqlite://STORE has 3 findings:\n" +
+		"worker:   index records_at on records is missing\n" +
+		"worker:   trigger stubs_are_never_changed on stubs is missing\n" +
+		"worker:   table mine was added\n"
+	if code, stdout, stderr := a.run(t, "audit", "verify"); code != 1 || stdout != "" || stderr != want {
+		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	}
+	code, stdout, _ := a.run(t, "audit", "verify", "--json")
+	var got struct {
+		OK       bool
+		Broken   any
+		Findings []string
+		Records  int
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 1 || got.OK || got.Broken != nil || len(got.Findings) != 3 || got.Records != len(week()) {
+		t.Errorf("exit code %d, error %v, output %s", code, err, stdout)
 	}
 }
 
@@ -70,12 +99,27 @@ func (a *archive) tamper(t *testing.T, statements ...string) {
 	}
 }
 
+// definition is the SQL of what the file defines under a name.
+func (a *archive) definition(t *testing.T, name string) (text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", a.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 func TestABrokenTrailIsReportedWithThePlaceAndExitCode1(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 
 	code, stdout, stderr := a.run(t, "audit", "verify")
-	const want = "worker: the audit trail at sqlite://STORE is broken: audit chain 1, record 3 (id 3): changed, or moved here from another place\n"
+	const want = "worker: the audit trail at sqlite://STORE is broken: audit chain 1, record 3 (id 3): changed, or moved here from another place\n" +
+		"worker: the audit store at sqlite://STORE has 1 finding:\nworker:   trigger records_are_never_changed on records is missing\n"
 	if code != 1 || stdout != "" || stderr != want {
 		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
 	}
@@ -92,112 +136,6 @@ func TestABrokenTrailIsReportedWithThePlaceAndExitCode1(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 1 || stderr != want ||
 		got.OK || got.Broken.Chain != 1 || got.Broken.Seq != 3 || got.Broken.ID != 3 || got.Broken.Why == "" || got.Heads != nil {
 		t.Errorf("exit code %d, complaint %q, error %v, output %s", code, stderr, err, stdout)
-	}
-}
-
-func TestAStoreThatWasPutBackIsShownByTheHeadsThatWereKept(t *testing.T) {
-	a := archived(t, week())
-	a.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
-	store := a.open(t)
-	a.add(t, store, rejected("", "2026-01-12T09:50:00Z"))
-	log := filepath.Join(t.TempDir(), "worker.log")
-	logged, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(log, asLogged(t, logged[0]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	printed := filepath.Join(t.TempDir(), "kept-heads.jsonl")
-	if err := os.WriteFile(printed, []byte(a.must(t, "audit", "verify")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{log, printed} {
-		if stdout := a.must(t, "audit", "verify", "--heads", file); !strings.Contains(stdout, "1 known head agreed with it.") {
-			t.Errorf("output:\n%s", stdout)
-		}
-	}
-
-	a.tamper(t, "DROP TRIGGER records_are_removed_behind_a_stub_only", "DELETE FROM records WHERE seq = 17",
-		"DELETE FROM heads", "INSERT INTO heads SELECT * FROM earlier", "DROP TABLE earlier")
-	a.must(t, "audit", "verify") // by itself it is in order
-	for _, file := range []string{log, printed} {
-		code, _, stderr := a.run(t, "audit", "verify", "--heads", file)
-		if code != 1 || !strings.Contains(stderr, "record 17: removed: the chain had 17 records at 20") {
-			t.Errorf("exit code %d, complaint %s", code, stderr)
-		}
-	}
-}
-
-// asLogged is what the worker logs of a head, among other lines.
-func asLogged(t *testing.T, h audit.Head) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out.WriteString("no JSON at all\n")
-	log.Info("worker_started", zap.Int("seq", 1))
-	log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
-		zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
-	return out.Bytes()
-}
-
-func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
-	a := archived(t, week())
-	for content, want := range map[string]string{
-		"":                                     "there is no line with the event audit_head",
-		`{"event":"worker_started"}`:           "there is no line with the event audit_head",
-		`{"event":"audit_head","hash":"00"}`:   "line 1: its hash is not 64 hexadecimal digits",
-		`{"event":"audit_head","seq":"three"}`: "line 1: json",
-	} {
-		file := filepath.Join(t.TempDir(), "heads")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if code, stdout, stderr := a.run(t, "audit", "verify", "--heads", file); code != 1 || stdout != "" || !strings.Contains(stderr, want) {
-			t.Errorf("%q: exit code %d, output %q, complaint %q", content, code, stdout, stderr)
-		}
-	}
-}
-
-func TestAHeadWhoseRecordIsRemovedIsNotToldToAgree(t *testing.T) {
-	a := archived(t, nil)
-	store := a.open(t)
-	file := filepath.Join(t.TempDir(), "kept-heads")
-	records := decade()
-	records[1].At, records[2].At = records[0].At, records[0].At // what is of one day goes with one stub
-	var kept []byte
-	for _, r := range records {
-		a.add(t, store, r)
-		heads, err := store.Heads(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept = append(kept, asLogged(t, heads[0])...)
-	}
-	if _, err := store.Append(t.Context(), nil, a.ids); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, kept, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a.must(t, "audit", "purge") // the stub ends at the third record
-	stdout := a.must(t, "audit", "verify", "--heads", file)
-	if !strings.Contains(stdout, "17 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n") {
-		t.Errorf("output:\n%s", stdout)
-	}
-	other := archived(t, nil)
-	code, stdout, stderr := other.run(t, "audit", "verify", "--heads", file)
-	if code != 1 || stdout != "" || strings.Contains(stderr, "is broken") || !strings.Contains(stderr, "known heads: the one of chain 1, record 1") {
-		t.Errorf("heads of another store: exit code %d, output %q, complaint %q", code, stdout, stderr)
 	}
 }
 

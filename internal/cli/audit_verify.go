@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -24,13 +21,21 @@ func newAuditVerify() *cobra.Command {
 		Short: "Check that no record was changed, removed, swapped or cut off",
 		Long: `Checks the hash chains of the audit store from the first record to the signed
 head, and names the first place where something does not fit: a record that was
-changed, added, removed or swapped, or a trail whose end was cut off. It changes
-nothing and works beside a running worker.
+changed, added, removed or swapped, or a trail whose end was cut off. Then it
+compares the store with the one that the worker makes, and lists what differs:
+triggers, indexes, tables, and on PostgreSQL rights and row-level security. It
+changes nothing and works beside a running worker. What is found is told with
+exit code 1.
 
 A store that was put back to an earlier state as a whole is in order by itself.
-Heads that were kept elsewhere show that: --heads reads them from the worker's
-log (its lines with the event audit_head) or from what this command printed at
-an earlier check; other lines are passed over.
+Heads that were kept elsewhere show that. They are read from the state file next
+to the key, and from the queue of RETRY_EVENTS_URL (NATS and Kafka) or, with
+--heads, from a file: the worker's log (its lines with the event audit_head),
+what this command printed at an earlier check, or events of the type
+retry.audit_head.v1, one a line; other lines are passed over.
+
+A store without any record is a finding too: it may be the wrong one. A store
+that is new is checked with --expect-empty.
 
 The key is the store's own (RETRY_AUDIT_KEY_FILE). To check, its public half is
 enough: openssl pkey -in audit.key -pubout -out audit.pub`,
@@ -42,6 +47,7 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 	flags := command.Flags()
 	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")
 	headsFile := flags.String("heads", "", "file of heads that were kept; - is standard input")
+	empty := flags.Bool("expect-empty", false, "a store without records is no finding")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return ask(command, func(_ context.Context, cfg config.Config, store audit.Store) error {
@@ -52,13 +58,16 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 			if err != nil {
 				return err
 			}
-			known, err := knownHeads(*headsFile, command.InOrStdin())
+			known, err := gatherHeads(command, cfg, public, headsFrom{key: *keyFile, file: *headsFile})
 			if err != nil {
 				return err
 			}
 			c, err := check(command, cfg, store, public, known)
 			if c == nil {
 				return err
+			}
+			if c.Records == 0 && c.Removed == 0 {
+				c.noRecords(*empty)
 			}
 			return c.print(command, *asJSON, err)
 		})
@@ -67,17 +76,18 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 }
 
 // check checks a store. It returns nil where the store could not be checked, and otherwise what was found, and as the
-// error that the trail is broken where it is.
-func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
+// error that the trail is broken where it is, or could not be read for what the store's findings say.
+func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known gathered) (*checked, error) {
 	progress, done := progressOn(command.ErrOrStderr())
-	verified, err := audit.Verify(command.Context(), store, public, known, progress)
+	verified, err := audit.Verify(command.Context(), store, public, known.heads, progress)
 	done()
 	c := &checked{
 		Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
-		KnownHeads: len(known), AgreedHeads: verified.Agreed,
+		Findings: verified.Inspection.Findings, Notes: verified.Inspection.Notes,
+		KnownHeads: len(known.heads), AgreedHeads: verified.Agreed, gathered: known, lastID: verified.Inspection.LastID,
 	}
 	broken, isBroken := errors.AsType[*audit.BrokenError](err)
-	if err != nil && !isBroken {
+	if err != nil && !isBroken && len(c.Findings) == 0 {
 		return nil, err
 	}
 	if isBroken {
@@ -96,9 +106,14 @@ type checked struct {
 	Key string `json:"key"`
 	OK  bool   `json:"ok"`
 	// Broken is the first place where something does not fit, absent where all is in order.
-	Broken  *brokenPlace `json:"broken,omitempty"`
-	Records int64        `json:"records"`
-	Removed int64        `json:"removed"`
+	Broken *brokenPlace `json:"broken,omitempty"`
+	// Findings are what is wrong with the store apart from its chains, each a sentence. Notes are no fault.
+	Findings []string `json:"findings,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Records  int64    `json:"records"`
+	Removed  int64    `json:"removed"`
+	gathered
+	lastID int64
 	// KnownHeads were given, and AgreedHeads of them could be compared. The places of the others are removed.
 	KnownHeads  int        `json:"knownHeads"`
 	AgreedHeads int        `json:"agreedHeads"`
@@ -112,8 +127,35 @@ type brokenPlace struct {
 	Why   string `json:"why"`
 }
 
+// noRecords adds what is to be said of a store that has no records and no stubs.
+func (c *checked) noRecords(expected bool) {
+	switch {
+	case c.lastID > 0:
+		c.Findings = append(c.Findings, fmt.Sprintf("there are no records, but the store has given out record IDs through %d: all records were removed past the worker, "+
+			"or no transaction ever came through; restore a backup, or find out which", c.lastID))
+	case !expected:
+		c.Findings = append(c.Findings, "there are no records, and no stubs for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
+			"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
+	}
+}
+
+// fault returns what is wrong as an error, nil where nothing is. err is what the check of the chains has found.
+func (c *checked) fault(err error) error {
+	if c.Broken != nil {
+		err = fmt.Errorf("the audit trail at %s is broken: %w", c.Store, err)
+	}
+	if len(c.Findings) == 0 {
+		return err
+	}
+	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
+}
+
 // print prints the result; err is why the trail is not in order, or nil.
-func (c checked) print(command *cobra.Command, asJSON bool, err error) error {
+func (c *checked) print(command *cobra.Command, asJSON bool, err error) error {
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(command.ErrOrStderr(), "worker: %s\n", warning)
+	}
+	err = c.fault(err)
 	if c.OK = err == nil; !c.OK {
 		c.Heads = nil // heads of a broken trail are not to be kept
 	}
@@ -123,11 +165,8 @@ func (c checked) print(command *cobra.Command, asJSON bool, err error) error {
 			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("the audit trail at %s is broken: %w", c.Store, err)
-	}
-	if asJSON {
-		return nil
+	if err != nil || asJSON {
+		return err
 	}
 	fmt.Fprintf(out, "The audit trail is in order: %s.\n", c.Store)
 	fmt.Fprintf(out, "%s in %s checked with the key %s.\n", count(int(c.Records), "record"), count(len(c.Heads), "chain"), c.Key)
@@ -140,6 +179,10 @@ func (c checked) print(command *cobra.Command, asJSON bool, err error) error {
 	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
 		fmt.Fprintf(out, "%s not compared: the record of that place is removed.\n", count(gone, "known head"))
 	}
+	c.say(out)
+	for _, note := range c.Notes {
+		fmt.Fprintf(out, "Note: %s.\n", note)
+	}
 	if len(c.Heads) == 0 {
 		return nil
 	}
@@ -150,77 +193,6 @@ func (c checked) print(command *cobra.Command, asJSON bool, err error) error {
 		}
 	}
 	return nil
-}
-
-// headEvent is the event under which the worker logs the heads, and under which they are printed here.
-const headEvent = "audit_head"
-
-// headLine is a signed head as it stands in the worker's log.
-type headLine struct {
-	Event     string    `json:"event"`
-	Chain     int       `json:"chain"`
-	Seq       int64     `json:"seq"`
-	Hash      string    `json:"hash"`
-	At        time.Time `json:"at"`
-	Signature []byte    `json:"signature"`
-}
-
-func lineOf(h audit.Head) headLine {
-	return headLine{headEvent, h.Chain, h.Seq, h.Hash.String(), h.At, h.Signature}
-}
-
-func (l headLine) head() (audit.Head, error) {
-	h := audit.Head{Chain: l.Chain, Seq: l.Seq, At: l.At, Signature: l.Signature}
-	hash, err := hex.DecodeString(l.Hash)
-	if err != nil || len(hash) != len(h.Hash) {
-		return audit.Head{}, fmt.Errorf("its hash is not %d hexadecimal digits", 2*len(h.Hash))
-	}
-	copy(h.Hash[:], hash)
-	return h, nil
-}
-
-// knownHeads reads the heads among the lines of a file; none where there is no file.
-func knownHeads(path string, stdin io.Reader) (known []audit.Head, err error) {
-	if path == "" {
-		return nil, nil
-	}
-	from := stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("known heads: %w", err)
-		}
-		defer f.Close()
-		from = f
-	}
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		var named struct {
-			Event string `json:"event"`
-		}
-		if json.Unmarshal(lines.Bytes(), &named) != nil || named.Event != headEvent {
-			continue
-		}
-		var line headLine
-		err := json.Unmarshal(lines.Bytes(), &line)
-		if err == nil {
-			var head audit.Head
-			if head, err = line.head(); err == nil {
-				known = append(known, head)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("known heads: %s, line %d: %w", path, n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("known heads: %s: %w", path, err)
-	}
-	if len(known) == 0 {
-		return nil, fmt.Errorf("known heads: there is no line with the event %s in %s", headEvent, path)
-	}
-	return known, nil
 }
 
 // progressOn counts the records on a terminal, and does nothing elsewhere. done takes the count away.

@@ -75,8 +75,8 @@ type Publisher interface {
 
 // Reader is a queue that can be read back. To read takes nothing from it.
 type Reader interface {
-	// Read calls visit with the JSON of each event of a type that the queue holds, the oldest first. It finds a queue
-	// that is not there yet until ctx ends. Where the queue was not read to its end it returns an error.
+	// Read calls visit with the JSON of each event of a type that the queue holds, those with one Key in their order. Where
+	// the queue was not read to its end, or is not reached within seconds, it returns an error.
 	Read(ctx context.Context, kind string, visit func(event []byte)) error
 }
 

@@ -93,7 +93,7 @@ type bench struct {
 	seen   *counts
 	logs   *observer.ObservedLogs
 	heads  func(context.Context) (events.Event, error) // nil: no heads are published
-	stop   func() // and wait for the end of Run
+	stop   func()                                      // and wait for the end of Run
 }
 
 type counts struct {

@@ -14,6 +14,11 @@ import (
 
 // Read implements [events.Reader]. Kafka knows no types, so that it reads the whole topic, without a consumer group.
 func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []byte)) error {
+	pinging, cancel := context.WithTimeout(ctx, pingWithin) // a broker that is not there is asked again and again otherwise
+	defer cancel()
+	if err := p.client.Ping(pinging); err != nil {
+		return fmt.Errorf("connect to Kafka: %w", err)
+	}
 	left, err := p.ends(ctx)
 	if err != nil {
 		return fmt.Errorf("kafka: topic %s: %w", p.config.Topic, err)

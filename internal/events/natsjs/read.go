@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,8 +40,13 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 	}
 }
 
+// connectWithin bounds the wait for a connection, which the library tries for ever.
+const connectWithin = 5 * time.Second
+
 // connected waits until there is a connection.
 func (p *Publisher) connected(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
 	changed := p.conn.StatusChanged(nats.CONNECTED)
 	defer p.conn.RemoveStatusListener(changed)
 	if p.conn.IsConnected() {

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/events"
+)
+
+// headsFrom says where heads that were kept apart from the store are looked for.
+type headsFrom struct {
+	key  string // the file of the key
+	file string // given with --heads; empty for none
+}
+
+// gathered are the heads that were kept apart from the store, and where they are from.
+type gathered struct {
+	heads []audit.Head
+	// State is the state file of the key, absent where none was found.
+	State *keptState `json:"state,omitempty"`
+	// QueueHeads is how many heads the queue holds, absent where it was not asked.
+	QueueHeads *int `json:"queueHeads,omitempty"`
+	// GivenUpHeads of the queue are not compared, because the state file says that their records were given up.
+	GivenUpHeads int `json:"givenUpHeads,omitempty"`
+	// Warnings say which of the sources could not be read. They are no fault of the trail.
+	Warnings []string `json:"warnings,omitempty"`
+
+	noState bool // there is no state file
+}
+
+// keptState is what a state file says.
+type keptState struct {
+	File    string          `json:"file"`
+	At      time.Time       `json:"at"`
+	Heads   int             `json:"heads"`
+	GivenUp []audit.GivenUp `json:"givenUp,omitempty"`
+}
+
+// gatherHeads reads the state file of the key, and either the file that was given or the queue. It must be done before the
+// store's own heads are read, or a running worker's next head would be missed there.
+func gatherHeads(command *cobra.Command, cfg config.Config, public audit.Public, from headsFrom) (g gathered, err error) {
+	paths := stateFiles(cfg, from.key)
+	path, state, err := audit.LastState(paths, public)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		g.Warnings = append(g.Warnings, err.Error())
+	case errors.Is(err, fs.ErrNotExist):
+		g.noState = true
+	case err != nil:
+		return g, err
+	default:
+		g.State = &keptState{File: path, At: state.At, Heads: len(state.Heads), GivenUp: state.GivenUp}
+		g.heads = state.Heads
+	}
+	switch {
+	case from.file != "":
+		kept, err := knownHeads(from.file, command.InOrStdin(), public)
+		g.heads = append(g.heads, kept...)
+		return g, err
+	case cfg.EventsURL != "":
+		published, err := app.QueueHeads(command.Context(), cfg, public)
+		if err != nil {
+			g.Warnings = append(g.Warnings, fmt.Sprintf("the heads in the queue were not compared, or not all of them: %v", err))
+		}
+		n := len(published)
+		g.QueueHeads = &n
+		for _, h := range published {
+			if state.HasGivenUp(h) {
+				g.GivenUpHeads++
+				continue
+			}
+			g.heads = append(g.heads, h)
+		}
+	}
+	return g, nil
+}
+
+// stateFiles are where the state of a key may be: next to its file, also where that is the public half under the usual name,
+// and where the worker keeps it.
+func stateFiles(cfg config.Config, key string) []string {
+	paths := []string{key + ".state"}
+	if private, is := strings.CutSuffix(key, ".pub"); is {
+		paths = append(paths, private+".key.state")
+	}
+	for _, path := range cfg.AuditStates() {
+		if filepath.Clean(path) != filepath.Clean(paths[0]) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// say says where the heads are from.
+func (g *gathered) say(out io.Writer) {
+	switch {
+	case g.State != nil:
+		fmt.Fprintf(out, "The state file of the key was compared: %s, saved %s.\n", g.State.File, utc(g.State.At))
+		for _, given := range g.State.GivenUp {
+			fmt.Fprintf(out, "At %s a person had the key go on without records that it had signed (%s).\n", utc(given.At), given.Why)
+		}
+	case g.noState:
+		fmt.Fprintln(out, "No state file next to the key: heads kept elsewhere show whether this is all.")
+	}
+	if g.QueueHeads != nil {
+		fmt.Fprintf(out, "The queue holds %s of this key.\n", count(*g.QueueHeads, "head"))
+	}
+	if g.GivenUpHeads > 0 {
+		fmt.Fprintf(out, "%s of the queue not compared: a person has given up those records.\n", count(g.GivenUpHeads, "head"))
+	}
+}
+
+// headEvent is the event under which the worker logs the heads, and under which they are printed here.
+const headEvent = "audit_head"
+
+// headLine is a signed head as it stands in the worker's log.
+type headLine struct {
+	Event     string    `json:"event"`
+	Chain     int       `json:"chain"`
+	Seq       int64     `json:"seq"`
+	Hash      string    `json:"hash"`
+	At        time.Time `json:"at"`
+	Signature []byte    `json:"signature"`
+}
+
+func lineOf(h audit.Head) headLine {
+	return headLine{headEvent, h.Chain, h.Seq, h.Hash.String(), h.At, h.Signature}
+}
+
+func (l headLine) head() (audit.Head, error) {
+	h := audit.Head{Chain: l.Chain, Seq: l.Seq, At: l.At, Signature: l.Signature}
+	hash, err := hex.DecodeString(l.Hash)
+	if err != nil || len(hash) != len(h.Hash) {
+		return audit.Head{}, fmt.Errorf("its hash is not %d hexadecimal digits", 2*len(h.Hash))
+	}
+	copy(h.Hash[:], hash)
+	return h, nil
+}
+
+// knownHeads reads the heads of a key among the lines of a file.
+func knownHeads(path string, stdin io.Reader, key audit.Public) (known []audit.Head, err error) {
+	from := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("known heads: %w", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		heads, err := headsInLine(lines.Bytes(), key)
+		if err != nil {
+			return nil, fmt.Errorf("known heads: %s, line %d: %w", path, n, err)
+		}
+		known = append(known, heads...)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("known heads: %s: %w", path, err)
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("known heads: there is no line with the event %s in %s, and no event %s of the key %s", headEvent, path, events.TypeAuditHead, key.ID())
+	}
+	return known, nil
+}
+
+// headsInLine returns the heads of a line of the worker's log, or of an event: those of the key, because many stores may
+// share a queue.
+func headsInLine(line []byte, key audit.Public) ([]audit.Head, error) {
+	var named struct {
+		Event string `json:"event"`
+	}
+	if !json.Valid(line) {
+		return nil, nil
+	}
+	if err := json.Unmarshal(line, &named); err != nil || named.Event != headEvent {
+		heads, _, err := events.Heads(line, key.ID())
+		return heads, err
+	}
+	var logged headLine
+	if err := json.Unmarshal(line, &logged); err != nil {
+		return nil, err
+	}
+	head, err := logged.head()
+	return []audit.Head{head}, err
+}

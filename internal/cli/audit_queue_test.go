@@ -1,0 +1,92 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/events/eventstest"
+)
+
+func TestTheHeadsInTheQueueShowAStoreThatWasPutBack(t *testing.T) {
+	a, s := archived(t, week()), eventstest.Start(t, devqueue.StartNATS)
+	a.settings = append(a.settings, "RETRY_EVENTS_URL="+s.URL())
+	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "The queue holds 0 heads of this key.") {
+		t.Errorf("before anything was published:\n%s", stdout)
+	}
+	publisher := s.With(t, "")
+	store := a.open(t)
+	heads, err := store.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := audit.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := func(secret *audit.Secret, heads ...audit.Head) events.Event {
+		t.Helper()
+		event, err := events.FromHeads("zeebe", secret.Public(), heads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventstest.Await(t, "it is published", func() bool { return publisher.Publish(t.Context(), []events.Event{event})[0] == nil })
+		return event
+	}
+	publish(a.secret, heads...)
+	publish(other, other.Head(audit.ChainAt(1, 99, audit.Hash{}), today)) // another store on the same queue
+	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "1 known head agreed with it.") || !strings.Contains(stdout, "The queue holds 1 head of this key.") {
+		t.Errorf("output:\n%s", stdout)
+	}
+
+	event := publish(a.secret, a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today))
+	file := filepath.Join(t.TempDir(), "events.jsonl")
+	if err := os.WriteFile(file, append(event.JSON, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
+		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "record 17: removed: the chain had 20 records") {
+			t.Errorf("%v: exit code %d, complaint %q", args, code, stderr)
+		}
+	}
+	// A person has restored a backup, and the key goes on without the four.
+	given := audit.State{At: today, Heads: heads, GivenUp: []audit.GivenUp{{At: today.Add(time.Hour), Why: audit.Restored, From: heads}}}
+	if err := a.secret.SaveState(a.path+".key.state", given); err != nil {
+		t.Fatal(err)
+	}
+	stdout := a.must(t, "audit", "verify")
+	if !strings.Contains(stdout, "1 head of the queue not compared: a person has given up those records.") || !strings.Contains(stdout, "(restored)") {
+		t.Errorf("output:\n%s", stdout)
+	}
+}
+
+func TestAQueueThatCannotBeReadIsAWarning(t *testing.T) {
+	a := archived(t, week())
+	settings := a.settings
+	for url, want := range map[string]string{
+		"amqp://user:secret@127.0.0.1:1/": "RabbitMQ cannot be read without taking the events",
+		"kafka://127.0.0.1:1":             "connect to Kafka",
+		"nats://127.0.0.1:1":              "NATS is not connected",
+	} {
+		a.settings = append(slices.Clip(settings), "RETRY_EVENTS_URL="+url)
+		code, stdout, stderr := a.run(t, "audit", "verify", "--json")
+		var got struct {
+			OK       bool
+			Warnings []string
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || !got.OK || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], want) ||
+			!strings.Contains(stderr, "the heads in the queue were not compared") || strings.Contains(stderr+stdout, "secret") {
+			t.Errorf("%s: exit code %d, output %s, complaint %q (%v)", url, code, stdout, stderr, err)
+		}
+	}
+}
