@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 
@@ -105,6 +106,9 @@ func (q *queue) hasAll(order map[string]int64) (repeated int) {
 	for _, message := range q.read() {
 		var e seen
 		r.must(json.Unmarshal(message, &e))
+		if e.Type == events.TypeAuditHead {
+			continue // it is of no record
+		}
 		id, known := order[e.ID]
 		switch {
 		case !known:

@@ -47,7 +47,10 @@ func refused(err error) error {
 }
 
 // noteChain notes, apart from head and records, that the chain was begun, so that a check misses them where all are gone.
-const noteChain = "INSERT OR IGNORE INTO meta (name, value) VALUES ('chain 1', datetime())"
+const (
+	noteChain  = "INSERT OR IGNORE INTO meta (name, value) VALUES ('chain 1', datetime())"
+	chainNoted = "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'chain 1')"
+)
 
 // batch is the records of one transaction.
 type batch struct {

@@ -20,15 +20,21 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	return all, nil
+	if len(all) > 0 {
+		return all, nil
+	}
+	var begun bool
+	if err := s.ask(ctx, chainNoted, nil, &begun); err != nil || !begun {
+		return nil, err
+	}
+	return []audit.Head{{Chain: chainNumber}}, nil // all of it is gone
 }
 
-// heads returns the head. Where there is none but there are records, or were, it is one that nobody signed; noteChain is
-// what tells that there were, when all are gone.
+// heads returns the head. Where there is none but there are records, or stubs, it is one that nobody signed.
 func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 	rows, err := from.QueryContext(ctx, `SELECT chain, seq, hash, at, signature FROM heads
 		UNION ALL SELECT 1, 0, x'', 0, x'' WHERE NOT EXISTS (SELECT 1 FROM heads WHERE chain = 1)
-			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM stubs) OR EXISTS (SELECT 1 FROM meta WHERE name = 'chain 1'))
+			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM stubs))
 		ORDER BY 1`)
 	if err != nil {
 		return nil, err
