@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
 )
@@ -136,6 +138,50 @@ func TestTheDailyCheckMissesWhatTheStateFileHas(t *testing.T) {
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "emptied.db"), k.secret, 0)
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 0 {
 		t.Error("nobody misses the records that the state file names")
+	}
+}
+
+func TestTheHeadsAreLoggedAtTheStartAndAtTheStop(t *testing.T) {
+	k := keptTrail(t)
+	k.cfg.AuditRetention = 60
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	k.keep(ctx)
+	// The context has ended before the start's line, whose question to the store fails; the one of the stop is certain.
+	if n := k.logs.FilterMessage("audit_head").Len(); n != 1 {
+		t.Errorf("stopped at once, they were logged %d times", n)
+	}
+	ctx, stop = context.WithCancel(t.Context())
+	kept := make(chan struct{})
+	go func() { defer close(kept); k.keep(ctx) }()
+	for k.logs.FilterMessage("audit_head").Len() < 2 {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("no head at the start")
+		}
+	}
+	stop()
+	<-kept
+	if n := k.logs.FilterMessage("audit_head").Len(); n != 3 {
+		t.Errorf("with the start and the stop, they were logged %d times, want 3", n)
+	}
+}
+
+func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
+	k := keptTrail(t)
+	k.cfg.ClusterName = "zeebe"
+	event, err := k.headsEvent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, _, err := events.Heads(event.JSON, k.secret.Public().ID())
+	if err != nil || len(heads) != 1 || heads[0].Seq != 3 || !k.secret.Public().CheckHead(heads[0]) {
+		t.Errorf("%+v, %v", heads, err)
+	}
+	k.change(t, "DELETE FROM heads")
+	if event, err := k.headsEvent(t.Context()); err != nil || event.ID != "" {
+		t.Errorf("a head that is gone: %s, %v", event.JSON, err)
 	}
 }
 

@@ -236,6 +236,13 @@ func TestARepeatedEventHasTheIDOfTheFirst(t *testing.T) {
 		q.drains(w)
 	}
 	invariants(r)
+	r.until("the heads of the trail are in the queue, where a check finds them by itself", func() bool {
+		command := r.command("audit", "verify", "--json")
+		command.Env = append(command.Env, "RETRY_EVENTS_URL="+q.url)
+		said, err := command.Output()
+		r.must(err)
+		return strings.Contains(string(said), `"queueHeads": `) && !strings.Contains(string(said), `"queueHeads": 0`)
+	})
 	r.happened(losses, "times acknowledgements were lost")
 	r.happened(r.repeated, "events came again")
 }
