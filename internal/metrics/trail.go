@@ -13,7 +13,7 @@ func newTrail() trail {
 	t := trail{
 		intact: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "retry_audit_intact",
-			Help: "1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added; NaN before the first.",
+			Help: "1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added, or the store is not as the worker makes it; NaN before the first.",
 		}),
 		verified: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "retry_audit_verified_timestamp_seconds",
