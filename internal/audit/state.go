@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -133,8 +135,6 @@ func SyncDir(dir string) error {
 
 // MissingError says that a key has signed records that the store does not have.
 type MissingError struct {
-	// At is when the state was saved that names them.
-	At     time.Time
 	Chains []MissingChain
 }
 
@@ -164,9 +164,9 @@ func (e *MissingError) Error() string {
 
 // Missing compares the state with the present heads of a store and returns a [*MissingError] if a chain is gone, has fewer
 // records than the key has signed, or ends at the same place with another record. It returns nil otherwise. A chain that has
-// grown since agrees as far as heads tell; a check of the whole trail shows the rest.
+// grown since agrees as far as heads tell; [Compare] looks at the record too.
 func (st State) Missing(present []Head) error {
-	missing := &MissingError{At: st.At}
+	missing := &MissingError{}
 	for _, signed := range st.Heads {
 		has := headOf(present, signed.Chain)
 		if has.Seq < signed.Seq || has.Seq == signed.Seq && has.Hash != signed.Hash {
@@ -178,6 +178,41 @@ func (st State) Missing(present []Head) error {
 	}
 	return missing
 }
+
+// Compare looks for what the key has signed in a store, and returns a [*MissingError] for what is not there. Of a chain that has
+// grown since it reads the record at the place of the signed head, if that is not removed.
+func Compare(ctx context.Context, store Keeper, signed []Head) error {
+	signed = slices.DeleteFunc(slices.Clone(signed), func(h Head) bool { return h.Seq == 0 })
+	if len(signed) == 0 {
+		return nil
+	}
+	present, err := store.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	if err := (State{Heads: signed}).Missing(present); err != nil {
+		return err
+	}
+	missing := &MissingError{}
+	for _, h := range signed {
+		err := store.Walk(ctx, h.Chain, h.Seq-1, func(r *Record) error {
+			if r.Seq == h.Seq && r.Hash != h.Hash {
+				missing.Chains = append(missing.Chains, MissingChain{Signed: h, Has: headOf(present, h.Chain)})
+			}
+			return errEnough
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	if len(missing.Chains) > 0 {
+		return missing
+	}
+	return nil
+}
+
+// errEnough ends a walk.
+var errEnough = errors.New("enough")
 
 // headOf returns the head of a chain, the zero head where there is none.
 func headOf(heads []Head, chain int) Head {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit/audittest"
@@ -41,9 +42,9 @@ func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }

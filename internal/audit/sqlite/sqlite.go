@@ -12,10 +12,10 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -28,6 +28,10 @@ const readers = 4
 type Options struct {
 	// Worker is the name under which the holder of the file is shown to whoever is refused.
 	Worker string
+	// Signed are heads that the key is known to have signed. A store without these records is not opened, nor made.
+	Signed []audit.Head
+	// NewTrail opens it all the same, and also where the process before has left such a head behind.
+	NewTrail bool
 }
 
 // Store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
@@ -36,55 +40,109 @@ type Store struct {
 	secret *audit.Secret // nil where the store is read-only
 
 	read    *sql.DB
-	lock    *flock.Flock
+	hold    *hold
+	place   *place        // this and hold are nil where the store is read-only
 	turn    chan struct{} // holds a token while somebody writes
 	writer  *writer       // nil until the first write, and after a failed one
-	closed  bool          // both are for whoever has the turn
+	opened  bool
+	closed  bool // these are for whoever has the turn
 	leading atomic.Bool
 	noted   atomic.Bool // there may be deaths to be ended by an Append
 	died    bool        // the process before this one has not closed the store
 
 	rounds, firstFailures *sql.Stmt
+
+	// acknowledged is the head of the last commit that was reported done, rescued that the log of a file that is not in
+	// its place was brought into the file. Both are for whoever has the turn.
+	acknowledged audit.Head
+	rescued      bool
 }
 
 var _ audit.Store = (*Store)(nil)
 
 // Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two beside it are
 // readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
-// [*audit.NewerSchemaError], a [*audit.WrongKeyError], or a [*audit.BrokenError] where the last record is not the one
-// that the signed head names.
+// [*audit.NewerSchemaError], a [*audit.WrongKeyError], a [*audit.MissingError] where the key has signed records that the
+// store does not have, or a [*audit.BrokenError] where the last record is not the one that the signed head names.
 func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (*Store, error) {
-	lock, err := hold(path, o.Worker)
+	h, err := holdFile(path, o.Worker)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, secret: secret, lock: lock, turn: make(chan struct{}, 1)}
-	if err := s.open(ctx); err != nil {
+	s := &Store{path: path, secret: secret, hold: h, turn: make(chan struct{}, 1)}
+	if err := s.open(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.opened = true
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) open(ctx context.Context, o Options) error {
+	var signed []audit.Head
+	if !o.NewTrail {
+		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.left) {
+			signed = append(slices.Clip(signed), s.hold.left)
+		}
+	}
+	if err := s.begun(signed, o.NewTrail); err != nil {
+		return s.failed(err)
+	}
 	if err := private(s.path); err != nil {
+		return s.failed(err)
+	}
+	var err error
+	if s.place, err = newPlace(s.path, s.hold.file); err != nil {
+		if _, held := errors.AsType[*audit.HeldError](err); held {
+			return err
+		}
 		return s.failed(err)
 	}
 	if err := migrate(ctx, s.path); err != nil {
 		return s.failed(err)
 	}
-	s.read = openReaders(s.path)
+	if s.read, err = s.place.pool("ro"); err != nil {
+		return s.failed(err)
+	}
+	limit(s.read)
 	if err := s.checkSmall(ctx); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, s.path, s.secret)
+	w, err := openWriter(ctx, s.place, s.secret)
 	if err != nil {
 		return s.failed(err)
 	}
 	s.writer = w
+	if err := errors.Join(audit.Compare(ctx, s, signed), s.place.settle()); err != nil {
+		return s.failed(err)
+	}
 	if err := s.begin(ctx, w); err != nil {
 		return s.failed(err)
 	}
+	s.acknowledged = w.head
 	return s.prepare(ctx)
+}
+
+// begun refuses to make a store where there was one, and to open one that is mounted by itself.
+func (s *Store) begun(signed []audit.Head, newTrail bool) error {
+	if isMountPoint(s.hold.file) {
+		return errors.New("the file is a mount of its own: mount its directory instead, because SQLite's log lies next to it, and would not be kept where the file is")
+	}
+	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	missing := &audit.MissingError{}
+	for _, h := range signed {
+		if h.Seq > 0 {
+			missing.Chains = append(missing.Chains, audit.MissingChain{Signed: h})
+		}
+	}
+	if len(missing.Chains) > 0 {
+		return missing
+	}
+	if log, err := os.Stat(s.hold.file + "-wal"); err == nil && log.Size() > 0 && !newTrail {
+		return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", s.hold.file)
+	}
+	return nil
 }
 
 // prepare prepares what jobs wait for.
@@ -105,7 +163,11 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, s.failed(err)
 	}
-	s.read = openReaders(path)
+	var err error
+	if s.read, err = sql.Open("sqlite", source(path, "ro")); err != nil {
+		return nil, s.failed(err)
+	}
+	limit(s.read)
 	if err := checkVersion(ctx, s.read); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
@@ -116,27 +178,43 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
-// disk hangs: whoever stops puts a bound to that.
+// disk hangs: whoever stops puts a bound to that. A store that is not in its place is an error.
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
 	var errs []error
+	stray, inOrder := false, s.opened && s.writer != nil // without a writer nobody knows what the file has
+	if s.place != nil && s.opened {
+		err := s.stayInPlace(context.Background())
+		stray, errs = err != nil, append(errs, err)
+	}
+	if s.writer != nil && stray { // while the readers are there: the last connection tidies up by name
+		s.writer.keepLog()
+		errs = append(errs, s.writer.close())
+		s.writer = nil
+	}
 	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures} {
-		if question != nil && !s.closed {
+		if question != nil {
 			errs = append(errs, question.Close())
 		}
 	}
-	if s.read != nil && !s.closed {
+	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.exec(context.Background(), clearRunning), s.writer.close())
 		s.writer = nil
 	}
-	if s.lock != nil && !s.closed {
-		errs = append(errs, release(s.lock))
+	if s.place != nil { // not before SQLite has closed it
+		errs = append(errs, s.place.open.Close())
 	}
-	s.closed = true
+	if s.hold != nil {
+		errs = append(errs, s.hold.release(inOrder && !stray))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return s.failed(err)
 	}
@@ -161,18 +239,36 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 	if err := ctx.Err(); err != nil {
 		return s.failed(err)
 	}
-	ctx = context.WithoutCancel(ctx)
-	if s.writer == nil {
-		w, err := openWriter(ctx, s.path, s.secret)
-		if err != nil {
-			return s.failed(err)
+	if err := s.commit(context.WithoutCancel(ctx), do); err != nil {
+		return s.failed(err)
+	}
+	return nil
+}
+
+// commit is write for whoever has the turn. It fails where the file is not in its place, before the transaction or after it:
+// what it has stored is then in a file that the next process does not open.
+func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
+	if s.writer != nil {
+		if err := s.stayInPlace(ctx); err != nil {
+			return err
 		}
-		s.writer = w
+	}
+	if s.writer == nil {
+		if err := s.reopen(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.writer.transact(ctx, do); err != nil {
 		_ = s.writer.close() // the transaction's error is the one that tells something
 		s.writer = nil
-		return s.failed(err)
+		return err
+	}
+	if err := s.stayInPlace(ctx); err != nil {
+		return err
+	}
+	if s.acknowledged.Seq != s.writer.seq {
+		s.acknowledged = s.writer.head
+		s.hold.note(s.acknowledged)
 	}
 	return nil
 }
@@ -211,12 +307,8 @@ func source(path, mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 
-func openReaders(path string) *sql.DB {
-	db, err := sql.Open("sqlite", source(path, "ro"))
-	if err != nil {
-		panic(err) // only where there is no such driver
-	}
+// limit bounds the readers.
+func limit(db *sql.DB) {
 	db.SetMaxOpenConns(readers)
 	db.SetMaxIdleConns(readers)
-	return db
 }

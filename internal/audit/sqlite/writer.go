@@ -24,6 +24,7 @@ type writer struct {
 
 	seq  int64
 	last audit.Hash
+	head audit.Head // the signed end, zero where there are no records
 	// published and answered are the places up to which records have lost these marks; see marks.
 	published, answered int64
 	// args are what the next statement is given, named what the driver is; both are reused.
@@ -31,10 +32,10 @@ type writer struct {
 	named []driver.NamedValue
 }
 
-func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
+func openWriter(ctx context.Context, p *place, secret *audit.Secret) (*writer, error) {
 	// secure_delete: what the retention removes is to be gone from the file too, and not only from its tables. It must be
 	// on all the time, for rows that move within the file leave copies of themselves behind.
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)"))
+	db, err := p.pool("rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)")
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +88,7 @@ func (w *writer) load(ctx context.Context) error {
 	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
 		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, ID: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
 	}
+	w.head = heads[0]
 	return nil
 }
 

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockByte is far behind the bytes that SQLite locks, which begin at 1 GiB, and behind any file.
+const lockByte = 1 << 62
+
+// lockOpen locks a byte of the open file against every other descriptor of it, by whatever name that was opened. The lock
+// ends with the descriptor, and SQLite's own locks neither see it nor end it. held is true where another descriptor has it.
+func lockOpen(f *os.File) (held bool, err error) {
+	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: lockByte, Len: 1})
+	switch {
+	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
+		return true, nil
+	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOLCK) || errors.Is(err, errors.ErrUnsupported):
+		return false, nil // a file system or kernel without such locks: the lock file is what there is
+	}
+	return false, err
+}
+
+// links is how many names the file has.
+func links(info fs.FileInfo) uint64 {
+	if stat, is := info.Sys().(*syscall.Stat_t); is {
+		return uint64(stat.Nlink) //nolint:unconvert // it is 32 bits on other processors
+	}
+	return 1
+}
+
+// isMountPoint reports whether this very file, an absolute path without links, is mounted from elsewhere.
+func isMountPoint(file string) bool {
+	mounts, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return false // without /proc nobody can tell
+	}
+	defer mounts.Close()
+	lines := bufio.NewScanner(mounts)
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) > 4 && unescape(fields[4]) == file {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape undoes the octal escapes of blanks and their like, such as \040.
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+3 < len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
