@@ -43,6 +43,7 @@ type App struct {
 
 	store    audit.Store
 	secret   *audit.Secret
+	trail    *trailState
 	recorder *audit.Recorder
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
@@ -89,10 +90,12 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if err = a.openTracing(ctx, version); err != nil {
 		return nil, err
 	}
-	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
+	if a.store, a.trail, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
+	a.secret = a.trail.secret
 	a.later("close the audit store", a.store.Close)
+	a.trail.save(ctx, a.store)
 	registry := metrics.NewRegistry()
 	numbers := metrics.New(registry, a.policies.Current().All())
 	a.numbers = numbers
@@ -197,6 +200,7 @@ func (a *App) Run(ctx context.Context) error {
 	var tending sync.WaitGroup
 	tending.Go(func() { a.recorder.Run(background) })
 	tending.Go(func() { a.keep(background) })
+	tending.Go(func() { a.watchPlace(background) })
 	tending.Go(func() { a.reloadPolicies(background) })
 	tending.Go(func() { a.watchTrail(background) })
 	if a.relay != nil {

@@ -44,7 +44,11 @@ func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, *audit.Secr
 	if _, err := audit.LoadSecret(cfg.AuditKey()); err != nil {
 		return nil, nil, err
 	}
-	return openStore(ctx, cfg, zap.NewNop())
+	store, st, err := openStore(ctx, cfg, zap.NewNop())
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, st.secret, nil
 }
 
 // Migrate brings the tables of a PostgreSQL store up to date; the URL must name the role that owns them. A SQLite store

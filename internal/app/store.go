@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,36 +16,89 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 )
 
-// openStore opens the store that the configuration names, for writing, and the key of its audit trail.
-func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.Store, *audit.Secret, error) {
-	if path := cfg.SQLitePath(); path != "" {
-		secret, made, err := secretFor(cfg)
-		if err != nil {
-			return nil, nil, ofKeySetting(cfg, err)
-		}
-		if made {
-			log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
-				zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
-		}
-		store, err := sqlite.Open(ctx, path, secret, sqlite.Options{Worker: cfg.WorkerName})
-		if err != nil {
-			return nil, nil, err
-		}
-		return store, secret, nil
-	}
-	if cfg.AuditKeyFile == "" {
-		return nil, nil, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
-			"openssl genpkey -algorithm ed25519 -out audit.key"}
-	}
-	secret, err := audit.LoadSecret(cfg.AuditKey())
+// openStore opens the store that the configuration names, for writing, and the key of its audit trail. Where the key has
+// signed records that the store does not have, it is refused, unless a person begins a new trail.
+func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.Store, *trailState, error) {
+	secret, orphan, err := secretFor(cfg, log)
 	if err != nil {
 		return nil, nil, ofKeySetting(cfg, err)
 	}
-	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName})
+	st, err := loadState(cfg, secret, log)
 	if err != nil {
 		return nil, nil, err
 	}
-	return store, secret, nil
+	if orphan = orphan && len(st.Heads) == 0; orphan && !cfg.NewTrail() {
+		return nil, nil, incomplete(cfg, fmt.Errorf("the key %s was made with a store, and there is none", cfg.AuditKey()))
+	}
+	open := openPostgres
+	if cfg.SQLitePath() != "" {
+		open = openSQLite
+	}
+	store, err := open(ctx, cfg, st, false)
+	missing, is := errors.AsType[*audit.MissingError](err)
+	switch {
+	case is && !cfg.NewTrail():
+		return nil, nil, incomplete(cfg, err)
+	case is:
+		if store, err = open(ctx, cfg, st, true); err == nil {
+			err = st.beginAnew(ctx, store, missing)
+		}
+	case err == nil && orphan:
+		err = st.beginAnew(ctx, store, &audit.MissingError{})
+	case err == nil && cfg.NewTrail():
+		log.Warn("new_trail_without_effect", zap.String("detail", "the store has all that its key is known to have signed; start without --new-trail"))
+	}
+	if err != nil {
+		if store != nil {
+			err = errors.Join(err, store.Close())
+		}
+		return nil, nil, err
+	}
+	return store, st, nil
+}
+
+// beginAnew gives up what is missing, for good.
+func (s *trailState) beginAnew(ctx context.Context, store audit.Store, missing *audit.MissingError) error {
+	from, err := store.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	gone := []audit.Head{}
+	if len(missing.Chains) == 0 {
+		s.log.Warn("audit_trail_begun_anew", zap.String("detail", "what the key had signed before is not known"))
+	}
+	for _, c := range missing.Chains {
+		gone = append(gone, c.Signed)
+		s.log.Warn("audit_trail_begun_anew", zap.Int("chain", c.Signed.Chain), zap.Int64("seq", c.Signed.Seq), zap.Stringer("hash", c.Signed.Hash),
+			zap.String("at", c.Signed.At.Format(time.RFC3339Nano)), zap.Binary("signature", c.Signed.Signature), zap.Int64("goesOnFrom", c.Has.Seq))
+	}
+	s.giveUp(audit.NewTrail, gone, from)
+	if err := s.write(); err != nil && !s.unkept(err) {
+		return err
+	}
+	return nil
+}
+
+func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
+	store, err := sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail})
+	if err != nil {
+		return nil, err // and not a nil of a type
+	}
+	return store, nil
+}
+
+func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
+	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), st.secret, postgres.Options{Worker: cfg.WorkerName})
+	if err != nil {
+		return nil, err
+	}
+	if newTrail {
+		return store, nil
+	}
+	if err := audit.Compare(ctx, store, st.Heads); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
 }
 
 // ofKeySetting names the setting of the key in an error about it, where the path stands in that setting.
@@ -57,18 +109,33 @@ func ofKeySetting(cfg config.Config, err error) error {
 	return fmt.Errorf("RETRY_AUDIT_KEY_FILE: %w", err)
 }
 
-// secretFor reads the key of a SQLite store. It is made where nobody named one and there is no store yet: a store whose
-// key is lost cannot be gone on with.
-func secretFor(cfg config.Config) (secret *audit.Secret, made bool, err error) {
-	_, err = os.Stat(cfg.SQLitePath())
-	if cfg.AuditKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
-		return audit.LoadOrMakeSecret(cfg.AuditKey())
+// secretFor reads the key of the store. Only that of a SQLite store is made, where nobody named one and there is neither
+// store nor key yet: a store whose key is lost cannot be gone on with. orphan says that there is a key that a worker once made with
+// a store, and no store.
+func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, orphan bool, err error) {
+	path := cfg.SQLitePath()
+	if path == "" && cfg.AuditKeyFile == "" {
+		return nil, false, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
+			"openssl genpkey -algorithm ed25519 -out audit.key"}
+	}
+	none := path != "" && empty(path)
+	if none && cfg.AuditKeyFile == "" {
+		secret, made, err := audit.LoadOrMakeSecret(cfg.AuditKey())
+		if made {
+			log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
+				zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
+		}
+		return secret, !made, err
 	}
 	secret, err = audit.LoadSecret(cfg.AuditKey())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return secret, false, err
 	}
-	return secret, false, err
+	if none || path == "" {
+		return nil, false, fmt.Errorf("%w. If %s has never had records, make the key: openssl genpkey -algorithm ed25519 -out %s. "+
+			"If it had, restore the key that they were signed with: another one cannot go on with them", err, cfg.DatabaseURL, cfg.AuditKey())
+	}
+	return nil, false, fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
 }
 
 const (
@@ -125,9 +192,10 @@ const (
 
 // keep looks after the audit trail until ctx ends.
 func (a *App) keep(ctx context.Context) {
-	heads, retention := time.NewTicker(headEvery), time.NewTicker(retainEvery)
+	heads, retention, state := time.NewTicker(headEvery), time.NewTicker(retainEvery), time.NewTicker(time.Second)
 	defer heads.Stop()
 	defer retention.Stop()
+	defer state.Stop()
 	a.logHeads(ctx)
 	a.retain(ctx)
 	for {
@@ -136,11 +204,41 @@ func (a *App) keep(ctx context.Context) {
 			a.logHeads(ctx)
 		case <-retention.C:
 			a.retain(ctx)
+		case <-state.C:
+			a.trail.save(ctx, a.store)
+			if len(a.trail.Heads) > 0 { // until there is a first one, it is looked for every second
+				state.Reset(stateEvery)
+			}
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 			defer cancel()
 			a.logHeads(last)
+			a.trail.save(last, a.store)
 			return
+		}
+	}
+}
+
+// watchPlace looks every second whether the file of the store is still the one at its path, so that a store that nobody
+// writes to is not taken for granted.
+func (a *App) watchPlace(ctx context.Context) {
+	store, is := a.store.(interface{ InPlace() error })
+	if !is {
+		return
+	}
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if a.recorder.Err() != nil {
+			continue // it is looked at by each try whether the store is back
+		}
+		if err := store.InPlace(); err != nil {
+			a.recorder.Lost(err)
 		}
 	}
 }

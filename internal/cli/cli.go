@@ -108,6 +108,7 @@ variables: worker config --help.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Flags().AddFlag(run.Flags().Lookup(newTrailFlag))
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true

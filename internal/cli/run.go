@@ -8,7 +8,7 @@ import (
 )
 
 func newRun() *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "run",
 		Short: "Work the analyze-retry jobs until stopped (the default)",
 		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM. Then
@@ -16,7 +16,12 @@ it takes no more jobs, finishes those in hand or hands them back, and exits 0; a
 second signal ends it at once. A broker that is not there is waited for.
 
 The log goes to standard output, one JSON object per line. /metrics, /healthz
-and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
+and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.
+
+Where the key of the audit trail has signed records that the store does not
+have, the start is refused: restore a backup (worker audit restore). With
+--new-trail it goes on without them, and the file with what the key has signed
+(the key's name and .state) keeps where the earlier trail ended.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			cfg, err := bounded(command.Context(), app.LoadConfig)
@@ -26,6 +31,9 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 			log, err := app.NewLogger(cfg, command.OutOrStdout())
 			if err != nil {
 				return err
+			}
+			if newTrail, _ := command.Flags().GetBool(newTrailFlag); newTrail {
+				cfg = cfg.WithNewTrail()
 			}
 			restore, err := app.CaptureLibraryLogs(log)
 			if err != nil {
@@ -60,4 +68,8 @@ and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 			return nil
 		},
 	}
+	command.Flags().Bool(newTrailFlag, false, "go on without records that are gone for good")
+	return command
 }
+
+const newTrailFlag = "new-trail"

@@ -52,7 +52,18 @@ type Config struct {
 	// sources holds where the values come from that are no defaults, by the names of their settings.
 	sources  map[string]string
 	warnings []string
+	newTrail bool
 }
+
+// WithNewTrail is the configuration with the word of a person that records which the audit trail's key has signed are gone. It
+// is no setting: nobody is to leave it on.
+func (c Config) WithNewTrail() Config {
+	c.newTrail = true
+	return c
+}
+
+// NewTrail reports whether a person has given that word.
+func (c *Config) NewTrail() bool { return c.newTrail }
 
 // Warnings are what may be a mistake in the environment but hinders no start, one sentence each: names that other clients of
 // Zeebe read and this worker does not. No value is in them.

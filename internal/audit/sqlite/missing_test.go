@@ -21,8 +21,10 @@ func TestRecordsThatWentWithTheLogAreMissedByTheNextProcess(t *testing.T) {
 		"log and index": func(path string) error { return errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")) },
 		"cut off":       func(path string) error { return os.Truncate(path+"-wal", 0) },
 		"the file":      os.Remove,
-		"all three":     func(path string) error { return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm")) },
-		"moved":         func(path string) error { return os.Rename(path, path+".old") },
+		"all three": func(path string) error {
+			return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"))
+		},
+		"moved": func(path string) error { return os.Rename(path, path+".old") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, secret := newFile(t), newSecret(t)

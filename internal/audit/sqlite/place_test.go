@@ -163,10 +163,14 @@ func TestALogThatIsTakenAwayCostsNoRecord(t *testing.T) {
 		}
 	}
 	for name, stray := range map[string]func(t *testing.T, path string){
-		"log":       func(t *testing.T, path string) { t.Helper(); remove(t, path, "-wal") },
-		"index":     func(t *testing.T, path string) { t.Helper(); remove(t, path, "-shm") },
-		"both":      func(t *testing.T, path string) { t.Helper(); remove(t, path, "-wal", "-shm") },
-		"new empty": func(t *testing.T, path string) { t.Helper(); remove(t, path, "-wal"); must(t, os.WriteFile(path+"-wal", nil, 0o600)) },
+		"log":   func(t *testing.T, path string) { t.Helper(); remove(t, path, "-wal") },
+		"index": func(t *testing.T, path string) { t.Helper(); remove(t, path, "-shm") },
+		"both":  func(t *testing.T, path string) { t.Helper(); remove(t, path, "-wal", "-shm") },
+		"new empty": func(t *testing.T, path string) {
+			t.Helper()
+			remove(t, path, "-wal")
+			must(t, os.WriteFile(path+"-wal", nil, 0o600))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, secret := working(t)

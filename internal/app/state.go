@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// stateEvery is how often the state of the audit trail is saved, if it has changed.
+const stateEvery = time.Minute
+
+// trailState is what the key has signed last, and the file in which that is kept.
+type trailState struct {
+	audit.State
+
+	secret *audit.Secret
+	log    *zap.Logger
+	files  []string // candidates, the best first
+	// failing says that the last save failed, which is logged once.
+	failing bool
+}
+
+// loadState reads the newest of the files that the configuration names. One that cannot be read is an error unless another
+// one can: it may be what shows that records are missing.
+func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trailState, error) {
+	s := &trailState{secret: secret, log: log, files: cfg.AuditStates()}
+	var faults []error
+	found := false
+	for _, file := range s.files {
+		st, err := audit.LoadState(file, secret.Public())
+		switch {
+		case err == nil && (!found || st.At.After(s.At)):
+			s.State, found = st, true
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			faults = append(faults, err)
+		}
+	}
+	if !found {
+		return s, errors.Join(faults...)
+	}
+	return s, nil
+}
+
+// save notes the present heads of a store and writes them down, in the first place that takes files. A state is never saved
+// that lacks what the one before had: that something is gone must not be forgotten.
+func (s *trailState) save(ctx context.Context, store audit.Keeper) {
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		return // whoever asked for the heads, or the next write, says so
+	}
+	heads = slices.DeleteFunc(heads, func(h audit.Head) bool { return !s.secret.Public().CheckHead(h) })
+	if err := s.Missing(heads); err != nil {
+		if !s.failing {
+			s.log.Error("audit_records_missing", zap.Error(err),
+				zap.String("detail", "the store was put back to an earlier state while the worker ran; the next start is refused until somebody has looked"))
+		}
+		s.failing = true
+		return
+	}
+	if !s.At.IsZero() && slices.EqualFunc(heads, s.Heads, func(a, b audit.Head) bool { return a.Chain == b.Chain && a.Seq == b.Seq }) {
+		return
+	}
+	s.Heads = heads
+	if err := s.write(); err != nil {
+		if !s.failing && !s.unkept(err) {
+			s.log.Warn("audit_state_not_saved", zap.Error(err), zap.String("detail", "a store that loses records is noticed by its own files only"))
+		}
+		s.failing = true
+		return
+	}
+	s.failing = false
+}
+
+// write saves the state, without taking anything in.
+func (s *trailState) write() error {
+	s.At = time.Now()
+	for i, file := range s.files {
+		err := s.secret.SaveState(file, s.State)
+		if err == nil {
+			s.files = s.files[i : i+1] // the others would be older
+			return nil
+		}
+		if i == len(s.files)-1 || !mayNotWrite(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unkept logs that there is no place for the state, and reports whether that is why the save failed. A database server keeps
+// its own files, and the key of its workers is often mounted read-only.
+func (s *trailState) unkept(err error) bool {
+	if !mayNotWrite(err) {
+		return false
+	}
+	s.log.Info("audit_state_not_kept", zap.Strings("files", s.files),
+		zap.String("detail", "the key's directory takes no files: records that go missing are not noticed at the start; keep the heads in the log (audit_head)"))
+	return true
+}
+
+// mayNotWrite reports whether a directory takes no files from this process.
+func mayNotWrite(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly)
+}
+
+// giveUp notes that a person goes on without these records, from what the store has.
+func (s *trailState) giveUp(why string, missing []audit.Head, from []audit.Head) {
+	s.GivenUp = append(s.GivenUp, audit.GivenUp{At: time.Now().UTC().Truncate(time.Microsecond), Why: why, Heads: missing, From: from})
+	s.Heads = from
+}
+
+// incomplete says what to do about a trail of which records are missing.
+func incomplete(cfg config.Config, err error) error {
+	restore := "restore a backup (pg_restore, docs/operations.md)"
+	if cfg.SQLitePath() != "" {
+		restore = "restore a backup (worker audit restore BACKUP)"
+	}
+	return fmt.Errorf("%w. Records of the audit trail are missing in %s: see that it is the right store (a volume that is not mounted?), or %s; "+
+		"if they are gone and that is accepted, begin anew with: worker run --new-trail", err, cfg.DatabaseURL, restore)
+}
+
+// empty reports whether there is no store at the path, or nothing in the file.
+func empty(path string) bool {
+	info, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
