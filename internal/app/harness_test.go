@@ -20,10 +20,11 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/devpostgres"
 	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 // client keeps no connections, so that none is left when a test ends.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}

@@ -1,0 +1,190 @@
+package app_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/devpostgres"
+)
+
+func some(n int64) (records []audit.Record) {
+	for key := range n {
+		records = append(records, audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"})
+	}
+	return records
+}
+
+// signedBy is the configuration of a worker that has written so many records and has stopped in order.
+func signedBy(t *testing.T, records int64) config.Config {
+	t.Helper()
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg, some(records)...)
+	ran(t, cfg)
+	return cfg
+}
+
+// ran starts a worker and stops it.
+func ran(t *testing.T, cfg config.Config) *running {
+	t.Helper()
+	r := start(t, cfg)
+	r.stop()
+	if err := r.awaitStop(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func refused(t *testing.T, cfg config.Config, parts ...string) {
+	t.Helper()
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+	if err == nil {
+		t.Fatal("it has started")
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("refused with %q, without %q", err, part)
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, cfg config.Config) config.Config{
+		"no store": func(t *testing.T, cfg config.Config) config.Config {
+			t.Helper()
+			must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
+			return cfg
+		},
+		"an empty file": func(t *testing.T, cfg config.Config) config.Config {
+			t.Helper()
+			must(t, os.Truncate(cfg.SQLitePath(), 0))
+			return cfg
+		},
+		"another path": func(t *testing.T, cfg config.Config) config.Config {
+			t.Helper()
+			cfg.AuditKeyFile = cfg.AuditKey()
+			cfg.DatabaseURL = config.URL("sqlite://" + filepath.Join(t.TempDir(), "mistyped.db"))
+			return cfg
+		},
+		"an earlier one": func(t *testing.T, cfg config.Config) config.Config {
+			t.Helper()
+			key := cfg.AuditKey()
+			cfg.DatabaseURL = config.URL("sqlite://" + filepath.Join(t.TempDir(), "earlier.db"))
+			cfg.AuditKeyFile = key
+			written(t, cfg, some(2)...)
+			return cfg
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := damage(t, signedBy(t, 3))
+			before := exists(cfg.SQLitePath())
+			for range 2 {
+				refused(t, cfg, "chain 1: the key signed 3 records, the last at 20", "worker audit restore BACKUP", "worker run --new-trail")
+			}
+			if after := exists(cfg.SQLitePath()); after != before {
+				t.Error("a start that was refused has made a store")
+			}
+
+			r := ran(t, cfg.WithNewTrail())
+			lines := r.logs.FilterMessage("audit_trail_begun_anew").All()
+			if len(lines) != 1 || lines[0].ContextMap()["seq"] != int64(3) || lines[0].ContextMap()["signature"] == nil {
+				t.Errorf("logged %v, want the head that is given up", lines)
+			}
+			secret, err := audit.LoadSecret(cfg.AuditKey())
+			must(t, err)
+			st, err := audit.LoadState(cfg.AuditKey()+".state", secret.Public())
+			if err != nil || len(st.GivenUp) != 1 || st.GivenUp[0].Why != audit.NewTrail || st.GivenUp[0].Heads[0].Seq != 3 {
+				t.Errorf("%v; the state has %+v, want what was given up", err, st)
+			}
+			if r := ran(t, cfg); r.logs.FilterMessage("audit_trail_begun_anew").Len() > 0 {
+				t.Error("it begins anew each time")
+			}
+			if r := ran(t, cfg.WithNewTrail()); r.logs.FilterMessage("new_trail_without_effect").Len() != 1 {
+				t.Error("nobody says that --new-trail was left on")
+			}
+		})
+	}
+}
+
+func TestAKeyThatAWorkerMadeIsNotUsedForAnotherStoreInSilence(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg, some(1)...)
+	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
+	refused(t, cfg, "was made with a store, and there is none", "--new-trail")
+	if exists(cfg.SQLitePath()) {
+		t.Error("a start that was refused has made a store")
+	}
+	ran(t, cfg.WithNewTrail())
+	ran(t, cfg)
+}
+
+func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
+	refused(t, cfg, "openssl genpkey -algorithm ed25519 -out "+cfg.AuditKeyFile, "If it had, restore the key")
+	secret, err := audit.NewSecret()
+	must(t, err, secret.Save(cfg.AuditKeyFile))
+	ran(t, cfg)
+	ran(t, cfg)
+}
+
+func TestAStateThatIsDamagedRefusesTheStart(t *testing.T) {
+	cfg := signedBy(t, 1)
+	must(t, os.WriteFile(cfg.AuditKey()+".state", []byte("{}"), 0o600))
+	refused(t, cfg, cfg.AuditKey()+".state", "move this file away")
+	must(t, os.Rename(cfg.AuditKey()+".state", cfg.AuditKey()+".odd"))
+	ran(t, cfg)
+}
+
+func TestPostgreSQLWithoutWhatTheKeyHasSignedIsRefused(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.DatabaseURL, cfg.AuditKeyFile = config.URL(devpostgres.Database(t)), filepath.Join(t.TempDir(), "audit.key")
+	secret, err := audit.NewSecret()
+	must(t, err, secret.Save(cfg.AuditKeyFile))
+	ran(t, cfg)
+	head := secret.Head(audit.ChainAt(1, 7, audit.Hash{1}), time.Now())
+	must(t, secret.SaveState(cfg.AuditKeyFile+".state", audit.State{At: time.Now(), Heads: []audit.Head{head}}))
+	refused(t, cfg, "chain 1: the key signed 7 records", "pg_restore", "--new-trail")
+	ran(t, cfg.WithNewTrail())
+	ran(t, cfg)
+}
+
+func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
+	_, address := gateway(t)
+	cfg := settings(t, address)
+	r := start(t, cfg)
+	r.awaitReadiness(200, "")
+	path := cfg.SQLitePath()
+	must(t, os.Rename(path, path+".old"))
+	r.awaitReadiness(503, "its file was moved away or removed: move it back")
+	if r.logs.FilterMessage("store_lost").Len() == 0 {
+		t.Error("store_lost is not logged")
+	}
+	if status, _ := r.get("/healthz"); status != 200 {
+		t.Errorf("it is not alive: %d", status)
+	}
+	must(t, os.Rename(path+".old", path))
+	r.awaitReadiness(200, "")
+	r.awaitLog("store_back")
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
