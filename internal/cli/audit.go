@@ -8,7 +8,7 @@ func newAudit(now clock) *cobra.Command {
 	command := group("audit", "Check, export and clear the audit trail",
 		`The audit trail is one record for each decision and each outcome, chained by
 hashes and signed, so that what happened to a claim can be proved years later.`)
-	command.AddCommand(newAuditVerify(), newAuditBackup(), newAuditExport(), newAuditPurge(now))
+	command.AddCommand(newAuditVerify(), newAuditBackup(), newAuditRestore(), newAuditExport(), newAuditPurge(now))
 	return command
 }
 

@@ -18,15 +18,23 @@ func Backup(ctx context.Context, path, target string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := copyTo(ctx, s.read, target); err != nil {
+		return fmt.Errorf("back up the audit store %s into %s: %w", path, target, err)
+	}
+	return nil
+}
+
+// copyTo copies a store into a new file, and leaves none where that fails.
+func copyTo(ctx context.Context, from *sql.DB, target string) error {
 	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("back up the audit store: %w", err)
+		return err
 	}
-	if err = errors.Join(file.Close(), copyInto(ctx, s.read, target)); err == nil {
+	if err = errors.Join(file.Close(), copyInto(ctx, from, target)); err == nil {
 		err = oneFile(ctx, target)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("back up the audit store %s into %s: %w", path, target, err), os.Remove(target))
+		return errors.Join(err, os.Remove(target))
 	}
 	return nil
 }

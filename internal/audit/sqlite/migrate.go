@@ -64,6 +64,8 @@ func migrations(db *sql.DB) (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 }
 
+var errOlderSchema = errors.New("its schema is older than this worker's: start the worker once to migrate it")
+
 // checkVersion tells whether the store has this worker's schema, changing nothing.
 func checkVersion(ctx context.Context, db *sql.DB) error {
 	var has int64
@@ -74,7 +76,7 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 	case has > schemaVersion:
 		return &audit.NewerSchemaError{Has: has, Knows: schemaVersion}
 	case has < schemaVersion:
-		return errors.New("its schema is older than this worker's: start the worker once to migrate it")
+		return errOlderSchema
 	}
 	return nil
 }

@@ -67,6 +67,9 @@ func newPlace(path, file string) (*place, error) {
 	return p, nil
 }
 
+// otherName is what is known of a holder that did not come by the lock file.
+const otherName = "another process that has the file by another name, a hard link or a mount (find -samefile, /proc/locks)"
+
 func (p *place) take() error {
 	info, err := p.open.Stat()
 	if err != nil {
@@ -81,7 +84,7 @@ func (p *place) take() error {
 		return fmt.Errorf("lock the file: %w", err)
 	}
 	if held {
-		return &audit.HeldError{Store: p.path, Holder: "another process that has the file by another name, a hard link or a mount (find -samefile, /proc/locks)"}
+		return &audit.HeldError{Store: p.path, Holder: otherName}
 	}
 	p.main = part{info: info, size: info.Size()}
 	return nil

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Restored is what a restore has found and done.
+type Restored struct {
+	audit.Verified
+
+	// Aside is where the store is now that was at the path; "" where there was none.
+	Aside string
+	// Before are ends of the trail that was there, as far as they could be read.
+	Before []audit.Head
+}
+
+// Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order. The store that
+// was there is moved aside with its log, never removed. It fails with a [*audit.HeldError] beside a worker, and with a
+// [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
+func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
+	if _, err := os.Stat(backup); err != nil {
+		return Restored{}, fmt.Errorf("restore the audit store %s: the backup: %w", path, err)
+	}
+	h, err := holdFile(path, "audit restore")
+	if err != nil {
+		return Restored{}, err
+	}
+	defer func() { err = errors.Join(err, h.release(err == nil)) }()
+	if done, err = h.restore(ctx, path, backup, public); err == nil {
+		return done, nil
+	}
+	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
+		err = fmt.Errorf("the backup is not in order, and nothing was changed: %w", err)
+	}
+	if _, held := errors.AsType[*audit.HeldError](err); !held {
+		err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
+	}
+	return Restored{}, err
+}
+
+func (h *hold) restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
+	there, err := h.before(ctx, path, backup, public, &done)
+	if err != nil {
+		return done, err
+	}
+	now := time.Now().UTC().Format("20060102T150405Z")
+	fresh := h.file + ".restoring-" + now
+	defer func() {
+		if err != nil { // after the rename there is none
+			err = errors.Join(err, removeIfThere(fresh))
+		}
+	}()
+	if done.Verified, err = checkedCopy(ctx, backup, fresh, public); err != nil {
+		return done, err
+	}
+	if there {
+		done.Aside = h.file + ".before-restore-" + now
+	}
+	return done, h.swap(fresh, done.Aside)
+}
+
+// before looks at the store that is there: no process may have it, by any name, and what it has signed is noted.
+func (h *hold) before(ctx context.Context, path, backup string, public audit.Public, done *Restored) (there bool, err error) {
+	if isMountPoint(h.file) {
+		return false, errors.New("the store is a mount of its own, which cannot be replaced: mount its directory instead")
+	}
+	if public.CheckHead(h.left) {
+		done.Before = append(done.Before, h.left)
+	}
+	open, err := os.OpenFile(h.file, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer open.Close()
+	held, err := lockOpen(open)
+	if err != nil {
+		return false, err
+	}
+	if held {
+		return false, &audit.HeldError{Store: path, Holder: otherName}
+	}
+	is, err := open.Stat()
+	if err != nil {
+		return false, err
+	}
+	if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
+		return false, errors.New("the backup is the store itself")
+	}
+	if s, err := OpenReadOnly(ctx, h.file); err == nil { // it may be damaged, which is why it is replaced
+		heads, _ := s.Heads(ctx)
+		for _, head := range heads {
+			if public.CheckHead(head) {
+				done.Before = append(done.Before, head)
+			}
+		}
+		_ = s.Close()
+	}
+	return true, nil
+}
+
+// checkedCopy copies a backup into a new file, brings it up to date and checks it.
+func checkedCopy(ctx context.Context, backup, target string, public audit.Public) (audit.Verified, error) {
+	from, err := sql.Open("sqlite", source(backup, "ro"))
+	if err != nil {
+		return audit.Verified{}, err
+	}
+	if err = checkVersion(ctx, from); err == nil || errors.Is(err, errOlderSchema) {
+		err = copyTo(ctx, from, target)
+	}
+	if err = errors.Join(err, from.Close()); err != nil {
+		return audit.Verified{}, err
+	}
+	if err := errors.Join(migrate(ctx, target), oneFile(ctx, target)); err != nil {
+		return audit.Verified{}, err
+	}
+	s, err := OpenReadOnly(ctx, target)
+	if err != nil {
+		return audit.Verified{}, err
+	}
+	v, err := audit.Verify(ctx, s, public, nil, nil)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return v, err
+	}
+	file, err := os.OpenFile(target, os.O_RDWR, 0)
+	if err != nil {
+		return v, err
+	}
+	return v, errors.Join(file.Sync(), file.Close())
+}
+
+// swap moves the store and what lies next to it aside, if there is one, and the fresh one in its place.
+func (h *hold) swap(fresh, aside string) error {
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the store last: a log without it is noticed
+		to := aside + suffix
+		if aside == "" { // a log that was left behind
+			to = h.file + ".before-restore" + suffix
+		}
+		if err := os.Rename(h.file+suffix, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.Rename(fresh, h.file); err != nil {
+		return err
+	}
+	return audit.SyncDir(filepath.Dir(h.file))
+}
+
+func removeIfThere(file string) error {
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

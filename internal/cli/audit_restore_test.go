@@ -1,0 +1,154 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// backedUp is an archive with a backup that lacks the last three of its records.
+func backedUp(t *testing.T) (a *archive, backup string) {
+	t.Helper()
+	all := week()
+	a = archived(t, all[:len(all)-3])
+	backup = filepath.Join(t.TempDir(), "backup.db")
+	a.must(t, "audit", "backup", backup)
+	store := a.open(t)
+	a.add(t, store, all[len(all)-3:]...)
+	heads, err := store.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}); err != nil {
+		t.Fatal(err)
+	}
+	return a, backup
+}
+
+func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, a *archive){
+		"beside what is there": func(*testing.T, *archive) {},
+		"where it was removed": func(t *testing.T, a *archive) {
+			t.Helper()
+			if err := os.Remove(a.path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"over what is damaged": func(t *testing.T, a *archive) {
+			t.Helper()
+			if err := os.WriteFile(a.path, []byte("no store"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, backup := backedUp(t)
+			lose(t, a)
+			_, err := os.Stat(a.path)
+			wasThere := err == nil
+			stdout := a.must(t, "audit", "restore", "--json", backup)
+			var got struct {
+				Aside   string
+				Records int64
+				Heads   []struct{ Seq int64 }
+				Missing []struct{ Chain, Has, Signed int64 }
+			}
+			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+				t.Fatal(err)
+			}
+			n := int64(len(week()))
+			if got.Records != n-3 || len(got.Heads) != 1 || got.Heads[0].Seq != n-3 || len(got.Missing) != 1 || got.Missing[0].Signed != n || got.Missing[0].Has != n-3 {
+				t.Errorf("got %s", stdout)
+			}
+			if _, err := os.Stat(strings.Replace(got.Aside, "STORE", a.path, 1)); (err == nil) != wasThere {
+				t.Errorf("the store that was there is at %q: %v", got.Aside, err)
+			}
+			if v := a.must(t, "audit", "verify"); !strings.Contains(v, "in order") {
+				t.Errorf("verify says %q", v)
+			}
+			st, err := audit.LoadState(a.path+".key.state", a.secret.Public())
+			if err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != n-3 || len(st.GivenUp) != 1 || st.GivenUp[0].Why != audit.Restored || st.GivenUp[0].Heads[0].Seq != n {
+				t.Errorf("the state has %+v, %v", st, err)
+			}
+			left, err := filepath.Glob(a.path + ".restoring*")
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestARestoreSaysWhatIsMissing(t *testing.T) {
+	a, backup := backedUp(t)
+	stdout := a.must(t, "audit", "restore", backup)
+	for _, part := range []string{"Restored sqlite://STORE from " + backup, "Chain 1 ends with record 13, signed", "3 records of chain 1 missing: the key signed 16 until", "docs/operations.md"} {
+		if !strings.Contains(stdout, part) {
+			t.Errorf("output %q, without %q", stdout, part)
+		}
+	}
+	if stdout := a.must(t, "audit", "restore", backup); !strings.Contains(stdout, "not known to have signed more") {
+		t.Errorf("again: %q", stdout)
+	}
+}
+
+func TestARestoreThatCannotBeChangesNothing(t *testing.T) {
+	a, backup := backedUp(t)
+	broken, none := filepath.Join(t.TempDir(), "broken.db"), filepath.Join(t.TempDir(), "none.db")
+	text, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(broken, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &archive{path: broken}
+	b.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
+	other := archived(t, week()[:2])
+	before, err := os.ReadFile(a.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no file":      {[]string{"audit", "restore"}, 2, "wants the backup, such as /backup/today.db"},
+		"none":         {[]string{"audit", "restore", none}, 1, "no such file"},
+		"broken":       {[]string{"audit", "restore", broken}, 1, "the backup is not in order, and nothing was changed"},
+		"another key":  {[]string{"audit", "restore", other.path}, 1, "not signed with this key"},
+		"no store":     {[]string{"audit", "restore", a.path + ".key"}, 1, "restore the audit store"},
+		"store itself": {[]string{"audit", "restore", a.path}, 1, "the backup is the store itself"},
+	} {
+		if code, stdout, stderr := a.run(t, test.args...); code != test.code || stdout != "" || !strings.Contains(stderr, test.says) {
+			t.Errorf("%s: exit code %d, output %q, complaint %q", name, code, stdout, stderr)
+		}
+	}
+	store := a.open(t)
+	if code, _, stderr := a.run(t, "audit", "restore", backup); code != 1 || !strings.Contains(stderr, "in use by worker \"billing-1\"") {
+		t.Errorf("beside a worker: exit code %d, complaint %q", code, stderr)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(a.path)
+	if err != nil || len(after) != len(before) {
+		t.Errorf("the store was changed: %v", err)
+	}
+	files, err := filepath.Glob(a.path + ".*restor*")
+	if err != nil || len(files) > 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+	a.settings = []string{"RETRY_DATABASE_URL=postgres://app@127.0.0.1:1/retry"}
+	if code, _, stderr := a.run(t, "audit", "restore", backup); code != 1 || !strings.Contains(stderr, "pg_restore") {
+		t.Errorf("PostgreSQL: exit code %d, complaint %q", code, stderr)
+	}
+}
