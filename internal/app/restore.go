@@ -42,25 +42,11 @@ func Restore(ctx context.Context, cfg config.Config, backup string) (Restored, e
 	r := Restored{Restored: done, Key: secret.Public().ID()}
 	signed := st.Heads
 	for _, h := range done.Before {
-		signed = latest(signed, h)
+		signed = audit.Latest(signed, h)
 	}
 	if missing, is := errors.AsType[*audit.MissingError](audit.State{Heads: signed}.Missing(done.Heads)); is {
 		r.Missing = missing.Chains
 	}
 	st.giveUp(audit.Restored, signed, done.Heads)
 	return r, st.write()
-}
-
-// latest returns the heads with this one, if it says more than that of its chain.
-func latest(heads []audit.Head, head audit.Head) []audit.Head {
-	var all []audit.Head
-	for _, h := range heads {
-		if h.Chain == head.Chain && h.Seq >= head.Seq {
-			return heads
-		}
-		if h.Chain != head.Chain {
-			all = append(all, h)
-		}
-	}
-	return append(all, head)
 }

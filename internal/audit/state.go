@@ -214,6 +214,15 @@ func Compare(ctx context.Context, store Keeper, signed []Head) error {
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
 
+// Latest returns the heads with this one in the place of an earlier one of its chain; without it where there is a later one.
+func Latest(heads []Head, head Head) []Head {
+	if headOf(heads, head.Chain).Seq > head.Seq {
+		return heads
+	}
+	others := slices.DeleteFunc(slices.Clone(heads), func(h Head) bool { return h.Chain == head.Chain })
+	return append(others, head)
+}
+
 // headOf returns the head of a chain, the zero head where there is none.
 func headOf(heads []Head, chain int) Head {
 	for _, h := range heads {

@@ -32,7 +32,7 @@ type worker struct {
 	scraped string
 }
 
-// launch starts a worker without waiting for it. Settings come last and win.
+// launch starts a worker without waiting for it. Flags come first, settings last; they win.
 func (r *rig) launch(settings ...string) *worker {
 	r.Helper()
 	w := &worker{rig: r, log: filepath.Join(r.dir, fmt.Sprintf("worker-%d.log", len(r.workers)+1))}
@@ -40,6 +40,9 @@ func (r *rig) launch(settings ...string) *worker {
 	r.must(err)
 	defer log.Close()
 	cmd := exec.CommandContext(context.Background(), cmp.Or(r.binary, binary), "run") // it is ended by the rig
+	for len(settings) > 0 && strings.HasPrefix(settings[0], "--") {
+		cmd.Args, settings = append(cmd.Args, settings[0]), settings[1:]
+	}
 	cmd.Dir = r.dir
 	cmd.Env = append([]string{
 		"ZEEBE_ADDRESS=" + r.proxy.Address(), "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
@@ -70,6 +73,20 @@ func (r *rig) start(settings ...string) *worker {
 		return w.http != ""
 	})
 	return w
+}
+
+// isRefused starts a worker that must end by itself and say this.
+func (r *rig) isRefused(says string, settings ...string) {
+	r.Helper()
+	w := r.launch(settings...)
+	r.until("the start is refused", func() bool { return !w.Alive() })
+	text, err := os.ReadFile(w.log)
+	r.must(err)
+	if w.Err() == nil || !strings.Contains(string(text), says) {
+		r.Errorf("the start ended with %v, want it refused with %q:\n%s", w.Err(), says, text)
+	}
+	r.workers = r.workers[:len(r.workers)-1] // it has worked nothing
+	r.must(os.Rename(w.log, w.log+".refused"))
 }
 
 // lines returns what the worker has logged of an event.

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -81,7 +80,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	var signed []audit.Head
 	if !o.NewTrail {
 		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.left) {
-			signed = append(slices.Clip(signed), s.hold.left)
+			signed = audit.Latest(signed, s.hold.left)
 		}
 	}
 	if err := s.begun(signed, o.NewTrail); err != nil {
