@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -302,4 +303,30 @@ func (s *Store) write2(t *testing.T) (audit.Head, error) {
 		t.Error("a stub was stored that stands for nothing")
 	}
 	return s.acknowledged, s.Probe(t.Context())
+}
+
+// The look before the transaction does not see it.
+func TestAFileThatIsMovedDuringACommitIsNoticedAfterIt(t *testing.T) {
+	s, path, _ := working(t)
+	err := s.write(t.Context(), func(ctx context.Context, w *writer) error {
+		must(t, os.Rename(path, path+".old"))
+		return w.exec(ctx, markRunning+" ON CONFLICT DO NOTHING")
+	})
+	if err == nil || !strings.Contains(err.Error(), "was moved away") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Without keepLog, SQLite removes by name what is not its own any more.
+func TestTheEndRemovesNoLogOfAnotherStore(t *testing.T) {
+	s, path, _ := working(t)
+	must(t, os.Rename(path, path+".old"), os.Remove(path+"-wal"))
+	must(t, os.WriteFile(path, []byte("another store"), 0o600), os.WriteFile(path+"-wal", []byte("its log"), 0o600))
+	s.read.SetMaxIdleConns(0) // the writer is the last connection
+	if err := s.Close(); err == nil {
+		t.Error("its end says nothing")
+	}
+	if text, err := os.ReadFile(path + "-wal"); string(text) != "its log" {
+		t.Errorf("the other store's log is gone: %v", err)
+	}
 }
