@@ -67,6 +67,8 @@ FROM pg_roles AS r CROSS JOIN LATERAL (
     UNION ALL SELECT 'go past row-level security (BYPASSRLS)' WHERE r.rolbypassrls
     UNION ALL SELECT DISTINCT 'act as the owner of the tables, ' || pg_get_userbyid(t.relowner) FROM tables AS t
         WHERE t.relowner <> r.oid AND NOT r.rolsuper AND pg_has_role(r.oid, t.relowner, 'MEMBER')
+    UNION ALL SELECT 'act as ' || w.rolname FROM pg_roles AS w -- PostgreSQL 14 and newer have it
+        WHERE w.rolname = 'pg_write_all_data' AND NOT r.rolsuper AND pg_has_role(r.oid, w.oid, 'MEMBER')
 ) AS can (what)
 WHERE r.rolname = 'analyze_retry_app'
 UNION ALL

@@ -115,6 +115,7 @@ func TestAnApplicationRoleThatMayDoMoreIsAFinding(t *testing.T) {
 	d := migrated(t, newRoles(t, server, super))
 	for change, want := range map[string]struct{ finding, back string }{
 		"GRANT analyze_retry_owner TO analyze_retry_app": {"analyze_retry_app to act as the owner of the tables, analyze_retry_owner", "REVOKE analyze_retry_owner FROM analyze_retry_app"},
+		"GRANT pg_write_all_data TO analyze_retry_app":   {"analyze_retry_app to act as pg_write_all_data", "REVOKE pg_write_all_data FROM analyze_retry_app"},
 		"ALTER ROLE analyze_retry_app BYPASSRLS":         {"analyze_retry_app to go past row-level security", "ALTER ROLE analyze_retry_app NOBYPASSRLS"},
 		"ALTER ROLE analyze_retry_app SUPERUSER":         {"analyze_retry_app to do everything", "ALTER ROLE analyze_retry_app NOSUPERUSER"},
 	} {
