@@ -15,6 +15,10 @@ const UnansweredFor = 30 * 24 * time.Hour
 // again when its lock is over, or when an outage is; one that has not for a week was cancelled, or is another cluster's.
 const DeathsFor = 7 * 24 * time.Hour
 
+// AnnouncedFor is how long what is to be removed must have been announced before the worker removes it. Its runs are a
+// day apart, so that this is the run before at the latest.
+const AnnouncedFor = 20 * time.Hour
+
 // Cutoff is the time before which records are removed: the first day of the month, in UTC, that lies so many months
 // before now. Records are kept for at least those months, and removed by whole months.
 func Cutoff(now time.Time, months int) time.Time {
@@ -22,23 +26,51 @@ func Cutoff(now time.Time, months int) time.Time {
 	return time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Retain removes the records that were decided before the cutoff, up to the first of each chain that is unpublished or
-// unanswered, and returns the signed stubs that stand for them. Where publish is false and the store has no queue, nothing
-// is ever published, and unpublished records are removed too. An error may come with stubs: those removals are done.
-func Retain(ctx context.Context, store Keeper, secret *Secret, cutoff time.Time, publish bool) ([]Stub, error) {
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	if err := store.ForgetUnanswered(ctx, now.Add(-UnansweredFor)); err != nil {
+// Announce notes what is to be removed by a later call of [Retain], and returns it: stubs that are not signed, and none
+// where there is nothing, or where it was announced long enough ago. wait is how long the removal has to wait still.
+func Announce(ctx context.Context, store Keeper, r Retention) (coming []Stub, wait time.Duration, err error) {
+	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
+		return nil, 0, err
+	}
+	coming, err = store.Purgeable(ctx, r.Cutoff, r.Publish)
+	if err != nil || len(coming) == 0 {
+		return nil, 0, err
+	}
+	ago, err := store.Announce(ctx, r.Cutoff)
+	if err != nil || ago >= AnnouncedFor {
+		return nil, 0, err
+	}
+	return coming, AnnouncedFor - max(ago, 0), nil
+}
+
+// Retention is what is removed at a time: the records that were decided before Cutoff. Now is the time, in UTC. Where
+// Publish is false and the store has no queue, nothing is ever published, and unpublished records are removed too.
+type Retention struct {
+	Now, Cutoff time.Time
+	Publish     bool
+}
+
+// RetentionAt returns what is removed now of a store that keeps records for so many months.
+func RetentionAt(now time.Time, months int, publish bool) Retention {
+	return Retention{Now: now.UTC().Truncate(time.Microsecond), Cutoff: Cutoff(now, months), Publish: publish}
+}
+
+// Retain removes the records, up to the first of each chain that is unpublished or unanswered, and returns the signed
+// stubs that stand for them. An error may come with stubs: those removals are done. Retain trusts the time that it is
+// given; see [Clocks].
+func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]Stub, error) {
+	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
 	// Day by day, for a removal holds up those who append: a hospital's month may take seconds.
 	var done []Stub
 	for {
-		stubs, err := oldestDay(ctx, store, cutoff, publish)
+		stubs, err := oldestDay(ctx, store, r.Cutoff, r.Publish)
 		if err != nil || len(stubs) == 0 {
 			return done, err
 		}
 		for _, s := range stubs {
-			s.At = now
+			s.At = r.Now
 			s = secret.SignStub(s)
 			if err := store.Purge(ctx, s); err != nil {
 				return done, err

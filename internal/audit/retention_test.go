@@ -63,7 +63,7 @@ func TestAnErrorBetweenTellsWhatIsGoneAlready(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stubs, err := audit.Retain(t.Context(), new(halting), secret, noon, true)
+	stubs, err := audit.Retain(t.Context(), new(halting), secret, audit.RetentionAt(time.Now(), 60, true))
 	if !errors.Is(err, errHalt) || len(stubs) != 1 || stubs[0].Chain != 1 {
 		t.Errorf("stubs %+v, error %v; want the one that went and why the others did not", stubs, err)
 	}
@@ -75,7 +75,7 @@ func TestAnUnansweredRecordIsHeldForThirtyDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var store halting
-	_, _ = audit.Retain(t.Context(), &store, secret, noon, true)
+	_, _ = audit.Retain(t.Context(), &store, secret, audit.RetentionAt(time.Now(), 60, true))
 	if age := time.Since(store.forgotten); age < 30*24*time.Hour || age > 30*24*time.Hour+time.Hour {
 		t.Errorf("marks older than %s are forgotten", age)
 	}

@@ -128,8 +128,18 @@ type Keeper interface {
 	HasQueue(ctx context.Context) (bool, error)
 	// Purge stores a signed stub and removes what it stands for, outbox rows included, in one transaction. It refuses a
 	// stub that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
-	// hash of its last one, or covers an unanswered one.
+	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
 	Purge(ctx context.Context, stub Stub) error
+	// Keep notes for how many months the caller is set to keep records, and returns the store's floor: the most months
+	// that it was ever told.
+	Keep(ctx context.Context, months int) (floor int, err error)
+	// Floor returns the store's floor in months and changes nothing; 0 where none was noted.
+	Floor(ctx context.Context) (months int, err error)
+	// Shorten lowers the floor to so many months, by a person's order. A higher one is not made of a lower one.
+	Shorten(ctx context.Context, months int) error
+	// Announce notes that what was decided before cutoff is to be removed, and returns how long ago that was first noted,
+	// by the clock of the store's server, where it has one. It is below 0 where this clock was put back since.
+	Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error)
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
 	ForgetUnanswered(ctx context.Context, before time.Time) error
@@ -146,6 +156,10 @@ type Deaths interface {
 	// End ends that for jobs that were handed back: whatever becomes of the process now, they did not kill it.
 	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
+
+// DefaultFloor is the floor in months of a store that holds records and was never told one: the five years of the rule
+// (RN-BIL-005, section VII).
+const DefaultFloor = 60
 
 // ErrRefused says that a store is well, but does not take a record for what is in it.
 var ErrRefused = errors.New("the store does not take this record")

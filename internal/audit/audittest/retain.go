@@ -33,7 +33,7 @@ func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
 // retain removes what was decided before a time, and returns how many records went.
 func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64) {
 	t.Helper()
-	stubs, err := audit.Retain(t.Context(), s, s.secret, cutoff, publish)
+	stubs, err := audit.Retain(t.Context(), s, s.secret, audit.Retention{Now: time.Now().UTC().Truncate(time.Microsecond), Cutoff: cutoff, Publish: publish})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func (s *Store) Purge(ctx context.Context, t audit.Stub) error {
 		return err
 	})
 	if sqlstate(err) == tooYoung {
-		err = fmt.Errorf("%w: set RETRY_AUDIT_RETENTION to at least that; or, where the law lets you, lower the floor as the owner of the tables: UPDATE analyze_retry.retention SET least = '...'", err)
+		err = fmt.Errorf("%w: set RETRY_AUDIT_RETENTION to at least that; or, where the law lets you, lower the floor as the owner of the tables, by worker audit purge --shorten or UPDATE analyze_retry.retention SET least = '...'", err)
 	}
 	return s.wrap("purge", err)
 }

@@ -44,6 +44,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"UPDATE analyze_retry.stubs SET through = 2",
 		"DELETE FROM analyze_retry.stubs",
 		"UPDATE analyze_retry.retention SET least = '0'",
+		"DELETE FROM analyze_retry.retention",
 		"UPDATE analyze_retry.goose_db_version SET version_id = 0",
 	} {
 		err := sql(t, d.app, statement)
@@ -79,7 +80,7 @@ func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stubs, err := audit.Retain(t.Context(), s, key, now.AddDate(-1, 0, 0), false)
+	stubs, err := audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)})
 	// What is old enough goes all the same.
 	if len(stubs) != 1 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
 		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", stubs, err)
@@ -87,7 +88,7 @@ func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
 	mustVerify(t, s, key, 1)
 	// The owner may decide otherwise.
 	mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '1 year'")
-	if stubs, err = audit.Retain(t.Context(), s, key, now.AddDate(-1, 0, 0), false); err != nil || len(stubs) != 1 {
+	if stubs, err = audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)}); err != nil || len(stubs) != 1 {
 		t.Fatalf("%v, %v", stubs, err)
 	}
 	mustVerify(t, s, key, 0)
@@ -144,4 +145,35 @@ func TestMigratingGivesTheRightsToARoleThatWasMadeLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+}
+
+func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {
+	d, key := newDatabase(t), secret(t)
+	app, owner := open(t, d.app, key), open(t, d.owner, key)
+	if floor, err := app.Keep(t.Context(), 72); err != nil || floor != 72 {
+		t.Fatal(floor, err)
+	}
+	err := app.Shorten(t.Context(), 18)
+	if err == nil || !strings.Contains(err.Error(), "UPDATE analyze_retry.retention SET least = '18 months'") {
+		t.Errorf("%v, want what the owner runs", err)
+	}
+	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
+		if err := owner.Shorten(t.Context(), step.to); err != nil {
+			t.Fatal(err)
+		}
+		if floor, err := app.Floor(t.Context()); err != nil || floor != step.floor {
+			t.Errorf("lowered to %d months: the floor is %d, %v; want %d", step.to, floor, err, step.floor)
+		}
+	}
+	for _, months := range []int{0, -60, 601} {
+		if _, err := app.Keep(t.Context(), months); err == nil {
+			t.Errorf("a floor of %d months was taken", months)
+		}
+	}
+	for least, months := range map[string]int{"6 years": 72, "1825 days": 66, "30 months 1 day": 31, "00:00:01": 1} {
+		mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '"+least+"'")
+		if floor, err := app.Floor(t.Context()); err != nil || floor != months {
+			t.Errorf("an owner's %s are %d months, %v; want %d", least, floor, err, months)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/audittest"
@@ -69,6 +70,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	if err != nil || len(stubs) != 1 {
 		t.Fatal(stubs, err)
 	}
+	stubs[0].At = time.Now()
 	if err := s.Purge(t.Context(), secret.SignStub(stubs[0])); err != nil {
 		t.Fatal(err)
 	}

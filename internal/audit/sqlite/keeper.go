@@ -148,6 +148,9 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 		if !fits {
 			return errors.New("purge: the stub does not stand for the chain's oldest records, or one of them is unanswered")
 		}
+		if err := w.checkFloor(ctx, stub); err != nil {
+			return err
+		}
 		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs ("+stubColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
 			return err
