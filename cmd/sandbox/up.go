@@ -148,6 +148,7 @@ func printUp(out io.Writer, s sandbox) {
 	broker := devbroker.Attach(s.Broker)
 	fmt.Fprintf(out, `
   Zeebe %s gateway   %s   (plaintext; ZEEBE_INSECURE_CONNECTION=true)
+                        a worker of yours: RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
   broker's monitoring   %s
   worker's metrics      http://%s/metrics
   logs and data         %s

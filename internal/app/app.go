@@ -40,6 +40,8 @@ type App struct {
 	// profiles serve what slows the process down; nil where nobody asked for them.
 	profiles *ops.Server
 	client   *zeebe.Client
+	// clock compares the host's clock with the broker's.
+	clock *zeebe.Clock
 
 	store    audit.Store
 	secret   *audit.Secret
@@ -96,6 +98,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.secret = a.trail.secret
 	a.later("close the audit store", a.store.Close)
 	a.trail.save(ctx, a.store)
+	if err = openRetention(ctx, a.store, cfg, log); err != nil {
+		return nil, err
+	}
 	registry := metrics.NewRegistry()
 	numbers := metrics.New(registry, a.policies.Current().All())
 	a.numbers = numbers
@@ -111,6 +116,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	a.later("close the connection to the gateway", a.client.Close)
+	a.clock = zeebe.NewClock(cfg.MaxClockSkew, faults.Now, log)
 
 	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
 	for _, jobType := range cfg.JobTypes {
@@ -165,6 +171,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 		JobTimeout:      a.cfg.JobTimeout,
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
+		Clock:           a.clock,
 		Observer:        jobObserver{a.numbers.Jobs(jobType, a.cfg.WorkerName), a.tracer},
 		Logger:          a.log,
 	})
@@ -216,14 +223,17 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, tended, a.close(), <-served)
 }
 
-// ready says why the worker is not ready, nil where it is: the store takes writes, polls come through, and the gateway
-// sees a leader for every partition.
+// ready says why the worker is not ready, nil where it is: the store takes writes, the clocks of host and broker agree
+// well enough, polls come through, and the gateway sees a leader for every partition.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Err() != nil {
 		return errors.New("the worker is stopping")
 	}
 	if err := a.recorder.Err(); err != nil {
 		return fmt.Errorf("audit store %s takes no writes: %w", a.cfg.DatabaseURL, err)
+	}
+	if err := a.clock.Err(); err != nil {
+		return err
 	}
 	topology, err := a.client.Topology(ctx)
 	switch {

@@ -170,6 +170,13 @@ func (a *App) state(version string) metrics.State {
 			return flag(err == nil && topology.Healthy())
 		},
 		StoreUp: func() float64 { return flag(a.recorder.Err() == nil) },
+		ClockSkew: func() float64 {
+			if skew, known := a.clock.Skew(); known {
+				return skew.Seconds()
+			}
+			return metrics.Unknown()
+		},
+		ClockTrusted: func() float64 { return flag(a.clock.Err() == nil) },
 		SuccessRate: func() float64 {
 			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
 			defer cancel()
@@ -182,33 +189,37 @@ func (a *App) state(version string) metrics.State {
 	}
 }
 
-const (
-	// headEvery is how often the signed heads of the audit trail go into the log, which is what shows a trail that was
-	// put back to an earlier state.
-	headEvery = time.Hour
-	// retainEvery is how often records whose retention is over are removed.
-	retainEvery = 24 * time.Hour
-)
+// headEvery is how often the signed heads of the audit trail go into the log, which is what shows a trail that was put
+// back to an earlier state.
+const headEvery = time.Hour
 
 // keep looks after the audit trail until ctx ends.
 func (a *App) keep(ctx context.Context) {
-	heads, retention, state := time.NewTicker(headEvery), time.NewTicker(retainEvery), time.NewTicker(time.Second)
+	heads, state := time.NewTicker(headEvery), time.NewTicker(time.Second)
 	defer heads.Stop()
-	defer retention.Stop()
 	defer state.Stop()
+	// Not at once: a start with a wrong clock must not remove anything. The first job shows the broker's time.
+	next, known := time.NewTimer(retainAgain), a.clock.Known()
+	defer next.Stop()
+	r := retention{
+		store: a.store, secret: a.secret, setting: a.cfg.AuditRetention, publish: a.cfg.EventsURL != "",
+		clock: a.clock, numbers: a.numbers, log: a.log,
+	}
 	a.logHeads(ctx)
-	a.retain(ctx)
 	for {
 		select {
 		case <-heads.C:
 			a.logHeads(ctx)
-		case <-retention.C:
-			a.retain(ctx)
 		case <-state.C:
 			a.trail.save(ctx, a.store)
 			if len(a.trail.Heads) > 0 { // until there is a first one, it is looked for every second
 				state.Reset(stateEvery)
 			}
+		case <-known:
+			known = nil // it stays closed
+			next.Reset(r.run(ctx))
+		case <-next.C:
+			next.Reset(r.run(ctx))
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 			defer cancel()
@@ -255,17 +266,5 @@ func (a *App) logHeads(ctx context.Context) {
 		}
 		a.log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
 			zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
-	}
-}
-
-func (a *App) retain(ctx context.Context) {
-	cutoff := audit.Cutoff(time.Now(), int(a.cfg.AuditRetention))
-	stubs, err := audit.Retain(ctx, a.store, a.secret, cutoff, a.cfg.EventsURL != "")
-	if err != nil {
-		a.log.Error("audit_retention_failed", zap.Error(err))
-	}
-	for _, s := range stubs {
-		a.log.Info("audit_records_removed", zap.Int("chain", s.Chain), zap.Int64("from", s.From), zap.Int64("through", s.Through),
-			zap.Time("newest", s.Newest))
 	}
 }

@@ -41,32 +41,6 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	}
 }
 
-func TestTheServiceRemovesWhatIsOlderThanTheRetention(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	now := time.Now().UTC().Truncate(time.Second)
-	record := func(key int64, at time.Time) audit.Record {
-		return audit.Record{Kind: audit.KindRetry, At: at, Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"}
-	}
-	written(t, cfg, record(1, now.AddDate(-5, -2, 0)), record(2, now.AddDate(-4, -11, 0)))
-	r := start(t, cfg)
-	r.awaitLog("audit_records_removed")
-	r.stop()
-	if err := r.awaitStop(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := s.Claim(t.Context(), "CLM-001-1")
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if len(records) != 1 || records[0].JobKey != 2 {
-		t.Errorf("%d records are left, want the one that is not five years old", len(records))
-	}
-}
-
 func TestTheHeadsOfTheTrailAreLoggedForWhoeverKeepsThem(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg, audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{JobKey: 1}})

@@ -26,21 +26,49 @@ stands for what was removed, so that the trail can still be checked.
 For its event it waits where RETRY_EVENTS_URL names a queue, and also where a
 worker ever began to publish the store's events, whatever is set here.
 
-A running worker does this once a day, so that there is seldom a need to do it
-by hand. On SQLite the worker must be stopped for it. --dry-run changes nothing
-and works beside a running worker.`,
+A store remembers the longest retention that it was ever set to, and keeps its
+records for that long whatever is set later. --shorten lowers that to
+RETRY_AUDIT_RETENTION, after a question, and removes nothing itself.
+
+Nothing is removed while this host's clock is more than a day ahead of the
+newest head of the trail. After a pause of the worker, when you have seen that
+the clock is right, --trust-clock removes all the same.
+
+A running worker does this once a day, and announces it in its log the day
+before, so that there is seldom a need to do it by hand. On SQLite the worker
+must be stopped for it. --dry-run changes nothing and works beside a running
+worker.`,
 		Example: `  worker audit purge --dry-run
+  RETRY_AUDIT_RETENTION=18m worker audit purge --shorten
   RETRY_AUDIT_RETENTION=18m worker audit purge --dry-run --json`,
 		Args: noArgs,
 	}
 	flags := command.Flags()
-	dryRun := flags.Bool("dry-run", false, "only say what would be removed, and what holds back the rest")
+	dryRun := flags.Bool("dry-run", false, "only say what would be removed, and what is held back")
+	trustClock := flags.Bool("trust-clock", false, "the host's clock is right, however old the trail is")
+	lower := flags.Bool("shorten", false, "only let the store keep records for a shorter time")
+	yes := flags.Bool("yes", false, "with --shorten: do not ask")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
+		switch {
+		case *lower && (*dryRun || *trustClock):
+			return usageError{errors.New("--shorten removes nothing: give it without --dry-run and --trust-clock")}
+		case *dryRun && *trustClock:
+			return usageError{errors.New("--dry-run and --trust-clock exclude each other")}
+		case *yes && !*lower:
+			return usageError{errors.New("--yes goes with --shorten; nothing else is asked")}
+		case *lower:
+			return shortenRetention(command, *yes, *asJSON)
+		}
 		report := func(p purged) error { return printAnswer(command, *asJSON, p, p.text()) }
 		if *dryRun {
 			return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-				cutoff := audit.Cutoff(now(), int(cfg.AuditRetention))
+				floor, err := store.Floor(ctx)
+				if err != nil {
+					return err
+				}
+				kept := longer(cfg, floor)
+				cutoff := audit.Cutoff(now(), int(kept))
 				stubs, err := store.Purgeable(ctx, cutoff, publishes(cfg))
 				if err != nil {
 					return err
@@ -49,7 +77,8 @@ and works beside a running worker.`,
 				if err != nil {
 					return err
 				}
-				p := purgedOf(cfg, cutoff, true, stubs, held)
+				p := purgedOf(cfg, kept, cutoff, stubs, held)
+				p.DryRun = true
 				for i := range p.Held {
 					p.Held[i].Lapsed = p.Held[i].Unanswered && now().Sub(p.Held[i].At) >= audit.UnansweredFor
 				}
@@ -60,7 +89,7 @@ and works beside a running worker.`,
 		if err != nil {
 			return err
 		}
-		p, err := purge(command.Context(), cfg, audit.Cutoff(now(), int(cfg.AuditRetention)))
+		p, err := purge(command.Context(), cfg, now(), *trustClock)
 		if err == nil || len(p.Runs) > 0 { // what was removed is told, whatever came then
 			err = errors.Join(report(p), err)
 		}
@@ -72,23 +101,53 @@ and works beside a running worker.`,
 // publishes tells whether a queue is set here. The store may know of one all the same.
 func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
 
-func purge(ctx context.Context, cfg config.Config, cutoff time.Time) (p purged, err error) {
+// longer returns the retention that holds: the one that is set, or the store's floor.
+func longer(cfg config.Config, floor int) config.Months {
+	return max(cfg.AuditRetention, config.Months(floor))
+}
+
+func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock bool) (p purged, err error) {
 	store, secret, err := app.OpenStore(ctx, cfg)
 	if err != nil {
 		return purged{}, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	stubs, err := audit.Retain(ctx, store, secret, cutoff, publishes(cfg))
+	if !trustClock {
+		if err := trusted(ctx, store, secret, now); err != nil {
+			return purged{}, err
+		}
+	}
+	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
+	if err != nil {
+		return purged{}, err
+	}
+	kept := longer(cfg, floor)
+	due := audit.RetentionAt(now, int(kept), publishes(cfg))
+	stubs, err := audit.Retain(ctx, store, secret, due)
 	var held []audit.Held
 	if err == nil {
-		held, err = audit.HeldBack(ctx, store, nil, cutoff, publishes(cfg))
+		held, err = audit.HeldBack(ctx, store, nil, due.Cutoff, publishes(cfg))
 	}
-	return purgedOf(cfg, cutoff, false, stubs, held), err
+	return purgedOf(cfg, kept, due.Cutoff, stubs, held), err
+}
+
+// trusted returns an error where only a person can say that the host's clock is right. A command does not hear the broker.
+func trusted(ctx context.Context, store audit.Store, secret *audit.Secret, now time.Time) error {
+	heads, err := store.Heads(ctx)
+	if err != nil || len(heads) == 0 { // there is nothing to remove
+		return err
+	}
+	if err := (audit.Clocks{Host: now, Head: audit.HeadTime(heads, secret.Public())}).Check(); err != nil {
+		return fmt.Errorf("%w, or give --trust-clock if it is right", err)
+	}
+	return nil
 }
 
 // purged is what purge answers. Its JSON form is stable.
 type purged struct {
+	// Retention is what holds: Setting, which is RETRY_AUDIT_RETENTION, or the longest that the store was ever set to.
 	Retention string    `json:"retention"`
+	Setting   string    `json:"setting"`
 	Cutoff    time.Time `json:"cutoff"`
 	DryRun    bool      `json:"dryRun"`
 	// Runs are what goes or went, at most one of each chain; Held are the records that are old enough and hold back
@@ -119,8 +178,8 @@ type held struct {
 	Lapsed bool `json:"lapsed"`
 }
 
-func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.Stub, holding []audit.Held) purged {
-	p := purged{Retention: cfg.AuditRetention.String(), Cutoff: cutoff, DryRun: dryRun, Runs: []run{}, Held: []held{}}
+func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []audit.Stub, holding []audit.Held) purged {
+	p := purged{Retention: kept.String(), Setting: cfg.AuditRetention.String(), Cutoff: cutoff, Runs: []run{}, Held: []held{}}
 	at := map[int]int{} // by chain, its place in Runs
 	for _, s := range stubs {
 		r := run{s.Chain, s.From, s.Through, s.Through - s.From + 1, s.Oldest, s.Newest, s.Hash.String()}
@@ -144,6 +203,10 @@ func purgedOf(cfg config.Config, cutoff time.Time, dryRun bool, stubs []audit.St
 func (p purged) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Retention %s: what was decided before %s may go.\n", p.Retention, utc(p.Cutoff))
+	if p.Retention != p.Setting {
+		b.WriteString(hanging("Note: ", fmt.Sprintf("RETRY_AUDIT_RETENTION is %s, but the store was set to %s before, and keeps to that. "+
+			"worker audit purge --shorten lowers it.", p.Setting, p.Retention)))
+	}
 	did := "Removed"
 	if p.DryRun {
 		did = "Would remove"

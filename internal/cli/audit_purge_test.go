@@ -3,6 +3,7 @@ package cli_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -60,5 +61,93 @@ func TestPurgeKeepsWhatIsUnpublishedAlsoWhereNobodyTellsItOfTheQueue(t *testing.
 		if !strings.Contains(stdout, " nothing.") || !strings.Contains(stdout, "its event is not published") {
 			t.Errorf("worker %v:\n%s", args, stdout)
 		}
+	}
+}
+
+// kept is an archive whose store was set to keep records for some months.
+func kept(t *testing.T, months int) *archive {
+	t.Helper()
+	a := archived(t, decade())
+	store := a.open(t)
+	if _, err := store.Keep(t.Context(), months); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAShorterSettingRemovesNothingBeforeAPersonShortens(t *testing.T) {
+	a := kept(t, 120)
+	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=5y")
+	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
+		stdout := a.must(t, args...)
+		checkScreen(t, stdout)
+		if !strings.Contains(stdout, "Retention 10y:") || !strings.Contains(stdout, " nothing.") || !strings.Contains(stdout, "worker audit purge --shorten") {
+			t.Errorf("worker %v:\n%s", args, stdout)
+		}
+	}
+	checkGolden(t, "store_purge_floor_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
+	checkGolden(t, "store_purge_shorten", a.must(t, "audit", "purge", "--shorten", "--yes"))
+	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "19 records in 1 chain") {
+		t.Errorf("after --shorten:\n%s", stdout)
+	}
+	checkGolden(t, "store_purge_shorten_again", a.must(t, "audit", "purge", "--shorten", "--yes"))
+	if stdout := a.must(t, "audit", "purge", "--shorten", "--yes", "--json"); !strings.Contains(stdout, `"lowered": false`) {
+		t.Errorf("%s", stdout)
+	}
+	if stdout := a.must(t, "audit", "purge"); !strings.Contains(stdout, "Removed 3 records") {
+		t.Errorf("%s", stdout)
+	}
+}
+
+func TestTheFloorIsLoweredOnlyByAPersonWhoSaysSo(t *testing.T) {
+	a := kept(t, 60)
+	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=18m")
+	code, stdout, stderr := a.run(t, "audit", "purge", "--shorten")
+	if code != 2 || stdout != "" || !strings.Contains(stderr, "give --yes") {
+		t.Errorf("without a terminal: exit code %d, %s, %s", code, stdout, stderr)
+	}
+	for _, said := range []string{"no", "y", "", "yes"} {
+		keyboard := terminal(t)
+		if _, err := keyboard.WriteString(said + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr = a.run(t, "audit", "purge", "--shorten")
+		if !strings.Contains(stderr, "sqlite://STORE keeps records for 5y at least. Let it keep them for 18m only? Type yes: ") {
+			t.Errorf("%q: asked %s", said, stderr)
+		}
+		if lowered := code == 0 && strings.Contains(stdout, "Lowered"); lowered != (said == "yes") || (code == 0) != lowered {
+			t.Errorf("%q: exit code %d, %s", said, code, stdout)
+		}
+	}
+}
+
+func TestPurgeFlagsThatExcludeEachOtherAreRefused(t *testing.T) {
+	a := kept(t, 60)
+	for _, args := range []string{"--shorten --dry-run", "--shorten --trust-clock", "--dry-run --trust-clock", "--yes"} {
+		if code, _, stderr := a.run(t, append([]string{"audit", "purge"}, strings.Fields(args)...)...); code != 2 || stderr == "" {
+			t.Errorf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+}
+
+// The heads of these archives were signed when the test ran, which is when the last record was stored.
+func TestPurgeByAClockFarAheadOfTheTrailIsRefused(t *testing.T) {
+	a := kept(t, 60)
+	was := today
+	defer func() { today = was }()
+	today = time.Now().AddDate(5, 1, 0)
+	code, stdout, stderr := a.run(t, "audit", "purge")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, today.UTC().Format("2006-01-02T15")) || !strings.Contains(stderr, time.Now().UTC().Format("2006-01-02T")) ||
+		!strings.Contains(stderr, "--trust-clock") {
+		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
+	}
+	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "19 records in 1 chain") {
+		t.Errorf("%s", stdout)
+	}
+	if stdout := a.must(t, "audit", "purge", "--trust-clock"); !strings.Contains(stdout, "Removed 19 records") {
+		t.Errorf("%s", stdout)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -73,8 +72,9 @@ func (o *redriveOptions) many(ctx context.Context, command *cobra.Command, r *re
 	}
 	fmt.Fprint(out, terminal.Text(b.preview(o)))
 	if planned := b.number(resultPlanned); !o.dryRun && planned > 0 {
-		if err := o.confirmed(ctx, command, planned); err != nil {
-			return err
+		question := fmt.Sprintf("Send %s again now, at most %s?", count(planned, "claim"), o.rate.String())
+		if !o.yes && !confirmed(ctx, command, question) {
+			return errors.New("nothing was sent")
 		}
 		told, done := counterOn(command.ErrOrStderr(), planned)
 		r.all(ctx, b.Claims, o.rate.every, told)
@@ -91,28 +91,6 @@ func (o *redriveOptions) many(ctx context.Context, command *cobra.Command, r *re
 		err = errors.Join(err, fmt.Errorf("%d of %s not sent again", b.NotDone, count(b.Selected, "claim")))
 	}
 	return err
-}
-
-// confirmed asks whether so many claims shall be sent again, unless that was said before.
-func (o *redriveOptions) confirmed(ctx context.Context, command *cobra.Command, n int) error {
-	if o.yes {
-		return nil
-	}
-	fmt.Fprintf(command.ErrOrStderr(), "\nSend %s again now, at most %s? Type yes: ", count(n, "claim"), o.rate.String())
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(command.InOrStdin()).ReadString('\n') // what came is looked at, whatever ended it
-		answer <- strings.TrimSpace(line)
-	}()
-	select {
-	case said := <-answer:
-		if said == "yes" {
-			return nil
-		}
-	case <-ctx.Done(): // who reads ends with the process
-		fmt.Fprintln(command.ErrOrStderr())
-	}
-	return errors.New("nothing was sent")
 }
 
 // number is how many claims have this result.

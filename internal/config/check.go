@@ -38,6 +38,9 @@ func (c *Config) checkWorker(f *faults) {
 	if c.ShutdownTimeout < time.Second || c.ShutdownTimeout > 10*time.Minute {
 		f.addValue("RETRY_SHUTDOWN_TIMEOUT", c.ShutdownTimeout.String())
 	}
+	if c.MaxClockSkew < time.Hour || c.MaxClockSkew > 10*365*24*time.Hour {
+		f.addValue("RETRY_MAX_CLOCK_SKEW", c.MaxClockSkew.String())
+	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		f.addValue("RETRY_LOG_LEVEL", c.LogLevel)
 	}

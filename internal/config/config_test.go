@@ -82,6 +82,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 		{"max jobs active", cfg.MaxJobsActive, 50},
 		{"job timeout", cfg.JobTimeout, 10 * time.Second},
 		{"shutdown timeout", cfg.ShutdownTimeout, 8 * time.Second},
+		{"clock skew", cfg.MaxClockSkew, 24 * time.Hour},
 		{"HTTP address, this host only", cfg.HTTPAddress, "127.0.0.1:8080"},
 		{"log level", cfg.LogLevel, "info"},
 		{"log format", cfg.LogFormat, "json"},
@@ -104,7 +105,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
 	httpCertificate, httpKey := pair(t)
 	cfg := load(t, "RETRY_WORKER_NAME=billing-1", "RETRY_MAX_JOBS_ACTIVE=7", "RETRY_JOB_TIMEOUT=1m30s",
-		"RETRY_SHUTDOWN_TIMEOUT=25s", "RETRY_HTTP_ADDRESS=:9090", "RETRY_HTTP_TOKEN=0123456789abcdef",
+		"RETRY_SHUTDOWN_TIMEOUT=25s", "RETRY_MAX_CLOCK_SKEW=48h", "RETRY_HTTP_ADDRESS=:9090", "RETRY_HTTP_TOKEN=0123456789abcdef",
 		"RETRY_HTTP_TLS_CERTIFICATE_PATH="+httpCertificate, "RETRY_HTTP_TLS_KEY_PATH="+httpKey, "RETRY_PPROF_ADDRESS=localhost:6060",
 		"RETRY_LOG_LEVEL=debug", "RETRY_LOG_FORMAT=console",
 		"RETRY_JOB_TYPES=analyze-retry=tiss, email-retry=smtp", "RETRY_POLICIES_FILE=policies.yaml",
@@ -120,6 +121,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{Name: "RETRY_MAX_JOBS_ACTIVE", Value: "7", Source: "env"},
 		{Name: "RETRY_JOB_TIMEOUT", Value: "1m30s", Source: "env"},
 		{Name: "RETRY_SHUTDOWN_TIMEOUT", Value: "25s", Source: "env"},
+		{Name: "RETRY_MAX_CLOCK_SKEW", Value: "48h0m0s", Source: "env"},
 		{Name: "RETRY_HTTP_ADDRESS", Value: ":9090", Source: "env"},
 		{Name: "RETRY_HTTP_TOKEN", Value: "***", Source: "env"},
 		{Name: "RETRY_HTTP_TLS_CERTIFICATE_PATH", Value: httpCertificate, Source: "env"},
@@ -231,6 +233,8 @@ func TestOneFault(t *testing.T) {
 		{"a comma too many", []string{"RETRY_JOB_TYPES=a=tiss,"}, `RETRY_JOB_TYPES is "a=tiss,"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
 		{"the job type that has no policy", []string{"RETRY_JOB_TYPES=record-retry-outcome=tiss"}, `RETRY_JOB_TYPES is "record-retry-outcome=tiss"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
 		{"a job type of one's own", []string{"RETRY_JOB_TYPES=email-retry=smtp"}, ""},
+		{"clocks that must agree to the minute", []string{"RETRY_MAX_CLOCK_SKEW=59m"}, `RETRY_MAX_CLOCK_SKEW is "59m0s"; allowed: a duration from 1h to 87600h, such as 24h`},
+		{"clocks that never matter", []string{"RETRY_MAX_CLOCK_SKEW=87601h"}, `RETRY_MAX_CLOCK_SKEW is "87601h0m0s"; allowed: a duration from 1h to 87600h, such as 24h`},
 		{"no time to stop", []string{"RETRY_SHUTDOWN_TIMEOUT=-1s"}, `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: a duration from 1s to 10m, such as 8s`},
 		{"a blank before a number", []string{"RETRY_MAX_JOBS_ACTIVE= 50"}, `RETRY_MAX_JOBS_ACTIVE has white space around its value; take it away`},
 		{"a line break after a secret", oauth("ZEEBE_CLIENT_SECRET=s3cret\n"), `ZEEBE_CLIENT_SECRET has white space around its value; take it away`},

@@ -1,10 +1,7 @@
 package metrics
 
 import (
-	"math"
 	"slices"
-	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,8 +14,6 @@ type broker struct {
 	answers   *prometheus.CounterVec
 	incidents *prometheus.CounterVec
 	panics    prometheus.Counter
-	skew      prometheus.GaugeFunc
-	ahead     *atomic.Uint64 // float64 bits, in seconds
 
 	// The names and labels that Zeebe's own Grafana dashboard reads, and those that the Camunda starter for Spring has.
 	activated, handled, invocations *prometheus.CounterVec
@@ -53,13 +48,7 @@ func newBroker() broker {
 		// Zeebe's Grafana dashboard reads the labels in this case.
 		handled:     vec("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
 		invocations: vec("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
-		ahead:       &atomic.Uint64{},
 	}
-	b.ahead.Store(math.Float64bits(math.NaN()))
-	b.skew = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "retry_clock_skew_seconds",
-		Help: "How far the broker's clock is ahead of the worker's, by the lock of the last job that came; NaN before the first.",
-	}, func() float64 { return math.Float64frombits(b.ahead.Load()) })
 	for _, code := range codes {
 		b.polls.WithLabelValues(code)
 	}
@@ -72,7 +61,7 @@ func newBroker() broker {
 }
 
 func (b *broker) register(reg prometheus.Registerer) {
-	reg.MustRegister(b.polls, b.answers, b.incidents, b.panics, b.skew, b.activated, b.handled, b.invocations)
+	reg.MustRegister(b.polls, b.answers, b.incidents, b.panics, b.activated, b.handled, b.invocations)
 }
 
 // Jobs counts what happens to the jobs of one type. It is made by [Metrics.Jobs].
@@ -107,11 +96,10 @@ func (j *Jobs) Polled(code string) {
 	j.broker.polls.WithLabelValues(code).Inc()
 }
 
-// Activated counts jobs that came together, locked by a broker whose clock is so far ahead.
-func (j *Jobs) Activated(jobs int, skew time.Duration) {
+// Activated counts jobs that came together.
+func (j *Jobs) Activated(jobs int) {
 	j.activated.Add(float64(jobs))
 	j.begun.Add(float64(jobs))
-	j.broker.ahead.Store(math.Float64bits(skew.Seconds()))
 }
 
 // HandlerFailed counts a call of the handler that panicked or hung.

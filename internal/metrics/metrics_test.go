@@ -62,6 +62,7 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	state := metrics.State{
 		Version: "v1.2.3", MaxJobsActive: 50, InHand: map[string]func() float64{},
 		GatewayUp: always(0), BrokerUp: always(0), StoreUp: always(1), SuccessRate: metrics.Unknown,
+		ClockSkew: metrics.Unknown, ClockTrusted: always(1),
 	}
 	for _, jobType := range jobTypes {
 		m.Jobs(jobType, "analyze-retry@host")
@@ -104,7 +105,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Polled("OK")
 			jobs.Polled("Unavailable")
 			jobs.Polled("Code(4711)") // which a gateway may make up
-			jobs.Activated(4, 90*time.Second)
+			jobs.Activated(4)
 			jobs.Answered(1, job.Complete("{}"), job.Taken)
 			jobs.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.Gone)
 			jobs.Answered(1, job.Incident("no"), job.Taken)
@@ -113,6 +114,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Answered(1, job.Release("no"), job.Unknown)
 			jobs.HandlerFailed()
 			m.AuditIntact(failed)
+			m.RetentionHeld(true)
 			m.Reloaded(false)
 			m.StoreFailed()
 			m.Published(2)

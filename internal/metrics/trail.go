@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// trail are the metrics of the checks of the audit trail.
-type trail struct{ intact, verified prometheus.Gauge }
+// trail are the metrics of the checks of the audit trail and of its retention.
+type trail struct{ intact, verified, held prometheus.Gauge }
 
 func newTrail() trail {
 	t := trail{
@@ -19,12 +19,16 @@ func newTrail() trail {
 			Name: "retry_audit_verified_timestamp_seconds",
 			Help: "When the worker last found the audit trail in order, in Unix time; 0 before the first check.",
 		}),
+		held: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "retry_audit_retention_held",
+			Help: "1 while no audit record is removed because the host's clock is ahead of the broker's or of the newest signed head, else 0.",
+		}),
 	}
 	t.intact.Set(Unknown())
 	return t
 }
 
-func (t *trail) register(reg prometheus.Registerer) { reg.MustRegister(t.intact, t.verified) }
+func (t *trail) register(reg prometheus.Registerer) { reg.MustRegister(t.intact, t.verified, t.held) }
 
 // AuditIntact notes that a check found the audit trail in order, AuditBroken that one did not.
 func (m *Metrics) AuditIntact(at time.Time) {
@@ -34,3 +38,12 @@ func (m *Metrics) AuditIntact(at time.Time) {
 
 // AuditBroken notes that a check found the audit trail changed.
 func (m *Metrics) AuditBroken() { m.trail.intact.Set(0) }
+
+// RetentionHeld notes whether the host's clock keeps records from being removed.
+func (m *Metrics) RetentionHeld(held bool) {
+	if held {
+		m.trail.held.Set(1)
+	} else {
+		m.trail.held.Set(0)
+	}
+}

@@ -73,7 +73,7 @@ func (w *Worker) work(b batch) {
 			w.reply(b, j, a)
 		}
 	case w.handling.Err() != nil:
-		w.release(b)
+		w.release(b, stopping)
 	case len(b.jobs) > 1:
 		w.log.Warn("handler_failed_on_batch",
 			append(fault.fields, zap.String("fault", fault.text), zap.Int("handedOverOneByOne", len(b.jobs)))...)
@@ -95,10 +95,16 @@ func verdict(answers []job.Answer) int32 {
 	return worked
 }
 
+// Why jobs are handed back, as an operator reads it at the job.
+const (
+	stopping     = "released: the worker is stopping"
+	clocksDiffer = "released: the clocks of worker and broker differ too much for a decision"
+)
+
 // release hands all jobs of a batch back, with their retries unchanged.
-func (w *Worker) release(b batch) {
+func (w *Worker) release(b batch, why string) {
 	for _, j := range b.jobs {
-		w.reply(b, j, job.Release("released: the worker is stopping"))
+		w.reply(b, j, job.Release(why))
 	}
 }
 

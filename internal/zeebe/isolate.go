@@ -41,7 +41,7 @@ func (w *Worker) isolate(ctx context.Context) {
 	lock := max(w.opt.JobTimeout, 2*pollMargin) // it must outlive the poll that is lost, to show which job it is on
 	comeBack := lock + sweep
 	suspects := map[int64]bool{}
-	for end := time.Now().Add(comeBack); time.Now().Before(end) && w.opt.Hold(ctx) == nil && ctx.Err() == nil; {
+	for end := time.Now().Add(comeBack); time.Now().Before(end) && w.opt.Hold(ctx) == nil && w.opt.Clock.Err() == nil && ctx.Err() == nil; {
 		next := w.look(ctx)
 		if len(next) == 0 {
 			continue

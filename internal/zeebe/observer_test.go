@@ -17,7 +17,6 @@ type watcher struct {
 	mu        sync.Mutex
 	polls     map[string]int
 	activated int
-	skew      time.Duration
 	failed    int
 	answers   []job.Answer
 	fates     []job.Fate
@@ -32,11 +31,10 @@ func (w *watcher) Polled(code string) {
 	w.polls[code]++
 }
 
-func (w *watcher) Activated(jobs int, skew time.Duration) {
+func (w *watcher) Activated(jobs int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.activated += jobs
-	w.skew = skew
 }
 
 func (w *watcher) HandlerFailed() {
@@ -64,25 +62,6 @@ func TestEveryPollIsToldByTheCodeThatItEndedWith(t *testing.T) {
 			r.Errorf("told %v, want 3 times ResourceExhausted and else OK", seen.polls)
 		}
 	})
-}
-
-// The bubble's broker has the worker's clock. What is told is its lock, held against the one that was asked for.
-func TestTheBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
-	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour} {
-		inBubble(t, func(r *rig) {
-			seen := &watcher{}
-			r.gateway.ClockAhead(ahead)
-			r.add(3)
-			r.run(Options{Observer: seen})
-			r.advance(time.Second)
-			if _, err := r.end(); err != nil {
-				r.Fatal(err)
-			}
-			if seen.activated != 3 || seen.skew.Round(time.Second) != ahead {
-				r.Errorf("told of %d jobs and a broker %v ahead, want 3 and %v", seen.activated, seen.skew, ahead)
-			}
-		})
-	}
 }
 
 func TestAHandlerThatPanicsOrHangsIsToldEachTime(t *testing.T) {

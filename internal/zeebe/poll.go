@@ -28,6 +28,9 @@ const (
 	// defaultTenant is where all jobs are on a cluster without tenants.
 	defaultTenant = "<default>"
 
+	// While the clocks differ too much for a decision, one job is taken now and then, to see whether they still do.
+	clockPauseMin, clockPauseMax = time.Second, 10 * time.Second
+
 	// atOnce is the patience of a poll that takes the jobs there are and does not wait for any.
 	atOnce = -time.Millisecond
 )
@@ -47,6 +50,7 @@ type poll struct {
 func (w *Worker) pollJobs(ctx context.Context) {
 	w.link.good = time.Now()
 	pause := backoff{least: pollPauseMin, most: pollPauseMax}
+	wrongClock := backoff{least: clockPauseMin, most: clockPauseMax}
 	for patience := atOnce; ; {
 		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
 		// for the time until the next batch is there.
@@ -59,6 +63,16 @@ func (w *Worker) pollJobs(ctx context.Context) {
 			sleep(ctx, pause.next()) // the same jobs would come back at once, without end
 		case worked:
 			pause.reset()
+		}
+		if w.opt.Clock.Err() == nil {
+			wrongClock.reset()
+		} else {
+			// What was handed back can be had at once. One job shows the time as well as many do.
+			sleep(ctx, wrongClock.next())
+			free = 1
+			if ctx.Err() != nil {
+				return
+			}
 		}
 		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience, w.opt.JobTimeout}, w.accept)
 		switch {
@@ -132,15 +146,10 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 			continue
 		}
 		n += len(r.Jobs)
-		w.tellOf(r.Jobs, p.lock)
+		w.opt.Clock.tell(r.Jobs, p.lock)
+		w.opt.Observer.Activated(len(r.Jobs))
 		accept(ctx, fromWire(r.Jobs))
 	}
-}
-
-// tellOf tells the observer of jobs that came together, at least one. The broker tells its time by the end of their lock.
-func (w *Worker) tellOf(activated []*pb.ActivatedJob, lock time.Duration) {
-	end := time.UnixMilli(activated[0].Deadline)
-	w.opt.Observer.Activated(len(activated), time.Until(end)-lock)
 }
 
 // gatewayAnswers tells whether the gateway answers a question that no job can be in the way of.
@@ -169,12 +178,17 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	return jobs
 }
 
-// accept takes jobs in hand and sets them to work. Those that come when the worker is to stop are handed back.
+// accept takes jobs in hand and sets them to work. Those that come when the worker is to stop are handed back, and so are
+// those of a broker whose clock is too far from this host's.
 func (w *Worker) accept(ctx context.Context, jobs []job.Job) {
 	w.slots.take(len(jobs))
 	b := batch{jobs, w.answerBy(time.Now())}
-	if ctx.Err() != nil {
-		w.release(b)
+	switch {
+	case ctx.Err() != nil:
+		w.release(b, stopping)
+		return
+	case w.opt.Clock.Err() != nil:
+		w.release(b, clocksDiffer)
 		return
 	}
 	w.keepers.Go(func() { w.work(b) })

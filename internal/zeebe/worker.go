@@ -36,6 +36,9 @@ type Options struct {
 	// Hold is waited for before each poll: it returns when jobs may be taken, and at the latest when its context ends.
 	// Defaults to taking jobs at any time.
 	Hold func(context.Context) error
+	// Clock says whether the clocks of host and broker agree well enough for a decision; the workers of a process share
+	// it. Defaults to one of its own.
+	Clock *Clock
 	// Observer defaults to none.
 	Observer Observer
 	// Logger defaults to none. What it is told holds neither variables nor the gateway's own texts about answers.
@@ -46,8 +49,8 @@ type Options struct {
 type Observer interface {
 	// Polled is called for every poll that ended by itself, with the name of its gRPC code: OK where it came through.
 	Polled(code string)
-	// Activated is called for jobs that came together, with how far the broker's clock is ahead of this machine's.
-	Activated(jobs int, skew time.Duration)
+	// Activated is called for jobs that came together.
+	Activated(jobs int)
 	// HandlerFailed is called for every call of the handler that panicked, or did not come back in time.
 	HandlerFailed()
 	// Answered is called once for every job that is answered, with its key, the answer and the answer's fate.
@@ -58,7 +61,7 @@ type Observer interface {
 type nobody struct{}
 
 func (nobody) Polled(string)                        {}
-func (nobody) Activated(int, time.Duration)         {}
+func (nobody) Activated(int)                        {}
 func (nobody) HandlerFailed()                       {}
 func (nobody) Answered(int64, job.Answer, job.Fate) {}
 
@@ -86,6 +89,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
+	}
+	if o.Clock == nil {
+		o.Clock = NewClock(0, time.Now, o.Logger)
 	}
 	for _, d := range []struct {
 		value     *time.Duration

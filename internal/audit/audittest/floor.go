@@ -41,7 +41,9 @@ func (s *subject) announcedAgo(t *testing.T, cutoff time.Time, ago time.Duration
 }
 
 // about reports whether a duration is another one, but for what a test takes.
-func about(got, want time.Duration) bool { return got >= want-2*time.Second && got < want+5*time.Minute }
+func about(got, want time.Duration) bool {
+	return got >= want-2*time.Second && got < want+5*time.Minute
+}
 
 var floorFacts = []fact{
 	{"the floor is the longest retention that the store was told", func(t *testing.T, s *subject) {

@@ -28,6 +28,7 @@ type Gateway struct {
 	mu         sync.Mutex
 	partitions int
 	ahead      time.Duration     // of this process's clock
+	deadline   int64             // of every lock, as it is told; 0 for the true one
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type
 	jobs       map[int64]*record
@@ -67,6 +68,13 @@ func (g *Gateway) ClockAhead(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ahead = d
+}
+
+// TellDeadline makes every lock end at a time as it is told, in milliseconds of Unix time; 0 tells the true one again.
+func (g *Gateway) TellDeadline(milli int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.deadline = milli
 }
 
 // Skip passes over so many keys, as if so many jobs had been created before. Call it before Add.

@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"cmp"
 	"container/heap"
 	"encoding/json"
 	"maps"
@@ -161,7 +162,7 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 		CustomHeaders:      "{}",
 		Worker:             worker,
 		Retries:            j.Retries,
-		Deadline:           j.deadline.Add(g.ahead).UnixMilli(),
+		Deadline:           cmp.Or(g.deadline, j.deadline.Add(g.ahead).UnixMilli()),
 		Variables:          j.fetched(fetch),
 		TenantId:           "<default>",
 	}

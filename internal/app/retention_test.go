@@ -1,0 +1,223 @@
+package app_test
+
+import (
+	"database/sql"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+// aged returns n records of one claim that were decided at a time, a second apart.
+func aged(n int, at time.Time) []audit.Record {
+	records := make([]audit.Record, n)
+	for i := range records {
+		records[i] = audit.Record{
+			Kind: audit.KindRetry, At: at.Add(time.Duration(i) * time.Second).UTC().Truncate(time.Microsecond),
+			Key: audit.Key{Cluster: "test", JobKey: int64(i + 1)}, ClaimID: "CLM-old-1",
+		}
+	}
+	return records
+}
+
+// left is how many of the aged records are in the store.
+func left(t *testing.T, cfg config.Config) int {
+	t.Helper()
+	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := s.Claim(t.Context(), "CLM-old-1")
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return len(records)
+}
+
+// onFile executes a statement on the file of a store.
+func onFile(t *testing.T, cfg config.Config, statement string, args ...any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", cfg.SQLitePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := db.ExecContext(t.Context(), statement, args...)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		t.Fatalf("%s: %d rows, %v", statement, n, err)
+	}
+}
+
+// headFrom dates the head of a store's trail, as if its last record had been stored then.
+func headFrom(t *testing.T, cfg config.Config, at time.Time) {
+	t.Helper()
+	secret, err := audit.LoadSecret(cfg.AuditKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, err := s.Heads(t.Context())
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	head := secret.Head(audit.ChainAt(heads[0].Chain, heads[0].Seq, heads[0].Hash), at)
+	onFile(t, cfg, "UPDATE heads SET at = ?, signature = ?", head.At.UnixMicro(), head.Signature)
+}
+
+// stopped stops the worker, which must end well.
+func (r *running) stopped() {
+	r.t.Helper()
+	r.stop()
+	if err := r.awaitStop(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *running) logged(event string) int { return r.logs.FilterMessage(event).Len() }
+
+func TestOldRecordsAreRemovedByTheRunAfterTheirAnnouncement(t *testing.T) {
+	g, address := gateway(t)
+	cfg := settings(t, address)
+	now := time.Now()
+	written(t, cfg, append(aged(3, now.AddDate(-5, -2, 0)), aged(5, now.AddDate(-4, -11, 0))[3:]...)...)
+	for range 2 { // a restart on the same day
+		g.Add(jobs(1, "TIMEOUT")...)
+		r := start(t, cfg)
+		r.awaitLog("audit_records_to_be_removed")
+		fields := r.logs.FilterMessage("audit_records_to_be_removed").All()[0].ContextMap()
+		notBefore, _ := fields["notBefore"].(time.Time)
+		if wait := time.Until(notBefore); fields["records"] != int64(3) || wait < 19*time.Hour || wait > 20*time.Hour {
+			t.Errorf("announced %v", fields)
+		}
+		r.stopped()
+		if n := left(t, cfg); n != 5 || r.logged("audit_records_removed") > 0 {
+			t.Fatalf("%d records are left, want all 5", n)
+		}
+	}
+	onFile(t, cfg, "UPDATE meta SET value = ? WHERE name LIKE 'announced %'", now.Add(-21*time.Hour).UTC().Format(time.RFC3339))
+	g.Add(jobs(1, "TIMEOUT")...)
+	r := start(t, cfg)
+	r.awaitLog("audit_records_removed")
+	r.stopped()
+	if n := left(t, cfg); n != 2 {
+		t.Errorf("%d records are left, want the 2 that are not five years old", n)
+	}
+}
+
+// The host's clock is 5.1 years ahead: all that it finds, and the broker, are as long ago by it.
+func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
+	const ahead = -1862 * 24 * time.Hour
+	for name, skew := range map[string]time.Duration{"where no job is decided by it": 24 * time.Hour, "where jobs are decided by it": 87600 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			g, address := gateway(t)
+			g.ClockAhead(ahead)
+			cfg := settings(t, address)
+			cfg.MaxClockSkew = skew
+			fresh := time.Now().Add(ahead)
+			written(t, cfg, aged(100, fresh)...)
+			headFrom(t, cfg, fresh.Add(time.Hour))
+			// Not even where it was announced long ago.
+			cutoff := audit.Cutoff(time.Now(), 60).Format(time.DateOnly)
+			onFile(t, cfg, "INSERT INTO meta (name, value) VALUES (?, ?)", "announced "+cutoff, fresh.Format(time.RFC3339))
+			for range 2 { // the second time with heads of the wrong clock, where it decides
+				g.Add(jobs(3, "TIMEOUT")...)
+				r := start(t, cfg)
+				r.awaitLog("audit_retention_held")
+				fields := r.logs.FilterMessage("audit_retention_held").All()[0].ContextMap()
+				if fields["reference"] != "the broker's clock" {
+					t.Errorf("held by %v", fields)
+				}
+				if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_audit_retention_held 1\n") {
+					t.Error("the metric does not say so")
+				}
+				r.stopped()
+				if n := r.logged("audit_records_removed") + r.logged("audit_records_to_be_removed"); n > 0 || left(t, cfg) != 100 {
+					t.Fatalf("%d of 100 records are left", left(t, cfg))
+				}
+			}
+		})
+	}
+}
+
+func TestAShorterSettingRemovesNothingAndIsWarnedOf(t *testing.T) {
+	g, address := gateway(t)
+	cfg := settings(t, address)
+	start(t, cfg).stopped() // it was five years
+	written(t, cfg, aged(10, time.Now().AddDate(0, -18, 0))...)
+	cfg.AuditRetention = 5
+	g.Add(jobs(1, "TIMEOUT")...)
+	r := start(t, cfg)
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
+	r.stopped()
+	if left(t, cfg) != 10 || r.logged("audit_records_to_be_removed") > 0 {
+		t.Error("records are announced or removed that were to be kept for five years")
+	}
+	warnings := r.logs.FilterMessage("audit_retention_shorter_than_before").All()
+	if len(warnings) != 1 || warnings[0].ContextMap()["setting"] != "5m" || warnings[0].ContextMap()["kept"] != "5y" {
+		t.Errorf("warned %v", warnings)
+	}
+}
+
+// A clock 463 days behind would say that every retry was due long ago, and worker pending would miss it.
+func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
+	g, address := gateway(t)
+	const ahead = 463 * 24 * time.Hour
+	g.ClockAhead(ahead)
+	keys := g.Add(jobs(20, "TIMEOUT")...)
+	cfg := settings(t, address)
+	r := start(t, cfg)
+	body := r.awaitReadiness(http.StatusServiceUnavailable, "the clocks differ too much for a decision")
+	for _, part := range []string{time.Now().UTC().Format("2006-01-02T"), time.Now().Add(ahead).UTC().Format("2006-01-02T"), "correct the wrong one"} {
+		if !strings.Contains(body, part) {
+			t.Errorf("/readyz says %q, want %q in it", body, part)
+		}
+	}
+	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_clock_trusted 0\n") || !strings.Contains(text, "\nretry_clock_skew_seconds 4.00") {
+		t.Error("the metrics do not say so")
+	}
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Waiting == 20 })
+	if pending := recorded(t, cfg); pending > 0 {
+		t.Errorf("%d decisions are recorded", pending)
+	}
+	g.ClockAhead(0)
+	r.awaitReadiness(http.StatusOK, "")
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 20 })
+	for _, key := range keys {
+		if _, retries, _ := g.Job(key); retries != 3 {
+			t.Errorf("job %d has lost a retry", key)
+		}
+	}
+	if n := r.logged("clock_wrong"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+	r.stopped()
+	if pending := recorded(t, cfg); pending != 20 {
+		t.Errorf("%d retries are pending, want 20", pending)
+	}
+}
+
+// recorded is how many retries the store knows as pending.
+func recorded(t *testing.T, cfg config.Config) int {
+	t.Helper()
+	s, err := app.OpenHistory(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending, err := s.Pending(t.Context(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return len(pending)
+}

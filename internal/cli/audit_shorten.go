@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+)
+
+// shortened is what purge --shorten answers. Its JSON form is stable.
+type shortened struct {
+	// Before is how long the store kept its records at least, Retention how long it does now.
+	Before    string `json:"before"`
+	Retention string `json:"retention"`
+	Lowered   bool   `json:"lowered"`
+}
+
+// shortenRetention lets the store keep records for RETRY_AUDIT_RETENTION only, if a person says so. It removes nothing.
+func shortenRetention(command *cobra.Command, yes, asJSON bool) (err error) {
+	if !yes && !isTerminal(command.InOrStdin()) {
+		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
+	}
+	cfg, err := config.Load()
+	if err != nil {
+		return err
+	}
+	ctx := command.Context()
+	store, _, err := app.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	floor, err := store.Floor(ctx)
+	switch {
+	case err != nil: // it is no number, which a person may mend so
+		fmt.Fprintf(command.ErrOrStderr(), "worker: %v\n", err)
+		fallthrough
+	case floor == 0:
+		floor = audit.DefaultFloor
+	}
+	s := shortened{Before: config.Months(floor).String(), Retention: cfg.AuditRetention.String(), Lowered: floor > int(cfg.AuditRetention) || err != nil}
+	if s.Lowered {
+		question := fmt.Sprintf("%s keeps records for %s at least. Let it keep them for %s only?", cfg.DatabaseURL, s.Before, s.Retention)
+		if !yes && !confirmed(ctx, command, question) {
+			return errors.New("nothing was changed")
+		}
+		if err := store.Shorten(ctx, int(cfg.AuditRetention)); err != nil {
+			return err
+		}
+	} else {
+		s.Retention = s.Before
+	}
+	return printAnswer(command, asJSON, s, s.text(cfg))
+}
+
+func (s shortened) text(cfg config.Config) string {
+	if !s.Lowered {
+		return fmt.Sprintf("Nothing to lower: the store keeps records for %s at least, and RETRY_AUDIT_RETENTION is %s.\n", s.Before, cfg.AuditRetention)
+	}
+	return fmt.Sprintf("Lowered: the store kept records for %s at least, and keeps them for %s from now on.\n", s.Before, s.Retention) +
+		"Nothing is removed yet. worker audit purge --dry-run says what will be.\n"
+}
+
+// confirmed asks a person on the terminal, and reports whether the answer was yes.
+func confirmed(ctx context.Context, command *cobra.Command, question string) bool {
+	fmt.Fprintf(command.ErrOrStderr(), "\n%s Type yes: ", question)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(command.InOrStdin()).ReadString('\n') // what came is looked at, whatever ended it
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case said := <-answer:
+		return said == "yes"
+	case <-ctx.Done(): // who reads ends with the process
+		fmt.Fprintln(command.ErrOrStderr())
+		return false
+	}
+}

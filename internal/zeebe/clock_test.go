@@ -1,0 +1,176 @@
+package zeebe
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+)
+
+const days = 24 * time.Hour
+
+// countJobs returns a handler that completes jobs and counts them.
+func countJobs(n *atomic.Int64) handlerFunc {
+	return func(ctx context.Context, jobs []job.Job) []job.Answer {
+		n.Add(int64(len(jobs)))
+		return each(complete)(ctx, jobs)
+	}
+}
+
+// The bubble's broker has the worker's clock. What is told is its lock, held against the one that was asked for.
+func TestTheBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour, 463 * days} {
+		inBubble(t, func(r *rig) {
+			clock := NewClock(100_000*time.Hour, time.Now, zap.NewNop())
+			r.gateway.ClockAhead(ahead)
+			r.add(3)
+			if _, known := clock.Skew(); known || !clock.Broker().IsZero() {
+				r.Error("the broker's time is known before it has told it")
+			}
+			r.run(Options{Clock: clock})
+			r.advance(time.Second)
+			<-clock.Known()
+			skew, known := clock.Skew()
+			if !known || skew.Round(time.Second) != ahead {
+				r.Errorf("the broker is %v ahead, %v; want %v", skew, known, ahead)
+			}
+			r.advance(time.Hour) // without a job
+			if got := time.Until(clock.Broker()).Round(time.Second); got != ahead {
+				r.Errorf("an hour later the broker is %v ahead, want %v", got, ahead)
+			}
+		})
+	}
+}
+
+func TestNoJobIsDecidedWhileTheClocksAreADayApart(t *testing.T) {
+	for _, ahead := range []time.Duration{463 * days, -463 * days, 24*time.Hour + time.Minute, -24*time.Hour - time.Minute} {
+		inBubble(t, func(r *rig) {
+			var handled atomic.Int64
+			core, logs := observer.New(zapcore.InfoLevel)
+			clock := NewClock(0, time.Now, zap.New(core))
+			r.gateway.ClockAhead(ahead)
+			keys := r.add(40)
+			r.run(Options{Clock: clock, Handler: countJobs(&handled)})
+			began := len(r.polls())
+			const long = 10 * time.Minute
+			r.advance(long)
+			if n := handled.Load(); n != 0 {
+				r.Errorf("%v: the handler was given %d jobs", ahead, n)
+			}
+			r.wantCounts(gatewaytest.Counts{Waiting: 40})
+			for _, key := range keys {
+				if _, retries, _ := r.gateway.Job(key); retries != 3 {
+					r.Fatalf("job %d has %d retries left, want all 3", key, retries)
+				}
+			}
+			// Handed back, the jobs can be had at once, and are not taken without end.
+			polls := r.polls()[began:]
+			if n := len(polls); n < int(long/clockPauseMax) || n > 3*int(long/clockPauseMax) {
+				r.Errorf("%v: %d polls in %v", ahead, n, long)
+			}
+			for _, p := range polls[1:] {
+				if p.MaxJobsToActivate != 1 {
+					r.Fatalf("a poll asks for %d jobs", p.MaxJobsToActivate)
+				}
+			}
+			if err := clock.Err(); err == nil || !strings.Contains(err.Error(), time.Now().UTC().Format("2006-01-02T15")) ||
+				!strings.Contains(err.Error(), time.Now().Add(ahead).UTC().Format("2006-01-02T15")) || !strings.Contains(err.Error(), "RETRY_MAX_CLOCK_SKEW") {
+				r.Errorf("%v: %v, want both times and what to do", ahead, err)
+			}
+			if n := logs.FilterMessage("clock_wrong").Len(); n != 1 {
+				r.Errorf("%v: logged %d times", ahead, n)
+			}
+
+			r.gateway.ClockAhead(0)
+			r.advance(clockPauseMax + time.Second)
+			r.wantCounts(gatewaytest.Counts{Completed: 40})
+			if err := clock.Err(); err != nil || handled.Load() != 40 || logs.FilterMessage("clock_better").Len() != 1 {
+				r.Errorf("%v: with a right clock %d jobs are handled, %v", ahead, handled.Load(), err)
+			}
+		})
+	}
+}
+
+func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
+	for ahead, warned := range map[time.Duration]int{
+		0: 0, 4 * time.Minute: 0, -4 * time.Minute: 0, 6 * time.Minute: 1, -6 * time.Minute: 1, 23 * time.Hour: 1, -23 * time.Hour: 1,
+	} {
+		inBubble(t, func(r *rig) {
+			core, logs := observer.New(zapcore.InfoLevel)
+			clock := NewClock(0, time.Now, zap.New(core))
+			r.gateway.ClockAhead(ahead)
+			r.run(Options{Clock: clock})
+			for range 3 {
+				r.add(5)
+				r.advance(time.Second)
+			}
+			r.wantCounts(gatewaytest.Counts{Completed: 15})
+			if n := logs.FilterMessage("clock_skewed").Len(); n != warned || logs.Len() != warned || clock.Err() != nil {
+				r.Errorf("%v: warned %d times, want %d; %v", ahead, n, warned, clock.Err())
+			}
+		})
+	}
+}
+
+func TestAnEndOfALockThatCannotBeOneTellsNothing(t *testing.T) {
+	for _, deadline := range []int64{-1, math.MinInt64, math.MaxInt64, lastMilli + 1} {
+		inBubble(t, func(r *rig) {
+			clock := NewClock(0, time.Now, zap.NewNop())
+			r.gateway.TellDeadline(deadline)
+			r.add(10)
+			r.run(Options{Clock: clock})
+			r.advance(time.Second)
+			r.wantCounts(gatewaytest.Counts{Completed: 10})
+			if skew, known := clock.Skew(); known || clock.Err() != nil {
+				r.Errorf("a lock until %d told of a skew of %v", deadline, skew)
+			}
+		})
+	}
+	clock := NewClock(0, time.Now, zap.NewNop())
+	clock.tell(nil, time.Second)
+	clock.tell([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
+	if !clock.Broker().IsZero() {
+		t.Error("a batch without a time told one")
+	}
+	clock.tell([]*pb.ActivatedJob{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
+	if skew, known := clock.Skew(); !known || skew.Abs() > time.Minute {
+		t.Errorf("the job that tells the time was passed over: %v, %v", skew, known)
+	}
+	for _, extreme := range []int64{1, lastMilli} {
+		clock.tell([]*pb.ActivatedJob{{Deadline: extreme}}, time.Hour)
+		if clock.Err() == nil {
+			t.Errorf("a lock until %d is by a right clock", extreme)
+		}
+	}
+}
+
+// What was told last and what has passed since must both say that a clock is wrong: the host's may have been set right
+// since, or the host has slept, and its monotonic clock with it.
+func TestAClockThatWasSetRightNeedsNoJobToBeSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		told, now time.Duration // how far the broker is ahead
+		wrong     bool
+	}{
+		"wrong":                     {-463 * days, -463 * days, true},
+		"the host's was set right":  {-463 * days, time.Second, false},
+		"the host's jumps, no job":  {time.Second, -463 * days, false},
+		"the host's was set better": {-463 * days, -time.Hour, false},
+	} {
+		clock := NewClock(0, time.Now, zap.NewNop())
+		now := time.Now()
+		clock.broker, clock.seen, clock.skew = now.Round(0).Add(c.now), now, c.told
+		if err := clock.Err(); (err != nil) != c.wrong {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
