@@ -104,7 +104,7 @@ func jobs() []cog.Builder[dashboard.Panel] {
 			query{perMinute(worker("retry_incidents_raised_total"), "job_type"), "incident, {{job_type}}"},
 			query{perMinute(worker("retry_panics_total")), "panics"}),
 		bounded(about{"Clock skew", "The broker's clock minus the worker's, by replica.", "s"},
-			steps(good, step{5, bad}),
+			steps(good, step{300, bad}),
 			query{worker("retry_clock_skew_seconds"), "{{instance}}"}),
 		lines(about{"Requests at the broker", "Requests that partitions received, and those that they dropped because of back-pressure.", "reqps"},
 			query{"sum(rate(" + broker("zeebe_received_request_count_total") + "[$__rate_interval]))", "received"},

@@ -23,8 +23,8 @@ func state() []cog.Builder[dashboard.Panel] {
 			worst("retry_policies_last_reload_successful"), "as filed", "OLD", ""),
 		now(about{"Oldest event", "How long the oldest event has waited for the queue. It alerts at 15 minutes.", "s"},
 			"max("+worker("retry_outbox_oldest_seconds")+")", steps(good, step{60, warn}, step{900, bad})),
-		now(about{"Clock skew", "The greatest difference between the clocks of broker and worker. It alerts at 5 seconds: times in the audit trail would be wrong, waits are not.", "s"},
-			"max(abs("+worker("retry_clock_skew_seconds")+"))", steps(good, step{1, warn}, step{5, bad})).
+		now(about{"Clock skew", "The greatest difference between the clocks of broker and worker. It alerts at 5 minutes: times in the audit trail would be wrong, waits are not. At RETRY_MAX_CLOCK_SKEW (24 hours) nothing is decided any more.", "s"},
+			"max(abs("+worker("retry_clock_skew_seconds")+"))", steps(good, step{60, warn}, step{300, bad})).
 			Decimals(1),
 
 		now(about{"Jobs in hand", "Share of the jobs that may be in hand which are, in the replica and job type that has most. At 100 % the worker takes no more.", "percentunit"},

@@ -130,3 +130,81 @@ func (r *rig) decidedAt(record *audit.Record, from, to time.Time) {
 		r.Errorf("job %d took %v by its steps", record.JobKey, took)
 	}
 }
+
+// ahead and behind are clocks that are wrong by years: 5.1 years ahead, and 463 days behind.
+const (
+	ahead  = 44676 * time.Hour
+	behind = -463 * 24 * time.Hour
+)
+
+// Row 34. The guards are that records are removed by a clock only that the broker or the newest head confirms, never at a
+// start, and not before they were announced by an earlier run. Seen to fail without: where the host's clock is trusted, the
+// removal is announced at the first job, and where it need not be announced, all records are gone then; where the retention
+// runs at the start, by the head of the last process, the second worker announces it.
+func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
+	r := newRig(t, setup{row: 34, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
+	first := r.start()
+	const some = 20
+	r.submit(some)
+	r.untilDone()
+	first.stops()
+	before := r.records()
+	r.happened(len(before), "fresh records")
+	// The second time the newest head is of the wrong clock too, because jobs were decided by it.
+	for i := range 2 {
+		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%v", ahead), "RETRY_MAX_CLOCK_SKEW=87600h")
+		r.submit(some)
+		r.until("the retention has run", func() bool {
+			return r.logged("audit_retention_held") > i || r.logged("audit_records_to_be_removed")+r.logged("audit_records_removed") > 0
+		})
+		r.untilDone()
+		if w.metric("retry_audit_retention_held") != 1 {
+			t.Error("the metric does not say that the retention is held")
+		}
+		w.stops()
+		kept := r.records()
+		if len(kept) < len(before)+(i+1)*some || kept[0].ID != before[0].ID {
+			t.Errorf("%d records are left, the first is %d", len(kept), kept[0].ID)
+		}
+	}
+	if n := r.logged("audit_records_removed") + r.logged("audit_records_to_be_removed"); n > 0 {
+		t.Errorf("records were removed or announced %d times", n)
+	}
+	r.happened(r.logged("audit_retention_held"), "times held")
+	r.start() // whose clock is right
+	r.submit(some)
+	invariants(r)
+}
+
+// Row 35. The guard is that no job is decided while the clocks of host and broker are more than a day apart. Seen to fail
+// without: every job is answered, with a nextRetryTime that has been over for a year.
+func TestAWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
+	r := newRig(t, setup{row: 35, what: "the worker's clock is 463 days behind, then 5.1 years ahead", store: inSQLite})
+	r.submit(chunk)
+	for _, wrong := range []time.Duration{behind, ahead} {
+		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%v", wrong))
+		r.until("it is not ready for its clock", func() bool {
+			status, text := w.get("/readyz")
+			return status == http.StatusServiceUnavailable && strings.Contains(text, "the clocks differ too much")
+		})
+		r.pass(3 * time.Second)
+		if n := len(w.lines("clock_wrong")); n != 1 || w.metric("retry_clock_trusted") != 0 {
+			t.Errorf("logged %d times", n)
+		}
+		released := int(w.metric("retry_job_answers_total", `answer="release"`))
+		if released > 3*chunk {
+			t.Errorf("jobs were handed back %d times", released)
+		}
+		r.happened(released, fmt.Sprintf("jobs handed back by a clock that is wrong by %v", wrong))
+		w.stops()
+		if n := len(r.records()); n > 0 {
+			t.Fatalf("%d decisions are recorded by a clock that is wrong by %v", n, wrong)
+		}
+	}
+	began := time.Now()
+	r.start()
+	records := invariants(r)
+	for _, decided := range records {
+		r.decidedAt(&decided[0], began, time.Now())
+	}
+}
