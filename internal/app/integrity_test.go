@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/zeebe"
 )
 
 // kept is an app that has nothing but an audit trail of three records.
@@ -36,7 +37,11 @@ func keptTrail(t *testing.T) kept {
 	k := kept{path: filepath.Join(t.TempDir(), "retry.db"), registry: prometheus.NewRegistry()}
 	store := trailOf(t, k.path, secret, 3)
 	core, logs := observer.New(zapcore.InfoLevel)
-	k.App = &App{store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All())}
+	k.App = &App{
+		store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All()),
+		trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
+		clock: zeebe.NewClock(0, time.Now, zap.NewNop()),
+	}
 	k.logs = logs
 	return k
 }

@@ -29,24 +29,15 @@ type trailState struct {
 	failing bool
 }
 
-// loadState reads the newest of the files that the configuration names. One that cannot be read is an error unless another
-// one can: it may be what shows that records are missing.
+// loadState reads the newest of the files that the configuration names. One that cannot be read is an error: it may be what
+// shows that records are missing.
 func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trailState, error) {
 	s := &trailState{secret: secret, log: log, files: cfg.AuditStates()}
-	var faults []error
-	found := false
-	for _, file := range s.files {
-		st, err := audit.LoadState(file, secret.Public())
-		switch {
-		case err == nil && (!found || st.At.After(s.At)):
-			s.State, found = st, true
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			faults = append(faults, err)
-		}
+	_, last, err := audit.LastState(s.files, secret.Public())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if !found {
-		return s, errors.Join(faults...)
-	}
+	s.State = last
 	return s, nil
 }
 

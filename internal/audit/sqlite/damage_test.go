@@ -90,6 +90,7 @@ func newWhole(t *testing.T) whole {
 	if len(stubs) != 1 {
 		t.Fatal("nothing can be removed")
 	}
+	stubs[0].At = time.Now()
 	must(t, s.Purge(t.Context(), w.secret.SignStub(stubs[0])))
 	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1, audittest.FirstJobKey + 2}))
 	w.file, w.log = []byte(mustRead(t, path)), []byte(mustRead(t, path+"-wal"))

@@ -7,13 +7,18 @@ import (
 	"hospital.example/analyze-retry/internal/audit/audittest"
 )
 
-// firstSchema takes a store back to the first version of the schema, in which nothing stands twice and no index is of the
-// outcomes of a claim.
-const firstSchema = `DROP INDEX records_claim_outcome; DROP INDEX records_outcome;
+// secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim, and
+// firstSchema to the first one, in which nothing stands twice.
+const (
+	secondSchema = `DROP INDEX records_claim_outcome; DROP INDEX records_outcome;
 	CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
+	DELETE FROM meta WHERE name = 'retention';
+	DELETE FROM goose_db_version WHERE version_id > 2;`
+	firstSchema = secondSchema + `
 	DROP INDEX outbox_again; DROP INDEX unanswered_again; DROP INDEX deaths_again;
 	ALTER TABLE heads DROP COLUMN published_again; ALTER TABLE heads DROP COLUMN answered_again;
 	DELETE FROM goose_db_version WHERE version_id > 1`
+)
 
 func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
 	secret, at := newSecret(t), newFile(t)
