@@ -123,6 +123,13 @@ func TestTheHeadsArePublishedOnceADayAndByEachNewLeader(t *testing.T) {
 		if n := b.queue.sentOf(0); n != before+1 {
 			t.Errorf("a new leader has published the heads %d times", n-before)
 		}
+		b.outbox.Fail(errAway) // it leads no more
+		b.advance(time.Minute)
+		b.outbox.Fail(nil)
+		b.advance(time.Minute)
+		if n := b.queue.sentOf(0); n != before+2 {
+			t.Errorf("who leads again has published the heads %d times", n-before-1)
+		}
 	})
 }
 
