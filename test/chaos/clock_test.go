@@ -137,10 +137,9 @@ const (
 	behind = -463 * 24 * time.Hour
 )
 
-// Row 34. The guards are that records are removed by a clock only that the broker or the newest head confirms, never at a
-// start, and not before they were announced by an earlier run. Seen to fail without: where the host's clock is trusted, the
-// removal is announced at the first job, and where it need not be announced, all records are gone then; where the retention
-// runs at the start, by the head of the last process, the second worker announces it.
+// Row 34. The guards are that records are removed by a clock only that the broker confirms, and not before an earlier run has
+// announced it. Seen to fail without: where the host's clock is trusted, the removal is announced at the first job; where it
+// need not be announced either, all records are gone then.
 func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 	r := newRig(t, setup{row: 34, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
 	first := r.start()
@@ -150,8 +149,7 @@ func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 	first.stops()
 	before := r.records()
 	r.happened(len(before), "fresh records")
-	// The second time the newest head is of the wrong clock too, because jobs were decided by it.
-	for i := range 2 {
+	for i := range 2 { // the second time after jobs were decided by the wrong clock
 		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%v", ahead), "RETRY_MAX_CLOCK_SKEW=87600h")
 		r.submit(some)
 		r.until("the retention has run", func() bool {
@@ -177,7 +175,7 @@ func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 }
 
 // Row 35. The guard is that no job is decided while the clocks of host and broker are more than a day apart. Seen to fail
-// without: every job is answered, with a nextRetryTime that has been over for a year.
+// without: jobs are decided, with a nextRetryTime that has been over for a year.
 func TestAWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
 	r := newRig(t, setup{row: 35, what: "the worker's clock is 463 days behind, then 5.1 years ahead", store: inSQLite})
 	r.submit(chunk)
