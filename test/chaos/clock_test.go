@@ -137,11 +137,11 @@ const (
 	behind = -463 * 24 * time.Hour
 )
 
-// Row 34. The guards are that records are removed by a clock only that the broker confirms, and not before an earlier run has
+// Row 44. The guards are that records are removed by a clock only that the broker confirms, and not before an earlier run has
 // announced it. Seen to fail without: where the host's clock is trusted, the removal is announced at the first job; where it
 // need not be announced either, all records are gone then.
 func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
-	r := newRig(t, setup{row: 34, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
+	r := newRig(t, setup{row: 44, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
 	first := r.start()
 	const some = 20
 	r.submit(some)
