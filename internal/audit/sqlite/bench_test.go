@@ -76,3 +76,13 @@ func cpu(b *testing.B) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// BenchmarkInPlace looks once whether the file is in its place; each append does so twice.
+func BenchmarkInPlace(b *testing.B) {
+	s := filled(b, 0)
+	for b.Loop() {
+		if err := s.InPlace(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
