@@ -48,7 +48,7 @@ func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	if err != nil {
 		return // whoever asked for the heads, or the next write, says so
 	}
-	heads = slices.DeleteFunc(heads, func(h audit.Head) bool { return !s.secret.Public().CheckHead(h) })
+	heads = s.signed(heads)
 	if err := s.Missing(heads); err != nil {
 		if !s.failing {
 			s.log.Error("audit_records_missing", zap.Error(err),
@@ -69,6 +69,11 @@ func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 		return
 	}
 	s.failing = false
+}
+
+// signed returns those of the heads that the key has signed. A chain that is gone, head and all, has one that nobody signed.
+func (s *trailState) signed(heads []audit.Head) []audit.Head {
+	return slices.DeleteFunc(heads, func(h audit.Head) bool { return !s.secret.Public().CheckHead(h) })
 }
 
 // write saves the state, without taking anything in.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/app"
@@ -158,6 +159,11 @@ func TestPostgreSQLWithoutWhatTheKeyHasSignedIsRefused(t *testing.T) {
 	ran(t, cfg)
 	head := secret.Head(audit.ChainAt(1, 7, audit.Hash{1}), time.Now())
 	must(t, secret.SaveState(cfg.AuditKeyFile+".state", audit.State{At: time.Now(), Heads: []audit.Head{head}}))
+	// Somebody has removed all but the note that there was a chain.
+	conn, err := pgx.Connect(t.Context(), string(cfg.DatabaseURL))
+	must(t, err)
+	_, err = conn.Exec(t.Context(), "INSERT INTO analyze_retry.meta (name, value) VALUES ('chain 1', now())")
+	must(t, err, conn.Close(t.Context()))
 	refused(t, cfg, "chain 1: the key signed 7 records", "pg_restore", "--new-trail")
 	ran(t, cfg.WithNewTrail())
 	ran(t, cfg)

@@ -72,7 +72,7 @@ func (s *trailState) beginAnew(ctx context.Context, store audit.Store, missing *
 		s.log.Warn("audit_trail_begun_anew", zap.Int("chain", c.Signed.Chain), zap.Int64("seq", c.Signed.Seq), zap.Stringer("hash", c.Signed.Hash),
 			zap.String("at", c.Signed.At.Format(time.RFC3339Nano)), zap.Binary("signature", c.Signed.Signature), zap.Int64("goesOnFrom", c.Has.Seq))
 	}
-	s.giveUp(audit.NewTrail, gone, from)
+	s.giveUp(audit.NewTrail, gone, s.signed(from))
 	if err := s.write(); err != nil && !s.unkept(err) {
 		return err
 	}
