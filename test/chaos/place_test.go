@@ -42,8 +42,8 @@ func (w *worker) says(part string) string {
 var kept = regexp.MustCompile(`/proc/\d+/fd/\d+`)
 
 // Row 36. The guards are the looks at the file before and after each commit, the one every second, and the comparison of a start
-// with what the key has signed. Seen to fail without: after the commit, the worker stays ready and answers all jobs into a file
-// that nobody opens again; at the start, an empty store is made and the next one decides everything anew.
+// with what the key has signed. Each was seen to fail without in the smaller tests of internal/audit/sqlite (place_test.go,
+// missing_test.go) and internal/app (state_test.go), which break one guard at a time.
 func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 	t.Run("removed", func(t *testing.T) {
 		r := newRig(t, setup{row: 36, what: "the store is removed while it works", store: inSQLite})
@@ -111,8 +111,8 @@ func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 }
 
 // Row 37. The guards are the look at the log, which has what only the log had brought into the file, and the head that each commit
-// notes in the lock file. Seen to fail without: the look, all that was decided since the last checkpoint is gone after the kill;
-// the note, a worker that is killed before it looks has its empty file gone on with.
+// notes in the lock file. Seen to fail without, in internal/audit/sqlite: TestALogThatIsTakenAwayCostsNoRecord and
+// TestRecordsThatWentWithTheLogAreMissedByTheNextProcess.
 func TestALogThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 	t.Run("noticed", func(t *testing.T) {
 		r := newRig(t, setup{row: 37, what: "-wal and -shm removed while it works, noticed, kill -9", store: inSQLite})
@@ -159,9 +159,9 @@ func (r *rig) logMade(w *worker) bool {
 	return err == nil && w.metric("retry_store_errors_total") > 0
 }
 
-// Row 38. The guards are the count of names, the look for a mount, and the lock on the file itself. Seen to fail without: the
-// second worker starts on a log of its own, and the records of one of the two are gone. A name that is made after both looks
-// is in TestTheHolderOfAFileHoldsItBySecondNames.
+// Row 38. The guards are the count of names, the look for a mount, and the lock on the file itself. Without them the
+// second worker starts on a log of its own. The count and the lock were seen to fail without in internal/audit/sqlite:
+// TestAFileWithASecondNameIsRefused, TestTheHolderOfAFileHoldsItBySecondNames.
 func TestOneFileByTwoNamesIsNotUsedTwice(t *testing.T) {
 	r := newRig(t, setup{row: 38, what: "a hard link and a bind mount of the store", store: inSQLite})
 	w := r.start(outageLock)
