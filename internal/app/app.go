@@ -98,7 +98,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.secret = a.trail.secret
 	a.later("close the audit store", a.store.Close)
 	a.trail.save(ctx, a.store)
-	if err = openRetention(ctx, a.store, cfg, log); err != nil {
+	if err = openRetention(ctx, a.store, a.secret.Public(), cfg, log); err != nil {
 		return nil, err
 	}
 	registry := metrics.NewRegistry()

@@ -17,7 +17,7 @@ import (
 const (
 	// retainEvery is how often records whose retention is over are removed.
 	retainEvery = 24 * time.Hour
-	// retainAgain is how soon that is tried again where the clock was not trusted, and how long a worker that has just
+	// retainAgain is how soon that is tried again where it failed or the clock was not trusted, and how long a worker that has just
 	// started waits for the broker to tell its time.
 	retainAgain = time.Hour
 )
@@ -36,8 +36,11 @@ type retention struct {
 }
 
 // openRetention notes in the store how long records are to be kept. It is done before the first job, because a new store
-// takes over what it is first set to.
-func openRetention(ctx context.Context, store audit.Store, cfg config.Config, log *zap.Logger) error {
+// takes over what it is first set to, and the newest head shows when the store was last written to.
+func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg config.Config, log *zap.Logger) error {
+	if err := audit.ConfirmByHead(ctx, store, key); err != nil {
+		return err
+	}
 	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func openRetention(ctx context.Context, store audit.Store, cfg config.Config, lo
 // run runs once. It returns how long to wait until the next time.
 func (r *retention) run(ctx context.Context) time.Duration {
 	now := faults.Now()
-	err := r.trusted(ctx, now)
+	err := audit.TrustClock(ctx, r.store, r.secret.Public(), now, r.clock.Broker())
 	if held, is := errors.AsType[*audit.ClockError](err); is {
 		r.hold(held)
 		return retainAgain
@@ -61,19 +64,13 @@ func (r *retention) run(ctx context.Context) time.Duration {
 		r.release()
 		err = r.remove(ctx, now)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err == nil {
+		return retainEvery
+	}
+	if ctx.Err() == nil {
 		r.log.Error("audit_retention_failed", zap.Error(err))
 	}
-	return retainEvery
-}
-
-// trusted returns an [*audit.ClockError] where records are not to be removed by the host's clock.
-func (r *retention) trusted(ctx context.Context, now time.Time) error {
-	heads, err := r.store.Heads(ctx)
-	if err != nil || len(heads) == 0 { // there is nothing to remove
-		return err
-	}
-	return audit.Clocks{Host: now, Broker: r.clock.Broker(), Head: audit.HeadTime(heads, r.secret.Public())}.Check()
+	return retainAgain
 }
 
 func (r *retention) hold(e *audit.ClockError) {
@@ -83,7 +80,7 @@ func (r *retention) hold(e *audit.ClockError) {
 	}
 	r.held = true
 	r.log.Warn("audit_retention_held", zap.Time("hostTime", e.Host.UTC()), zap.Time("referenceTime", e.Reference), zap.String("reference", e.By),
-		zap.String("detail", "no record is removed until the host's clock is within a day of that; docs/runbooks/RetryRetentionHeld.md says what to do"))
+		zap.String("detail", "no record is removed by a clock that is so far ahead of that; docs/runbooks/RetryRetentionHeld.md says what to do"))
 }
 
 func (r *retention) release() {

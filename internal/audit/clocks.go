@@ -1,12 +1,17 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
 
 // MaxClockLead is how far the host's clock may be ahead of a reference for records to be removed by it.
 const MaxClockLead = 24 * time.Hour
+
+// maxGap is how many months the host's clock may be ahead of the month in which it was confirmed last. A clock that the host
+// shares with the broker can jump for both of them.
+const maxGap = 4
 
 // Clocks is what is known of the time when records are to be removed. A clock that is far ahead would make fresh records
 // look old.
@@ -17,6 +22,42 @@ type Clocks struct {
 	Broker time.Time
 	// Head is when the store was last written to, by its newest signed head; zero where no head is signed.
 	Head time.Time
+	// Confirmed is the month in which the clock was trusted last; zero where it never was. See [Keeper.Confirm].
+	Confirmed time.Time
+}
+
+// TrustClock returns a [*ClockError] where records of the store are not to be removed by the host's clock. It notes in the
+// store that the clock was right where it was. broker is the time by the broker's clock, zero where it is not known.
+func TrustClock(ctx context.Context, store Keeper, key Public, host, broker time.Time) error {
+	heads, err := store.Heads(ctx)
+	if err != nil || len(heads) == 0 { // there is nothing to remove
+		return err
+	}
+	confirmed, err := store.Confirmed(ctx)
+	if err != nil {
+		return err
+	}
+	if err := (Clocks{Host: host, Broker: broker, Head: HeadTime(heads, key), Confirmed: confirmed}).Check(); err != nil {
+		return err
+	}
+	return store.Confirm(ctx, host)
+}
+
+// ConfirmByHead notes in a store that never had a clock confirmed when it was last written to. It is called before the
+// store is written to.
+func ConfirmByHead(ctx context.Context, store Keeper, key Public) error {
+	confirmed, err := store.Confirmed(ctx)
+	if err != nil || !confirmed.IsZero() {
+		return err
+	}
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	if at := HeadTime(heads, key); !at.IsZero() {
+		return store.Confirm(ctx, at)
+	}
+	return nil
 }
 
 // HeadTime returns when the newest of the heads was signed that bear a signature of this key; zero where none does.
@@ -31,16 +72,20 @@ func HeadTime(heads []Head, key Public) (newest time.Time) {
 
 // Check returns a [*ClockError] where the host's clock is not to be trusted. The broker's clock decides where it is known,
 // else the newest head: nothing can have been recorded in the future. A store that was idle for more than a day is so
-// left alone until the broker, or a new head, shows the time.
+// left alone until the broker, or a new head, shows the time. Whatever they show, a clock that has gone ahead by more than
+// three months since it was last confirmed is for a person to judge.
 func (c Clocks) Check() error {
 	e := &ClockError{Host: c.Host, Reference: c.Head, By: "the newest head of the audit trail"}
 	if !c.Broker.IsZero() {
 		e.Reference, e.By = c.Broker, "the broker's clock"
 	}
-	if !e.Reference.IsZero() && c.Host.Sub(e.Reference) <= MaxClockLead {
-		return nil
+	if e.Reference.IsZero() || c.Host.Sub(e.Reference) > MaxClockLead {
+		return e
 	}
-	return e
+	if !c.Confirmed.IsZero() && c.Host.After(c.Confirmed.AddDate(0, maxGap, 0)) {
+		return &ClockError{Host: c.Host, Reference: c.Confirmed, By: "the month in which the clock was last found right"}
+	}
+	return nil
 }
 
 // ClockError says that the host's clock is too far ahead of a reference for records to be removed by it.
@@ -58,6 +103,22 @@ func (e *ClockError) Error() string {
 		return fmt.Sprintf("no record is removed: the host's clock says %s, and neither the broker nor a signed head says that it is right",
 			e.Host.UTC().Format(layout))
 	}
-	return fmt.Sprintf("no record is removed: the host's clock says %s, but %s says %s, more than %.0f hours before; "+
-		"correct the host's clock if it is wrong", e.Host.UTC().Format(layout), e.By, e.Reference.UTC().Format(layout), MaxClockLead.Hours())
+	return fmt.Sprintf("no record is removed: the host's clock says %s, too far ahead of %s, which is %s; "+
+		"correct the host's clock if it is wrong", e.Host.UTC().Format(layout), e.By, e.Reference.UTC().Format(layout))
+}
+
+const confirmedPrefix = "confirmed "
+
+// ConfirmedRow returns the name under which a store notes that a clock was right in the month of a time.
+func ConfirmedRow(at time.Time) string { return confirmedPrefix + at.UTC().Format("2006-01") }
+
+// ConfirmedMonth reads the month out of such a name; of an empty one it is zero.
+func ConfirmedMonth(row string) (month time.Time, err error) {
+	if row == "" {
+		return time.Time{}, nil
+	}
+	if month, err = time.Parse(confirmedPrefix+"2006-01", row); err != nil {
+		return time.Time{}, fmt.Errorf("the row %.30q of meta names no month", row)
+	}
+	return month, nil
 }

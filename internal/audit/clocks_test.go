@@ -28,6 +28,8 @@ func TestRecordsAreRemovedOnlyByAClockThatSomethingConfirms(t *testing.T) {
 		"years ahead of the head, no broker":    {audit.Clocks{Host: now.Add(5 * year), Head: now}, "newest head"},
 		"an idle store, and no broker":          {audit.Clocks{Host: now, Head: now.Add(-25 * time.Hour)}, "newest head"},
 		"nothing to compare with":               {audit.Clocks{Host: now}, "neither the broker nor a signed head"},
+		"a clock that jumped with the broker's": {audit.Clocks{Host: now, Broker: now, Head: now, Confirmed: now.AddDate(-5, 0, 0)}, "last found right"},
+		"a pause of three months":               {audit.Clocks{Host: now, Broker: now, Confirmed: now.AddDate(0, -3, 0)}, ""},
 		"farther ahead than a duration reaches": {audit.Clocks{Host: now.AddDate(2000, 0, 0), Broker: now}, "broker"},
 	} {
 		err := test.clocks.Check()

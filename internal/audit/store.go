@@ -140,6 +140,10 @@ type Keeper interface {
 	// Announce notes that what was decided before cutoff is to be removed, and returns how long ago that was first noted,
 	// by the clock of the store's server, where it has one. It is below 0 where this clock was put back since.
 	Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error)
+	// Confirm notes that a clock was found right at a time: the month of it, in UTC. Confirmed returns the latest month that was
+	// noted, zero where none was.
+	Confirm(ctx context.Context, at time.Time) error
+	Confirmed(ctx context.Context) (month time.Time, err error)
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
 	ForgetUnanswered(ctx context.Context, before time.Time) error

@@ -112,10 +112,8 @@ func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock boo
 		return purged{}, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if !trustClock {
-		if err := trusted(ctx, store, secret, now); err != nil {
-			return purged{}, err
-		}
+	if err := judgeClock(ctx, store, secret.Public(), now, trustClock); err != nil {
+		return purged{}, err
 	}
 	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
 	if err != nil {
@@ -131,16 +129,16 @@ func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock boo
 	return purgedOf(cfg, kept, due.Cutoff, stubs, held), err
 }
 
-// trusted returns an error where only a person can say that the host's clock is right. A command does not hear the broker.
-func trusted(ctx context.Context, store audit.Store, secret *audit.Secret, now time.Time) error {
-	heads, err := store.Heads(ctx)
-	if err != nil || len(heads) == 0 { // there is nothing to remove
-		return err
+// judgeClock returns an error where only a person can say that the host's clock is right. A command does not hear the broker.
+func judgeClock(ctx context.Context, store audit.Store, key audit.Public, now time.Time, trust bool) error {
+	if trust {
+		return store.Confirm(ctx, now)
 	}
-	if err := (audit.Clocks{Host: now, Head: audit.HeadTime(heads, secret.Public())}).Check(); err != nil {
+	err := audit.TrustClock(ctx, store, key, now, time.Time{})
+	if _, is := errors.AsType[*audit.ClockError](err); is {
 		return fmt.Errorf("%w, or give --trust-clock if it is right", err)
 	}
-	return nil
+	return err
 }
 
 // purged is what purge answers. Its JSON form is stable.

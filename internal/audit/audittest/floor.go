@@ -98,6 +98,46 @@ var floorFacts = []fact{
 			t.Errorf("the next month was announced %v ago", ago)
 		}
 	}},
+	{"a clock that jumped years ahead with the broker's is for a person to judge", func(t *testing.T, s *subject) {
+		trust := func(host time.Time, want string) {
+			t.Helper()
+			err := audit.TrustClock(t.Context(), s, s.secret.Public(), host, host)
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("by a clock at %v: %v, want %q", host, err, want)
+			}
+		}
+		confirmed := func(want time.Time) {
+			t.Helper()
+			month, err := s.Confirmed(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "confirmed", month, want)
+		}
+		now := time.Now().UTC()
+		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+		trust(now, "") // nothing is there that could be removed
+		confirmed(time.Time{})
+		s.append(t, Record(0))
+		for range 2 {
+			if err := audit.ConfirmByHead(t.Context(), s, s.secret.Public()); err != nil {
+				t.Fatal(err)
+			}
+			confirmed(month)
+		}
+		trust(now.AddDate(5, 0, 0), "last found right")
+		s.reopen(t)
+		trust(now.AddDate(5, 0, 0), "last found right") // not by trying again
+		confirmed(month)
+		trust(month.AddDate(0, 3, 0), "")
+		confirmed(month.AddDate(0, 3, 0))
+		trust(month.AddDate(0, 6, 0), "")
+		trust(now.AddDate(5, 0, 0), "last found right")
+		if err := s.Confirm(t.Context(), now.AddDate(5, 0, 0)); err != nil { // a person says so
+			t.Fatal(err)
+		}
+		trust(now.AddDate(5, 0, 0), "")
+	}},
 	{"what is announced waits for 20 hours", func(t *testing.T, s *subject) {
 		s.settle(t, ids(s.append(t, Records(0, 10)...)))
 		now := time.Now().UTC()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
 )
 
 // selectFloor reads the floor in months. Of days that an owner wrote, 28 count as a month, so that it is never too short.
@@ -48,4 +50,20 @@ func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Durati
 			INSERT INTO meta (name, value) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) ON CONFLICT DO NOTHING
 		) SELECT coalesce((SELECT extract(epoch FROM now() - value::timestamptz) FROM meta WHERE name = $1), 0)::float8`, name).Scan(&seconds)
 	return time.Duration(seconds * float64(time.Second)), s.wrap("announce what is to be removed", err)
+}
+
+// Confirm implements [audit.Keeper].
+func (s *Store) Confirm(ctx context.Context, at time.Time) error {
+	_, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", audit.ConfirmedRow(at))
+	return s.wrap("note that the clock is right", err)
+}
+
+// Confirmed implements [audit.Keeper].
+func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
+	var name string
+	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(name COLLATE "C"), '') FROM meta WHERE name LIKE 'confirmed %'`).Scan(&name)
+	if err == nil {
+		month, err = audit.ConfirmedMonth(name)
+	}
+	return month, s.wrap("read when the clock was right", err)
 }

@@ -104,3 +104,24 @@ func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Durati
 	})
 	return ago, err
 }
+
+// Confirm notes a month; see [audit.Keeper]. The rows are twelve a year, as those of Announce.
+func (s *Store) Confirm(ctx context.Context, at time.Time) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		return w.exec(ctx, "INSERT OR IGNORE INTO meta (name, value) VALUES (?, '')", audit.ConfirmedRow(at))
+	})
+}
+
+// Confirmed returns the latest month that was noted; see [audit.Keeper].
+func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
+	var name string
+	err = s.ask(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE name LIKE 'confirmed %'", nil, &name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	month, err = audit.ConfirmedMonth(name)
+	if err != nil {
+		err = s.failed(err)
+	}
+	return month, err
+}
