@@ -25,7 +25,8 @@ type trailState struct {
 	secret *audit.Secret
 	log    *zap.Logger
 	files  []string // candidates, the best first
-	// failing says that the last save failed, which is logged once.
+	// saved are the heads that the file has. failing says that the last save failed, which is logged once.
+	saved   []audit.Head
 	failing bool
 }
 
@@ -37,12 +38,12 @@ func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trail
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s.State = last
+	s.State, s.saved = last, last.Heads
 	return s, nil
 }
 
-// save notes the present heads of a store and writes them down, in the first place that takes files. A state is never saved
-// that lacks what the one before had: that something is gone must not be forgotten.
+// save saves the present heads of a store. It never replaces a state by one with fewer records: that some are gone must not
+// be forgotten.
 func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	heads, err := store.Heads(ctx)
 	if err != nil {
@@ -52,15 +53,15 @@ func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	if err := s.Missing(heads); err != nil {
 		if !s.failing {
 			s.log.Error("audit_records_missing", zap.Error(err),
-				zap.String("detail", "the store was put back to an earlier state while the worker ran; the next start is refused until somebody has looked"))
+				zap.String("detail", "the store was put back to an earlier state while the worker ran; the next start is refused: run worker audit verify, then restore a backup"))
 		}
 		s.failing = true
 		return
 	}
-	if !s.At.IsZero() && slices.EqualFunc(heads, s.Heads, func(a, b audit.Head) bool { return a.Chain == b.Chain && a.Seq == b.Seq }) {
+	s.Heads = heads
+	if !s.At.IsZero() && slices.EqualFunc(heads, s.saved, func(a, b audit.Head) bool { return a.Chain == b.Chain && a.Seq == b.Seq }) {
 		return
 	}
-	s.Heads = heads
 	if err := s.write(); err != nil {
 		if !s.failing && !s.unkept(err) {
 			s.log.Warn("audit_state_not_saved", zap.Error(err), zap.String("detail", "a store that loses records is noticed by its own files only"))
@@ -78,10 +79,12 @@ func (s *trailState) signed(heads []audit.Head) []audit.Head {
 
 // write saves the state, without taking anything in.
 func (s *trailState) write() error {
-	s.At = time.Now()
+	now := s.State
+	now.At = time.Now()
 	for i, file := range s.files {
-		err := s.secret.SaveState(file, s.State)
+		err := s.secret.SaveState(file, now)
 		if err == nil {
+			s.State, s.saved = now, now.Heads
 			s.files = s.files[i : i+1] // the others would be older
 			return nil
 		}
@@ -92,7 +95,7 @@ func (s *trailState) write() error {
 	return nil
 }
 
-// unkept logs that there is no place for the state, and reports whether that is why the save failed. A database server keeps
+// unkept reports whether a save failed because no directory takes the file, and logs that. A database server keeps
 // its own files, and the key of its workers is often mounted read-only.
 func (s *trailState) unkept(err error) bool {
 	if !mayNotWrite(err) {

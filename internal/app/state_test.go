@@ -133,6 +133,24 @@ func TestAKeyThatAWorkerMadeIsNotUsedForAnotherStoreInSilence(t *testing.T) {
 	ran(t, cfg)
 }
 
+func TestAFirstStartThatEndedBehindTheKeyIsGoneOnWith(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	ran(t, cfg)
+	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock")) // the key has signed nothing
+	if r := ran(t, cfg); r.logs.FilterMessage("audit_key_made").Len() > 0 {
+		t.Error("another key was made")
+	}
+}
+
+func TestAStateOfAKeyThatIsGoneRefusesANewKey(t *testing.T) {
+	cfg := signedBy(t, 1)
+	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"), os.Remove(cfg.AuditKey()))
+	refused(t, cfg, "signed with another key", "move this file away")
+	if exists(cfg.AuditKey()) {
+		t.Error("a start that was refused has made a key")
+	}
+}
+
 func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")

@@ -27,7 +27,7 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	if err != nil {
 		return nil, nil, err
 	}
-	if orphan = orphan && len(st.Heads) == 0; orphan && !cfg.NewTrail() {
+	if orphan = orphan && st.At.IsZero(); orphan && !cfg.NewTrail() {
 		return nil, nil, incomplete(cfg, fmt.Errorf("the key %s was made with a store, and there is none", cfg.AuditKey()))
 	}
 	open := openPostgres
@@ -110,8 +110,8 @@ func ofKeySetting(cfg config.Config, err error) error {
 }
 
 // secretFor reads the key of the store. Only that of a SQLite store is made, where nobody named one and there is neither
-// store nor key yet: a store whose key is lost cannot be gone on with. orphan says that there is a key that a worker once made with
-// a store, and no store.
+// store nor key yet: a store whose key is lost cannot be gone on with. orphan reports a key in the default place whose
+// store does not exist.
 func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, orphan bool, err error) {
 	path := cfg.SQLitePath()
 	if path == "" && cfg.AuditKeyFile == "" {
@@ -120,12 +120,12 @@ func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, orphan
 	}
 	none := path != "" && empty(path)
 	if none && cfg.AuditKeyFile == "" {
-		secret, made, err := audit.LoadOrMakeSecret(cfg.AuditKey())
-		if made {
-			log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
-				zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
+		secret, err := audit.LoadSecret(cfg.AuditKey())
+		if !errors.Is(err, fs.ErrNotExist) {
+			return secret, true, err
 		}
-		return secret, !made, err
+		secret, err = makeSecret(cfg, log)
+		return secret, false, err
 	}
 	secret, err = audit.LoadSecret(cfg.AuditKey())
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -136,6 +136,28 @@ func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, orphan
 			"If it had, restore the key that they were signed with: another one cannot go on with them", err, cfg.DatabaseURL, cfg.AuditKey())
 	}
 	return nil, false, fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
+}
+
+// makeSecret makes the key of a new SQLite store. The state comes first: where a start ends between the key and the store,
+// it shows the next one that the key has signed nothing.
+func makeSecret(cfg config.Config, log *zap.Logger) (*audit.Secret, error) {
+	secret, err := audit.NewSecret()
+	if err != nil {
+		return nil, err
+	}
+	file := cfg.AuditStates()[0]
+	if _, err := audit.LoadState(file, secret.Public()); !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // another key has signed something
+	}
+	if err := secret.SaveState(file, audit.State{At: time.Now()}); err != nil {
+		return nil, err
+	}
+	if err := secret.Save(cfg.AuditKey()); err != nil {
+		return nil, err
+	}
+	log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
+		zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
+	return secret, nil
 }
 
 const (

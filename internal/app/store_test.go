@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,12 @@ import (
 // written is a store in which these records are, answered.
 func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	t.Helper()
-	secret, _, err := audit.LoadOrMakeSecret(cfg.AuditKey())
+	secret, err := audit.LoadSecret(cfg.AuditKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		if secret, err = audit.NewSecret(); err == nil {
+			err = secret.Save(cfg.AuditKey())
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -38,6 +39,23 @@ func TestThatNoPlaceTakesTheStateIsSaidOnce(t *testing.T) {
 	}
 	if all := logs.All(); len(all) != 1 || all[0].Message != "audit_state_not_kept" || all[0].Level != zapcore.InfoLevel {
 		t.Errorf("logged %v, want one line", all)
+	}
+}
+
+func TestAStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
+	k := keptTrail(t)
+	dir := filepath.Join(t.TempDir(), "later")
+	s, logs := stateIn(t, k, filepath.Join(dir, "audit.key.state"))
+	s.save(t.Context(), k.store)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.save(t.Context(), k.store)
+	if st, err := audit.LoadState(s.files[0], k.secret.Public()); err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != 3 {
+		t.Errorf("the state has %+v, %v", st, err)
+	}
+	if n := logs.FilterMessage("audit_state_not_saved").Len(); n != 1 {
+		t.Errorf("it is said %d times", n)
 	}
 }
 

@@ -59,21 +59,6 @@ func LoadSecret(path string) (*Secret, error) {
 	return secretOf(private)
 }
 
-// LoadOrMakeSecret reads the key, or makes one where there is no such file, readable for its owner only.
-func LoadOrMakeSecret(path string) (s *Secret, made bool, err error) {
-	s, err = LoadSecret(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return s, false, err
-	}
-	if s, err = NewSecret(); err != nil {
-		return nil, false, err
-	}
-	if err := s.Save(path); err != nil {
-		return nil, false, err
-	}
-	return s, true, nil
-}
-
 // Save writes the key to a new file, readable for its owner only. The file is there whole or not at all.
 func (s *Secret) Save(path string) error {
 	der, err := x509.MarshalPKCS8PrivateKey(s.private)
@@ -125,7 +110,7 @@ func readPEM(path string) (any, error) {
 	}
 	if block.Type == pemPrivate && readfile.Exposed(mode) {
 		return nil, fmt.Errorf("audit key %s: it has mode %04o, so that not only its owner and group can read it, or its group can change it; "+
-			"run: chmod g-w,o= %s (for a Secret of Kubernetes set defaultMode: 0440)", path, mode.Perm(), path)
+			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
 	}
 	var parsed any
 	switch block.Type {

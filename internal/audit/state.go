@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // State is what a key has signed last, as a small signed file apart from the store keeps it. A store that was deleted, emptied
@@ -53,10 +55,13 @@ func stateMessage(state []byte) []byte {
 	return append([]byte("analyze-retry audit state v1\x00"), state...)
 }
 
+// maxState is far above what the heads of some hundred chains take.
+const maxState = 1 << 20
+
 // LoadState reads the state that the key has saved. The error is an [fs.ErrNotExist] where there is none; a file that is
 // damaged or was signed with another key is an error that says what to do.
 func LoadState(path string, public Public) (State, error) {
-	text, err := os.ReadFile(path)
+	text, _, err := readfile.Read(path, maxState)
 	if err != nil {
 		return State{}, fmt.Errorf("audit state: %w", err)
 	}

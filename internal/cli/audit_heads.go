@@ -34,7 +34,7 @@ type gathered struct {
 	State *keptState `json:"state,omitempty"`
 	// QueueHeads is how many heads the queue holds, absent where it was not asked.
 	QueueHeads *int `json:"queueHeads,omitempty"`
-	// GivenUpHeads of the queue are not compared, because the state file says that their records were given up.
+	// GivenUpHeads are not compared, because the state file says that their records were given up.
 	GivenUpHeads int `json:"givenUpHeads,omitempty"`
 	// Warnings say which of the sources could not be read. They are no fault of the trail.
 	Warnings []string `json:"warnings,omitempty"`
@@ -69,8 +69,10 @@ func gatherHeads(command *cobra.Command, cfg config.Config, public audit.Public,
 	switch {
 	case from.file != "":
 		kept, err := knownHeads(from.file, command.InOrStdin(), public)
-		g.heads = append(g.heads, kept...)
-		return g, err
+		if err != nil {
+			return g, err
+		}
+		g.add(kept, state)
 	case cfg.EventsURL != "":
 		published, err := app.QueueHeads(command.Context(), cfg, public)
 		if err != nil {
@@ -78,15 +80,20 @@ func gatherHeads(command *cobra.Command, cfg config.Config, public audit.Public,
 		}
 		n := len(published)
 		g.QueueHeads = &n
-		for _, h := range published {
-			if state.HasGivenUp(h) {
-				g.GivenUpHeads++
-				continue
-			}
-			g.heads = append(g.heads, h)
-		}
+		g.add(published, state)
 	}
 	return g, nil
+}
+
+// add adds heads, but those of records that a person has given up.
+func (g *gathered) add(heads []audit.Head, state audit.State) {
+	for _, h := range heads {
+		if state.HasGivenUp(h) {
+			g.GivenUpHeads++
+			continue
+		}
+		g.heads = append(g.heads, h)
+	}
 }
 
 // stateFiles are where the state of a key may be: next to its file, also where that is the public half under the usual name,
@@ -110,7 +117,7 @@ func (g *gathered) say(out io.Writer) {
 	case g.State != nil:
 		fmt.Fprintf(out, "The state file of the key was compared: %s, saved %s.\n", g.State.File, utc(g.State.At))
 		for _, given := range g.State.GivenUp {
-			fmt.Fprintf(out, "At %s a person had the key go on without records that it had signed (%s).\n", utc(given.At), given.Why)
+			fmt.Fprintf(out, "At %s a person accepted that records are missing (%s).\n", utc(given.At), given.Why)
 		}
 	case g.noState:
 		fmt.Fprintln(out, "No state file next to the key: heads kept elsewhere show whether this is all.")
@@ -119,7 +126,7 @@ func (g *gathered) say(out io.Writer) {
 		fmt.Fprintf(out, "The queue holds %s of this key.\n", count(*g.QueueHeads, "head"))
 	}
 	if g.GivenUpHeads > 0 {
-		fmt.Fprintf(out, "%s of the queue not compared: a person has given up those records.\n", count(g.GivenUpHeads, "head"))
+		fmt.Fprintf(out, "%s not compared: a person has given up those records.\n", count(g.GivenUpHeads, "known head"))
 	}
 }
 

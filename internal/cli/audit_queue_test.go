@@ -64,9 +64,11 @@ func TestTheHeadsInTheQueueShowAStoreThatWasPutBack(t *testing.T) {
 	if err := a.secret.SaveState(a.path+".key.state", given); err != nil {
 		t.Fatal(err)
 	}
-	stdout := a.must(t, "audit", "verify")
-	if !strings.Contains(stdout, "1 head of the queue not compared: a person has given up those records.") || !strings.Contains(stdout, "(restored)") {
-		t.Errorf("output:\n%s", stdout)
+	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
+		stdout := a.must(t, args...)
+		if !strings.Contains(stdout, "1 known head not compared: a person has given up those records.") || !strings.Contains(stdout, "(restored)") {
+			t.Errorf("%v: output:\n%s", args, stdout)
+		}
 	}
 }
 

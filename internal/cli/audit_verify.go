@@ -24,8 +24,8 @@ head, and names the first place where something does not fit: a record that was
 changed, added, removed or swapped, or a trail whose end was cut off. Then it
 compares the store with the one that the worker makes, and lists what differs:
 triggers, indexes, tables, and on PostgreSQL rights and row-level security. It
-changes nothing and works beside a running worker. What is found is told with
-exit code 1.
+changes nothing and works beside a running worker. It exits with 1 if it finds
+anything.
 
 A store that was put back to an earlier state as a whole is in order by itself.
 Heads that were kept elsewhere show that. They are read from the state file next

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/devpostgres"
 )
@@ -16,10 +15,7 @@ import (
 func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
 	url := devpostgres.Database(t)
 	keyFile := filepath.Join(t.TempDir(), "audit.key")
-	secret, _, err := audit.LoadOrMakeSecret(keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := savedSecret(t, keyFile)
 	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
 
 	if code, _, stderr := a.run(t, "history", accepted); code != 1 || !strings.Contains(stderr, "worker migrate") {
@@ -54,10 +50,7 @@ func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
 func TestAnEmptiedPostgreSQLStoreIsAFindingEvenWhereNoneIsExpected(t *testing.T) {
 	url := devpostgres.Database(t)
 	keyFile := filepath.Join(t.TempDir(), "audit.key")
-	secret, _, err := audit.LoadOrMakeSecret(keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := savedSecret(t, keyFile)
 	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
 	a.must(t, "migrate")
 	if code, _, stderr := a.run(t, "audit", "verify"); code != 1 || !strings.Contains(stderr, "there are no records, and no stubs") {

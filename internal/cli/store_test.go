@@ -38,15 +38,25 @@ type archive struct {
 	ids      []int64 // of the records, in order
 }
 
+// savedSecret makes a key.
+func savedSecret(t *testing.T, file string) *audit.Secret {
+	t.Helper()
+	secret, err := audit.NewSecret()
+	if err == nil {
+		err = secret.Save(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
 // archived stores the records, all answered but the numbers of unanswered.
 func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive {
 	t.Helper()
 	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
-	var err error
-	if a.secret, _, err = audit.LoadOrMakeSecret(a.path + ".key"); err != nil {
-		t.Fatal(err)
-	}
+	a.secret = savedSecret(t, a.path+".key")
 	store := a.open(t)
 	a.add(t, store, records...)
 	var answered []int64

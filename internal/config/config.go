@@ -56,14 +56,14 @@ type Config struct {
 	newTrail bool
 }
 
-// WithNewTrail is the configuration with the word of a person that records which the audit trail's key has signed are gone. It
-// is no setting: nobody is to leave it on.
+// WithNewTrail returns the configuration with --new-trail: a person accepts that records which the audit trail's key has signed
+// are gone. It is a flag and no setting, so that it is not left on.
 func (c Config) WithNewTrail() Config {
 	c.newTrail = true
 	return c
 }
 
-// NewTrail reports whether a person has given that word.
+// NewTrail reports whether --new-trail is given.
 func (c *Config) NewTrail() bool { return c.newTrail }
 
 // Warnings are what may be a mistake in the environment but hinders no start, one sentence each: names that other clients of

@@ -91,8 +91,8 @@ func (c *Clock) Err() error {
 		"(RETRY_MAX_CLOCK_SKEW=%v allows for clocks that are moved on purpose)", now.UTC().Format(layout), c.at(now).UTC().Format(layout), c.max)
 }
 
-// tell takes the broker's time from jobs that came together. An end of a lock that cannot be one tells nothing.
-func (c *Clock) tell(activated []*pb.ActivatedJob, lock time.Duration) {
+// observe takes the broker's time from jobs that came together. An end of a lock that cannot be one tells nothing.
+func (c *Clock) observe(activated []*pb.ActivatedJob, lock time.Duration) {
 	for _, j := range activated {
 		if j.Deadline > 0 && j.Deadline <= lastMilli {
 			c.set(time.UnixMilli(j.Deadline).Add(-lock))
@@ -112,8 +112,8 @@ func (c *Clock) set(broker time.Time) {
 	c.judge(now)
 }
 
-// judge finds out how far the clocks differ, and logs it when that changes. What the broker told last must say so, and
-// what has passed on this host since: a host that slept does not know how long.
+// judge sets the state, and logs a change of it. It goes by the smaller of two differences, the one measured last and the
+// present one, because the monotonic clock of a host that was suspended is behind.
 func (c *Clock) judge(now time.Time) {
 	if c.seen.IsZero() {
 		return

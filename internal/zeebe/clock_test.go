@@ -137,17 +137,17 @@ func TestAnEndOfALockThatCannotBeOneTellsNothing(t *testing.T) {
 		})
 	}
 	clock := NewClock(0, time.Now, zap.NewNop())
-	clock.tell(nil, time.Second)
-	clock.tell([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
+	clock.observe(nil, time.Second)
+	clock.observe([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
 	if !clock.Broker().IsZero() {
 		t.Error("a batch without a time told one")
 	}
-	clock.tell([]*pb.ActivatedJob{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
+	clock.observe([]*pb.ActivatedJob{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
 	if skew, known := clock.Skew(); !known || skew.Abs() > time.Minute {
 		t.Errorf("the job that tells the time was passed over: %v, %v", skew, known)
 	}
 	for _, extreme := range []int64{1, lastMilli} {
-		clock.tell([]*pb.ActivatedJob{{Deadline: extreme}}, time.Hour)
+		clock.observe([]*pb.ActivatedJob{{Deadline: extreme}}, time.Hour)
 		if clock.Err() == nil {
 			t.Errorf("a lock until %d is by a right clock", extreme)
 		}

@@ -146,7 +146,7 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 			continue
 		}
 		n += len(r.Jobs)
-		w.opt.Clock.tell(r.Jobs, p.lock)
+		w.opt.Clock.observe(r.Jobs, p.lock)
 		w.opt.Observer.Activated(len(r.Jobs))
 		accept(ctx, fromWire(r.Jobs))
 	}

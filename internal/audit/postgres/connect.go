@@ -32,6 +32,7 @@ const session = `SELECT
 	set_config('row_security', 'off', false),
 	set_config('TimeZone', 'UTC', false),
 	set_config('default_transaction_isolation', 'read committed', false),
+	set_config('quote_all_identifiers', 'off', false),
 	set_config('enable_seqscan', 'off', false),
 	set_config('enable_bitmapscan', 'off', false),
 	set_config('jit', 'off', false),

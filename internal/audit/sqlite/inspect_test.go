@@ -17,7 +17,9 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 		"CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END": {"trigger quiet on records was added"},
 		"DROP INDEX records_at": {"index records_at on records is missing"},
 		"DROP INDEX records_at; CREATE INDEX records_at ON records (at DESC)": {"index records_at on records is not as the worker's migrations make it"},
-		"CREATE TABLE mine (x)": {"table mine was added"},
+		"CREATE INDEX mine ON records (kind)":                                 nil, // a note
+		"CREATE UNIQUE INDEX mine ON records (kind, seq)":                     {"index mine on records was added"},
+		"CREATE TABLE mine (x)":                                               {"table mine was added"},
 		"ALTER TABLE deaths RENAME TO hidden; CREATE VIEW deaths AS SELECT * FROM hidden": {
 			"table deaths is missing", "index deaths_again on hidden was added", "table hidden was added", "view deaths was added",
 		},

@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// hold is the lock file, held. Its first line says who has the store, its second is the head of the last commit: after a
-// process that was killed, it shows the next one what the store must have.
+// hold is the held lock file. Its first line names the holder. Its second line is the head of the last commit, which the next
+// process compares with the store if this one is killed.
 type hold struct {
 	lock *flock.Flock
 	text *os.File
@@ -106,8 +106,8 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// release leaves the file: removing it would let two processes hold two files of that name. It is left empty where the
-// store is in its place with all that was noted.
+// release keeps the file, because removing it would let two processes hold two files of that name. It empties the file if
+// the store was closed in its place, with all that was noted.
 func (h *hold) release(inOrder bool) error {
 	var errs []error
 	if h.text != nil {

@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// place is the file that the store has open, and where it has to be: a commit counts only if the next process finds it at
-// the path. The file is looked at by name and never opened anew, because to close any descriptor of it ends SQLite's locks.
+// place holds the open database file and the path at which it must stay: a commit counts only if the next process opens the
+// same file. The file is never opened anew, because closing any descriptor of it ends SQLite's locks.
 type place struct {
 	path string // as it was given; what the next process opens
 	file string // the same without links; the log and its index lie next to it
@@ -67,7 +67,7 @@ func newPlace(path, file string) (*place, error) {
 	return p, nil
 }
 
-// otherName is what is known of a holder that did not come by the lock file.
+// otherName names a holder that has not taken the lock file.
 const otherName = "another process that has the file by another name, a hard link or a mount (find -samefile, /proc/locks)"
 
 func (p *place) take() error {
@@ -97,7 +97,7 @@ func (p *place) check() error {
 	return p.look()
 }
 
-// look is check for who has the lock.
+// look is check; the caller must hold p.mu.
 func (p *place) look() error {
 	info, err := os.Stat(p.path)
 	switch {
@@ -108,8 +108,8 @@ func (p *place) look() error {
 	case !os.SameFile(info, p.main.info):
 		return &strayError{what: "another file was put in its place, and is not written to: put the right one back, or stop this worker and see docs/runbooks/RetryStoreDown.md"}
 	case info.Size() < p.main.size:
-		return &strayError{cut: true, what: fmt.Sprintf("its file was cut off from %d to %d bytes: stop this worker and restore a backup (worker audit restore)",
-			p.main.size, info.Size())}
+		return &strayError{cut: true, what: fmt.Sprintf("its file was cut off from %d to %d bytes (or made smaller by VACUUM): start this worker anew; "+
+			"the start checks what the file has, and is refused if a backup must be restored", p.main.size, info.Size())}
 	}
 	p.main.size = info.Size()
 	if err := p.log.look(p.file); err != nil {
@@ -155,7 +155,7 @@ func (f *part) look(file string) error {
 	return stray
 }
 
-// settle takes log and index as they are: the writer has opened them.
+// settle records the present log and index, which the writer has just opened.
 func (p *place) settle() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,8 +169,8 @@ func (p *place) settle() error {
 	return p.look()
 }
 
-// forget has log and index be unknown until settle, if unused reports that no connection uses them and nobody has put
-// another log in the place.
+// forget clears the recorded log and index until settle. It reports whether it did: not while they are used, and not where
+// another process's log lies in their place.
 func (p *place) forget(unused func() bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (p *place) forget(unused func() bool) bool {
 	return true
 }
 
-// emptied notes that the log was emptied by its owner.
+// emptied resets the recorded size of the log, after a checkpoint has emptied it.
 func (p *place) emptied() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +224,7 @@ func (p *place) pool(mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.OpenDB(connector{c, p}), nil
 }
 
-// openLog reads something.
+// openLog runs a query, which makes SQLite open the log.
 func openLog(ctx context.Context, conn driver.Conn) error {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1", nil)
 	if err != nil {

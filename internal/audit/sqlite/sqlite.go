@@ -121,7 +121,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	return s.prepare(ctx)
 }
 
-// begun refuses to make a store where there was one, and to open one that is mounted by itself.
+// begun refuses to make a store where there was one, and to open a file that is itself a mount.
 func (s *Store) begun(signed []audit.Head, newTrail bool) error {
 	if isMountPoint(s.hold.file) {
 		return errors.New("the file is a mount of its own: mount its directory instead, because SQLite's log lies next to it, and would not be kept where the file is")
@@ -129,14 +129,8 @@ func (s *Store) begun(signed []audit.Head, newTrail bool) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	missing := &audit.MissingError{}
-	for _, h := range signed {
-		if h.Seq > 0 {
-			missing.Chains = append(missing.Chains, audit.MissingChain{Signed: h})
-		}
-	}
-	if len(missing.Chains) > 0 {
-		return missing
+	if err := (audit.State{Heads: signed}).Missing(nil); err != nil {
+		return err
 	}
 	if log, err := os.Stat(s.hold.file + "-wal"); err == nil && log.Size() > 0 && !newTrail {
 		return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", s.hold.file)

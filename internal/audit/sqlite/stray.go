@@ -19,7 +19,7 @@ func (s *Store) InPlace() error {
 	return nil
 }
 
-// stayInPlace is InPlace for whoever has the turn. Where the file is not in its place, what the log holds is brought into the
+// stayInPlace is InPlace; the caller must have the turn. Where the file is not in its place, what the log holds is brought into the
 // file that is open, so that nothing of it depends on the log at the path; where only the log is at fault, the writer
 // is then given up, and reopen makes the log anew.
 func (s *Store) stayInPlace(ctx context.Context) error {
@@ -45,8 +45,8 @@ func (s *Store) stayInPlace(ctx context.Context) error {
 	return err
 }
 
-// dropWriter closes the writer such that SQLite copies nothing out of a log that is cut off, and removes no file by a name
-// that is another one's now.
+// dropWriter closes the writer without a checkpoint of a log that was cut off, and without removing files by names that may be
+// another process's by now.
 func (s *Store) dropWriter(ctx context.Context, stray *strayError) error {
 	if stray.cut { // then not as the last connection, which would copy what is left; the readers cannot write
 		reader, err := s.read.Conn(ctx)
