@@ -10,12 +10,10 @@ import (
 // with what is stored. Seen to fail without: where the newer one hashes one part more, 100 of 120 jobs are decided twice.
 func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 	older := previousWorker(t)
-	for in, turns := range map[string][]string{
-		inSQLite:   {older, binary}, // there is no way back behind the change of its schema
-		inPostgres: {older, binary, older},
-	} {
+	turns := []string{older, binary} // there is no way back behind the change of the schema
+	for _, in := range []string{inSQLite, inPostgres} {
 		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 33, what: "upgrade and downgrade with jobs in hand", store: in})
+			r := newRig(t, setup{row: 33, what: "upgrade with active jobs", store: in})
 			r.permanent = ofTheDocuments
 			repeated := 0
 			for i, next := range turns[1:] {
@@ -46,7 +44,7 @@ func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 // starts and works, on either store.
 func TestAStoreOfANewerVersionIsRefusedWithWordsThatHelp(t *testing.T) {
 	older := previousWorker(t)
-	for _, in := range []string{inSQLite, inPostgres} {
+	for in, present := range map[string]string{inSQLite: "4", inPostgres: "3"} {
 		t.Run(in, func(t *testing.T) {
 			r := newRig(t, setup{row: 33, what: "downgrade behind a change of the schema", store: in})
 			r.permanent = ofTheDocuments
@@ -74,9 +72,7 @@ func TestAStoreOfANewerVersionIsRefusedWithWordsThatHelp(t *testing.T) {
 			refuses(binary, "99")
 			refuses(older, "99")
 			m.does("DELETE FROM goose_db_version WHERE version_id = 99")
-			if in == inSQLite {
-				refuses(older, "2") // which it got with the newer worker
-			}
+			refuses(older, present) // which it got with the newer worker
 			r.binary = binary
 			r.start()
 			r.submit(30)
