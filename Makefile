@@ -51,7 +51,7 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 
 # Thousands of stores opened by one goroutine each: the race detector makes that ten times slower and finds nothing there, so
 # these are not compiled under it.
-SLOW := AByteThatChanged|PowerGoes|PowerCuts
+SLOW := AByteThatChanged|PowerGoes|PowerCuts|LongHistory|CountedInItsIndex
 test-race: race-ready ## The same with the race detector and no cached results
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 30m $(UNIT)
 	$(GO) test -shuffle=on -count=1 -run '$(SLOW)' ./internal/audit/sqlite
