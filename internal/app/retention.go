@@ -38,8 +38,8 @@ type retention struct {
 // openRetention notes in the store how long records are to be kept. It is done before the first job, because a new store
 // takes over what it is first set to, and the newest head shows when the store was last written to.
 func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg config.Config, log *zap.Logger) error {
-	if err := audit.ConfirmByHead(ctx, store, key); err != nil {
-		return err
+	if err := audit.ConfirmByHead(ctx, store, key); err != nil { // somebody holds a lock: no reason not to start
+		log.Warn("audit_clock_not_confirmed", zap.Error(err))
 	}
 	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
 	if err != nil {

@@ -95,8 +95,12 @@ func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTra
 	if newTrail {
 		return store, nil
 	}
-	if err := audit.Compare(ctx, store, st.Heads); err != nil {
+	err = audit.Compare(ctx, store, st.Heads)
+	if _, is := errors.AsType[*audit.MissingError](err); is {
 		return nil, errors.Join(err, store.Close())
+	}
+	if err != nil { // somebody holds a lock; the store takes no jobs meanwhile, and each save of the state compares it
+		st.log.Warn("audit_state_not_compared", zap.Error(err))
 	}
 	return store, nil
 }

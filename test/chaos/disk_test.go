@@ -88,8 +88,13 @@ func (o *storeOutage) over() (took time.Duration) {
 // retries it had, and none is an incident that should be none.
 func (r *rig) noRetryIsUsed() {
 	r.Helper()
+	r.happened(r.releases(), "jobs handed back")
+}
+
+// releases holds the same, and returns how many jobs were handed back.
+func (r *rig) releases() (released int) {
+	r.Helper()
 	l := r.look()
-	released := 0
 	for key, job := range l.jobs {
 		for _, a := range job.answers {
 			if a.intent != "FAIL" || !isFault(a.value.ErrorMessage) {
@@ -100,7 +105,7 @@ func (r *rig) noRetryIsUsed() {
 			}
 		}
 	}
-	r.happened(released, "jobs handed back")
+	return released
 }
 
 // Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which hands jobs

@@ -63,7 +63,7 @@ func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 		r.does(r.command("audit", "restore", rescued))
 		r.start(outageLock)
 		r.untilDone()
-		r.noRetryIsUsed()
+		r.releases() // none, where the look of each second came before the next job
 		invariants(r)
 		r.happened(1, "store removed, copied from its process and restored")
 	})
@@ -79,7 +79,7 @@ func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 		r.must(os.Rename(r.store.path()+".moved", r.store.path()))
 		took := o.over()
 		r.untilDone()
-		r.noRetryIsUsed()
+		r.releases() // none, where the look of each second came before the next job
 		w.kills()
 		r.submit(50)
 		r.start(outageLock)
@@ -104,7 +104,7 @@ func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 		r.must(os.Rename(path+".own", path))
 		r.start(outageLock)
 		r.untilDone()
-		r.noRetryIsUsed()
+		r.releases() // none, where the look of each second came before the next job
 		invariants(r)
 		r.happened(1, "store replaced and put back")
 	})

@@ -137,18 +137,24 @@ func (r *rig) putBack(heads []byte) {
 	if found, said := r.verify("--heads", file); found.OK != (r.setup.store == inSQLite) {
 		r.Errorf("compared with the state file, in order is %t: %s", found.OK, said)
 	}
-	key, err := os.ReadFile(r.store.keyFile)
-	r.must(err)
-	beside := r.store.keyFile
-	r.store.keyFile = filepath.Join(r.TempDir(), "audit.key") // without a state file
-	r.must(os.WriteFile(r.store.keyFile, key, 0o600))
+	defer r.keyApart()()
 	if found, said := r.verify("--heads", file); found.OK {
 		r.Errorf("nobody misses the decisions since the backup: %s", said)
 	}
 	if found, said := r.verify(); !found.OK {
 		r.Errorf("what was restored is not in order by itself: %s", said)
 	}
-	r.store.keyFile = beside
+}
+
+// keyApart has commands and workers use a copy of the key that has no state file next to it, until undo.
+func (r *rig) keyApart() (undo func()) {
+	r.Helper()
+	file := r.store.keyFile
+	key, err := os.ReadFile(file)
+	r.must(err)
+	r.store.keyFile = filepath.Join(r.TempDir(), "audit.key")
+	r.must(os.WriteFile(r.store.keyFile, key, 0o600))
+	return func() { r.store.keyFile = file }
 }
 
 // backsUp backs the store up as docs/operations.md says, and returns the file.

@@ -132,7 +132,8 @@ func sqliteMeddlings(m *meddler) []meddling {
 func (m *meddler) replacesStore() int {
 	r := m.rig
 	r.Helper()
-	right := r.store.url
+	right, undo := r.store.url, r.keyApart()
+	defer undo()
 	if m.postgres {
 		r.store.url = devpostgres.Database(r.T)
 		if said, err := r.command("migrate").CombinedOutput(); err != nil {
