@@ -79,16 +79,20 @@ func (m *meddler) disarms() {
 	}
 }
 
-// copies keeps records and heads as they are, putsBack returns to them.
+// trailTables are the tables that make a trail: meta says which chains there were.
+var trailTables = []string{"records", "heads", "meta"}
+
+// copies keeps the trail as it is, putsBack returns to it.
 func (m *meddler) copies(name string) {
 	m.rig.Helper()
-	m.does("CREATE TABLE %s_records AS SELECT * FROM records", name)
-	m.does("CREATE TABLE %s_heads AS SELECT * FROM heads", name)
+	for _, table := range trailTables {
+		m.does("CREATE TABLE %[1]s_%[2]s AS SELECT * FROM %[2]s", name, table)
+	}
 }
 
 func (m *meddler) putsBack(name string) {
 	m.rig.Helper()
-	for _, table := range []string{"records", "heads"} {
+	for _, table := range trailTables {
 		m.does("DELETE FROM %s", table)
 		m.does("INSERT INTO %s SELECT * FROM %s_%s", table, name, table)
 	}
