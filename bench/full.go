@@ -56,10 +56,11 @@ type filled struct {
 	done atomic.Int64
 }
 
-func (s *stores) filledSQLite() *filled {
+func (s *stores) filledSQLite() (*filled, error) {
 	path := filepath.Join(s.dir, "full.db")
+	keyFile, err := s.keyFor(path)
 	return &filled{
-		storage: storage{url: "sqlite://" + path, keyFile: s.keyFile},
+		storage: storage{url: "sqlite://" + path, keyFile: keyFile},
 		add: func(ctx context.Context, next func() *audit.Record) error {
 			store, err := sqlite.Open(ctx, path, s.secret, sqlite.Options{})
 			if err != nil {
@@ -67,11 +68,11 @@ func (s *stores) filledSQLite() *filled {
 			}
 			return errors.Join(addAnswered(ctx, store, next), store.Close())
 		},
-	}
+	}, err
 }
 
-func (s *stores) filledPostgres(ctx context.Context) (*filled, error) {
-	database, err := s.postgres(ctx)
+func (s *stores) filledPostgres(ctx context.Context, program string) (*filled, error) {
+	database, err := s.database(ctx, program)
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +209,15 @@ func (b both) fill(ctx context.Context, rows int, progress io.Writer) error {
 // fullRounds compares the worker on stores that hold many decisions already with the worker on empty ones. The full
 // stores are filled once, and grow by the jobs of each round.
 func fullRounds(ctx context.Context, program string, on *stores, s settings, progress io.Writer) ([]series, error) {
-	onServer, err := on.filledPostgres(ctx)
+	inFile, err := on.filledSQLite()
 	if err != nil {
 		return nil, err
 	}
-	full := both{on.filledSQLite(), onServer, time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)}
+	onServer, err := on.filledPostgres(ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	full := both{inFile, onServer, time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)}
 	var all []series
 	for i, rows := range s.Rows {
 		if err := full.fill(ctx, rows, progress); err != nil {
@@ -228,7 +233,7 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 		contenders := []contender{
 			product("SQLite, empty", program, on.sqlite),
 			product("SQLite, "+millions, program, full.inFile.next(s.Jobs)).against(0, atMost(1.1), noTarget),
-			product("PostgreSQL, empty", program, on.postgres).against(2, noTarget, noTarget),
+			product("PostgreSQL, empty", program, on.postgres(program)).against(2, noTarget, noTarget),
 			product("PostgreSQL, "+millions, program, full.onServer.next(s.Jobs)).against(2, atMost(1.1), noTarget),
 		}
 		what := millions + " decisions in the store, ratio to an empty one"

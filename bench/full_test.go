@@ -10,8 +10,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 )
 
-// A store that was filled past the worker must be one that the worker would have written, or its figures mean nothing.
-func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
+// opened makes the stores of one test, and builds the worker.
+func opened(t *testing.T) (on *stores, program string) {
+	t.Helper()
 	on, err := openStores(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -21,17 +22,6 @@ func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	onServer, err := on.filledPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := both{on.filledSQLite(), onServer, time.Now().Add(-time.Hour)}
-	const last = fillBatch + 7
-	for _, rows := range []int{3, last} {
-		if err := full.fill(t.Context(), rows, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-	}
 	program, remove, err := build(t.Context(), "", io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +31,40 @@ func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return on, program
+}
+
+// Each run has a store of its own, made by the build that works on it. Two builds, here twice the same, take turns.
+func TestEveryWorkerOfARoundHasItsStore(t *testing.T) {
+	on, program := opened(t)
+	workers, err := twoBuilds(program, program, on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured, err := gatewayRounds(t.Context(), workers.ratio, workers.gateway, settings{Rounds: 2, Jobs: 100}, io.Discard)
+	if err != nil || len(measured.Rounds) != 2 {
+		t.Errorf("%d rounds, %v", len(measured.Rounds), err)
+	}
+}
+
+// A store that was filled past the worker must be one that the worker would have written, or its figures mean nothing.
+func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
+	on, program := opened(t)
+	onServer, err := on.filledPostgres(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFile, err := on.filledSQLite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := both{inFile, onServer, time.Now().Add(-time.Hour)}
+	const last = fillBatch + 7
+	for _, rows := range []int{3, last} {
+		if err := full.fill(t.Context(), rows, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if rows, err := full.verifyRows(t.Context(), program); err != nil || len(rows) != 2 {
 		t.Errorf("worker audit verify: %v, %v", rows, err)
 	}

@@ -23,7 +23,7 @@ func beside(binary string, on *stores) (lineup, error) {
 	if err != nil {
 		return lineup{}, err
 	}
-	inFile, onServer := product("SQLite", binary, on.sqlite), product("PostgreSQL", binary, on.postgres)
+	inFile, onServer := product("SQLite", binary, on.sqlite), product("PostgreSQL", binary, on.postgres(binary))
 	return lineup{
 		gateway: []contender{
 			bare,
@@ -51,8 +51,8 @@ func twoBuilds(binary, other string, on *stores) (lineup, error) {
 	both := []contender{
 		product("SQLite, "+other, path, on.sqlite),
 		product("SQLite", binary, on.sqlite).against(0, noTarget, noTarget),
-		product("PostgreSQL, "+other, path, on.postgres).against(2, noTarget, noTarget),
-		product("PostgreSQL", binary, on.postgres).against(2, noTarget, noTarget),
+		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget, noTarget),
+		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget, noTarget),
 	}
 	return lineup{gateway: both, broker: both, ratio: "ratio to " + other}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,17 +14,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/devpostgres"
 )
 
 // stores makes the stores of the workers that are measured: in a directory of their own, and on a PostgreSQL server of
 // their own, which close removes.
 type stores struct {
-	dir, keyFile string
-	secret       *audit.Secret
-	server       *devpostgres.Server
-	files        int
+	dir    string
+	secret *audit.Secret
+	server *devpostgres.Server
+	made   int
 }
 
 // storage is where a worker keeps its decisions. The zero value is nowhere.
@@ -50,10 +50,6 @@ func openStores(ctx context.Context, progress io.Writer) (_ *stores, err error) 
 	if s.secret, err = audit.NewSecret(); err != nil {
 		return nil, err
 	}
-	s.keyFile = filepath.Join(s.dir, "audit.key")
-	if err = s.secret.Save(s.keyFile); err != nil {
-		return nil, err
-	}
 	fmt.Fprintln(progress, "starting PostgreSQL")
 	// Before this process is pinned to a core, which a server would inherit.
 	s.server, err = devpostgres.Start(ctx, devpostgres.Options{})
@@ -70,13 +66,21 @@ func (s *stores) close() error {
 
 // sqlite is a new file. The worker makes it.
 func (s *stores) sqlite(context.Context) (storage, error) {
-	s.files++
-	path := filepath.Join(s.dir, fmt.Sprintf("audit%d.db", s.files))
-	return storage{url: "sqlite://" + path, keyFile: s.keyFile, remove: func() error { return removeSQLite(path) }}, nil
+	s.made++
+	path := filepath.Join(s.dir, fmt.Sprintf("audit%d.db", s.made))
+	keyFile, err := s.keyFor(path)
+	return storage{url: "sqlite://" + path, keyFile: keyFile, remove: func() error { return removeAll(path) }}, err
 }
 
-// removeSQLite removes the file and those beside it, so that no disk runs full.
-func removeSQLite(path string) error {
+// keyFor writes the key to a file for one store alone: next to it a worker keeps what it has signed, and refuses a store
+// that has less.
+func (s *stores) keyFor(store string) (path string, err error) {
+	path = store + ".key"
+	return path, s.secret.Save(path)
+}
+
+// removeAll removes the files whose names begin so, so that no disk runs full.
+func removeAll(path string) error {
 	files, err := filepath.Glob(path + "*")
 	for _, file := range files {
 		err = errors.Join(err, os.Remove(file))
@@ -84,23 +88,33 @@ func removeSQLite(path string) error {
 	return err
 }
 
-// postgres is a new database with the tables in it, as deploy/postgres leaves it.
-func (s *stores) postgres(ctx context.Context) (storage, error) {
+// postgres is a new database for each run, with the tables that this build of the worker makes.
+func (s *stores) postgres(program string) func(context.Context) (storage, error) {
+	return func(ctx context.Context) (storage, error) { return s.database(ctx, program) }
+}
+
+func (s *stores) database(ctx context.Context, program string) (storage, error) {
 	url, err := s.server.NewDatabase(ctx)
 	if err != nil {
 		return storage{}, err
 	}
-	if err := postgres.Migrate(ctx, url); err != nil {
-		return storage{}, err
+	migrate := exec.CommandContext(ctx, program, "migrate")
+	migrate.Env = []string{"RETRY_DATABASE_URL=" + url, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	if out, err := migrate.CombinedOutput(); err != nil {
+		return storage{}, fmt.Errorf("%s migrate: %w\n%s", program, err, out)
 	}
+	s.made++
+	path := filepath.Join(s.dir, fmt.Sprintf("database%d", s.made))
+	keyFile, err := s.keyFor(path)
 	return storage{
-		url: url, keyFile: s.keyFile, serverCPU: s.serverCPU,
+		url: url, keyFile: keyFile, serverCPU: s.serverCPU,
 		remove: func() error {
 			name := url[strings.LastIndexByte(url, '/')+1:]
 			name, _, _ = strings.Cut(name, "?")
-			return s.sql(context.WithoutCancel(ctx), s.server.URL("postgres", devpostgres.Superuser), "DROP DATABASE "+name+" WITH (FORCE)")
+			dropped := s.sql(context.WithoutCancel(ctx), s.server.URL("postgres", devpostgres.Superuser), "DROP DATABASE "+name+" WITH (FORCE)")
+			return errors.Join(dropped, removeAll(path))
 		},
-	}, nil
+	}, err
 }
 
 func (s *stores) sql(ctx context.Context, url string, statements ...string) error {
