@@ -32,10 +32,13 @@ func ParseLastSubmissionTime(text string, zone *time.Location) (t time.Time, rea
 		return time.Time{}, ""
 	case len(text) > maxOutsideText:
 		return time.Time{}, IgnoredUnreadable
-	case isNumber(strings.TrimPrefix(text, "-")) && text[0] == '-':
+	case text[0] == '-' && isNumber(text[1:]):
 		return time.Time{}, IgnoredNegative
 	}
-	t, ok := readEpoch(text, FirstTime)
+	t, ok := readRFC3339(text)
+	if !ok {
+		t, ok = readEpoch(text, FirstTime)
+	}
 	if !ok {
 		t, ok = readTime(text, zone)
 	}
@@ -47,6 +50,16 @@ func ParseLastSubmissionTime(text string, zone *time.Location) (t time.Time, rea
 	default:
 		return time.Time{}, IgnoredUnreadable
 	}
+}
+
+// readRFC3339 reads the form that most jobs have. readTime reads it too, but for the price of a whole decision.
+func readRFC3339(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || strings.HasPrefix(text[len(text)-3:], ":6") { // an offset of 60 minutes, which the package time takes
+		return time.Time{}, false
+	}
+	_, east := t.Zone()
+	return t, east > -15*60*60 && east < 15*60*60 // as zoneOf has it
 }
 
 // readEpoch reads a number of seconds or milliseconds since 1970 that lies from a time on and before 2100. No number is

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,21 @@ func TestCanonicalFormsOfATimeAreReadBack(t *testing.T) {
 			if got, reason := retry.ParseLastSubmissionTime(at.Format(layout), zone); reason != "" || !got.Equal(at) {
 				t.Errorf("%s: %v, ignored as %q", at.Format(layout), got, reason)
 			}
+		}
+	})
+}
+
+// RFC 3339 has a reader of its own, because most jobs have that form. With a space for the T the other one reads it.
+func TestBothReadersOfATimeAgree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		offset := rapid.IntRange(-16*60, 16*60).Draw(t, "minutes east")
+		at := time.Unix(rapid.Int64Range(0, 4_202_444_799).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "fraction"))
+		text := at.In(time.FixedZone("", offset*60)).Format(rapid.SampledFrom([]string{time.RFC3339, time.RFC3339Nano}).Draw(t, "layout"))
+		got, reason := retry.ParseLastSubmissionTime(text, time.UTC)
+		other, otherReason := retry.ParseLastSubmissionTime(strings.Replace(text, "T", " ", 1), time.UTC)
+		if !got.Equal(other) || reason != otherReason {
+			t.Errorf("%s: %v, ignored as %q; with a space %v, ignored as %q", text, got, reason, other, otherReason)
 		}
 	})
 }
