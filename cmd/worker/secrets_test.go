@@ -54,24 +54,24 @@ func exposedKey(t *testing.T) string {
 	return path
 }
 
-// nobody is an address of this host where nobody listens.
-const nobody = "127.0.0.1:1"
+// unreachable is an address of this host where nothing listens.
+const unreachable = "127.0.0.1:1"
 
 func TestNoCommandShowsASecret(t *testing.T) {
 	oauth := []string{
-		"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=" + canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_ADDRESS=" + nobody,
-		"ZEEBE_AUTHORIZATION_SERVER_URL=http://" + nobody + "/token",
+		"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=" + canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_ADDRESS=" + unreachable,
+		"ZEEBE_AUTHORIZATION_SERVER_URL=http://" + unreachable + "/token",
 	}
 	good := append([]string{
-		"RETRY_HTTP_TOKEN=" + canary, "RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + nobody + "/",
-		"RETRY_DATABASE_URL=postgres://worker:" + canary + "@" + nobody + "/retry?connect_timeout=2", "RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary),
+		"RETRY_HTTP_TOKEN=" + canary, "RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/",
+		"RETRY_DATABASE_URL=postgres://worker:" + canary + "@" + unreachable + "/retry?connect_timeout=2", "RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary),
 		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET=" + canary, "ZEEBE_CLIENT_CLOUD_CLIENTSECRET=" + canary,
 	}, oauth...)
 	files := []string{
-		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://"+canary+"@"+nobody),
-		"RETRY_DATABASE_URL=", "RETRY_DATABASE_URL_FILE=" + secretFile(t, "postgres://worker:"+canary+"@"+nobody+"/retry"),
+		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://"+canary+"@"+unreachable),
+		"RETRY_DATABASE_URL=", "RETRY_DATABASE_URL_FILE=" + secretFile(t, "postgres://worker:"+canary+"@"+unreachable+"/retry"),
 		"RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_ID=worker",
-		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + nobody + "/token", "ZEEBE_ADDRESS=" + nobody,
+		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + unreachable + "/token", "ZEEBE_ADDRESS=" + unreachable,
 	}
 	// Every secret at a place, or in a shape, where it is a fault.
 	faulty := []string{
@@ -94,7 +94,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"faults", "config", faulty, "exit status 2"},
 		{"a start with faults", "run", faulty, "exit status 2"},
 		{"a start with faults of tracing", "run", []string{
-			"OTEL_EXPORTER_OTLP_ENDPOINT=http://worker:" + canary + "@" + nobody + ":x", "OTEL_EXPORTER_OTLP_HEADERS=" + canary,
+			"OTEL_EXPORTER_OTLP_ENDPOINT=http://worker:" + canary + "@" + unreachable + ":x", "OTEL_EXPORTER_OTLP_HEADERS=" + canary,
 		}, "exit status 2"},
 		{"a start with a key that is none", "run", good, "exit status 1"},
 		{"a deployment without a token", "deploy", oauth, "exit status 1"},
@@ -104,14 +104,14 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"a check of it", "audit verify", good, "exit status 1"},
 		{"a store with a port that is none", "history CLM-001-1", store("postgres://u:" + canary + "@h:port/d"), "exit status 2"},
 		{"a store with half an escape", "history CLM-001-1", store("postgres://u:" + canary + "%@h/d"), "exit status 2"},
-		{"a store with a mode that is none", "history CLM-001-1", store("postgres://u:" + canary + "@" + nobody + "/d?sslmode=nope"), "exit status 1"},
-		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + nobody + "/d?user=u&sslmode=nope&password=" + canary), "exit status 2"},
-		{"a store with an at sign in the password", "history CLM-001-1", store("postgres://u:" + canary + "@" + canary + "@" + nobody + "/d"), "exit status 2"},
-		{"the same at a start", "run", store("postgres://u:1@" + canary + "@" + nobody + "/d"), "exit status 2"},
-		{"the same among the settings", "config", store("postgres://u:1@" + canary + "@" + nobody + "/d"), "exit status 2"},
-		{"a queue with a slash in the password", "config", []string{"RETRY_EVENTS_URL=nats://u:1/" + canary + "@" + nobody}, "exit status 2"},
-		{"a password in a variable of libpq", "history CLM-001-1", append(store("postgres://u@"+nobody+"/d"), "PGPASSWORD="+canary, "PGHOST="+canary), "exit status 1"},
-		{"a store with a key that others can read", "run", []string{"RETRY_DATABASE_URL=postgres://u@" + nobody + "/d", "RETRY_AUDIT_KEY_FILE=" + exposedKey(t)}, "exit status 1"},
+		{"a store with a mode that is none", "history CLM-001-1", store("postgres://u:" + canary + "@" + unreachable + "/d?sslmode=nope"), "exit status 1"},
+		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + unreachable + "/d?user=u&sslmode=nope&password=" + canary), "exit status 2"},
+		{"a store with an at sign in the password", "history CLM-001-1", store("postgres://u:" + canary + "@" + canary + "@" + unreachable + "/d"), "exit status 2"},
+		{"the same at a start", "run", store("postgres://u:1@" + canary + "@" + unreachable + "/d"), "exit status 2"},
+		{"the same among the settings", "config", store("postgres://u:1@" + canary + "@" + unreachable + "/d"), "exit status 2"},
+		{"a queue with a slash in the password", "config", []string{"RETRY_EVENTS_URL=nats://u:1/" + canary + "@" + unreachable}, "exit status 2"},
+		{"a password in a variable of libpq", "history CLM-001-1", append(store("postgres://u@"+unreachable+"/d"), "PGPASSWORD="+canary, "PGHOST="+canary), "exit status 1"},
+		{"a store with a key that others can read", "run", []string{"RETRY_DATABASE_URL=postgres://u@" + unreachable + "/d", "RETRY_AUDIT_KEY_FILE=" + exposedKey(t)}, "exit status 1"},
 		{"a store with the options of libpq", "history CLM-001-1", store("host=h user=u password=" + canary), "exit status 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,9 +149,9 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 		lost     string // the event to wait for, by when the secret was used
 		reason   string // of /readyz, for who shows the token
 	}{
-		{"NATS is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://worker:"+canary+"@"+nobody)}, "queue_lost", "ready\n"},
-		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + nobody + "/"}, "queue_lost", "ready\n"},
-		{"Kafka is not there", []string{"RETRY_EVENTS_URL=kafka://worker:" + canary + "@" + nobody}, "queue_lost", "ready\n"},
+		{"NATS is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://worker:"+canary+"@"+unreachable)}, "queue_lost", "ready\n"},
+		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/"}, "queue_lost", "ready\n"},
+		{"Kafka is not there", []string{"RETRY_EVENTS_URL=kafka://worker:" + canary + "@" + unreachable}, "queue_lost", "ready\n"},
 		{"no token is to be had", []string{
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",
@@ -161,7 +161,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
 			p := start(t, nil, append(test.settings, setting, "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
-				"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+nobody, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canary,
+				"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+unreachable, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canary,
 				"ZEEBE_CLIENT_CLOUD_CLIENTSECRET="+canary)...)
 			warning := p.await("config_warning")
 			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_CLIENT_CLOUD_CLIENTSECRET is not read: ") {

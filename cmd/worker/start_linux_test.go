@@ -63,7 +63,7 @@ func TestAPipeInPlaceOfAFileHangsNothing(t *testing.T) {
 	}
 }
 
-// A lease on the store's file makes whoever opens it wait, as a file system does that is gone, and tells the holder so.
+// A lease on the store's file blocks every process that opens it, as a file system that is gone does, and signals the holder.
 func TestTheFirstSignalEndsAStartThatHangs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retry.db")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -77,11 +77,11 @@ func TestTheFirstSignalEndsAStartThatHangs(t *testing.T) {
 	if _, err := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
 		t.Fatalf("take a lease on %s: %v", path, err)
 	}
-	p := start(t, nil, "RETRY_DATABASE_URL=sqlite://"+path, "RETRY_AUDIT_KEY_FILE="+keyFile(t), "ZEEBE_ADDRESS="+nobody)
+	p := start(t, nil, "RETRY_DATABASE_URL=sqlite://"+path, "RETRY_AUDIT_KEY_FILE="+keyFile(t), "ZEEBE_ADDRESS="+unreachable)
 	select {
 	case <-opened:
 	case <-time.After(30 * time.Second):
-		t.Fatal("nobody opened the store")
+		t.Fatal("the worker did not open the store")
 	}
 	signalled := time.Now()
 	p.signal(syscall.SIGTERM)
