@@ -25,9 +25,11 @@ type trailState struct {
 	secret *audit.Secret
 	log    *zap.Logger
 	files  []string // candidates, the best first
-	// saved are the heads that the file has. failing says that the last save failed, which is logged once.
-	saved   []audit.Head
-	failing bool
+	// saved are the heads that the file has.
+	saved []audit.Head
+	// missing is whether the last look at the store found records missing, unsaved whether the last save failed. Each is
+	// logged once.
+	missing, unsaved bool
 }
 
 // loadState reads the newest of the files that the configuration names. One that cannot be read is an error: it may be what
@@ -51,25 +53,26 @@ func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	}
 	heads = s.signed(heads)
 	if err := s.Missing(heads); err != nil {
-		if !s.failing {
+		if !s.missing {
 			s.log.Error("audit_records_missing", zap.Error(err),
 				zap.String("detail", "the store was put back to an earlier state while the worker ran; the next start is refused: run worker audit verify, then restore a backup"))
 		}
-		s.failing = true
+		s.missing = true
 		return
 	}
+	s.missing = false
 	s.Heads = heads
 	if !s.At.IsZero() && slices.EqualFunc(heads, s.saved, func(a, b audit.Head) bool { return a.Chain == b.Chain && a.Seq == b.Seq }) {
 		return
 	}
 	if err := s.write(); err != nil {
-		if !s.failing && !s.unkept(err) {
+		if !s.unsaved && !s.unkept(err) {
 			s.log.Warn("audit_state_not_saved", zap.Error(err), zap.String("detail", "a store that loses records is noticed by its own files only"))
 		}
-		s.failing = true
+		s.unsaved = true
 		return
 	}
-	s.failing = false
+	s.unsaved = false
 }
 
 // signed returns those of the heads that the key has signed. A chain that is gone, head and all, has one that nobody signed.

@@ -75,3 +75,21 @@ func TestAStateIsNotSavedOverOneThatHasMore(t *testing.T) {
 		t.Errorf("it is said %d times", n)
 	}
 }
+
+// Where no directory takes the state, what memory knows is all that shows it.
+func TestEachLossOfRecordsIsLoggedOnce(t *testing.T) {
+	k := keptTrail(t)
+	for name, file := range map[string]string{"kept": filepath.Join(t.TempDir(), "audit.key.state"), "not kept": noFiles + "/audit.key.state"} {
+		s, logs := stateIn(t, k, file)
+		s.save(t.Context(), k.store)
+		backup := trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
+		for range 2 { // put back, and mended
+			s.save(t.Context(), backup)
+			s.save(t.Context(), backup)
+			s.save(t.Context(), k.store)
+		}
+		if n := logs.FilterMessage("audit_records_missing").Len(); n != 2 {
+			t.Errorf("%s: two losses are logged %d times", name, n)
+		}
+	}
+}
