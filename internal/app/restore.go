@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -48,5 +49,16 @@ func Restore(ctx context.Context, cfg config.Config, backup string) (Restored, e
 		r.Missing = missing.Chains
 	}
 	st.giveUp(audit.Restored, signed, done.Heads)
-	return r, st.write()
+	if err := st.write(); err != nil {
+		return Restored{}, fmt.Errorf("the store was restored from %s%s, but what is given up with that could not be noted, so the next start may be refused; "+
+			"mend what is wrong and run the same command again: %w", backup, keptAs(done.Aside), err)
+	}
+	return r, nil
+}
+
+func keptAs(aside string) string {
+	if aside == "" {
+		return ""
+	}
+	return " (the one before is kept as " + aside + ")"
 }

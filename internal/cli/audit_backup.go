@@ -20,8 +20,9 @@ new file, also while a worker writes to it, and then checks the copy's audit
 trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
 up by its own means.
 
-To restore: stop the worker, worker audit restore, and start it with the same
-key. docs/operations.md says what the decisions since the backup become.`,
+To restore: stop the worker, run worker audit restore BACKUP, and start the
+worker with the same key. docs/operations.md says what the decisions since the
+backup become.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) != 1 {

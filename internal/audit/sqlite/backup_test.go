@@ -96,3 +96,43 @@ func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 		t.Errorf("half a copy is left: %v", err)
 	}
 }
+
+func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
+	f, secret := newFile(t), newSecret(t)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	must(t, openFile(t, f.path, secret).Close(), Backup(t.Context(), f.path, backup))
+	logs := []string{"the first log", "the second log"}
+	for _, log := range logs { // each without its store
+		must(t, os.Remove(f.path), os.WriteFile(f.path+"-wal", []byte(log), 0o600))
+		done, err := Restore(t.Context(), f.path, backup, secret.Public())
+		must(t, err)
+		if done.Aside != "" {
+			t.Errorf("there was no store, and it is kept as %s", done.Aside)
+		}
+	}
+	kept, err := filepath.Glob(f.path + ".before-restore-*-wal")
+	must(t, err)
+	if len(kept) != len(logs) {
+		t.Fatalf("of %d logs are kept %v", len(logs), kept)
+	}
+	for i, file := range kept {
+		if content, err := os.ReadFile(file); err != nil || string(content) != logs[i] {
+			t.Errorf("%s: %q, %v", file, content, err)
+		}
+	}
+}
+
+// A restore that ends in between must not leave a store without what only its log has.
+func TestARestoreThatEndsHalfwayLeavesNoStoreWithoutItsLog(t *testing.T) {
+	f, secret := newFile(t), newSecret(t)
+	must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
+	aside := f.path + ".aside"
+	must(t, os.MkdirAll(filepath.Join(aside+"-wal", "in the way"), 0o700))
+	h := &hold{file: f.path}
+	if err := h.swap(f.path+".fresh", aside); err == nil {
+		t.Fatal("the log was moved over a directory")
+	}
+	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "there is a write-ahead log") {
+		t.Errorf("opened with %v", err)
+	}
+}

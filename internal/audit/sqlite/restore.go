@@ -52,7 +52,7 @@ func (h *hold) restore(ctx context.Context, path, backup string, public audit.Pu
 	if err != nil {
 		return done, err
 	}
-	now := time.Now().UTC().Format("20060102T150405Z")
+	now := time.Now().UTC().Format("20060102T150405.000000Z")
 	fresh := h.file + ".restoring-" + now
 	defer func() {
 		if err != nil { // after the rename there is none
@@ -62,10 +62,11 @@ func (h *hold) restore(ctx context.Context, path, backup string, public audit.Pu
 	if done.Verified, err = checkedCopy(ctx, backup, fresh, public); err != nil {
 		return done, err
 	}
+	aside := h.file + ".before-restore-" + now
 	if there {
-		done.Aside = h.file + ".before-restore-" + now
+		done.Aside = aside
 	}
-	return done, h.swap(fresh, done.Aside)
+	return done, h.swap(fresh, aside)
 }
 
 // before looks at the store that is there: no process may have it, by any name, and what it has signed is noted.
@@ -140,14 +141,11 @@ func checkedCopy(ctx context.Context, backup, target string, public audit.Public
 	return v, errors.Join(file.Sync(), file.Close())
 }
 
-// swap moves the store and what lies next to it aside, if there is one, and the fresh one in its place.
+// swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its place. The store goes
+// first: after an end in between, a log without its store is refused at the next start, and a store without its log is not.
 func (h *hold) swap(fresh, aside string) error {
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the store last: a log without it is noticed
-		to := aside + suffix
-		if aside == "" { // a log that was left behind
-			to = h.file + ".before-restore" + suffix
-		}
-		if err := os.Rename(h.file+suffix, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(h.file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
