@@ -65,10 +65,8 @@ func Verify(ctx context.Context, store Keeper, public Public, known []Head, prog
 		}
 	}
 	inspection, failed := store.Inspect(ctx)
-	if v.Inspection = inspection; err == nil {
-		err = failed
-	}
-	return v, err
+	v.Inspection = inspection
+	return v, errors.Join(err, failed)
 }
 
 func isBroken(err error) bool {

@@ -32,9 +32,13 @@ const (
 
 // Inspect implements [audit.Keeper]. It wants no rights but those to read.
 func (s *Store) Inspect(ctx context.Context) (found audit.Inspection, err error) {
-	if version, _, err := schema(ctx, s.pool); err != nil || version > schemaVersion {
-		found.Notes = []string{fmt.Sprintf("the schema has version %d, which only a newer worker can judge", version)}
+	version, _, err := schema(ctx, s.pool)
+	if err != nil {
 		return found, s.wrap("inspect", err)
+	}
+	if version > schemaVersion {
+		found.Notes = []string{fmt.Sprintf("the schema has version %d, which only a newer worker can judge", version)}
+		return found, nil
 	}
 	has, err := definitions(ctx, s.pool)
 	if err != nil {

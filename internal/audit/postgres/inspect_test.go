@@ -139,6 +139,32 @@ func TestATableOwnedByTheAskingRoleIsANote(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoFindingIsANote(t *testing.T) {
+	for change, want := range map[string]string{
+		"INSERT INTO analyze_retry.goose_db_version (version_id, is_applied) VALUES (99, true)": "the schema has version 99, which only a newer worker can judge",
+		"REVOKE USAGE, SELECT ON ALL SEQUENCES IN SCHEMA analyze_retry FROM analyze_retry_app":  "this role may not read the sequences",
+		"SELECT setval('analyze_retry.record_ids', 100)":                                        "record IDs through 100 were given out, the last record has ID ",
+	} {
+		d := newDatabase(t)
+		s := open(t, d.app, secret(t))
+		mustAppend(t, s, decisions(1, 10)...)
+		mustSQL(t, d.super, change)
+		found, err := s.Inspect(t.Context())
+		if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
+			t.Errorf("%s: %+v, %v", change, found, err)
+		}
+	}
+}
+
+func TestAFailedInspectionIsNoNote(t *testing.T) {
+	s := open(t, newDatabase(t).app, secret(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if found, err := s.Inspect(ctx); err == nil || found.Notes != nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	d, key := newDatabase(t), secret(t)
 	s := open(t, d.app, key)

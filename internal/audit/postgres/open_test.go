@@ -90,7 +90,7 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 
 func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("migrations"), "*.sql")
-	if newest := fmt.Sprintf("%05d_", postgres.SchemaVersion); err != nil || !strings.HasPrefix(slices.Max(files), newest) {
+	if newest := fmt.Sprintf("%05d_", postgres.SchemaVersion); err != nil || len(files) != postgres.SchemaVersion || !strings.HasPrefix(slices.Max(files), newest) {
 		t.Errorf("the newest of %v is not that of version %d: %v", files, postgres.SchemaVersion, err)
 	}
 }
