@@ -207,3 +207,30 @@ func TestATopicIsReadToItsEndHoweverLongItIs(t *testing.T) {
 		t.Errorf("read %d events, want that of the heads at the end", len(got))
 	}
 }
+
+// The end of a transaction is a record too, which readers are not given unless they ask for it.
+func TestATopicThatEndsWithATransactionOfOthersIsReadToItsEnd(t *testing.T) {
+	c := start(t, kfake.AllowAutoTopicCreation())
+	p := c.Open(t, "transaction")
+	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
+	eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
+	other, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic("transaction"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := p.(events.Reader).Read(ctx, events.TypeAuditHead, func([]byte) {}); err != nil {
+		t.Error(err)
+	}
+}

@@ -30,7 +30,9 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 	if len(left) == 0 {
 		return nil
 	}
-	reader, err := kgo.NewClient(append(connection(p.config), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.config.Topic: from}))...)
+	reader, err := kgo.NewClient(append(connection(p.config), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.config.Topic: from}),
+		kgo.KeepControlRecords(), // the last one of a partition may be one, of another producer's transaction
+	)...)
 	if err != nil {
 		return fmt.Errorf("set up Kafka: %w", err)
 	}
@@ -42,7 +44,7 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 			return fmt.Errorf("kafka: topic %s was not read to its end: %w", p.config.Topic, err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			if bytes.Contains(r.Value, wanted) {
+			if !r.Attrs.IsControl() && bytes.Contains(r.Value, wanted) {
 				visit(r.Value)
 			}
 			if r.Offset+1 >= left[r.Partition] {
