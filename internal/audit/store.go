@@ -165,6 +165,9 @@ type Deaths interface {
 // (RN-BIL-005, section VII).
 const DefaultFloor = 60
 
+// ErrNoFloor says that what a store holds as its floor is no number of months.
+var ErrNoFloor = errors.New("the floor of the retention is not a number of months")
+
 // ErrRefused says that a store is well, but does not take a record for what is in it.
 var ErrRefused = errors.New("the store does not take this record")
 

@@ -102,6 +102,19 @@ func TestAShorterSettingRemovesNothingBeforeAPersonShortens(t *testing.T) {
 	}
 }
 
+func TestAFloorThatIsNoNumberIsSetByAPerson(t *testing.T) {
+	a := kept(t, 60)
+	a.tamper(t, "UPDATE meta SET value = 'x' WHERE name = 'retention'")
+	code, stdout, stderr := a.run(t, "audit", "purge", "--shorten", "--yes")
+	if code != 0 || !strings.Contains(stdout, "Lowered") || !strings.Contains(stderr, "is not a number of months: it is \"x\"") {
+		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
+	}
+	a.tamper(t, "DROP TABLE meta")
+	if code, stdout, stderr = a.run(t, "audit", "purge", "--shorten", "--yes"); code == 0 || stdout != "" {
+		t.Errorf("a floor that cannot be read: exit code %d, %s, %s", code, stdout, stderr)
+	}
+}
+
 func TestTheFloorIsLoweredOnlyByAPersonWhoSaysSo(t *testing.T) {
 	a := kept(t, 60)
 	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=18m")

@@ -35,7 +35,7 @@ that it was restored. PostgreSQL is restored by its own means.`,
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		cfg, err := config.Load()
+		cfg, err := loadConfig(command.Context())
 		if err != nil {
 			return err
 		}

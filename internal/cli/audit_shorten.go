@@ -27,7 +27,7 @@ func shortenRetention(command *cobra.Command, yes, asJSON bool) (err error) {
 	if !yes && !isTerminal(command.InOrStdin()) {
 		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
 	}
-	cfg, err := config.Load()
+	cfg, err := loadConfig(command.Context())
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,11 @@ func shortenRetention(command *cobra.Command, yes, asJSON bool) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	floor, err := store.Floor(ctx)
 	switch {
-	case err != nil: // it is no number, which a person may mend so
-		fmt.Fprintf(command.ErrOrStderr(), "worker: %v\n", err)
-		fallthrough
+	case errors.Is(err, audit.ErrNoFloor): // which a person may mend so
+		complain(command.ErrOrStderr(), "worker: %v", err)
+		floor = audit.DefaultFloor
+	case err != nil:
+		return err
 	case floor == 0:
 		floor = audit.DefaultFloor
 	}

@@ -153,13 +153,12 @@ func (c *checked) fault(err error) error {
 // print prints the result; err is why the trail is not in order, or nil.
 func (c *checked) print(command *cobra.Command, asJSON bool, err error) error {
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(command.ErrOrStderr(), "worker: %s\n", warning)
+		complain(command.ErrOrStderr(), "worker: %s", warning)
 	}
 	err = c.fault(err)
 	if c.OK = err == nil; !c.OK {
 		c.Heads = nil // heads of a broken trail are not to be kept
 	}
-	out := command.OutOrStdout()
 	if asJSON {
 		if err := printJSON(command, c); err != nil {
 			return err
@@ -168,31 +167,39 @@ func (c *checked) print(command *cobra.Command, asJSON bool, err error) error {
 	if err != nil || asJSON {
 		return err
 	}
-	fmt.Fprintf(out, "The audit trail is in order: %s.\n", c.Store)
-	fmt.Fprintf(out, "%s in %s checked with the key %s.\n", count(int(c.Records), "record"), count(len(c.Heads), "chain"), c.Key)
-	if c.Removed > 0 {
-		fmt.Fprintf(out, "%s removed when the retention was over; signed stubs stand for them.\n", count(int(c.Removed), "record"))
+	if err := printAnswer(command, false, nil, c.text()); err != nil {
+		return err
 	}
-	if c.AgreedHeads > 0 {
-		fmt.Fprintf(out, "%s agreed with it.\n", count(c.AgreedHeads, "known head"))
-	}
-	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
-		fmt.Fprintf(out, "%s not compared: the record of that place is removed.\n", count(gone, "known head"))
-	}
-	c.say(out)
-	for _, note := range c.Notes {
-		fmt.Fprintf(out, "Note: %s.\n", note)
-	}
-	if len(c.Heads) == 0 {
-		return nil
-	}
-	fmt.Fprint(out, "\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
 	for _, h := range c.Heads {
 		if err := printLine(command, h); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// text says to a person that the trail is in order. The heads follow it.
+func (c *checked) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
+	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", count(int(c.Records), "record"), count(len(c.Heads), "chain"), c.Key)
+	if c.Removed > 0 {
+		fmt.Fprintf(&b, "%s removed when the retention was over; signed stubs stand for them.\n", count(int(c.Removed), "record"))
+	}
+	if c.AgreedHeads > 0 {
+		fmt.Fprintf(&b, "%s agreed with it.\n", count(c.AgreedHeads, "known head"))
+	}
+	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
+		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", count(gone, "known head"))
+	}
+	c.say(&b)
+	for _, note := range c.Notes {
+		fmt.Fprintf(&b, "Note: %s.\n", note)
+	}
+	if len(c.Heads) > 0 {
+		b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
+	}
+	return b.String()
 }
 
 // progressOn counts the records on a terminal, and does nothing elsewhere. done takes the count away.

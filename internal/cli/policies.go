@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ waits, its rules, and what is odd about it. It asks no broker.`,
 	file := command.Flags().String("file", "", "a policies file (default RETRY_POLICIES_FILE)")
 	asJSON := command.Flags().Bool("json", false, "print JSON; of one policy also as a file states it")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		set, err := knownPolicies(*file)
+		set, err := knownPolicies(command.Context(), *file)
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,11 @@ language server completes and checks a file whose first line names it:
 }
 
 // knownPolicies reads a file, or the one that the configuration names. A broken one is a mistake of whoever asks.
-func knownPolicies(file string) (*policy.Set, error) {
+func knownPolicies(ctx context.Context, file string) (*policy.Set, error) {
+	return bounded(ctx, func() (*policy.Set, error) { return readPolicies(file) })
+}
+
+func readPolicies(file string) (*policy.Set, error) {
 	if file == "" {
 		cfg, err := config.Load()
 		if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -17,7 +18,7 @@ var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 // policyByName finds the policy that a person names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
 // policy of another policies file, FILE:NAME one of several. A file is told from a name by what names cannot hold, such as
 // a dot or a slash.
-func policyByName(named string) (*retry.Policy, error) {
+func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
 	file, name := "", named
 	if !policyName.MatchString(named) {
 		file, name = named, ""
@@ -25,7 +26,7 @@ func policyByName(named string) (*retry.Policy, error) {
 			file, name = named[:i], named[i+1:]
 		}
 	}
-	all, err := knownPolicies(file)
+	all, err := knownPolicies(ctx, file)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ changes nothing and works beside a running worker.`,
 		if named == "" {
 			return usageError{errors.New("--policy is missing: name the policy to replay under, such as --policy tiss")}
 		}
-		p, err := policyByName(named)
+		p, err := policyByName(command.Context(), named)
 		if err != nil {
 			return err
 		}

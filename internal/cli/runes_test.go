@@ -84,28 +84,43 @@ func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
 	retried.Variables = `{"odd":"` + raw + `",` + strings.TrimPrefix(retried.Variables, "{")
 	a := archived(t, keyed([]audit.Record{retried, stopped}))
 	for args, values := range map[string][]string{
-		"audit export " + waiting:        {text, raw},
-		"audit export " + permanent:      {text},
-		"history --json " + waiting:      {text, raw},
-		"history --json " + permanent:    {text},
-		"history " + waiting:             nil,
-		"history " + permanent:           nil,
-		"events tail --all":              {text},
-		"pending --json":                 nil,
-		"pending":                        nil,
-		"kpi --json":                     nil,
-		"audit verify --json":            nil,
-		"audit purge --dry-run --json":   nil,
-		"replay --policy smtp --json":    nil,
-		"replay --policy smtp":           nil,
-		"redrive --dry-run --all --json": nil,
+		"audit export " + waiting:      {text, raw},
+		"audit export " + permanent:    {text},
+		"history --json " + waiting:    {text, raw},
+		"history --json " + permanent:  {text},
+		"history " + waiting:           nil,
+		"history " + permanent:         nil,
+		"events tail --all":            {text},
+		"pending --json":               nil,
+		"pending":                      nil,
+		"kpi --json":                   nil,
+		"audit verify --json":          nil,
+		"audit purge --dry-run --json": nil,
+		"replay --policy smtp --json":  nil,
+		"replay --policy smtp":         nil,
+		"redrive --dry-run --status permanent --since 9000d --reason x --json": nil,
 	} {
-		_, stdout, stderr := a.run(t, strings.Fields(args)...)
+		code, stdout, stderr := a.run(t, strings.Fields(args)...)
+		if code != 0 || stdout == "" {
+			t.Errorf("%s: exit code %d, output %q, complaint %q", args, code, stdout, stderr)
+		}
 		wantHarmless(t, args, stdout)
 		wantHarmless(t, args, stderr)
 		for _, value := range values {
 			wantValue(t, args, stdout, value)
 		}
+	}
+}
+
+func TestNoNameInTheDatabaseCommandsTheTerminal(t *testing.T) {
+	for _, odd := range commanding {
+		a := archived(t, week())
+		a.tamper(t, `CREATE INDEX "mine`+odd+`" ON records (kind)`)
+		code, stdout, stderr := a.run(t, "audit", "verify")
+		if code != 0 || !strings.Contains(stdout, "Note: index mine") {
+			t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+		}
+		wantHarmless(t, "audit verify", stdout)
 	}
 }
 

@@ -96,7 +96,7 @@ func (a *simulation) run(command *cobra.Command) (*simulated, error) {
 	}
 	var policies []*retry.Policy
 	for _, name := range names {
-		p, err := policyByName(name)
+		p, err := policyByName(command.Context(), name)
 		if err != nil {
 			return nil, err
 		}

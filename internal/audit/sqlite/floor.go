@@ -57,7 +57,7 @@ func readFloor(row *sql.Row) (months int, err error) {
 		return 0, err
 	}
 	if months, err = strconv.Atoi(value); err != nil || months < 1 {
-		return 0, fmt.Errorf("the floor of the retention is %.20q, not a number of months; set it by: worker audit purge --shorten", value)
+		return 0, fmt.Errorf("%w: it is %.20q; set it by: worker audit purge --shorten", audit.ErrNoFloor, value)
 	}
 	return months, nil
 }
