@@ -42,7 +42,7 @@ func QueueHeads(ctx context.Context, cfg config.Config, key audit.Public) (heads
 	defer cancel()
 	others := 0
 	err = reader.Read(ctx, events.TypeAuditHead, func(event []byte) {
-		found, _, err := events.Heads(event, key.ID())
+		found, err := events.Heads(event, key.ID())
 		if err != nil {
 			others++
 		}

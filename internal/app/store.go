@@ -27,7 +27,8 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	if err != nil {
 		return nil, nil, err
 	}
-	if orphan = orphan && st.At.IsZero(); orphan && !cfg.NewTrail() {
+	orphan = orphan && st.At.IsZero()
+	if orphan && !cfg.NewTrail() {
 		return nil, nil, incomplete(cfg, fmt.Errorf("the key %s was made with a store, and there is none", cfg.AuditKey()))
 	}
 	open := openPostgres
@@ -69,8 +70,7 @@ func (s *trailState) beginAnew(ctx context.Context, store audit.Store, missing *
 	}
 	for _, c := range missing.Chains {
 		gone = append(gone, c.Signed)
-		s.log.Warn("audit_trail_begun_anew", zap.Int("chain", c.Signed.Chain), zap.Int64("seq", c.Signed.Seq), zap.Stringer("hash", c.Signed.Hash),
-			zap.String("at", c.Signed.At.Format(time.RFC3339Nano)), zap.Binary("signature", c.Signed.Signature), zap.Int64("goesOnFrom", c.Has.Seq))
+		s.log.Warn("audit_trail_begun_anew", append(headFields(c.Signed), zap.Int64("goesOnFrom", c.Has.Seq))...)
 	}
 	s.giveUp(audit.NewTrail, gone, s.signed(from))
 	if err := s.write(); err != nil && !s.unkept(err) {
@@ -290,7 +290,14 @@ func (a *App) logHeads(ctx context.Context) {
 		if len(h.Signature) == 0 {
 			continue // it is gone, for the check of the trail to name
 		}
-		a.log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
-			zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
+		a.log.Info("audit_head", headFields(h)...)
+	}
+}
+
+// headFields are a head's fields in the log, by the names of its JSON form.
+func headFields(h audit.Head) []zap.Field {
+	return []zap.Field{
+		zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
+		zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature),
 	}
 }

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"time"
 )
@@ -13,6 +15,19 @@ type Hash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText writes the hash in hexadecimal digits.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (h *Hash) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(b) != len(h) {
+		return fmt.Errorf("a hash is %d hexadecimal digits", 2*len(h))
+	}
+	copy(h[:], b)
+	return nil
+}
 
 // Chain links records: each hash covers the record and the hash before. It is made by [NewChain] or [ChainAt], and is
 // for one goroutine at a time.

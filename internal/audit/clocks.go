@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MaxClockLead is how far the host's clock may be ahead of a reference for records to be removed by it.
-const MaxClockLead = 24 * time.Hour
+// maxClockLead is how far the host's clock may be ahead of a reference for records to be removed by it.
+const maxClockLead = 24 * time.Hour
 
 // maxGap is how many months the host's clock may be ahead of the month in which it was confirmed last. A clock that the host
 // shares with the broker can jump for both of them.
@@ -79,7 +79,7 @@ func (c Clocks) Check() error {
 	if !c.Broker.IsZero() {
 		e.Reference, e.By = c.Broker, "the broker's clock"
 	}
-	if e.Reference.IsZero() || c.Host.Sub(e.Reference) > MaxClockLead {
+	if e.Reference.IsZero() || c.Host.Sub(e.Reference) > maxClockLead {
 		return e
 	}
 	if !c.Confirmed.IsZero() && c.Host.After(c.Confirmed.AddDate(0, maxGap, 0)) {

@@ -15,9 +15,9 @@ const UnansweredFor = 30 * 24 * time.Hour
 // again when its lock is over, or when an outage is; one that has not for a week was cancelled, or is another cluster's.
 const DeathsFor = 7 * 24 * time.Hour
 
-// AnnouncedFor is how long what is to be removed must have been announced before the worker removes it. Its runs are a
+// announcedFor is how long what is to be removed must have been announced before the worker removes it. Its runs are a
 // day apart, so that this is the run before at the latest.
-const AnnouncedFor = 20 * time.Hour
+const announcedFor = 20 * time.Hour
 
 // Cutoff is the time before which records are removed: the first day of the month, in UTC, that lies so many months
 // before now. Records are kept for at least those months, and removed by whole months.
@@ -37,10 +37,10 @@ func Announce(ctx context.Context, store Keeper, r Retention) (coming []Stub, wa
 		return nil, 0, err
 	}
 	ago, err := store.Announce(ctx, r.Cutoff)
-	if err != nil || ago >= AnnouncedFor {
+	if err != nil || ago >= announcedFor {
 		return nil, 0, err
 	}
-	return coming, AnnouncedFor - max(ago, 0), nil
+	return coming, announcedFor - max(ago, 0), nil
 }
 
 // Retention is what is removed at a time: the records that were decided before Cutoff. Now is the time, in UTC. Where

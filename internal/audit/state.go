@@ -1,10 +1,8 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -233,14 +231,12 @@ func Compare(ctx context.Context, store Keeper, signed []Head) error {
 	}
 	missing := &MissingError{}
 	for _, h := range signed {
-		err := store.Walk(ctx, h.Chain, h.Seq-1, func(r *Record) error {
-			if r.Seq == h.Seq && r.Hash != h.Hash {
-				missing.Chains = append(missing.Chains, MissingChain{Signed: h, Has: headOf(present, h.Chain)})
-			}
-			return errEnough
-		})
-		if err != nil && !errors.Is(err, errEnough) {
+		r, err := firstAfter(ctx, store, h.Chain, h.Seq-1)
+		if err != nil {
 			return err
+		}
+		if r != nil && r.Seq == h.Seq && r.Hash != h.Hash {
+			missing.Chains = append(missing.Chains, MissingChain{Signed: h, Has: headOf(present, h.Chain)})
 		}
 	}
 	if len(missing.Chains) > 0 {
@@ -248,9 +244,6 @@ func Compare(ctx context.Context, store Keeper, signed []Head) error {
 	}
 	return nil
 }
-
-// errEnough ends a walk.
-var errEnough = errors.New("enough")
 
 // Latest returns the heads with this one in the place of an earlier one of its chain; without it where there is a later one.
 func Latest(heads []Head, head Head) []Head {
@@ -269,17 +262,4 @@ func headOf(heads []Head, chain int) Head {
 		}
 	}
 	return Head{}
-}
-
-// MarshalText writes the hash in hexadecimal digits.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (h *Hash) UnmarshalText(text []byte) error {
-	b, err := hex.DecodeString(string(bytes.TrimSpace(text)))
-	if err != nil || len(b) != len(h) {
-		return fmt.Errorf("a hash is %d hexadecimal digits", 2*len(h))
-	}
-	copy(h[:], b)
-	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,27 +134,11 @@ const headEvent = "audit_head"
 
 // headLine is a signed head as it stands in the worker's log.
 type headLine struct {
-	Event     string    `json:"event"`
-	Chain     int       `json:"chain"`
-	Seq       int64     `json:"seq"`
-	Hash      string    `json:"hash"`
-	At        time.Time `json:"at"`
-	Signature []byte    `json:"signature"`
+	Event string `json:"event"`
+	audit.Head
 }
 
-func lineOf(h audit.Head) headLine {
-	return headLine{headEvent, h.Chain, h.Seq, h.Hash.String(), h.At, h.Signature}
-}
-
-func (l headLine) head() (audit.Head, error) {
-	h := audit.Head{Chain: l.Chain, Seq: l.Seq, At: l.At, Signature: l.Signature}
-	hash, err := hex.DecodeString(l.Hash)
-	if err != nil || len(hash) != len(h.Hash) {
-		return audit.Head{}, fmt.Errorf("its hash is not %d hexadecimal digits", 2*len(h.Hash))
-	}
-	copy(h.Hash[:], hash)
-	return h, nil
-}
+func lineOf(h audit.Head) headLine { return headLine{headEvent, h} }
 
 // knownHeads reads the heads of a key among the lines of a file.
 func knownHeads(path string, stdin io.Reader, key audit.Public) (known []audit.Head, err error) {
@@ -196,13 +179,11 @@ func headsInLine(line []byte, key audit.Public) ([]audit.Head, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(line, &named); err != nil || named.Event != headEvent {
-		heads, _, err := events.Heads(line, key.ID())
-		return heads, err
+		return events.Heads(line, key.ID())
 	}
 	var logged headLine
 	if err := json.Unmarshal(line, &logged); err != nil {
 		return nil, err
 	}
-	head, err := logged.head()
-	return []audit.Head{head}, err
+	return []audit.Head{logged.Head}, nil
 }

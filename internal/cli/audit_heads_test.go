@@ -127,7 +127,7 @@ func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                     "there is no line with the event audit_head",
 		`{"event":"worker_started"}`:           "there is no line with the event audit_head",
-		`{"event":"audit_head","hash":"00"}`:   "line 1: its hash is not 64 hexadecimal digits",
+		`{"event":"audit_head","hash":"00"}`:   "line 1: a hash is 64 hexadecimal digits",
 		`{"event":"audit_head","seq":"three"}`: "line 1: json",
 	} {
 		file := filepath.Join(t.TempDir(), "heads")

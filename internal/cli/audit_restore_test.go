@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -132,16 +133,16 @@ func TestARestoreThatCannotBeChangesNothing(t *testing.T) {
 			t.Errorf("%s: exit code %d, output %q, complaint %q", name, code, stdout, stderr)
 		}
 	}
+	after, err := os.ReadFile(a.path)
+	if err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the store was changed: %v", err)
+	}
 	store := a.open(t)
 	if code, _, stderr := a.run(t, "audit", "restore", backup); code != 1 || !strings.Contains(stderr, "in use by worker \"billing-1\"") {
 		t.Errorf("beside a worker: exit code %d, complaint %q", code, stderr)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
-	}
-	after, err := os.ReadFile(a.path)
-	if err != nil || len(after) != len(before) {
-		t.Errorf("the store was changed: %v", err)
 	}
 	files, err := filepath.Glob(a.path + ".*restor*")
 	if err != nil || len(files) > 0 {

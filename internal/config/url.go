@@ -15,10 +15,10 @@ import (
 //
 //	scheme://user:password@host:port,host:port/path?name=value&name=value
 type connection struct {
-	scheme, user, password string
-	hasUser, hasPassword   bool
-	hosts                  []string // host or host:port; none where the authority names none
-	path, query            string   // the path with its /
+	scheme, user         string
+	hasUser, hasPassword bool
+	hosts                []string // host or host:port; none where the authority names none
+	path, query          string   // the path with its /
 }
 
 // The parts of a URL that every library reads the same way. All other characters are percent-encoded. Libraries disagree
@@ -62,12 +62,13 @@ func splitURL(text string) (connection, error) {
 	}
 	if at >= 0 {
 		c.hasUser = true
-		c.user, c.password, c.hasPassword = strings.Cut(rest[:at], ":")
+		var password string
+		c.user, password, c.hasPassword = strings.Cut(rest[:at], ":")
 		rest = rest[at+1:]
-		if strings.Contains(c.password, ":") {
+		if strings.Contains(password, ":") {
 			return c, unclearError("holds more than one : before the @")
 		}
-		if !credential.MatchString(c.user) || c.password != "" && !credential.MatchString(c.password) {
+		if !credential.MatchString(c.user) || password != "" && !credential.MatchString(password) {
 			return c, unclearError("has no user before the @")
 		}
 	}

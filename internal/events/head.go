@@ -55,25 +55,25 @@ func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, err
 	return Event{ID: e.ID(), Type: TypeAuditHead, Key: "audit-" + data.Key, JSON: text}, nil
 }
 
-// Heads returns the heads of a key in an event, and whether the event is a [TypeAuditHead] at all. Their signatures are not
+// Heads returns the heads of a key in an event, none where the event is not a [TypeAuditHead]. Their signatures are not
 // checked.
-func Heads(event []byte, key string) (heads []audit.Head, is bool, err error) {
+func Heads(event []byte, key string) ([]audit.Head, error) {
 	if !bytes.Contains(event, []byte(TypeAuditHead)) { // most are not, and there may be millions
-		return nil, false, nil
+		return nil, nil
 	}
 	var e struct {
 		Type string
 		Data json.RawMessage
 	}
 	if err := json.Unmarshal(event, &e); err != nil || e.Type != TypeAuditHead {
-		return nil, false, nil //nolint:nilerr // it is something else
+		return nil, nil //nolint:nilerr // it is something else
 	}
 	var data auditHead
 	if err := json.Unmarshal(e.Data, &data); err != nil {
-		return nil, true, fmt.Errorf("event %s: %w", TypeAuditHead, err)
+		return nil, fmt.Errorf("event %s: %w", TypeAuditHead, err)
 	}
 	if data.Key != key {
-		return nil, true, nil
+		return nil, nil
 	}
-	return data.Heads, true, nil
+	return data.Heads, nil
 }

@@ -17,9 +17,8 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 		"CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END": {"trigger quiet on records was added"},
 		"DROP INDEX records_at": {"index records_at on records is missing"},
 		"DROP INDEX records_at; CREATE INDEX records_at ON records (at DESC)": {"index records_at on records is not as the worker's migrations make it"},
-		"CREATE INDEX mine ON records (kind)":                                 nil, // a note
 		"CREATE UNIQUE INDEX mine ON records (kind, seq)":                     {"index mine on records was added"},
-		"CREATE TABLE mine (x)":                                               {"table mine was added"},
+		"CREATE TABLE mine (x)": {"table mine was added"},
 		"ALTER TABLE deaths RENAME TO hidden; CREATE VIEW deaths AS SELECT * FROM hidden": {
 			"table deaths is missing", "index deaths_again on hidden was added", "table hidden was added", "view deaths was added",
 		},
@@ -45,5 +44,17 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 		if want == nil && found.Findings != nil {
 			t.Errorf("a store as the worker made it: %q", found.Findings)
 		}
+	}
+}
+
+func TestAnIndexThatWasAddedIsANote(t *testing.T) {
+	f := newFile(t)
+	s := openFile(t, f.path, newSecret(t))
+	if err := f.exec(t, "CREATE INDEX mine ON records (kind)"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Inspect(t.Context())
+	if err != nil || found.Findings != nil || !slices.Equal(found.Notes, []string{"index mine on records was added"}) {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

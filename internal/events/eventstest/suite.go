@@ -154,7 +154,7 @@ func headsReadBack(t *testing.T, q Queue) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		err := reader.Read(ctx, events.TypeAuditHead, func(event []byte) {
-			heads, _, err := events.Heads(event, key.ID())
+			heads, err := events.Heads(event, key.ID())
 			if err != nil {
 				t.Error(err)
 			}
