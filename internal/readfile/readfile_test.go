@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/readfile"
 )
@@ -55,29 +56,51 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 
 // A pipe that takes a file's place after the first look must not hang the open.
 func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	done := make(chan struct{})
-	defer func() { <-done }()
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		defer close(done)
+	dir := t.TempDir()
+	path, next, file, pipe := filepath.Join(dir, "path"), filepath.Join(dir, "next"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(file, []byte("x"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Link(file, path)); err != nil {
+		t.Fatal(err)
+	}
+	stop, swapped := make(chan struct{}), make(chan error, 1)
+	go func() { // something is always at the path
 		for {
 			select {
 			case <-stop:
+				swapped <- nil
 				return
 			default:
 			}
-			_ = os.Remove(path)
-			_ = os.WriteFile(path, []byte("x"), 0o600)
-			_ = os.Remove(path)
-			_ = syscall.Mkfifo(path, 0o600)
+			for _, one := range []string{pipe, file} {
+				if err := errors.Join(os.Link(one, next), os.Rename(next, path)); err != nil {
+					swapped <- err
+					return
+				}
+			}
 		}
 	}()
-	for range 3000 {
-		if content, _, err := readfile.Read(path, 10); err == nil && len(content) > 1 {
-			t.Errorf("read %q", content)
+	done := make(chan struct{})
+	var read, refused int
+	go func() {
+		defer close(done)
+		for range 20_000 {
+			if _, _, err := readfile.Read(path, 10); err == nil {
+				read++
+			} else {
+				refused++
+			}
 		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a read waits for the other end of the pipe")
+	}
+	close(stop)
+	if err := <-swapped; err != nil {
+		t.Fatal(err)
+	}
+	if read == 0 || refused == 0 {
+		t.Errorf("%d read, %d refused; want some of both", read, refused)
 	}
 }
 

@@ -111,6 +111,9 @@ func FuzzLastSubmissionTime(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		at, reason := retry.ParseLastSubmissionTime(text, time.UTC)
 		if at.IsZero() {
+			if reason == "" && strings.TrimSpace(text) != "" {
+				t.Errorf("%q is no time, for no reason", text)
+			}
 			return
 		}
 		if reason != "" || at.Before(retry.FirstTime) || at.UTC().Year() > 2099 {

@@ -117,6 +117,21 @@ func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
 	})
 }
 
+func TestEveryActivatedJobIsCounted(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen := &watcher{}
+		r.add(5)
+		r.run(Options{Observer: seen})
+		r.advance(time.Second)
+		if _, err := r.end(); err != nil {
+			r.Fatal(err)
+		}
+		if seen.activated != 5 {
+			r.Errorf("%d jobs were counted, want 5", seen.activated)
+		}
+	})
+}
+
 func TestAJobIsInHandUntilItIsAnswered(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		held := newGate()

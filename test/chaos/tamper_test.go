@@ -258,6 +258,7 @@ func (m *meddler) rollsBack(earlier []audit.Record, log string) int {
 	}
 	m.does("DELETE FROM records")
 	m.does("DELETE FROM heads")
+	m.does("DELETE FROM meta") // which notes the chains
 	if f, _ := m.rig.verify("--heads", log); f.inOrder() {
 		m.rig.Error("everything removed: not found with the heads of the worker's log")
 	}

@@ -66,13 +66,13 @@ func (m *meddler) keeps(name string) {
 	} else {
 		m.does("ATTACH '%s' AS %s", filepath.Join(m.rig.dir, name+".db"), name)
 	}
-	for _, table := range []string{"records", "heads", "meta"} {
+	for _, table := range trailTables {
 		m.does("CREATE TABLE %[1]s.%[2]s AS SELECT * FROM %[2]s", name, table)
 	}
 }
 
 func restores(name string) (statement string) {
-	for _, table := range []string{"records", "heads", "meta"} {
+	for _, table := range trailTables {
 		statement += strings.NewReplacer("TABLE", table, "NAME", name).Replace("DELETE FROM TABLE; INSERT INTO TABLE SELECT * FROM NAME.TABLE; ")
 	}
 	return statement
