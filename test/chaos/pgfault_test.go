@@ -150,7 +150,10 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 	for n := 0; cuts()+p.Counts().Reset < want; n++ {
 		w.answersStatus("/readyz", http.StatusOK)
 		if n%2 == 0 {
-			// A lock holds up the round trip with the COMMIT until the way back is broken.
+			// A lock holds up the round trip with the COMMIT until the way back is broken. On a new connection it would hold up
+			// the preparation of the statements, long before the COMMIT.
+			r.submit(1)
+			r.untilDone()
 			unlock := r.locks("outbox IN SHARE MODE")
 			r.submit(20 + chunkSingle)
 			held := false
