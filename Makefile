@@ -112,7 +112,7 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run
 	cd deploy && ../$(LINT) run
 	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
-	if echo "$$linked" | grep -E '/devbroker|/devpostgres|/devqueue|/gatewaytest$$|/oddinputs$$|^testing$$|testify|goleak|rapid'; then \
+	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid'; then \
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // stores makes the stores of the workers that are measured: in a directory of their own, and on a PostgreSQL server of

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 func newSkip() *cobra.Command {

@@ -17,8 +17,8 @@ import (
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // strikeTimeout bounds the time it takes to stop everything.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 func TestAFaultyFileIsRefusedBeforeAnythingStarts(t *testing.T) {

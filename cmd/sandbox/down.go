@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 func newDown() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // call runs a command line with a cache of its own, so that it neither sees nor touches what the developer has up.

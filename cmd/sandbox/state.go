@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // errDown is returned where a command needs a running sandbox.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // upOptions are the flags of `up`.

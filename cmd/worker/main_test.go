@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // asWorker makes the test binary be the worker, so that a test can start, signal and outlive it.

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestATokenNeedsNoDirectoryThatCanBeWritten(t *testing.T) {

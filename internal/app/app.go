@@ -19,7 +19,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/queue"
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
@@ -116,17 +116,17 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	a.later("close the connection to the gateway", a.client.Close)
-	a.clock = zeebe.NewClock(cfg.MaxClockSkew, faults.Now, log)
+	a.clock = zeebe.NewClock(cfg.MaxClockSkew, failpoint.Now, log)
 
 	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
-			Trail: trail, Now: faults.Now, Observer: observerOf(jobType.Type, numbers), Logger: log,
+			Trail: trail, Now: failpoint.Now, Observer: observerOf(jobType.Type, numbers), Logger: log,
 		})
 		a.addLoop(jobType.Type, worker.FetchVariables(), handler, trail)
 	}
-	a.addLoop(worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, faults.Now, numbers, log), trail)
+	a.addLoop(worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, numbers, log), trail)
 	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestAThousandConnectionsToTheMetricsPortHoldNoJobUp(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
@@ -54,7 +54,7 @@ func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg
 
 // run runs once. It returns how long to wait until the next time.
 func (r *retention) run(ctx context.Context) time.Duration {
-	now := faults.Now()
+	now := failpoint.Now()
 	err := audit.TrustClock(ctx, r.store, r.secret.Public(), now, r.clock.Broker())
 	if held, is := errors.AsType[*audit.ClockError](err); is {
 		r.hold(held)

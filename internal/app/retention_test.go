@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // aged returns n records of one claim that were decided at a time, a second apart.

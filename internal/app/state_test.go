@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func some(n int64) (records []audit.Record) {

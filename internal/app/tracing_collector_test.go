@@ -11,8 +11,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/tracing/collectortest"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/collectortest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestWithoutACollectorsAddressNobodyIsDialled(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
-	"hospital.example/analyze-retry/internal/tracing/collectortest"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/collectortest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 // passed is a trace that a model passes.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestTheHeadsInTheQueueShowAStoreThatWasPutBack(t *testing.T) {

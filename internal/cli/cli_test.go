@@ -15,8 +15,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/devpostgres"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {

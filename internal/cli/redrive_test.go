@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // hospital is a store with its worker beside it, and a gateway behind which processes wait for the message of a re-drive.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func BenchmarkFromRecord(b *testing.B) {

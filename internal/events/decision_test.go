@@ -10,9 +10,9 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 	"hospital.example/analyze-retry/internal/worker"
 )
 

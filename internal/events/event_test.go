@@ -17,8 +17,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 const schemas = "../../docs/events"

@@ -12,7 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 // headsEvent is the event of an end of chain 1 with so many records.

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 )
 
 // Observer is told how publishing goes. Its methods must not block.
@@ -240,13 +240,13 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 	sending, cancel := withGrace(ctx, publishTimeout)
 	defer cancel()
 	for i := range wave {
-		faults.At(faults.Publishing, wave[i].Key)
+		failpoint.At(failpoint.Publishing, wave[i].Key)
 	}
 	reachable, reason := false, error(nil)
 	for i, err := range r.publisher.Publish(sending, wave) {
 		switch event := &wave[i]; {
 		case err == nil:
-			faults.At(faults.Published, event.Key)
+			failpoint.At(failpoint.Published, event.Key)
 			reachable = true
 			done = append(done, event.Record)
 		case errors.Is(err, ErrRefused):

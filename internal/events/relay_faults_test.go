@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestAQueueThatIsAwayForLongIsTriedSeldomLoggedOnceAndThenDrained(t *testing.T) {

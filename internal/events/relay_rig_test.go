@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 // queue is a publisher whose answers a test chooses.

@@ -8,10 +8,10 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
-	"hospital.example/analyze-retry/internal/devpostgres"
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 // onBothStores runs a test on SQLite, where two relays share the one store, and on PostgreSQL, where each has its own.

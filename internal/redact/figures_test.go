@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/redact"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 func TestNoneOfAHundredThousandCanariesSurvives(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/redact"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 // sound checks what holds for every text: PostgreSQL takes the result, and a second run changes nothing.

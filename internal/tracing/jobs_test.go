@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/tracing/collectortest"
+	"hospital.example/analyze-retry/internal/testing/collectortest"
 )
 
 // answers is a handler that answers every job, unless one of the batch makes it panic.

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/worker/oddinputs"
+	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 // Whatever the variables are, a job is answered once, an answer's variables are valid JSON, and a retry waits 5..240

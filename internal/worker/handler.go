@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
@@ -143,7 +143,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
-		faults.At(faults.Stored, stored[i].Record.ClaimID)
+		failpoint.At(failpoint.Stored, stored[i].Record.ClaimID)
 		h.tell(&jobs[i], &rulings[i], &stored[i])
 		answers[i] = trail.answer(&jobs[i], &stored[i].Record, &h.output, &rulings[i].request)
 	}
@@ -163,7 +163,7 @@ func (h *Handler) read(j *job.Job, known *policy.Set) (r ruling) {
 		parts = append(parts, j.Headers, known.Version())
 	}
 	r.inputs = h.opt.Trail.Secret.Inputs(parts...)
-	faults.At(faults.Validated, r.request.ClaimID)
+	failpoint.At(failpoint.Validated, r.request.ClaimID)
 	return r
 }
 
@@ -184,7 +184,7 @@ func (h *Handler) decide(r *ruling) {
 	if r.invalid == nil {
 		r.decision, r.invalid = r.policy.Decide(r.request, r.at)
 	}
-	faults.At(faults.Decided, r.request.ClaimID)
+	failpoint.At(failpoint.Decided, r.request.ClaimID)
 	r.elapsed = h.opt.Now().Sub(r.at)
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/worker/oddinputs"
+	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 func TestOddInputsEndInAClearIncidentOrADecision(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
@@ -215,7 +215,7 @@ func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
 	return a.Then(func(f job.Fate) {
 		switch f {
 		case job.Taken:
-			faults.At(faults.Answered, stored.ClaimID)
+			failpoint.At(failpoint.Answered, stored.ClaimID)
 			t.Recorder.Answered(stored.ID)
 		case job.Gone:
 			t.Recorder.Gone(*stored)

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // secret stands for personal data: it must not get into a log or a message.

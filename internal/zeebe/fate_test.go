@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // The table of what is told of an answer's fate.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // deep is a job that the gateway cannot deliver.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // outage is how a token server fails.

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // watcher is an Observer that keeps all that it is told. It is looked at when the worker has stopped.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {

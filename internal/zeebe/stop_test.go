@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestAnIdleWorkerStopsWhenItsPollIsOver(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // authority issues the certificates of a test and keeps them in files.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/test/suite"
 )
 

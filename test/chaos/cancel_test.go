@@ -17,7 +17,7 @@ import (
 func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testing.T) {
 	r := newRig(t, setup{row: 20, what: "instance cancelled while its job is in hand", store: inSQLite})
 	// Time enough between storing and answering to cancel what is in hand: at most 20 times 100 ms.
-	w := r.start("ANALYZE_RETRY_FAULTS=stored=100ms", "RETRY_MAX_JOBS_ACTIVE=20")
+	w := r.start("ANALYZE_RETRY_FAILPOINTS=stored=100ms", "RETRY_MAX_JOBS_ACTIVE=20")
 	want := either(50, 500)
 	for round := 0; int(w.metric("retry_job_answers_total", `fate="gone"`)) < want; round++ {
 		inHand := map[string]int64{}

@@ -14,8 +14,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 // claim is the input of one job.

@@ -83,7 +83,7 @@ func TestAWorkerWhoseClockIsWrongDecidesTheSame(t *testing.T) {
 	for _, wrong := range []time.Duration{time.Hour, -time.Hour, 0} {
 		began := time.Now().Add(wrong)
 		r.submit(either(1, 20) * chunk)
-		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%s", wrong))
+		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=clock=%s", wrong))
 		r.untilDone()
 		w.stops()
 		decided := 0
@@ -150,7 +150,7 @@ func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 	before := r.records()
 	r.happened(len(before), "fresh records")
 	for i := range 2 { // the second time after jobs were decided by the wrong clock
-		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%v", ahead), "RETRY_MAX_CLOCK_SKEW=87600h")
+		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=clock=%v", ahead), "RETRY_MAX_CLOCK_SKEW=87600h")
 		r.submit(some)
 		r.until("the retention has run", func() bool {
 			return r.logged("audit_retention_held") > i || r.logged("audit_records_to_be_removed")+r.logged("audit_records_removed") > 0
@@ -180,7 +180,7 @@ func TestAWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
 	r := newRig(t, setup{row: 35, what: "the worker's clock is 463 days behind, then 5.1 years ahead", store: inSQLite})
 	r.submit(chunk)
 	for _, wrong := range []time.Duration{behind, ahead} {
-		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAULTS=clock=%v", wrong))
+		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=clock=%v", wrong))
 		r.until("it is not ready for its clock", func() bool {
 			status, text := w.get("/readyz")
 			return status == http.StatusServiceUnavailable && strings.Contains(text, "the clocks differ too much")

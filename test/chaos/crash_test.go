@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/faults"
+	"hospital.example/analyze-retry/internal/failpoint"
 )
 
 // Row 14. The guards: a decision is stored, with its event, before it is answered (the order in worker.Handle), and found
@@ -28,13 +28,13 @@ func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 			lock := "RETRY_JOB_TIMEOUT=1s"
 			crashes := 0
 			var m *meddler
-			for _, point := range []string{faults.Validated, faults.Decided, faults.Stored, faults.Answered, faults.Publishing, faults.Published} {
+			for _, point := range []string{failpoint.Validated, failpoint.Decided, failpoint.Stored, failpoint.Answered, failpoint.Publishing, failpoint.Published} {
 				for range either(4, 200) {
 					r.submit(20 + chunkSingle)
 					if m != nil {
 						m.does("DELETE FROM deaths") // they are our doing, see above
 					}
-					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAULTS=%s=kill#%d", point, 1+random.IntN(20)))
+					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=%s=kill#%d", point, 1+random.IntN(20)))
 					r.until("the worker dies at "+point, func() bool { return !w.Alive() })
 					text, err := os.ReadFile(w.log)
 					r.must(err)

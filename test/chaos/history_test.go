@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Row 41. The guard is that a decision asks for the first failure only, which an index of the claim's outcomes finds. Seen to

@@ -11,7 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 // maxRSS is the most memory that a worker may hold, in bytes (I6).

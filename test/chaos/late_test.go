@@ -13,7 +13,7 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 	const lock = 3 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
-	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAULTS=decided=20ms"}
+	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAILPOINTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
 	stops, least := 0, either(3, 30)
 	for ; stops < least || stops < 5*least && r.logged("decision_repeated") == 0; stops++ {

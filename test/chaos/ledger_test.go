@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 const jobType = "analyze-retry"

@@ -11,11 +11,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// binary is the worker under test, built with the points at which a row can break it (internal/faults).
+// binary is the worker under test, built with the points at which a row can break it (internal/failpoint).
 var binary string
 
 // long says that the long form of every row is asked for.
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func buildWorker() error {
 	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "faults", "-buildvcs=false", "-o", binary, "hospital.example/analyze-retry/cmd/worker")
+	build := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-buildvcs=false", "-o", binary, "hospital.example/analyze-retry/cmd/worker")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, out)

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devpostgres"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 // most are the canaries of row 26: as many texts as there are claims, so that none is like another. PostgreSQL gets some
@@ -32,7 +32,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 			r.oddClaims = true
 			q := nats.stream(r, "patients-"+in)
 			settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
-			w := r.start(append(settings, "ANALYZE_RETRY_FAULTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAULT_TEXT="+patients[0].Text)...)
+			w := r.start(append(settings, "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAILPOINT_TEXT="+patients[0].Text)...)
 			r.deploys("uncaught.bpmn")
 			finder := redacttest.NewFinder(patients...)
 			began := r.ledger.seen
@@ -124,7 +124,7 @@ func (r *rig) tellsOf(patients []redacttest.Canary) map[string]int {
 func (r *rig) undelivered(settings []string) (n int) {
 	r.Helper()
 	r.stopAll()
-	slow := r.start(append(slices.Clone(settings), "ANALYZE_RETRY_FAULTS=stored=300ms@CLM-26-gone")...)
+	slow := r.start(append(slices.Clone(settings), "ANALYZE_RETRY_FAILPOINTS=stored=300ms@CLM-26-gone")...)
 	for i := range 5 {
 		c := claim{ID: fmt.Sprintf("CLM-26-gone-%d", i), Error: most[i].Text}
 		key := r.submitOne(c, nil)

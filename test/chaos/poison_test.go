@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/worker/oddinputs"
+	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 // Row 21. The guards are the isolation of each batch's jobs from one another, the deadline of a handler, and the count of
@@ -22,7 +22,7 @@ func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			r := newRig(t, setup{row: 21, what: "a job that panics, one that hangs, one that kills", store: store})
 			r.mayHang = true
-			settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAULTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
+			settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
 			w := r.start(settings...)
 			r.submit(either(60, chunk))
 			poison := map[int64]string{}
@@ -84,7 +84,7 @@ func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) 
 func TestAJobThatHangsHoldsNobodyUp(t *testing.T) {
 	r := newRig(t, setup{row: 21, what: "others beside a job that hangs", store: inSQLite})
 	r.mayHang = true
-	r.start("RETRY_JOB_TIMEOUT=8s", "ANALYZE_RETRY_FAULTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG")
+	r.start("RETRY_JOB_TIMEOUT=8s", "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG")
 	hangs := r.submitOne(claim{ID: "CLM-HANG-1", Error: passing[0]}, nil)
 	r.submitOne(claim{ID: "CLM-PANIC-1", Error: passing[0]}, nil)
 	others := 0

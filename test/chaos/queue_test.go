@@ -13,8 +13,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
-	"hospital.example/analyze-retry/internal/zeebe/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 // corpus is the error texts with the rule that answers them, by internal/retry.

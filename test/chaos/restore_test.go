@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 

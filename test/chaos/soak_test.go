@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 

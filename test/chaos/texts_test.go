@@ -22,7 +22,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/redact/redacttest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 	handlers "hospital.example/analyze-retry/internal/worker" // a worker is a process here
 )
 

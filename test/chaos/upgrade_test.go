@@ -19,7 +19,7 @@ func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 			for i, next := range turns[1:] {
 				r.binary = turns[i]
 				r.submit(either(60, 600))
-				w := r.launch("RETRY_JOB_TIMEOUT=1s", "ANALYZE_RETRY_FAULTS=stored=kill#20")
+				w := r.launch("RETRY_JOB_TIMEOUT=1s", "ANALYZE_RETRY_FAILPOINTS=stored=kill#20", "ANALYZE_RETRY_FAULTS=stored=kill#20") // the older worker knows the second
 				r.until("the worker dies with decisions stored and not answered", func() bool { return !w.Alive() })
 				r.binary = next
 				w = r.start("RETRY_JOB_TIMEOUT=1s")

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // meddling is a way to change the store as a whole. check must find it, and say this.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/suite"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/test/suite"
 )
 

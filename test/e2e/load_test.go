@@ -11,8 +11,8 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devqueue"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
 // hospitalDay is a stage on which the claims of the demo are played: a broker, a queue, a worker, and a Prometheus that looks on.

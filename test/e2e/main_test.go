@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/test/suite"
 )
 

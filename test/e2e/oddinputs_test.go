@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/worker/oddinputs"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 // sound are variables that a worker decides.

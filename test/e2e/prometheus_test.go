@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/suite"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // patience bounds every wait for something that is to happen. Most take milliseconds; a machine may be busy.

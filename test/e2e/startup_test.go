@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 func TestAWorkerThatIsThereBeforeItsBrokerWaitsForItAndIsNotReady(t *testing.T) {

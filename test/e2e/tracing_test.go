@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
-	"hospital.example/analyze-retry/internal/tracing/collectortest"
+	"hospital.example/analyze-retry/internal/testing/collectortest"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 // Zeebe knows nothing of traces: it is a process variable that takes this one through the call activity, to both jobs.

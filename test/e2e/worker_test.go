@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/suite"
 )
 

@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // The guards are the index of a claim's outcomes, the limits of what is read, and that a first failure is asked for by

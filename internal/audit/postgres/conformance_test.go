@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestTheStoreKeepsItsPromisesAsTheApplicationRole(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)

@@ -13,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestAPasswordIsInNoError(t *testing.T) {

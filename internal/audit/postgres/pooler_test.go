@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // pooled is the URL by way of a real PgBouncer.

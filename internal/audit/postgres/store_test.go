@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
 	"hospital.example/analyze-retry/internal/audit/postgres"
-	"hospital.example/analyze-retry/internal/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {

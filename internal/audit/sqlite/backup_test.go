@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // BenchmarkAppend appends batches of 20 records and clears the marks of the batch before, on a store that is empty and

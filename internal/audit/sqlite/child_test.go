@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // The test binary is also another worker: with these in its environment it opens a store, and appends until it is

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // The guards are the index of a claim's outcomes, the limits of what is read, and that a first failure is asked for by

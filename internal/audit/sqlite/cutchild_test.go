@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Row 15 of the faults: the power goes, and of what was written since the last sync the disk has nothing, all, or any part.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Row 17 of the faults: a byte of the store is another one. Whoever starts on it is refused, or the check of the trail

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Without secure_delete the bytes of a removed record stay in free pages until something else is written there.

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 func TestAPersonLowersTheFloor(t *testing.T) {

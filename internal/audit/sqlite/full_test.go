@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // TestAFullDiskRefusesWritesUntilThereIsRoom is row 16 of the faults. The disk is full by the process' own limit for

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 func TestChangesOfTheSchemaAreFindings(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Whatever order marks are cleared in, over restarts, those that are left are those that were not cleared.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim, and

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // TestRecordsThatWentWithTheLogAreMissedByTheNextProcess fails where the head of the last commit is not noted: killed before

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // working is a store with a hundred records, all of them in its log.

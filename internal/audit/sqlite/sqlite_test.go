@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/audit/audittest"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 func TestTheStoreKeepsWhatIsPromised(t *testing.T) {

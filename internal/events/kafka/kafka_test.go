@@ -16,9 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/devbroker"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

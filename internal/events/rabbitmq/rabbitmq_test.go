@@ -8,9 +8,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/eventstest"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -3,7 +3,7 @@ package history
 import (
 	"encoding/json"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // job notes what jobs there are, and what their ends say.

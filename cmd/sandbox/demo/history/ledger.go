@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // The contract with the models.

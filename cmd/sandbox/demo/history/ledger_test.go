@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // recorded is what a broker recorded of four claims: one that is corrected by a team, one that is corrected by an

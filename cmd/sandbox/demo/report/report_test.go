@@ -14,7 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

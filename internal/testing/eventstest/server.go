@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/devqueue"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/queue"
+	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
 // Server is a real server of a queue. With Open, Received and TooLarge of its kind it is a [Queue].

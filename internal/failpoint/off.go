@@ -1,6 +1,6 @@
-//go:build !faults
+//go:build !failpoints
 
-package faults
+package failpoint
 
 import "time"
 

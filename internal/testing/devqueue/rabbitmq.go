@@ -11,7 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"hospital.example/analyze-retry/internal/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // ErrNoRabbitMQ is returned where RabbitMQ is not installed.

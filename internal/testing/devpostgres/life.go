@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // launch starts the server on its data and returns once it answers a query.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 const (

@@ -1,6 +1,6 @@
 package devbroker
 
-import "hospital.example/analyze-retry/internal/devbroker/process"
+import "hospital.example/analyze-retry/internal/testing/devbroker/process"
 
 // State is what another process needs to find a running broker again. It can be stored as JSON.
 type State struct {

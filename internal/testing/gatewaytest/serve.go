@@ -172,7 +172,7 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	}
 	return &pb.TopologyResponse{
 		GatewayVersion: "8.5.8",
-		ClusterSize:    1, PartitionsCount: int32(g.partitions), ReplicationFactor: 1, //nolint:gosec // a few
+		ClusterSize:    1, PartitionsCount: int32(g.partitions), ReplicationFactor: 1,
 		Brokers: []*pb.BrokerInfo{broker},
 	}, nil
 }

@@ -1,6 +1,6 @@
-//go:build faults
+//go:build failpoints
 
-package faults
+package failpoint
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 	"unsafe"
 )
 
-// ANALYZE_RETRY_FAULTS (not RETRY_..., which the worker would refuse as a setting that it does not know) is a list of
+// ANALYZE_RETRY_FAILPOINTS (not RETRY_..., which the worker would refuse as a setting that it does not know) is a list of
 // faults, separated by ";": POINT=ACTION[@CLAIM][#N]. The action is kill (the process, as kill -9 would), panic, hang (for
 // ever) or a duration to sleep. CLAIM is a part of the claim id; without it every claim counts. N is which passage is hit;
-// without it every one is. A panic's value has ANALYZE_RETRY_FAULT_TEXT in it. At the point "clock" the action is by how much the wall clock is wrong, in whole seconds.
+// without it every one is. A panic's value has ANALYZE_RETRY_FAILPOINT_TEXT in it. At the point "clock" the action is by how much the wall clock is wrong, in whole seconds.
 //
-//	ANALYZE_RETRY_FAULTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW;clock=-1h"
+//	ANALYZE_RETRY_FAILPOINTS="stored=kill#200;decided=panic@CLM-PANIC;decided=3s@CLM-SLOW;clock=-1h"
 type fault struct {
 	point, action, claim string
 	nth, seen            int
@@ -26,7 +26,7 @@ type fault struct {
 
 var (
 	mu     sync.Mutex
-	faults = parse(os.Getenv("ANALYZE_RETRY_FAULTS"))
+	faults = parse(os.Getenv("ANALYZE_RETRY_FAILPOINTS"))
 )
 
 func parse(text string) (list []*fault) {
@@ -37,12 +37,12 @@ func parse(text string) (list []*fault) {
 		f := &fault{}
 		var found bool
 		if f.point, f.action, found = strings.Cut(part, "="); !found {
-			panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: %q is not POINT=ACTION", part))
+			panic(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS: %q is not POINT=ACTION", part))
 		}
 		if rest, nth, is := strings.Cut(f.action, "#"); is {
 			n, err := strconv.Atoi(nth)
 			if err != nil {
-				panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: %q: %v", part, err))
+				panic(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS: %q: %v", part, err))
 			}
 			f.action, f.nth = rest, n
 		}
@@ -61,13 +61,13 @@ func At(point, subject string) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		case "panic":
-			panic("fault: " + subject + " " + os.Getenv("ANALYZE_RETRY_FAULT_TEXT"))
+			panic("fault: " + subject + " " + os.Getenv("ANALYZE_RETRY_FAILPOINT_TEXT"))
 		case "hang":
 			select {}
 		default:
 			d, err := time.ParseDuration(action)
 			if err != nil {
-				panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: action %q: %v", action, err))
+				panic(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS: action %q: %v", action, err))
 			}
 			<-time.After(d)
 		}
@@ -81,7 +81,7 @@ func Now() time.Time {
 	for _, action := range due("clock", "") {
 		d, err := time.ParseDuration(action)
 		if err != nil {
-			panic(fmt.Sprintf("ANALYZE_RETRY_FAULTS: clock %q: %v", action, err))
+			panic(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS: clock %q: %v", action, err))
 		}
 		// The first word of a [time.Time] holds the seconds of the wall clock in its bits 30 to 62.
 		*(*uint64)(unsafe.Pointer(&now)) += uint64(d/time.Second) << 30

@@ -20,8 +20,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/internal/devbroker"
-	"hospital.example/analyze-retry/internal/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // Superuser is the role that owns the server; [Server.NewDatabase] returns its URLs.

@@ -1,7 +1,7 @@
-// Package faults names the points at which a test kills, stops or breaks the worker. In an ordinary build [At] does
-// nothing and costs nothing, and [Now] is time.Now; only a build with the tag `faults` reads ANALYZE_RETRY_FAULTS and does
+// Package failpoint names the points at which a test kills, stops or breaks the worker. In an ordinary build [At] does
+// nothing and costs nothing, and [Now] is time.Now; only a build with the tag `faults` reads ANALYZE_RETRY_FAILPOINTS and does
 // what it says.
-package faults
+package failpoint
 
 // The points, in the order of a job's way.
 const (

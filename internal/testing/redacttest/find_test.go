@@ -3,7 +3,7 @@ package redacttest_test
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/redact/redacttest"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 
 func TestTheFinderSeesThroughSpellings(t *testing.T) {
