@@ -35,7 +35,7 @@ const (
 	firstJobKey = 1<<51 + 1
 )
 
-// checkRoom tells whether the disk has room for full stores.
+// checkRoom reports whether the disk has room for full stores.
 func checkRoom(rows int) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(os.TempDir(), &disk); err != nil {

@@ -189,7 +189,7 @@ func (s series) each(which int, figure func(sample) float64) []float64 {
 	return values
 }
 
-// known tells whether a figure of one worker is known: it is 0 where the system does not tell.
+// known reports whether a figure of one worker is known: it is 0 where the system does not tell.
 func (s series) known(which int, figure func(sample) float64) bool {
 	return figure(s.Rounds[0][which]) > 0
 }

@@ -128,7 +128,7 @@ func (s *demoStage) play(ctx context.Context, claims []script.Claim, progress fu
 	return results, p.Passed(), err
 }
 
-// check tells whether the broker and the worker are still there.
+// check reports whether the broker and the worker are still there.
 func (s *demoStage) check() error {
 	switch {
 	case !s.worker.Alive():

@@ -62,7 +62,7 @@ func callersSettings() (pairs []string) {
 	return pairs
 }
 
-// callerKeepsStore tells whether the caller's settings name the worker's store, which is then not ours to remove.
+// callerKeepsStore reports whether the caller's settings name the worker's store, which is then not ours to remove.
 func callerKeepsStore() bool {
 	return slices.ContainsFunc(callersSettings(), func(pair string) bool { return strings.HasPrefix(pair, storeSetting) })
 }

@@ -59,7 +59,7 @@ func services(t *testing.T) map[string]service {
 	return found
 }
 
-// ours tells whether a service runs an image that is built from the Dockerfile here.
+// ours reports whether a service runs an image that is built from the Dockerfile here.
 func ours(s service) bool { return strings.HasPrefix(s.Image, "analyze-retry") }
 
 func TestAMisspeltKeyIsRefused(t *testing.T) {

@@ -78,7 +78,7 @@ func TestEveryPodIsLockedDown(t *testing.T) {
 	}
 }
 
-// is tells whether a field is set, and to that.
+// is reports whether a field is set, and to that.
 func is[T comparable](field *T, want T) bool { return field != nil && *field == want }
 
 func TestTheServiceAccountGetsNoToken(t *testing.T) {

@@ -82,7 +82,7 @@ func series(t *testing.T) []labels.Labels {
 	return all
 }
 
-// matches tells whether a selector finds any of the series, the labels of the target aside.
+// matches reports whether a selector finds any of the series, the labels of the target aside.
 func matches(selector *parser.VectorSelector, all []labels.Labels) bool {
 	return slices.ContainsFunc(all, func(one labels.Labels) bool {
 		return !slices.ContainsFunc(selector.LabelMatchers, func(m *labels.Matcher) bool {
@@ -209,7 +209,7 @@ var (
 	unquotedName = regexp.MustCompile(`\b[a-z0-9]+(?:_[a-z0-9]+)+\b`)
 )
 
-// isNamed returns what tells whether a word is a metric, or a text of the worker's code as the name of a log line is.
+// isNamed returns what reports whether a word is a metric, or a text of the worker's code as the name of a log line is.
 func isNamed(t *testing.T) func(word string) bool {
 	t.Helper()
 	all := known(t)

@@ -165,7 +165,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  slices.Concat(variables, tracing.FetchVariables()),
-		Handler:         a.tracer.Handler(jobType, worker.NewDeadly(handler, a.store, trail, careful, a.log)),
+		Handler:         a.tracer.Handler(jobType, worker.NewQuarantine(handler, a.store, trail, careful, a.log)),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,
@@ -248,7 +248,7 @@ func (a *App) ready(ctx context.Context) error {
 	}
 }
 
-// connected tells whether the polls of every job type come through.
+// connected reports whether the polls of every job type come through.
 func (a *App) connected() bool {
 	for _, loop := range a.loops {
 		if !loop.Connected() {

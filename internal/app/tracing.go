@@ -27,7 +27,7 @@ type jobObserver struct {
 }
 
 // Answered tells both that a job was answered.
-func (o jobObserver) Answered(jobKey int64, answer job.Answer, fate job.Fate) {
-	o.Jobs.Answered(jobKey, answer, fate)
-	o.tracer.Answered(jobKey, answer, fate)
+func (o jobObserver) Answered(jobKey int64, answer job.Answer, result job.Result) {
+	o.Jobs.Answered(jobKey, answer, result)
+	o.tracer.Answered(jobKey, answer, result)
 }

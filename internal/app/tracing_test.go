@@ -136,7 +136,7 @@ func TestEachJobIsOneSpanThatTellsWhatWasDecided(t *testing.T) {
 					t.Fatalf("no span of job %d", keys[i])
 				}
 				want["messaging.system"], want["messaging.operation.type"], want["messaging.client.id"] = "zeebe", "process", "test"
-				want["retry.fate"], want["retry.repeated"], want["zeebe.job.retries"] = "taken", "false", "3"
+				want["retry.result"], want["retry.repeated"], want["zeebe.job.retries"] = "accepted", "false", "3"
 				for name, value := range want {
 					if span.Attributes[name] != value {
 						t.Errorf("job %d: %s is %q, want %q", i, name, span.Attributes[name], value)
@@ -286,9 +286,9 @@ func TestADecisionThatIsRepeatedStaysInItsTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := spans[0].Attributes, spans[1].Attributes
-	got := [][]string{{first["retry.repeated"], first["retry.fate"]}, {second["retry.repeated"], second["retry.fate"]}}
-	if diff := cmp.Diff([][]string{{"false", "unknown"}, {"true", "taken"}}, got); diff != "" {
-		t.Errorf("repeated and fate (-want +got):\n%s", diff)
+	got := [][]string{{first["retry.repeated"], first["retry.result"]}, {second["retry.repeated"], second["retry.result"]}}
+	if diff := cmp.Diff([][]string{{"false", "unknown"}, {"true", "accepted"}}, got); diff != "" {
+		t.Errorf("repeated and result (-want +got):\n%s", diff)
 	}
 	if event := eventOf(t, cfg, "CLM-001-1"); !strings.Contains(event, spans[0].Traceparent()) {
 		t.Errorf("want the trace %s in %s", spans[0].Traceparent(), event)

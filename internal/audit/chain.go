@@ -71,7 +71,7 @@ func (c *Chain) Link(r *Record) {
 	r.Hash = c.last
 }
 
-// Follows tells whether the record is the next one of the chain, unchanged; if so it becomes the last one.
+// Follows reports whether the record is the next one of the chain, unchanged; if so it becomes the last one.
 func (c *Chain) Follows(r *Record) bool {
 	if r.Chain != c.number || r.Seq != c.seq+1 || r.Hash != c.digest(r) {
 		return false

@@ -17,9 +17,9 @@ type Head struct {
 	Signature []byte `json:"signature"`
 }
 
-// Stub stands for records that were removed when their retention was over: so many, up to this place and hash. The
+// Tombstone stands for records that were removed when their retention was over: so many, up to this place and hash. The
 // chain is checked from there on.
-type Stub struct {
+type Tombstone struct {
 	Chain int   `json:"chain"`
 	From  int64 `json:"from"`
 	// Through is the place of the last record that was removed, Hash its hash.
@@ -39,23 +39,25 @@ func (s *Secret) Head(c *Chain, at time.Time) Head {
 	return h
 }
 
-// SignStub signs what is to stand for removed records.
-func (s *Secret) SignStub(t Stub) Stub {
+// SignTombstone signs what is to stand for removed records.
+func (s *Secret) SignTombstone(t Tombstone) Tombstone {
 	t.Signature = ed25519.Sign(s.private, t.message())
 	return t
 }
 
-// CheckHead tells whether the head was signed with this key and not changed since.
+// CheckHead reports whether the head was signed with this key and not changed since.
 func (p Public) CheckHead(h Head) bool { return ed25519.Verify(p.key, h.message(), h.Signature) }
 
-// CheckStub tells whether the stub was signed with this key and not changed since.
-func (p Public) CheckStub(t Stub) bool { return ed25519.Verify(p.key, t.message(), t.Signature) }
+// CheckTombstone reports whether the stub was signed with this key and not changed since.
+func (p Public) CheckTombstone(t Tombstone) bool {
+	return ed25519.Verify(p.key, t.message(), t.Signature)
+}
 
 func (h Head) message() []byte {
 	return signed("head v1", h.Hash, int64(h.Chain), h.Seq, h.At.UnixMicro())
 }
 
-func (t Stub) message() []byte {
+func (t Tombstone) message() []byte {
 	return signed("stub v1", t.Hash, int64(t.Chain), t.From, t.Through, t.Oldest.UnixMicro(), t.Newest.UnixMicro(), t.At.UnixMicro())
 }
 

@@ -53,10 +53,10 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// IsDecision tells whether a record of this kind holds an answer of the rule: retry, exhausted or permanent.
+// IsDecision reports whether a record of this kind holds an answer of the rule: retry, exhausted or permanent.
 func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
 
-// IsOutcome tells whether a record of this kind says how a round of submissions ended.
+// IsOutcome reports whether a record of this kind says how a round of submissions ended.
 func (k Kind) IsOutcome() bool { return k >= FirstOutcome }
 
 // Key tells one decision from another. Two deliveries of a job with the same inputs have the same key and get the same

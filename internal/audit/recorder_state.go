@@ -89,7 +89,7 @@ func (r *Recorder) watch(ctx context.Context) {
 	r.setBack()
 }
 
-// busy tells whether the store is or was just written to; if it hangs over that, it is lost.
+// busy reports whether the store is or was just written to; if it hangs over that, it is lost.
 func (r *Recorder) busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

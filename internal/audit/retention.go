@@ -11,9 +11,9 @@ import (
 // by then never will.
 const UnansweredFor = 30 * 24 * time.Hour
 
-// DeathsFor is how long a store remembers a handling that was begun and never ended. A job that killed a process comes
+// CrashesKept is how long a store remembers a handling that was begun and never ended. A job that killed a process comes
 // again when its lock is over, or when an outage is; one that has not for a week was cancelled, or is another cluster's.
-const DeathsFor = 7 * 24 * time.Hour
+const CrashesKept = 7 * 24 * time.Hour
 
 // announcedFor is how long what is to be removed must have been announced before the worker removes it. Its runs are a
 // day apart, so that this is the run before at the latest.
@@ -28,7 +28,7 @@ func Cutoff(now time.Time, months int) time.Time {
 
 // Announce notes what is to be removed by a later call of [Retain], and returns it: stubs that are not signed, and none
 // where there is nothing, or where it was announced long enough ago. wait is how long the removal has to wait still.
-func Announce(ctx context.Context, store Keeper, r Retention) (coming []Stub, wait time.Duration, err error) {
+func Announce(ctx context.Context, store Keeper, r Retention) (coming []Tombstone, wait time.Duration, err error) {
 	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
 		return nil, 0, err
 	}
@@ -58,12 +58,12 @@ func RetentionAt(now time.Time, months int, publish bool) Retention {
 // Retain removes the records, up to the first of each chain that is unpublished or unanswered, and returns the signed
 // stubs that stand for them. An error may come with stubs: those removals are done. Retain trusts the time that it is
 // given; see [Clocks].
-func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]Stub, error) {
+func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]Tombstone, error) {
 	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
 	// Day by day, for a removal holds up those who append: a hospital's month may take seconds.
-	var done []Stub
+	var done []Tombstone
 	for {
 		stubs, err := oldestDay(ctx, store, r.Cutoff, r.Publish)
 		if err != nil || len(stubs) == 0 {
@@ -71,7 +71,7 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]S
 		}
 		for _, s := range stubs {
 			s.At = r.Now
-			s = secret.SignStub(s)
+			s = secret.SignTombstone(s)
 			if err := store.Purge(ctx, s); err != nil {
 				return done, err
 			}
@@ -81,12 +81,12 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]S
 }
 
 // oldestDay is what may be removed of the oldest day that has anything.
-func oldestDay(ctx context.Context, store Keeper, cutoff time.Time, publish bool) ([]Stub, error) {
+func oldestDay(ctx context.Context, store Keeper, cutoff time.Time, publish bool) ([]Tombstone, error) {
 	stubs, err := store.Purgeable(ctx, cutoff, publish)
 	if err != nil || len(stubs) == 0 {
 		return nil, err
 	}
-	oldest := slices.MinFunc(stubs, func(a, b Stub) int { return a.Oldest.Compare(b.Oldest) }).Oldest
+	oldest := slices.MinFunc(stubs, func(a, b Tombstone) int { return a.Oldest.Compare(b.Oldest) }).Oldest
 	for day := oldest.Truncate(24 * time.Hour); ; {
 		day = day.Add(24 * time.Hour)
 		if !day.Before(cutoff) {
@@ -109,7 +109,7 @@ type Held struct {
 
 // HeldBack tells what holds back the records that are older than the cutoff and not among those that go: the ones of
 // the stubs, as [Keeper.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
-func HeldBack(ctx context.Context, store Store, stubs []Stub, cutoff time.Time, publish bool) (all []Held, err error) {
+func HeldBack(ctx context.Context, store Store, stubs []Tombstone, cutoff time.Time, publish bool) (all []Held, err error) {
 	if !publish {
 		if publish, err = store.HasQueue(ctx); err != nil {
 			return nil, err

@@ -44,14 +44,14 @@ func (h *halting) ForgetUnanswered(_ context.Context, before time.Time) error {
 	return nil
 }
 
-func (h *halting) Purgeable(context.Context, time.Time, bool) ([]audit.Stub, error) {
+func (h *halting) Purgeable(context.Context, time.Time, bool) ([]audit.Tombstone, error) {
 	if h.forgotten.IsZero() {
 		return nil, errors.New("asked before the old marks were forgotten")
 	}
-	return []audit.Stub{{Chain: 1, From: 1, Through: 2}, {Chain: 2, From: 1, Through: 2}, {Chain: 3, From: 1, Through: 2}}, nil
+	return []audit.Tombstone{{Chain: 1, From: 1, Through: 2}, {Chain: 2, From: 1, Through: 2}, {Chain: 3, From: 1, Through: 2}}, nil
 }
 
-func (h *halting) Purge(context.Context, audit.Stub) error {
+func (h *halting) Purge(context.Context, audit.Tombstone) error {
 	if h.purged++; h.purged > 1 {
 		return errHalt
 	}

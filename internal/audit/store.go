@@ -15,7 +15,7 @@ type Store interface {
 	Outbox
 	History
 	Keeper
-	Deaths
+	Crashes
 	Close() error
 }
 
@@ -30,7 +30,7 @@ type Log interface {
 	Append(ctx context.Context, records []Record, answered []int64) ([]Appended, error)
 	// Unanswered returns those of the records that still have the mark "unanswered".
 	Unanswered(ctx context.Context, ids []int64) ([]int64, error)
-	// Probe tells whether the store takes writes, by making one.
+	// Probe reports whether the store takes writes, by making one.
 	Probe(ctx context.Context) error
 }
 
@@ -108,8 +108,8 @@ type Keeper interface {
 	// Heads returns the signed end of every chain. A chain that has records or stubs, or is known to have had some, but has
 	// no head comes with one that nobody signed: its Signature is empty.
 	Heads(ctx context.Context) ([]Head, error)
-	// Stubs returns what stands for removed records, by chain and place.
-	Stubs(ctx context.Context) ([]Stub, error)
+	// Tombstones returns what stands for removed records, by chain and place.
+	Tombstones(ctx context.Context) ([]Tombstone, error)
 	// Walk calls visit with the records of a chain after a place, in the chain's order. The record is only valid during
 	// the call. It stops at visit's error.
 	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
@@ -122,14 +122,14 @@ type Keeper interface {
 	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
 	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not
 	// hold it up.
-	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Stub, error)
-	// HasQueue tells whether a process ever led, and so whether the store's events are published, whatever the present
+	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Tombstone, error)
+	// HasQueue reports whether a process ever led, and so whether the store's events are published, whatever the present
 	// process is set to.
 	HasQueue(ctx context.Context) (bool, error)
 	// Purge stores a signed stub and removes what it stands for, outbox rows included, in one transaction. It refuses a
 	// stub that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
 	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
-	Purge(ctx context.Context, stub Stub) error
+	Purge(ctx context.Context, stub Tombstone) error
 	// Keep notes for how many months the caller is set to keep records, and returns the store's floor: the most months
 	// that it was ever told.
 	Keep(ctx context.Context, months int) (floor int, err error)
@@ -149,12 +149,12 @@ type Keeper interface {
 	ForgetUnanswered(ctx context.Context, before time.Time) error
 }
 
-// Deaths counts how often a process died over a job: between Begin and the Append of its record, or End.
-type Deaths interface {
-	// Deaths returns, of each job of the cluster that has any, how many handlings were begun and never ended. What was
-	// begun longer ago than DeathsFor when the store was opened, and not since, is forgotten. It returns nil where the
+// Crashes counts how often a process died over a job: between Begin and the Append of its record, or End.
+type Crashes interface {
+	// Crashes returns, of each job of the cluster that has any, how many handlings were begun and never ended. What was
+	// begun longer ago than CrashesKept when the store was opened, and not since, is forgotten. It returns nil where the
 	// process before this one is known to have ended in order, and none before it died over a job.
-	Deaths(ctx context.Context, cluster string) (map[int64]int, error)
+	Crashes(ctx context.Context, cluster string) (map[int64]int, error)
 	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
 	// End ends that for jobs that were handed back: whatever becomes of the process now, they did not kill it.

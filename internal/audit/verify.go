@@ -76,7 +76,7 @@ func isBroken(err error) bool {
 
 func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 	for {
-		stubs, err := a.store.Stubs(ctx)
+		stubs, err := a.store.Tombstones(ctx)
 		if err != nil {
 			return Verified{}, err
 		}
@@ -84,7 +84,7 @@ func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 		if !isBroken(err) {
 			return v, err
 		}
-		now, other := a.store.Stubs(ctx)
+		now, other := a.store.Tombstones(ctx)
 		if other != nil {
 			return v, other
 		}
@@ -102,7 +102,7 @@ type attempt struct {
 	progress func(int64)
 }
 
-func (a attempt) run(ctx context.Context, stubs []Stub) (Verified, error) {
+func (a attempt) run(ctx context.Context, stubs []Tombstone) (Verified, error) {
 	heads, err := a.store.Heads(ctx)
 	if err != nil {
 		return Verified{}, err
@@ -141,7 +141,7 @@ func (a attempt) run(ctx context.Context, stubs []Stub) (Verified, error) {
 type check struct {
 	public   Public
 	head     Head
-	stubs    []Stub
+	stubs    []Tombstone
 	known    map[int64][]Head // by place; a trail that was put back and went on has two of one
 	total    *Verified
 	progress func(int64)
@@ -192,7 +192,7 @@ func (c *check) run(ctx context.Context, store Keeper) error {
 // errBeyond ends a walk at a record behind the head.
 var errBeyond = errors.New("a record behind the head")
 
-// grown tells whether there is a record behind the head because a worker has added it since the head was read: it has
+// grown reports whether there is a record behind the head because a worker has added it since the head was read: it has
 // then signed a new head.
 func (c *check) grown(ctx context.Context, store Keeper) error {
 	heads, err := store.Heads(ctx)
@@ -211,7 +211,7 @@ func (c *check) grown(ctx context.Context, store Keeper) error {
 func (c *check) begin() error {
 	c.chain = NewChain(c.head.Chain)
 	for _, s := range c.stubs {
-		if !c.public.CheckStub(s) {
+		if !c.public.CheckTombstone(s) {
 			return c.broken(s.From, 0, "the stub for removed records was not signed with this key")
 		}
 		if s.From != c.chain.Seq()+1 || s.Through < s.From {

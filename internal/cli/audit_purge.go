@@ -98,7 +98,7 @@ worker.`,
 	return command
 }
 
-// publishes tells whether a queue is set here. The store may know of one all the same.
+// publishes reports whether a queue is set here. The store may know of one all the same.
 func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
 
 // longer returns the retention that holds: the one that is set, or the store's floor.
@@ -176,7 +176,7 @@ type held struct {
 	Lapsed bool `json:"lapsed"`
 }
 
-func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []audit.Stub, holding []audit.Held) purged {
+func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []audit.Tombstone, holding []audit.Held) purged {
 	p := purged{Retention: kept.String(), Setting: cfg.AuditRetention.String(), Cutoff: cutoff, Runs: []run{}, Held: []held{}}
 	at := map[int]int{} // by chain, its place in Runs
 	for _, s := range stubs {

@@ -115,7 +115,7 @@ func (t *tail) run(ctx context.Context, follow bool) error {
 	}
 }
 
-// page looks once, prints what is new, and tells whether there is more at once.
+// page looks once, prints what is new, and reports whether there is more at once.
 func (t *tail) page(ctx context.Context) (more bool, err error) {
 	fresh, more, err := t.look(ctx)
 	if err != nil {

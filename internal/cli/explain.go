@@ -143,7 +143,7 @@ type explanation struct {
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []step `json:"schedule"`
 
-	// claims tells whether the policy is about claims, whose teams are known. lacksTime says that the schedule ends because
+	// claims reports whether the policy is about claims, whose teams are known. lacksTime says that the schedule ends because
 	// no further try fits before the deadline.
 	claims, lacksTime bool
 }

@@ -73,7 +73,7 @@ func (s *schedule) steps(d *retry.Decision) (steps []step, lacksTime bool) {
 	return steps, false
 }
 
-// bound pulls a wait forward to the deadline, as the rule does; it tells whether a try still fits. How much time is left
+// bound pulls a wait forward to the deadline, as the rule does; it reports whether a try still fits. How much time is left
 // depends on the waits so far, so that the band may get wider at its lower end.
 func (s *schedule) bound(one, last *step) (fits bool) {
 	most, bounded := s.left(last.totalShortest)

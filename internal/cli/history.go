@@ -32,7 +32,7 @@ data. It changes nothing and works beside a running worker.`,
 		return askClaim(command, args[0], func(records []audit.Record) error {
 			h, err := historyOf(records, now())
 			if err != nil {
-				return fmt.Errorf("%w; worker audit verify tells whether it was changed, worker audit export shows it as it is", err)
+				return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
 			}
 			return printAnswer(command, *asJSON, h, h.text())
 		})

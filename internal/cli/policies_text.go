@@ -84,7 +84,7 @@ func (s shownPolicy) text(p *retry.Policy) string {
 	b.WriteString(rulesText("PERMANENT, asked first: no retry", s.Policy.Rules, string(retry.Permanent)))
 	b.WriteString(rulesText("TRANSIENT: another try", s.Policy.Rules, string(retry.Transient)))
 	fmt.Fprintf(&b, "\nNo rule matches: %s\n", p.Unknown)
-	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.MayHaveLanded, ""))
+	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt, ""))
 	if len(s.Findings) > 0 {
 		b.WriteString("\nWhat worker policies lint says:\n" + findingsText(s.Findings))
 	}

@@ -120,11 +120,11 @@ func (r *redriving) redrive(ctx context.Context, claimID string) redriven {
 	case err != nil:
 		d.ends(resultFailed, err)
 	case record == nil && ctx.Err() != nil:
-		d.ends(resultUnconfirmed, errors.New("stopped before the record of the order was there; worker history tells whether it came"))
+		d.ends(resultUnconfirmed, errors.New("stopped before the record of the order was there; worker history reports whether it came"))
 	case record == nil:
 		d.ends(resultUnconfirmed, &faultError{invalidRetryState, claimID, fmt.Sprintf(
 			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
-				"worker history tells whether one came later; look there before you order it once more", r.wait)})
+				"worker history reports whether one came later; look there before you order it once more", r.wait)})
 	default:
 		d.Recorded, d.RecordedAt = record.Kind.String(), &record.At
 		d.ends(resultDone, nil)

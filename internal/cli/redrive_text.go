@@ -184,7 +184,7 @@ func counterOn(w io.Writer, of int) (told func(int), done func()) {
 		func() { fmt.Fprint(w, clearLine) }
 }
 
-// isTerminal tells whether a person sits at a reader or a writer.
+// isTerminal reports whether a person sits at a reader or a writer.
 func isTerminal(stream any) bool {
 	f, isFile := stream.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))

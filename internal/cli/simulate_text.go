@@ -207,7 +207,7 @@ func (s *simulated) wavesText() string {
 	return b.String()
 }
 
-// downIn tells whether any outage has a part in a step of time.
+// downIn reports whether any outage has a part in a step of time.
 func (s *simulated) downIn(from, width time.Duration) bool {
 	for _, o := range s.scenario.Outages {
 		if o.Begin < from+width && from < o.End {

@@ -36,7 +36,7 @@ func (c *Config) checkOtherClients(f *faults) {
 	}
 }
 
-// serviceLink tells whether Kubernetes set ..._PORT, for a service of the namespace.
+// serviceLink reports whether Kubernetes set ..._PORT, for a service of the namespace.
 func serviceLink(port string) bool {
 	return strings.HasPrefix(port, "tcp://") || strings.HasPrefix(port, "udp://")
 }

@@ -28,7 +28,7 @@ func (l *link) failed(err error) time.Duration {
 
 func (l *link) isLost() bool { return !l.since.IsZero() }
 
-// succeeded tells whether it was lost before.
+// succeeded reports whether it was lost before.
 func (l *link) succeeded() bool {
 	if !l.isLost() {
 		return false

@@ -175,7 +175,7 @@ func (r *Relay) endPass() {
 	r.fromStart, r.before = false, nil
 }
 
-// page publishes the next records of this pass, and marks those that the queue has acknowledged. It tells whether there
+// page publishes the next records of this pass, and marks those that the queue has acknowledged. It reports whether there
 // are more.
 func (r *Relay) page(ctx context.Context) (more bool, err error) {
 	asking, cancel := context.WithTimeout(ctx, storeTimeout)

@@ -70,30 +70,30 @@ type Answer struct {
 	code      string
 	message   string
 	variables string
-	settled   func(Fate)
+	settled   func(Result)
 }
 
-// Fate is what became of an answer, as far as it is known.
-type Fate uint8
+// Result is what became of an answer, as far as it is known.
+type Result uint8
 
-// The fates of an answer. The zero value is none of them.
+// The results of an answer. The zero value is none of them.
 const (
-	// Taken: the broker has the answer.
-	Taken Fate = iota + 1
-	// Gone: the broker did not know the job any more when the answer was sent for the first time. Another worker has
+	// Accepted: the broker has the answer.
+	Accepted Result = iota + 1
+	// NotFound: the broker did not know the job any more when the answer was sent for the first time. Another worker has
 	// answered it, or its process instance was cancelled.
-	Gone
+	NotFound
 	// Unknown: the job may come again, and be answered then.
 	Unknown
 )
 
-// String returns the fate's name as it stands in logs and metric labels.
-func (f Fate) String() string {
+// String returns the result's name as it stands in logs and metric labels.
+func (f Result) String() string {
 	switch f {
-	case Taken:
-		return "taken"
-	case Gone:
-		return "gone"
+	case Accepted:
+		return "accepted"
+	case NotFound:
+		return "not_found"
 	case Unknown:
 		return "unknown"
 	default:
@@ -101,14 +101,14 @@ func (f Fate) String() string {
 	}
 }
 
-// Then has a function called once with the answer's fate. It must not block.
-func (a Answer) Then(settled func(Fate)) Answer {
+// Then has a function called once with the answer's result. It must not block.
+func (a Answer) Then(settled func(Result)) Answer {
 	a.settled = settled
 	return a
 }
 
-// Settle tells the answer's fate to the function that wants to know it, if there is one.
-func (a Answer) Settle(f Fate) {
+// Settle tells the answer's result to the function that wants to know it, if there is one.
+func (a Answer) Settle(f Result) {
 	if a.settled != nil {
 		a.settled(f)
 	}

@@ -37,7 +37,7 @@ func newBroker() broker {
 	}
 	b := broker{
 		polls:     vec("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK where they came through, with jobs or without.", "code"),
-		answers:   vec("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: taken by the broker, gone (it did not know the job any more), or unknown.", "answer", "fate"),
+		answers:   vec("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: accepted by the broker, not found (it did not know the job any more), or unknown.", "answer", "result"),
 		incidents: vec("retry_incidents_raised_total", "Jobs that were failed without a retry left, so that the broker raised an incident.", "job_type"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "retry_panics_total",
@@ -53,8 +53,8 @@ func newBroker() broker {
 		b.polls.WithLabelValues(code)
 	}
 	for _, kind := range []job.Kind{job.KindComplete, job.KindThrowError, job.KindFail, job.KindRelease} {
-		for _, fate := range []job.Fate{job.Taken, job.Gone, job.Unknown} {
-			b.answers.WithLabelValues(kind.String(), fate.String())
+		for _, result := range []job.Result{job.Accepted, job.NotFound, job.Unknown} {
+			b.answers.WithLabelValues(kind.String(), result.String())
 		}
 	}
 	return b
@@ -106,12 +106,12 @@ func (j *Jobs) Activated(jobs int) {
 func (j *Jobs) HandlerFailed() { j.broker.panics.Inc() }
 
 // Answered counts an answer and what became of it.
-func (j *Jobs) Answered(_ int64, answer job.Answer, fate job.Fate) {
+func (j *Jobs) Answered(_ int64, answer job.Answer, result job.Result) {
 	kind := answer.Kind()
-	j.broker.answers.WithLabelValues(kind.String(), fate.String()).Inc()
+	j.broker.answers.WithLabelValues(kind.String(), result.String()).Inc()
 	j.handled.Inc()
 	j.ended[kind].Inc()
-	if kind == job.KindFail && answer.Retries() == 0 && fate == job.Taken {
+	if kind == job.KindFail && answer.Retries() == 0 && result == job.Accepted {
 		j.incidents.Inc()
 	}
 }

@@ -106,11 +106,11 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Polled("Unavailable")
 			jobs.Polled("Code(4711)") // which a gateway may make up
 			jobs.Activated(4)
-			jobs.Answered(1, job.Complete("{}"), job.Taken)
-			jobs.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.Gone)
-			jobs.Answered(1, job.Incident("no"), job.Taken)
-			jobs.Answered(1, job.Incident("no"), job.Gone) // no incident: nobody took it
-			jobs.Answered(1, job.Fail(2, "no"), job.Taken) // none either: retries are left
+			jobs.Answered(1, job.Complete("{}"), job.Accepted)
+			jobs.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
+			jobs.Answered(1, job.Incident("no"), job.Accepted)
+			jobs.Answered(1, job.Incident("no"), job.NotFound) // no incident: nobody took it
+			jobs.Answered(1, job.Fail(2, "no"), job.Accepted)  // none either: retries are left
 			jobs.Answered(1, job.Release("no"), job.Unknown)
 			jobs.HandlerFailed()
 			m.AuditIntact(failed)

@@ -94,7 +94,7 @@ func (p *probes) guard(next http.Handler) http.Handler {
 	})
 }
 
-// shown tells whether a request shows the token. How long that takes tells nothing about the token.
+// shown reports whether a request shows the token. How long that takes tells nothing about the token.
 func (p *probes) shown(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(token))
@@ -131,7 +131,7 @@ func (p *probes) ready(ctx context.Context) error {
 	}
 }
 
-// fromHere tells whether a request comes from this host.
+// fromHere reports whether a request comes from this host.
 func fromHere(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback()

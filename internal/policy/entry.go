@@ -15,25 +15,25 @@ import (
 // Entry is a policy as it is written in a file; the schema says what each field holds. What is nil or empty is not stated:
 // it has its default, or is taken over from the policy that this one extends. Of [Set.Entry] everything is stated.
 type Entry struct {
-	Name          string   `yaml:"name" json:"name"`
-	Description   string   `yaml:"description" json:"description,omitempty"`
-	Source        string   `yaml:"source" json:"source,omitempty"`
-	Extends       string   `yaml:"extends" json:"extends,omitempty"`
-	Base          string   `yaml:"base" json:"base"`
-	Factor        *float64 `yaml:"factor" json:"factor"`
-	Min           string   `yaml:"min" json:"min"`
-	Max           string   `yaml:"max" json:"max"`
-	Jitter        *Jitter  `yaml:"jitter" json:"jitter"`
-	Precision     string   `yaml:"precision" json:"precision"`
-	MaxRetries    *int     `yaml:"maxRetries" json:"maxRetries"`
-	Deadline      string   `yaml:"deadline" json:"deadline,omitempty"`
-	TimeZone      string   `yaml:"timeZone" json:"timeZone"`
-	IDs           string   `yaml:"ids" json:"ids"`
-	Unknown       string   `yaml:"unknown" json:"unknown"`
-	OnEmptyError  string   `yaml:"onEmptyError" json:"onEmptyError"`
-	JobOverrides  *bool    `yaml:"jobOverrides" json:"jobOverrides"`
-	Rules         []Rule   `yaml:"rules" json:"rules,omitempty"`
-	MayHaveLanded []Rule   `yaml:"mayHaveLanded" json:"mayHaveLanded,omitempty"`
+	Name         string   `yaml:"name" json:"name"`
+	Description  string   `yaml:"description" json:"description,omitempty"`
+	Source       string   `yaml:"source" json:"source,omitempty"`
+	Extends      string   `yaml:"extends" json:"extends,omitempty"`
+	Base         string   `yaml:"base" json:"base"`
+	Factor       *float64 `yaml:"factor" json:"factor"`
+	Min          string   `yaml:"min" json:"min"`
+	Max          string   `yaml:"max" json:"max"`
+	Jitter       *Jitter  `yaml:"jitter" json:"jitter"`
+	Precision    string   `yaml:"precision" json:"precision"`
+	MaxRetries   *int     `yaml:"maxRetries" json:"maxRetries"`
+	Deadline     string   `yaml:"deadline" json:"deadline,omitempty"`
+	TimeZone     string   `yaml:"timeZone" json:"timeZone"`
+	IDs          string   `yaml:"ids" json:"ids"`
+	Unknown      string   `yaml:"unknown" json:"unknown"`
+	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError"`
+	JobOverrides *bool    `yaml:"jobOverrides" json:"jobOverrides"`
+	Rules        []Rule   `yaml:"rules" json:"rules,omitempty"`
+	InDoubt      []Rule   `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
 	// file is where the policy is written, path where in it, and node is its YAML there.
 	file, path string
@@ -47,7 +47,7 @@ type Jitter struct {
 	Share *float64 `yaml:"share" json:"share,omitempty"`
 }
 
-// Rule is a rule of an [Entry]. One of MayHaveLanded has no class.
+// Rule is a rule of an [Entry]. One of InDoubt has no class.
 type Rule struct {
 	ID       string   `yaml:"id" json:"id"`
 	Class    string   `yaml:"class" json:"class,omitempty"`
@@ -67,7 +67,7 @@ func newEntry(file, path string, node *yaml.Node) (*Entry, error) {
 	e := &Entry{}
 	err := node.Decode(e)
 	e.file, e.path, e.node = file, path, node
-	e.Rules, e.MayHaveLanded = e.written("rules"), e.written("mayHaveLanded")
+	e.Rules, e.InDoubt = e.written("rules"), e.written("inDoubt")
 	return e, err
 }
 
@@ -83,7 +83,7 @@ func (e *Entry) written(key string) []Rule {
 	return written
 }
 
-// states tells whether the entry itself states a setting, and in which line; the line of its beginning where it does not.
+// states reports whether the entry itself states a setting, and in which line; the line of its beginning where it does not.
 func (e *Entry) states(setting string) (line int, stated bool) {
 	if key, _ := child(e.node, setting); key != nil {
 		return key.Line, true
@@ -107,7 +107,7 @@ func (e *Entry) extend(parent *Entry) {
 	inherit(&e.OnEmptyError, parent.OnEmptyError)
 	inherit(&e.JobOverrides, parent.JobOverrides)
 	e.Rules = slices.Concat(e.Rules, parent.Rules)
-	e.MayHaveLanded = slices.Concat(e.MayHaveLanded, parent.MayHaveLanded)
+	e.InDoubt = slices.Concat(e.InDoubt, parent.InDoubt)
 }
 
 // inherit takes the parent's value where there is no own one.
@@ -161,7 +161,7 @@ func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
 		AcceptEmptyError: e.OnEmptyError == "unknown",
 		JobOverrides:     *e.JobOverrides,
 		Rules:            rules(e.Rules),
-		MayHaveLanded:    rules(e.MayHaveLanded),
+		InDoubt:          rules(e.InDoubt),
 	}
 	unread := len(faults) > 0
 	var err error

@@ -108,10 +108,10 @@ func sum(a, b time.Duration) time.Duration {
 
 const (
 	longHorizon = 30 * 24 * time.Hour
-	manyRetries = retry.MaxMaxRetries / 2
+	manyRetries = retry.RetriesCeiling / 2
 )
 
-// never finds why nothing is ever tried again, and tells whether that is so: of waits that never are there is no more to
+// never finds why nothing is ever tried again, and reports whether that is so: of waits that never are there is no more to
 // say.
 func (l *linter) never() bool {
 	const nothing = "nothing is ever tried again: "
@@ -131,7 +131,7 @@ func (l *linter) never() bool {
 	return len(l.findings) > before
 }
 
-// allPermanent tells whether every error is permanent. A blank text that is taken is not: it is an unknown error.
+// allPermanent reports whether every error is permanent. A blank text that is taken is not: it is an unknown error.
 func (l *linter) allPermanent() bool {
 	transient := func(r retry.Rule) bool { return r.Class != retry.Permanent }
 	return l.p.Unknown == retry.Permanent && !l.p.AcceptEmptyError && !slices.ContainsFunc(l.p.Rules, transient)

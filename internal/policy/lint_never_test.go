@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// triesAgain tells whether a policy has any of these texts tried again after the first submission.
+// triesAgain reports whether a policy has any of these texts tried again after the first submission.
 func triesAgain(t *testing.T, p *retry.Policy) bool {
 	t.Helper()
 	for _, text := range []string{"A", "BUSY", "TIMEOUT", "GATEWAY 502", "SOMETHING ELSE", " "} {

@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// asksForLower tells whether everything that a pattern matches has a letter that no text in upper case has.
+// asksForLower reports whether everything that a pattern matches has a letter that no text in upper case has.
 func asksForLower(pattern string) bool {
 	pattern = strings.ReplaceAll(pattern, retry.CodeMark, "0") // codes are in upper case
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
@@ -46,7 +46,7 @@ func needsLower(re *syntax.Regexp) bool {
 	}
 }
 
-// needsLowerClass tells whether all of a class of characters are gone in upper case. It looks at small classes only.
+// needsLowerClass reports whether all of a class of characters are gone in upper case. It looks at small classes only.
 func needsLowerClass(ranges []rune) bool {
 	const large = 1000
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -62,10 +62,10 @@ func needsLowerClass(ranges []rune) bool {
 	return len(ranges) > 0
 }
 
-// gone tells whether no text in upper case has the letter.
+// gone reports whether no text in upper case has the letter.
 func gone(c rune) bool { return unicode.IsLower(c) && unicode.ToUpper(c) != c }
 
-// onlyGone tells whether that holds of all letters that are the same letter but for their case.
+// onlyGone reports whether that holds of all letters that are the same letter but for their case.
 func onlyGone(c rune) bool {
 	for other := unicode.SimpleFold(c); other != c; other = unicode.SimpleFold(other) {
 		if !gone(other) {
@@ -75,7 +75,7 @@ func onlyGone(c rune) bool {
 	return true
 }
 
-// excludesItself tells whether unless matches in every text that the rule's words or codes are in.
+// excludesItself reports whether unless matches in every text that the rule's words or codes are in.
 func excludesItself(m *retry.Matcher) bool {
 	if m.Unless == "" {
 		return false
@@ -100,7 +100,7 @@ func all(texts []string, holds func(string) bool) bool {
 	return len(texts) > 0
 }
 
-// independent tells whether a match of the expression stays one whatever stands around it; with words also where it asks
+// independent reports whether a match of the expression stays one whatever stands around it; with words also where it asks
 // for the edge of a word.
 func independent(re *syntax.Regexp, words bool) bool {
 	switch re.Op {
@@ -118,7 +118,7 @@ func independent(re *syntax.Regexp, words bool) bool {
 	}
 }
 
-// isWord tells whether a code begins and ends with what RE2 counts as a part of a word.
+// isWord reports whether a code begins and ends with what RE2 counts as a part of a word.
 func isWord(code string) bool {
 	inWord := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' }
 	return inWord(code[0]) && inWord(code[len(code)-1])

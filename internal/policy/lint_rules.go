@@ -27,9 +27,9 @@ func (l *linter) rules() {
 			l.amongOthers(i)
 		}
 	}
-	for i := range l.p.MayHaveLanded {
-		if l.own(&l.e.MayHaveLanded[i]) {
-			l.alone(&l.e.MayHaveLanded[i], &l.p.MayHaveLanded[i].Matcher)
+	for i := range l.p.InDoubt {
+		if l.own(&l.e.InDoubt[i]) {
+			l.alone(&l.e.InDoubt[i], &l.p.InDoubt[i].Matcher)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func split(m *retry.Matcher) []alternative {
 	return all
 }
 
-// implies tells whether every text that m matches is matched by other too. It may say no where the answer is yes.
+// implies reports whether every text that m matches is matched by other too. It may say no where the answer is yes.
 func implies(m, other *retry.Matcher) bool {
 	marked, otherMarked := strings.Contains(m.Pattern, retry.CodeMark), strings.Contains(other.Pattern, retry.CodeMark)
 	subset := len(m.Codes) > 0 && !slices.ContainsFunc(m.Codes, func(code string) bool { return !slices.Contains(other.Codes, code) })
@@ -218,7 +218,7 @@ func implies(m, other *retry.Matcher) bool {
 		(other.Unless == "" || other.Unless == m.Unless)
 }
 
-// within tells whether each of the texts has one of the words in it.
+// within reports whether each of the texts has one of the words in it.
 func within(texts, words []string) bool {
 	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })

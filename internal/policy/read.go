@@ -68,7 +68,7 @@ func (r *reader) read(text []byte) []*Entry {
 	return entries
 }
 
-// parse makes the YAML of the text. It tells whether there is something to go on with.
+// parse makes the YAML of the text. It reports whether there is something to go on with.
 func (r *reader) parse(text []byte) bool {
 	if len(text) > maxFile {
 		r.faults = append(r.faults, Fault{File: r.file, Problem: fmt.Sprintf("the file has more than %d bytes", maxFile)})
@@ -206,7 +206,7 @@ func (r *reader) tell(path []string, line int, problem string) {
 	if len(path) >= 2 && path[0] == "policies" {
 		policy, _ := follow(r.root, path[:2])
 		f.Policy = text(policy, "name")
-		if len(path) >= 4 && (path[2] == "rules" || path[2] == "mayHaveLanded") {
+		if len(path) >= 4 && (path[2] == "rules" || path[2] == "inDoubt") {
 			rule, _ := follow(r.root, path[:4])
 			f.Rule = text(rule, "id")
 		}

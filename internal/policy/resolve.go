@@ -39,7 +39,7 @@ func resolve(r *reader, entries []*Entry, above map[string]*Entry) map[*Entry]*r
 	return v.made
 }
 
-// visit makes one policy, after those that it extends. It tells whether it is sound.
+// visit makes one policy, after those that it extends. It reports whether it is sound.
 func (v *resolver) visit(e *Entry, children []*Entry) bool {
 	if sound, done := v.done[e]; done {
 		return sound
@@ -50,7 +50,7 @@ func (v *resolver) visit(e *Entry, children []*Entry) bool {
 	whole := v.takeOver(e, children) && !v.broken(e.path)
 	checked := e.completed()
 	if !whole { // the numbers cannot be judged, but the rules can
-		checked.Rules, checked.MayHaveLanded = v.faultless(e.Rules), v.faultless(e.MayHaveLanded)
+		checked.Rules, checked.InDoubt = v.faultless(e.Rules), v.faultless(e.InDoubt)
 	}
 	p, faults := checked.policy()
 	for _, fault := range faults {
@@ -64,7 +64,7 @@ func (v *resolver) visit(e *Entry, children []*Entry) bool {
 	return v.done[e]
 }
 
-// takeOver extends the entry's parent. It tells whether there is nothing in the way of judging the result.
+// takeOver extends the entry's parent. It reports whether there is nothing in the way of judging the result.
 func (v *resolver) takeOver(e *Entry, children []*Entry) bool {
 	if e.Extends == "" {
 		return true
@@ -123,7 +123,7 @@ func circle(entries []*Entry) string {
 // is asked first.
 func (v *resolver) sameIDs(e *Entry) {
 	lines := map[string]int{}
-	for _, rules := range [][]Rule{e.Rules, e.MayHaveLanded} {
+	for _, rules := range [][]Rule{e.Rules, e.InDoubt} {
 		for i := range rules {
 			r := &rules[i]
 			_, line := follow(r.node, []string{"id"})
@@ -146,7 +146,7 @@ var related = map[string][]string{
 func (v *resolver) setting(e *Entry, fault *retry.SettingError) {
 	problem := fault.Setting + " " + fault.Problem
 	if fault.Rule != "" {
-		for _, rules := range [][]Rule{e.Rules, e.MayHaveLanded} {
+		for _, rules := range [][]Rule{e.Rules, e.InDoubt} {
 			for i := range rules {
 				if rules[i].ID == fault.Rule && rules[i].node != nil {
 					_, line := follow(rules[i].node, []string{fault.Setting})
@@ -175,7 +175,7 @@ func (v *resolver) note(e *Entry, rule string, line int, problem string) {
 	v.faults = append(v.faults, Fault{File: v.file, Line: line, Policy: short(e.Name), Rule: rule, Problem: problem})
 }
 
-// broken tells whether the form of what stands at a path is wrong.
+// broken reports whether the form of what stands at a path is wrong.
 func (v *resolver) broken(path string) bool {
 	for _, faulty := range v.paths {
 		if faulty == path || strings.HasPrefix(faulty, path+"/") {

@@ -96,7 +96,7 @@ func fields(document map[string]any, url string) []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
-// oneOfSeveral tells whether a violation says that none of several ways was taken. Its causes are why each one was not,
+// oneOfSeveral reports whether a violation says that none of several ways was taken. Its causes are why each one was not,
 // which helps nobody.
 func oneOfSeveral(k jsonschema.ErrorKind) bool {
 	switch k.(type) {

@@ -79,7 +79,7 @@ policies:
     onEmptyError: unknown
     jobOverrides: true
     rules: [{id: parents, class: TRANSIENT, contains: [CLOSED, BUSY]}]
-    mayHaveLanded: [{id: landed, contains: [BUSY]}]
+    inDoubt: [{id: landed, contains: [BUSY]}]
 `)
 	child, _ := set.Entry("child")
 	parent, _ := set.Entry("parent")
@@ -123,7 +123,7 @@ func TestWholeNumbersDatesAndAliasesAreReadAsTheyAreMeant(t *testing.T) {
 	set := parse(t, `
 policies:
   - {name: a, description: 2026-11-21, base: PT1M30S, factor: 2, max: P1D, maxRetries: 3.0, rules: &rules [{id: x, class: TRANSIENT, contains: [&word NO]}]}
-  - {name: b, base: 1m, max: 2m, maxRetries: 100, rules: *rules, mayHaveLanded: [{id: y, contains: [*word]}]}
+  - {name: b, base: 1m, max: 2m, maxRetries: 100, rules: *rules, inDoubt: [{id: y, contains: [*word]}]}
 `)
 	a, _ := set.Get("a")
 	b, _ := set.Get("b")
@@ -131,8 +131,8 @@ policies:
 	if a.MaxRetries != 3 || b.MaxRetries != 100 || a.Base != 90*time.Second || a.Max != 24*time.Hour || entry.Description != "2026-11-21" {
 		t.Errorf("%+v, %d retries", entry, b.MaxRetries)
 	}
-	if b.Rules[0].Contains[0] != "NO" || b.MayHaveLanded[0].Contains[0] != "NO" {
-		t.Errorf("b looks for %v and %v", b.Rules, b.MayHaveLanded)
+	if b.Rules[0].Contains[0] != "NO" || b.InDoubt[0].Contains[0] != "NO" {
+		t.Errorf("b looks for %v and %v", b.Rules, b.InDoubt)
 	}
 }
 

@@ -83,7 +83,7 @@ func (a ahead) afterWord(w *word, f field, in tag) ahead {
 	return nobody
 }
 
-// numbering says whether the word stands between a person's field and a number: "Paciente nº 55".
+// numbering reports whether the word stands between a person's field and a number: "Paciente nº 55".
 func (w *word) numbering() bool {
 	if w.n > maxWord {
 		return false

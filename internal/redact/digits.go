@@ -144,7 +144,7 @@ func number(s string, i int, prev rune) (int, string) {
 	return 0, ""
 }
 
-// document says whether s[i:] is a number other than a telephone's: in a URL a blank before one looks like the + of a
+// document reports whether s[i:] is a number other than a telephone's: in a URL a blank before one looks like the + of a
 // country.
 func document(s string, i int) bool {
 	_, mark := number(s, i, ' ')

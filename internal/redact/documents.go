@@ -64,7 +64,7 @@ func validCard(d []byte) bool {
 	return issued(len(d), int(d[0]-'0')*1000+int(d[1]-'0')*100+int(d[2]-'0')*10+int(d[3]-'0')) && luhn(d) && !repeated(d)
 }
 
-// issued says whether cards of n digits begin with these four.
+// issued reports whether cards of n digits begin with these four.
 func issued(n, prefix int) bool {
 	within := func(low, high int) bool { return low <= prefix && prefix <= high }
 	switch {

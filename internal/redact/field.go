@@ -162,7 +162,7 @@ func listed(s string, i int, f field) (int, int, string) {
 	return 0, 0, ""
 }
 
-// tag says whether a word is the name of an XML tag, with or without a prefix (ans:nomeBeneficiario).
+// tag reports whether a word is the name of an XML tag, with or without a prefix (ans:nomeBeneficiario).
 type tag int
 
 const (

@@ -40,7 +40,7 @@ func nameValue(s string, i int, f field) (int, int) {
 	return 0, 0
 }
 
-// namesField says whether the quoted or tagged word that ends at i is again a field's name ("paciente": {"nome": ...).
+// namesField reports whether the quoted or tagged word that ends at i is again a field's name ("paciente": {"nome": ...).
 func namesField(s string, i int) bool {
 	for range 3 {
 		r, after := next(s, i)
@@ -169,7 +169,7 @@ func nameEnd(s string, i int, announced bool) int {
 	return sure
 }
 
-// joint passes over what stands between two words of a name and says whether a word follows. after is the length of
+// joint passes over what stands between two words of a name and reports whether a word follows. after is the length of
 // the word before it: "A." is an initial.
 func joint(s string, i, after int) (int, bool) {
 	start := i
@@ -198,7 +198,7 @@ func joint(s string, i, after int) (int, bool) {
 	return i, false
 }
 
-// isKey says whether the word that ends at i is the name of the next field.
+// isKey reports whether the word that ends at i is the name of the next field.
 func isKey(s string, i int) bool {
 	r, after := next(s, i)
 	for range 2 {

@@ -123,7 +123,7 @@ func (d *digits) phone(prev rune) int {
 	return 0
 }
 
-// joined says whether what follows this character continues a code, as the 98765 of CLM-98765-4321 does.
+// joined reports whether what follows this character continues a code, as the 98765 of CLM-98765-4321 does.
 func joined(prev rune) bool {
 	switch prev {
 	case '-', '.', '_', '/':
@@ -132,7 +132,7 @@ func joined(prev rune) bool {
 	return isDigit(prev) || isLetter(prev)
 }
 
-// areaCode says whether the two digits are an area code in use.
+// areaCode reports whether the two digits are an area code in use.
 func areaCode(d []byte) bool {
 	if len(d) < 2 || d[0] < '1' || d[1] < '1' {
 		return false

@@ -107,7 +107,7 @@ func exactly(low []byte) field {
 	return 0
 }
 
-// particle says whether the word joins the words of a name.
+// particle reports whether the word joins the words of a name.
 func (w *word) particle() bool {
 	if w.n > 3 {
 		return false
@@ -120,7 +120,7 @@ func (w *word) particle() bool {
 	return false
 }
 
-// ordinary says whether the word begins no name and is in none: what TISS messages say about patients, what programs
+// ordinary reports whether the word begins no name and is in none: what TISS messages say about patients, what programs
 // say about values. A name that is missing here is safe; an ordinary word that is missing costs a reader that word.
 //
 //nolint:misspell // the words are Portuguese
@@ -164,7 +164,7 @@ func (w *word) ordinary() bool {
 	return false
 }
 
-// givenName says whether the word is one of the common given names. It is asked only where nothing else shows a name:
+// givenName reports whether the word is one of the common given names. It is asked only where nothing else shows a name:
 // in small letters, with nothing but a blank after the field's name ("paciente maria da silva").
 func (w *word) givenName() bool {
 	if w.n > maxWord {

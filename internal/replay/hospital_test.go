@@ -46,7 +46,7 @@ func (h *hospital) submits(claim, text string, first, up time.Time) audit.Kind {
 func (h *hospital) fails(claim string, first time.Time, failure func(tried time.Time, retries int) string) audit.Kind {
 	request := retry.Request{ClaimID: claim, ProcessInstanceKey: int64(len(claim))}
 	due, decided := first, first
-	for range retry.MaxMaxRetries + 1 {
+	for range retry.RetriesCeiling + 1 {
 		if request.SubmissionError = failure(due, request.RetryCount); request.SubmissionError == "" {
 			h.ends(audit.KindSubmitted, claim, decided)
 			return audit.KindSubmitted

@@ -110,7 +110,7 @@ func (p *Policy) decorrelated(r *Request) (wait time.Duration, bounds Bounds) {
 	shortest, _, always := p.band(0)
 	always &= BoundMin
 	wait = shortest
-	for n := range min(r.RetryCount, MaxMaxRetries) + 1 {
+	for n := range min(r.RetryCount, RetriesCeiling) + 1 {
 		longest := 3 * wait
 		bounds = always
 		if longest > p.Max {

@@ -2,7 +2,7 @@ package retry
 
 import "strings"
 
-// Class tells whether an error can pass by itself. The values are part of the contract with the process model.
+// Class reports whether an error can pass by itself. The values are part of the contract with the process model.
 type Class string
 
 // The classes of RN-BIL-005.
@@ -84,10 +84,10 @@ func (p *Policy) classify(t *text) Classification {
 	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
 }
 
-// mayHaveLanded tells whether the submission may have reached its receiver although it failed.
-func (p *Policy) mayHaveLanded(t *text) bool {
-	for i := range p.MayHaveLanded {
-		if _, found := p.MayHaveLanded[i].match(t); found {
+// inDoubt reports whether the submission may have reached its receiver although it failed.
+func (p *Policy) inDoubt(t *text) bool {
+	for i := range p.InDoubt {
+		if _, found := p.InDoubt[i].match(t); found {
 			return true
 		}
 	}

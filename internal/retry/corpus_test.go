@@ -87,7 +87,7 @@ func TestEveryRuleIsHitByATextOfItsCorpus(t *testing.T) {
 	}
 }
 
-// One rule of mayHaveLanded left out at a time: some text must lose its advice.
+// One rule of inDoubt left out at a time: some text must lose its advice.
 func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	whole := policy.BuiltIn("tiss")
@@ -97,10 +97,10 @@ func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
 			advised = append(advised, line)
 		}
 	}
-	for i, left := range whole.MayHaveLanded {
+	for i, left := range whole.InDoubt {
 		p := *whole
 		p.Rules = nil // they give no advice
-		p.MayHaveLanded = slices.Concat(whole.MayHaveLanded[:i], whole.MayHaveLanded[i+1:])
+		p.InDoubt = slices.Concat(whole.InDoubt[:i], whole.InDoubt[i+1:])
 		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return answer(t, &p, request(line.text, 0)).Advice == "" }) {
 			t.Errorf("no text of the corpus needs %s", left.ID)
 		}
@@ -186,7 +186,7 @@ func TestANumberOfAClaimIsNoCode(t *testing.T) {
 		"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
 		"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
 	} {
-		for _, code := range someCodes(slices.Concat(p.Rules, p.MayHaveLanded), i) {
+		for _, code := range someCodes(slices.Concat(p.Rules, p.InDoubt), i) {
 			text := strings.ReplaceAll(sentence, "#", code)
 			if strings.Contains(text, "503") || strings.Contains(text, "504") {
 				continue // the documents' own

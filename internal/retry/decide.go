@@ -22,7 +22,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 		Overrides:           p.overrides,
 		Ignored:             r.Ignored,
 	}
-	if p.mayHaveLanded(&t) {
+	if p.inDoubt(&t) {
 		d.Advice = AdviceCheckStatus
 	}
 	switch {

@@ -40,7 +40,7 @@ func mustExpress(pattern string) *expression {
 	return e
 }
 
-// may tells whether the expression can match in the text.
+// may reports whether the expression can match in the text.
 func (e *expression) may(t *text) bool { return len(e.literals) == 0 || t.search(e.literals) >= 0 }
 
 func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.upper) }
@@ -48,7 +48,7 @@ func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.
 // maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
 const maxLiterals = 256
 
-// ReadsEveryText tells whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
+// ReadsEveryText reports whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
 // pattern rules it out before. It is known of the rules of a policy that [New] has made.
 func (m *Matcher) ReadsEveryText() bool {
 	return len(m.words) == 0 && len(m.codes) == 0 && m.pattern != nil && len(m.pattern.literals) == 0

@@ -20,7 +20,7 @@ func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
 		`(?:ABC|DEF)*GH`, `[A-Z]{3}XYZ`, `(?:A|BC)(?:D|EF)(?:G|HI)`, `ABCDE?|`, `É(?:TÉ|[ÀÂ]GE)`,
 	}
 	for p := range policy.BuiltIns().All() {
-		for _, r := range slices.Concat(p.Rules, p.MayHaveLanded) {
+		for _, r := range slices.Concat(p.Rules, p.InDoubt) {
 			for _, e := range []string{r.Pattern, r.Unless} {
 				if e != "" && !strings.Contains(e, retry.CodeMark) && !slices.Contains(expressions, e) {
 					expressions = append(expressions, e)

@@ -58,7 +58,7 @@ func TestTheBandOfEachMode(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := plain(t, append(tt.changes, func(p *retry.Policy) { p.MaxRetries = retry.MaxMaxRetries })...)
+			p := plain(t, append(tt.changes, func(p *retry.Policy) { p.MaxRetries = retry.RetriesCeiling })...)
 			if from, to := p.Band(tt.retryCount); from != tt.from || to != tt.to {
 				t.Errorf("%v..%v, want %v..%v", from, to, tt.from, tt.to)
 			}

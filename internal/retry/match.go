@@ -96,12 +96,12 @@ func (m *Matcher) match(t *text) (found string, matches bool) {
 	return found, true
 }
 
-// standsAlone tells whether the code is a word of its own somewhere in the text.
+// standsAlone reports whether the code is a word of its own somewhere in the text.
 func standsAlone(text, code string) bool {
 	return occurs(text, code, func(before, behind string) bool { return !joinedBefore(before) && !joinedBehind(behind) })
 }
 
-// occurs tells whether the code stands somewhere in the text so that what is around it is right.
+// occurs reports whether the code stands somewhere in the text so that what is around it is right.
 func occurs(text, code string, right func(before, behind string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], code)
@@ -116,7 +116,7 @@ func occurs(text, code string, right func(before, behind string) bool) bool {
 	}
 }
 
-// joinedBefore tells whether a number goes on to the left: with a letter or a digit, with what joins it to them (1.503,
+// joinedBefore reports whether a number goes on to the left: with a letter or a digit, with what joins it to them (1.503,
 // CLM-503, 2025/503, 10.0.0.1:503), or with the sign of a currency (R$ 503).
 func joinedBefore(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
@@ -131,7 +131,7 @@ func joinedBefore(before string) bool {
 	return unicode.Is(unicode.Sc, last)
 }
 
-// joinedBehind tells whether a number goes on to the right: with a letter or a digit, or with what joins it to a digit
+// joinedBehind reports whether a number goes on to the right: with a letter or a digit, or with what joins it to a digit
 // (503,00, 503/2025). A dash before a word joins nothing there: servers write "503-Service unavailable".
 func joinedBehind(behind string) bool {
 	first, size := utf8.DecodeRuneInString(behind)

@@ -151,9 +151,9 @@ func TestARuleThatCannotWorkIsRefusedByItsName(t *testing.T) {
 		if r.Class != retry.Transient || r.ID == "" {
 			continue // the class of such a rule is not used
 		}
-		p.Rules, p.MayHaveLanded = nil, []retry.Rule{r}
+		p.Rules, p.InDoubt = nil, []retry.Rule{r}
 		if _, err := retry.New(p); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("in mayHaveLanded: %v, want %s", err, want)
+			t.Errorf("in inDoubt: %v, want %s", err, want)
 		}
 	}
 }

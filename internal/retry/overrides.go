@@ -13,7 +13,7 @@ type Overrides struct {
 	Deadline   time.Duration
 }
 
-// None tells whether nothing is overridden.
+// None reports whether nothing is overridden.
 func (o Overrides) None() bool { return o == Overrides{} }
 
 // With returns the policy with the overrides of a job: p itself where there are none. The jitter stays what it was.

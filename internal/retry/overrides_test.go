@@ -70,7 +70,7 @@ func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
 
 func TestAnOverrideThatMakesNoSenseIsAFaultThatNamesItsSetting(t *testing.T) {
 	t.Parallel()
-	minus, tooMany := -1, retry.MaxMaxRetries+1
+	minus, tooMany := -1, retry.RetriesCeiling+1
 	for _, tt := range []struct {
 		o       retry.Overrides
 		setting string

@@ -140,7 +140,7 @@ func (p *placed) codesIn(upper string, groups []int, rest []byte) (codes []strin
 	return codes
 }
 
-// hasCode tells whether any of the codes stands in the text apart from other digits. It costs a hundredth of the pattern.
+// hasCode reports whether any of the codes stands in the text apart from other digits. It costs a hundredth of the pattern.
 func (p *placed) hasCode(upper string) bool {
 	if len(p.numbers) > 0 {
 		for i := 0; i < len(upper); i++ {
@@ -167,7 +167,7 @@ func (m *Matcher) codeOf(found [][]string) string {
 	return ""
 }
 
-// apart tells whether there is no digit at either side.
+// apart reports whether there is no digit at either side.
 func apart(before, behind string) bool {
 	return (before == "" || !digit(before[len(before)-1])) && (behind == "" || !digit(behind[0]))
 }

@@ -25,7 +25,7 @@ func plain(t failer, changes ...func(*retry.Policy)) *retry.Policy {
 			{ID: "transient.BUSY", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"BUSY"}}},
 			{ID: "permanent.FATAL", Class: retry.Permanent, Matcher: retry.Matcher{Contains: []string{"FATAL"}}},
 		},
-		MayHaveLanded: []retry.Rule{{ID: "landed.SENT", Matcher: retry.Matcher{Contains: []string{"SENT"}}}},
+		InDoubt: []retry.Rule{{ID: "landed.SENT", Matcher: retry.Matcher{Contains: []string{"SENT"}}}},
 	}
 	for _, change := range changes {
 		change(&p)

@@ -24,7 +24,7 @@ type Policy struct {
 	Jitter   Jitter
 	// Precision is the unit in which waits are told: time.Minute, time.Second or time.Millisecond.
 	Precision time.Duration
-	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [MaxMaxRetries]; a claim is submitted once more
+	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is submitted once more
 	// than that.
 	MaxRetries int
 	// Deadline bounds all retries together: none is scheduled later than this after the first failure. 0 means no bound.
@@ -42,17 +42,17 @@ type Policy struct {
 	// JobOverrides lets a job's own variables max_attempts, retry_delay and max_retry_delay take the place of MaxRetries,
 	// Base and Max.
 	JobOverrides bool
-	// MayHaveLanded are the texts after which a submission may have reached its receiver all the same. Their Class is not
+	// InDoubt are the texts after which a submission may have reached its receiver all the same. Their Class is not
 	// used.
-	MayHaveLanded []Rule
+	InDoubt []Rule
 
 	version string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
 }
 
-// MaxMaxRetries is the largest limit of retries. A claim that was tried a thousand times needs a person.
-const MaxMaxRetries = 1000
+// RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
+const RetriesCeiling = 1000
 
 // SettingError is one thing that is wrong with a policy.
 type SettingError struct {
@@ -76,7 +76,7 @@ func (e *SettingError) Error() string {
 // wrong.
 func New(p Policy) (*Policy, error) {
 	p.Rules = append([]Rule(nil), p.Rules...)
-	p.MayHaveLanded = append([]Rule(nil), p.MayHaveLanded...)
+	p.InDoubt = append([]Rule(nil), p.InDoubt...)
 	faults := p.faults()
 	for i := range p.Rules {
 		r := &p.Rules[i]
@@ -85,7 +85,7 @@ func New(p Policy) (*Policy, error) {
 		}
 	}
 	var all []*Rule
-	for _, rules := range [][]Rule{p.Rules, p.MayHaveLanded} {
+	for _, rules := range [][]Rule{p.Rules, p.InDoubt} {
 		for i := range rules {
 			faults = append(faults, rules[i].compile()...)
 			all = append(all, &rules[i])
@@ -121,7 +121,7 @@ func (p *Policy) faults() (faults []error) {
 	fault(p.Max > maxWait, "max", "is %v but must be at most %v", p.Max, maxWait)
 	fault(math.IsNaN(p.Factor) || p.Factor < 1 || p.Factor > 1000, "factor", "is %v but must be from 1 to 1000", p.Factor)
 	fault(!p.Jitter.valid(), "jitter", "must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only")
-	fault(p.MaxRetries < 0 || p.MaxRetries > MaxMaxRetries, "maxRetries", "is %d but must be from 0 to %d", p.MaxRetries, MaxMaxRetries)
+	fault(p.MaxRetries < 0 || p.MaxRetries > RetriesCeiling, "maxRetries", "is %d but must be from 0 to %d", p.MaxRetries, RetriesCeiling)
 	fault(p.Deadline < 0, "deadline", "is %v but must not be negative", p.Deadline)
 	fault(p.Zone == nil, "timeZone", "is missing")
 	fault(p.IDs != ClaimIDs && p.IDs != AnyIDs, "ids", "must be claim or any")
@@ -151,7 +151,7 @@ func (p *Policy) fingerprint() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter.Mode, p.Jitter.Share, p.Precision, p.MaxRetries, p.Deadline,
 		p.Zone, p.IDs, p.Unknown, p.AcceptEmptyError, p.JobOverrides)
-	for _, rules := range [][]Rule{p.Rules, p.MayHaveLanded} {
+	for _, rules := range [][]Rule{p.Rules, p.InDoubt} {
 		fmt.Fprintln(&b, len(rules))
 		for _, r := range rules {
 			fmt.Fprintf(&b, "%q %q %q %q %q %q\n", r.ID, r.Class, r.Contains, r.Codes, r.Pattern, r.Unless)

@@ -39,7 +39,7 @@ func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
 		{"a share of more than all", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 1.1} }},
 		{"a share that is no number", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: math.NaN()} }},
 		{"negative retries", "maxRetries", func(p *retry.Policy) { p.MaxRetries = -1 }},
-		{"retries without end", "maxRetries", func(p *retry.Policy) { p.MaxRetries = retry.MaxMaxRetries + 1 }},
+		{"retries without end", "maxRetries", func(p *retry.Policy) { p.MaxRetries = retry.RetriesCeiling + 1 }},
 		{"a negative deadline", "deadline", func(p *retry.Policy) { p.Deadline = -1 }},
 		{"no zone", "timeZone", func(p *retry.Policy) { p.Zone = nil }},
 		{"an odd form of ids", "ids", func(p *retry.Policy) { p.IDs = "uuid" }},
@@ -94,7 +94,7 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 		"pattern":         func(p *retry.Policy) { p.Rules[0].Pattern = "X" },
 		"unless":          func(p *retry.Policy) { p.Rules[0].Unless = "X" },
 		"order":           func(p *retry.Policy) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
-		"may have landed": func(p *retry.Policy) { p.MayHaveLanded = nil },
+		"may have landed": func(p *retry.Policy) { p.InDoubt = nil },
 	} {
 		v := plain(t, change).Version()
 		if other, taken := versions[v]; taken {

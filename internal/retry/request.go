@@ -114,7 +114,7 @@ func (p *Policy) Faults(r Request) []Fault {
 	return faults
 }
 
-// ValidID tells whether a text can be the id of what is retried under any policy: a claim id, or one word that can do no
+// ValidID reports whether a text can be the id of what is retried under any policy: a claim id, or one word that can do no
 // harm in a log or a report and is no e-mail address.
 func ValidID(id string) bool {
 	if ValidClaimID(id) {
@@ -135,7 +135,7 @@ func letterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// ValidClaimID tells whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
+// ValidClaimID reports whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
 // expression, but for what no claim number contains and would do harm in a log or a report: control characters,
 // invisible direction marks, bytes that are not UTF-8, more than 128.
 func ValidClaimID(id string) bool {

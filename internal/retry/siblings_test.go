@@ -13,7 +13,7 @@ import (
 func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, end string) {
 	t.Helper()
 	r := retry.Request{ClaimID: "CLM-001-1", SubmissionError: text}
-	for range retry.MaxMaxRetries + 1 {
+	for range retry.RetriesCeiling + 1 {
 		d := answer(t, p, r)
 		if d.Outcome != retry.OutcomeRetry {
 			return waits, d.ErrorCode()

@@ -93,7 +93,7 @@ func (t *text) find(p *placed) [][]string {
 	return codes
 }
 
-// may tells whether the text can contain the word.
+// may reports whether the text can contain the word.
 func (t *text) may(w *word) bool {
 	return len(w.text) < 3 ||
 		t.triples[w.first/64]&(1<<(w.first%64)) != 0 && t.triples[w.last/64]&(1<<(w.last%64)) != 0

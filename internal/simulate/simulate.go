@@ -109,8 +109,8 @@ func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, e
 func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
 	lean := *p
-	lean.Rules, lean.MayHaveLanded = nil, nil // what may have landed is advice, which changes no wait
-	lean.IDs = retry.AnyIDs                   // the ids of a simulation are of either form
+	lean.Rules, lean.InDoubt = nil, nil // what may have landed is advice, which changes no wait
+	lean.IDs = retry.AnyIDs             // the ids of a simulation are of either form
 	for _, rule := range p.Rules {
 		if rule.ID == found.RuleID && rule.Class == found.Class {
 			lean.Rules = append(lean.Rules, rule)

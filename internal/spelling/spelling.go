@@ -21,7 +21,7 @@ func Nearest(name string, known []string) string {
 	return nearest
 }
 
-// OneSlip tells whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many or wrong, or
+// OneSlip reports whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many or wrong, or
 // two neighbours exchanged.
 func OneSlip(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)

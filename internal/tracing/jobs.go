@@ -169,7 +169,7 @@ func describe(span trace.Span, stored *audit.Appended) {
 }
 
 // Answered ends the span of a job that was answered.
-func (t *Tracer) Answered(jobKey int64, answer job.Answer, fate job.Fate) {
+func (t *Tracer) Answered(jobKey int64, answer job.Answer, result job.Result) {
 	t.mu.Lock()
 	one, is := t.jobs[jobKey]
 	delete(t.jobs, jobKey)
@@ -177,7 +177,7 @@ func (t *Tracer) Answered(jobKey int64, answer job.Answer, fate job.Fate) {
 	if !is || one.span == nil {
 		return
 	}
-	one.span.SetAttributes(attribute.String("retry.answer", answer.Kind().String()), attribute.String("retry.fate", fate.String()))
+	one.span.SetAttributes(attribute.String("retry.answer", answer.Kind().String()), attribute.String("retry.result", result.String()))
 	switch {
 	case answer.Kind() == job.KindRelease:
 		end(one.span, "released", answer.Message())

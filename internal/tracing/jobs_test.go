@@ -53,11 +53,11 @@ func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
 		stored[fmt.Sprint(jobs[i].Key)] = one.traceparent
 		handle(t, h, jobs[i:i+1])
 	}
-	tracer.Answered(1, job.Complete("{}"), job.Taken)
-	tracer.Answered(2, job.Fail(2, "the worker's handler panicked"), job.Taken)
+	tracer.Answered(1, job.Complete("{}"), job.Accepted)
+	tracer.Answered(2, job.Fail(2, "the worker's handler panicked"), job.Accepted)
 	tracer.Answered(3, job.Release("released: the worker is stopping"), job.Unknown)
-	tracer.Answered(3, job.Complete("{}"), job.Taken) // it is not in hand any more
-	tracer.Answered(9, job.Complete("{}"), job.Taken) // nor was this one ever
+	tracer.Answered(3, job.Complete("{}"), job.Accepted) // it is not in hand any more
+	tracer.Answered(9, job.Complete("{}"), job.Accepted) // nor was this one ever
 	if err := tracer.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,11 +66,11 @@ func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
 		if key := s.Attributes["messaging.message.id"]; s.Traceparent() != stored[key] {
 			t.Errorf("the span of job %s is %s, but what was stored of it belongs to %s", key, s.Traceparent(), stored[key])
 		}
-		got[s.Attributes["messaging.message.id"]] += fmt.Sprintf("%s %s %s: %s", s.Attributes["retry.answer"], s.Attributes["retry.fate"], s.Attributes["error.type"], s.Error)
+		got[s.Attributes["messaging.message.id"]] += fmt.Sprintf("%s %s %s: %s", s.Attributes["retry.answer"], s.Attributes["retry.result"], s.Attributes["error.type"], s.Error)
 	}
 	for key, want := range map[string]string{
-		"1": "complete taken : ",
-		"2": "fail taken failed: the worker's handler panicked",
+		"1": "complete accepted : ",
+		"2": "fail accepted failed: the worker's handler panicked",
 		"3": "release unknown released: released: the worker is stopping",
 		"4": "  unanswered: the worker stopped before the job was answered",
 	} {
@@ -91,7 +91,7 @@ func TestANameThatIsNoUTF8LosesNoSpans(t *testing.T) {
 		t.Fatal(err)
 	}
 	handle(t, tracer.Handler("analyze-retry", answers(complete)), []job.Job{{Key: 1}})
-	tracer.Answered(1, job.Fail(0, "no\xff"), job.Taken)
+	tracer.Answered(1, job.Fail(0, "no\xff"), job.Accepted)
 	_ = tracer.Close()
 	if spans := collector.Spans(); len(spans) != 1 || spans[0].Error != "no\uFFFD" {
 		t.Errorf("spans %+v, log %v", spans, logs.FilterMessage("traces_not_taken").All())
@@ -107,7 +107,7 @@ func offPath(tracer *Tracer) func() {
 	return func() {
 		h.Handle(ctx, jobs)
 		tracer.of(1)
-		tracer.Answered(1, job.Answer{}, job.Taken)
+		tracer.Answered(1, job.Answer{}, job.Accepted)
 	}
 }
 

@@ -23,7 +23,7 @@ type graves struct {
 	down  error
 }
 
-func (g *graves) Deaths(context.Context, string) (map[int64]int, error) {
+func (g *graves) Crashes(context.Context, string) (map[int64]int, error) {
 	if g.begun == nil {
 		return nil, g.down
 	}
@@ -80,7 +80,7 @@ func live(t *testing.T, k *killer, jobs []job.Job) (answers []job.Answer, died b
 	defer func() {
 		_, died = recover().(death)
 	}()
-	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(k, k.graves, trailOn(newMemory()), time.Hour, zap.NewNop())
 	return d.Handle(t.Context(), jobs), false
 }
 
@@ -134,7 +134,7 @@ func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 	t.Parallel()
 	g := &graves{begun: map[int64]int{}}
 	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
-	d := worker.NewDeadly(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	for range 3 {
 		d.Handle(t.Context(), keyed(1, 2))
 	}
@@ -150,7 +150,7 @@ func TestAJobThatWasHandedBackIsNotedNoLonger(t *testing.T) {
 	away := handlerFunc(func(jobs []job.Job) []job.Answer {
 		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
 	})
-	d := worker.NewDeadly(away, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(away, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	d.Handle(t.Context(), keyed(1, 2))
 	if diff := cmp.Diff([]int64{1}, <-g.ended); diff != "" {
 		t.Errorf("no longer noted (-want +got):\n%s", diff)
@@ -173,7 +173,7 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 		return []job.Answer{job.Complete("{}")}
 	})
 	g := &graves{begun: map[int64]int{1: 1, 2: 1}}
-	d := worker.NewDeadly(hangs, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(hangs, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	first, over := context.WithCancel(t.Context())
 	back := make(chan struct{})
 	go func() {
@@ -197,7 +197,7 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 func TestAfterAWhileNothingIsNoted(t *testing.T) {
 	t.Parallel()
 	k := &killer{graves: &graves{begun: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
-	d := worker.NewDeadly(k, k.graves, trailOn(newMemory()), -time.Second, zap.NewNop())
+	d := worker.NewQuarantine(k, k.graves, trailOn(newMemory()), -time.Second, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
 		t.Errorf("answered %s, want complete", a.Kind())
 	}
@@ -229,7 +229,7 @@ func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	g := &graves{begun: map[int64]int{7: 3}}
-	d := worker.NewDeadly(&killer{graves: g}, g, trailOn(m), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(&killer{graves: g}, g, trailOn(m), time.Hour, zap.NewNop())
 	a := d.Handle(t.Context(), keyed(7))[0]
 	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
 		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)

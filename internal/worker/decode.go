@@ -86,7 +86,7 @@ func (d *decoder) reported(variable string) bool {
 	return false
 }
 
-// absent says whether a variable is missing or null, which Zeebe's expressions do not tell apart either.
+// absent reports whether a variable is missing or null, which Zeebe's expressions do not tell apart either.
 func (d *decoder) absent(variable string) bool {
 	value := d.raw.get(variable)
 	return value == "" || value == "null"

@@ -32,7 +32,7 @@ func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error)
 	return nil, ctx.Err()
 }
 
-func (waits) Deaths(ctx context.Context, _ string) (map[int64]int, error) {
+func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -49,7 +49,7 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 	for name, tt := range map[string]struct {
 		variables string
 		trail     worker.Trail
-		deaths    audit.Deaths
+		deaths    audit.Crashes
 	}{
 		"a decision cannot be stored":       {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, nobodyDied},
 		"a round cannot be read":            {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, nobodyDied},
@@ -71,7 +71,7 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), lock)
 					defer cancel()
 					began := time.Now()
-					a := worker.NewDeadly(handler, tt.deaths, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
+					a := worker.NewQuarantine(handler, tt.deaths, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
 					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
 						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
 					}

@@ -89,7 +89,7 @@ func (d *decoder) headers(j *job.Job) (headers map[string]string, ok bool) {
 	return headers, true
 }
 
-// meant tells whether a header that is not one of ours was meant to be it. Of a name that nobody else has by chance one
+// meant reports whether a header that is not one of ours was meant to be it. Of a name that nobody else has by chance one
 // slip is enough; a headline may be what somebody else reads, and no deadline.
 func meant(name, ours string) bool {
 	unmistakable := ours == headerPolicy || ours == headerMaxRetries
@@ -140,7 +140,7 @@ func (o *overrides) misfits(policyName string, err error) {
 func (o *overrides) fromHeaders() {
 	if text, is := o.headers[headerMaxRetries]; is {
 		n, err := strconv.ParseUint(text, 10, 16)
-		if err != nil || n > retry.MaxMaxRetries {
+		if err != nil || n > retry.RetriesCeiling {
 			o.headerFault(headerMaxRetries, text, ruleMaxRetries)
 		} else {
 			retries := int(n)
@@ -170,7 +170,7 @@ func (o *overrides) durations() func(yield func(string, *time.Duration) bool) {
 
 func (o *overrides) fromVariables() {
 	// Attempts count the first try as well (seed document 002), retries do not.
-	if n, is := o.whole(varMaxAttempts, ruleMaxAttempts, retry.MaxMaxRetries+1); is {
+	if n, is := o.whole(varMaxAttempts, ruleMaxAttempts, retry.RetriesCeiling+1); is {
 		retries := int(n) - 1
 		o.MaxRetries = &retries
 	}

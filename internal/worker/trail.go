@@ -212,12 +212,12 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, out *output, request *r
 
 // settled notes in the trail what becomes of the answer.
 func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
-	return a.Then(func(f job.Fate) {
+	return a.Then(func(f job.Result) {
 		switch f {
-		case job.Taken:
+		case job.Accepted:
 			failpoint.At(failpoint.Answered, stored.ClaimID)
 			t.Recorder.Answered(stored.ID)
-		case job.Gone:
+		case job.NotFound:
 			t.Recorder.Gone(*stored)
 		case job.Unknown: // it comes again
 		}

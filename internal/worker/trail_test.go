@@ -227,8 +227,8 @@ func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
 	if len(m.answered)+len(m.gone) != 0 {
 		t.Error("an answer that may come again was noted as settled")
 	}
-	a.Settle(job.Taken)
-	a.Settle(job.Gone)
+	a.Settle(job.Accepted)
+	a.Settle(job.NotFound)
 	if !slices.Equal(m.answered, []int64{id}) || len(m.gone) != 1 || m.gone[0].ID != id {
 		t.Errorf("noted %v as answered and %v as gone, want record %d each", m.answered, m.gone, id)
 	}

@@ -36,26 +36,26 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 // answerJobs sends answers until there are no more to come.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
-		sent, fate, settled := w.deliver(r)
+		sent, result, settled := w.deliver(r)
 		if !settled {
 			continue
 		}
-		w.opt.Observer.Answered(r.job.Key, sent, fate)
-		if fate == job.Taken && sent.Kind() != r.answer.Kind() {
-			fate = job.Unknown // what was taken is not the answer that was asked for
+		w.opt.Observer.Answered(r.job.Key, sent, result)
+		if result == job.Accepted && sent.Kind() != r.answer.Kind() {
+			result = job.Unknown // what was taken is not the answer that was asked for
 		}
-		r.answer.Settle(fate)
+		r.answer.Settle(result)
 		w.slots.give()
 	}
 }
 
 // deliver sends an answer until its outcome is known or it is too late for one. It returns the answer that was sent last,
-// which is an incident where the gateway refuses the other, with its fate. It returns false when the worker stops before
+// which is an incident where the gateway refuses the other, with its result. It returns false when the worker stops before
 // that is known: the job may still be locked.
 //
 // Where an answer may have been lost on its way or on its way back, the same bytes are sent again and nothing else:
 // another answer could undo what the broker has taken already.
-func (w *Worker) deliver(r reply) (sent job.Answer, fate job.Fate, settled bool) {
+func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled bool) {
 	pause := backoff{least: answerPauseMin, most: answerPauseMax}
 	code := codes.DeadlineExceeded // of the last try
 	unclear := false               // an earlier try may have come through
@@ -68,13 +68,13 @@ func (w *Worker) deliver(r reply) (sent job.Answer, fate job.Fate, settled bool)
 		}
 		switch code = w.send(r, min(left, answerTimeout)); code {
 		case codes.OK:
-			return r.answer, job.Taken, true
+			return r.answer, job.Accepted, true
 		case codes.NotFound:
 			w.log.Debug("job_gone", r.fields(code)...)
 			if !unclear {
-				return r.answer, job.Gone, true
+				return r.answer, job.NotFound, true
 			}
-			return r.answer, job.Taken, true // the earlier try came through, as far as can be known
+			return r.answer, job.Accepted, true // the earlier try came through, as far as can be known
 		case codes.FailedPrecondition:
 			// The job failed meanwhile. It comes again when that is mended.
 			w.log.Info("answer_not_taken", r.fields(code)...)

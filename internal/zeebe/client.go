@@ -49,7 +49,7 @@ type Topology struct {
 	Partitions, Led int
 }
 
-// Healthy tells whether every partition has a healthy leader, so that jobs of all of them can be worked.
+// Healthy reports whether every partition has a healthy leader, so that jobs of all of them can be worked.
 func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partitions }
 
 // Topology asks the gateway for the state of its cluster.

@@ -103,7 +103,7 @@ func (c Config) checkSecrets() error {
 	return errors.Join(token, secret)
 }
 
-// isLoopback tells whether what is sent to the host does not leave this machine.
+// isLoopback reports whether what is sent to the host does not leave this machine.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -92,7 +92,7 @@ func (w *Worker) look(ctx context.Context) []job.Job {
 	return back
 }
 
-// isLocked tells whether a job is in some worker's hands. The broker sets a lock anew only where there is one, and does so:
+// isLocked reports whether a job is in some worker's hands. The broker sets a lock anew only where there is one, and does so:
 // it lasts for JobTimeout from now.
 func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	ctx, cancel := context.WithTimeout(ctx, prompt)
@@ -115,7 +115,7 @@ func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
 		"correct the variable, then resolve the incident"), locked)
 }
 
-// settle answers a job here and now, and tells whether that worked. If not, the answer is left to the answerers. As any
+// settle answers a job here and now, and reports whether that worked. If not, the answer is left to the answerers. As any
 // other it is of use only while the lock lasts, which began when the job was locked for us.
 func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
 	w.slots.take(1)
@@ -123,7 +123,7 @@ func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
 	if left := time.Until(r.answerBy); left > 0 {
 		code := w.send(r, min(prompt, left))
 		if code == codes.OK {
-			w.opt.Observer.Answered(j.Key, a, job.Taken)
+			w.opt.Observer.Answered(j.Key, a, job.Accepted)
 			w.slots.give()
 			return true
 		}

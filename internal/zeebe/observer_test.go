@@ -19,7 +19,7 @@ type watcher struct {
 	activated int
 	failed    int
 	answers   []job.Answer
-	fates     []job.Fate
+	results   []job.Result
 }
 
 func (w *watcher) Polled(code string) {
@@ -43,10 +43,10 @@ func (w *watcher) HandlerFailed() {
 	w.failed++
 }
 
-func (w *watcher) Answered(_ int64, answer job.Answer, fate job.Fate) {
+func (w *watcher) Answered(_ int64, answer job.Answer, result job.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answers, w.fates = append(w.answers, answer), append(w.fates, fate)
+	w.answers, w.results = append(w.answers, answer), append(w.results, result)
 }
 
 func TestEveryPollIsToldByTheCodeThatItEndedWith(t *testing.T) {
@@ -105,7 +105,7 @@ func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
 		}
 		incidents := 0
 		for i, a := range seen.answers {
-			if a.Kind() == job.KindFail && a.Retries() == 0 && seen.fates[i] == job.Taken {
+			if a.Kind() == job.KindFail && a.Retries() == 0 && seen.results[i] == job.Accepted {
 				incidents++
 			}
 		}

@@ -152,7 +152,7 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 	}
 }
 
-// gatewayAnswers tells whether the gateway answers a question that no job can be in the way of.
+// gatewayAnswers reports whether the gateway answers a question that no job can be in the way of.
 func (w *Worker) gatewayAnswers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pollMargin)
 	defer cancel()

@@ -36,7 +36,7 @@ type Options struct {
 	// Hold is waited for before each poll: it returns when jobs may be taken, and at the latest when its context ends.
 	// Defaults to taking jobs at any time.
 	Hold func(context.Context) error
-	// Clock says whether the clocks of host and broker agree well enough for a decision; the workers of a process share
+	// Clock reports whether the clocks of host and broker agree well enough for a decision; the workers of a process share
 	// it. Defaults to one of its own.
 	Clock *Clock
 	// Observer defaults to none.
@@ -53,17 +53,17 @@ type Observer interface {
 	Activated(jobs int)
 	// HandlerFailed is called for every call of the handler that panicked, or did not come back in time.
 	HandlerFailed()
-	// Answered is called once for every job that is answered, with its key, the answer and the answer's fate.
-	Answered(jobKey int64, answer job.Answer, fate job.Fate)
+	// Answered is called once for every job that is answered, with its key, the answer and the answer's result.
+	Answered(jobKey int64, answer job.Answer, result job.Result)
 }
 
 // nobody is the observer of those who have none.
 type nobody struct{}
 
-func (nobody) Polled(string)                        {}
-func (nobody) Activated(int)                        {}
-func (nobody) HandlerFailed()                       {}
-func (nobody) Answered(int64, job.Answer, job.Fate) {}
+func (nobody) Polled(string)                          {}
+func (nobody) Activated(int)                          {}
+func (nobody) HandlerFailed()                         {}
+func (nobody) Answered(int64, job.Answer, job.Result) {}
 
 // withDefaults fills in what is not given.
 func (o Options) withDefaults() Options {
@@ -146,7 +146,7 @@ func NewWorker(client *Client, options Options) *Worker {
 	return w
 }
 
-// Connected tells whether the last polls came through. It turns true with the first poll that the gateway answers,
+// Connected reports whether the last polls came through. It turns true with the first poll that the gateway answers,
 // which does not wait for jobs, and false when polls have failed for a second. Whether the broker behind the gateway
 // has a leader is for Topology to say.
 func (w *Worker) Connected() bool { return w.link.up.Load() }

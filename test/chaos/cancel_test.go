@@ -19,7 +19,7 @@ func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testin
 	// Time enough between storing and answering to cancel what is in hand: at most 20 times 100 ms.
 	w := r.start("ANALYZE_RETRY_FAILPOINTS=stored=100ms", "RETRY_MAX_JOBS_ACTIVE=20")
 	want := either(50, 500)
-	for round := 0; int(w.metric("retry_job_answers_total", `fate="gone"`)) < want; round++ {
+	for round := 0; int(w.metric("retry_job_answers_total", `result="not_found"`)) < want; round++ {
 		inHand := map[string]int64{}
 		for i := range 20 {
 			id := fmt.Sprintf("CLM-%s-%d-%d", r.name, round, i)
@@ -43,7 +43,7 @@ func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testin
 				told++
 			}
 		}
-		gone = int(w.metric("retry_job_answers_total", `fate="gone"`))
+		gone = int(w.metric("retry_job_answers_total", `result="not_found"`))
 		return told == gone
 	})
 	for key, records := range invariants(r) {

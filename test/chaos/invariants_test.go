@@ -63,11 +63,11 @@ func decisions(answers []answer) (found []answer) {
 	return found
 }
 
-// killed tells whether the job became an incident because it killed processes: it is not read again, not even for whose
+// killed reports whether the job became an incident because it killed processes: it is not read again, not even for whose
 // claim it is.
 func (j *life) killed() bool { return strings.Contains(j.message, "process died") }
 
-// isFault tells whether a failed job's message speaks of the worker rather than of its input.
+// isFault reports whether a failed job's message speaks of the worker rather than of its input.
 func isFault(message string) bool {
 	return strings.HasPrefix(message, "the worker's ") && !strings.Contains(message, "process died") ||
 		strings.HasPrefix(message, "released: ") || strings.Contains(message, "nested too deep")

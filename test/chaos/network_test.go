@@ -87,8 +87,8 @@ func TestAnAnswerWhoseReplyIsLostIsSentAgainAsItWas(t *testing.T) {
 		r.proxy.ResetAll()
 		swallows++
 	}
-	taken := int(w.metric("retry_job_answers_total", `fate="taken"`))
-	if gone := int(w.metric("retry_job_answers_total", `fate="gone"`)); gone > 0 {
+	taken := int(w.metric("retry_job_answers_total", `result="accepted"`))
+	if gone := int(w.metric("retry_job_answers_total", `result="not_found"`)); gone > 0 {
 		t.Errorf("%d answers count as gone, although the broker has taken them", gone)
 	}
 	invariants(r)

@@ -113,7 +113,7 @@ func (r *rig) locks(table string) (unlock func()) {
 
 // Row 18. What kills no process makes no incident: not even workers that are restarted again and again while the store
 // holds them up, although each time they had jobs in hand. The guard is that jobs are handed back with the retries they
-// had, and that one which is handed back counts for no death (worker.Deadly). Seen to fail without: jobs have two retries
+// had, and that one which is handed back counts for no death (worker.Quarantine). Seen to fail without: jobs have two retries
 // left, then one; the job that three workers had in hand becomes an incident, as if it had killed them.
 func TestWorkersThatAreRestartedWhileTheStoreIsLockedMakeNoIncident(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "workers restarted behind a lock", store: inPostgres})
@@ -219,7 +219,7 @@ func TestHalfOpenConnectionsToPostgreSQLAreGivenUp(t *testing.T) {
 	r.happened(int(p.Counts().Delayed), "pieces of data delayed")
 }
 
-// waits tells whether a session of the store waits for something.
+// waits reports whether a session of the store waits for something.
 func (r *rig) waits(what string) (is bool) {
 	r.Helper()
 	conn, err := pgx.Connect(r.Context(), r.store.url)

@@ -97,7 +97,7 @@ func ruleOf(answer map[string]any) string {
 	return rule
 }
 
-// ofTheRule tells whether a rule is one of RN-BIL-005 itself: a code of its two lists, or none of them.
+// ofTheRule reports whether a rule is one of RN-BIL-005 itself: a code of its two lists, or none of them.
 func ofTheRule(rule string) bool {
 	return rule == "unknown" || strings.HasPrefix(rule, "transient.") || strings.HasPrefix(rule, "permanent.")
 }

@@ -127,7 +127,7 @@ func (w *worker) get(path string) (status int, text string) {
 	return suite.Get(ctx, w.http, path)
 }
 
-// metric adds up the samples of a metric that carry all the labels, such as `fate="gone"`.
+// metric adds up the samples of a metric that carry all the labels, such as `result="not_found"`.
 func (w *worker) metric(name string, labels ...string) (sum float64) {
 	w.rig.Helper()
 	status, text := w.get("/metrics")

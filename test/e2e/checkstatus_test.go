@@ -11,8 +11,8 @@ import (
 // checkStatus is the job that asks the insurer whether it has the claim.
 const checkStatus = "check-claim-status"
 
-// mayHaveLanded is a decision, by the test in the worker's place, about a submission that may have reached the insurer.
-var mayHaveLanded = vars{
+// inDoubt is a decision, by the test in the worker's place, about a submission that may have reached the insurer.
+var inDoubt = vars{
 	"shouldRetry": true, "retryCount": 1, "backoffMinutes": 1, "originalError": "read timed out",
 	"retryDecision": vars{"backoffDuration": "PT0S", "advice": "CHECK_STATUS"},
 }
@@ -23,7 +23,7 @@ func (s *scene) failsAndMayHaveLanded(claimID string, more vars) *claim {
 	more["claimId"] = claimID
 	claim := s.start("SubmissionRetryProcess", more)
 	claim.submissionFails("read timed out")
-	claim.task(analyzeRetry).complete(mayHaveLanded)
+	claim.task(analyzeRetry).complete(inDoubt)
 	return claim
 }
 
@@ -121,7 +121,7 @@ func TestAStatusThatCannotBeAskedIsWaitedOutAndAskedAgainUntilTheTriesAreUsed(t 
 	s := atSharedBroker(t)
 	claim := s.failsAndMayHaveLanded("CLM-E2E-19-1", vars{"checkStatus": true})
 	claim.task(checkStatus).throw("UNREACHABLE", vars{"submissionError": "what the question met is no submission's error"})
-	again := maps.Clone(mayHaveLanded)
+	again := maps.Clone(inDoubt)
 	again["retryCount"] = 2
 	claim.task(analyzeRetry).holds(vars{"submissionError": "read timed out", "retryCount": 1}).complete(again)
 	claim.task(checkStatus).throw("UNREACHABLE", nil)

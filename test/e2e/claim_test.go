@@ -57,7 +57,7 @@ func (c *claim) cancel() {
 	_, _ = c.broker.CancelProcessInstance(ctx, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: c.instance})
 }
 
-// has tells whether a process instance is this one or was called from it, over however many calls. An instance of an
+// has reports whether a process instance is this one or was called from it, over however many calls. An instance of an
 // earlier test may have begun before this one and still be heard of.
 func (c *claim) has(instance int64) bool {
 	c.Helper()
@@ -228,7 +228,7 @@ func (p pause) passes() {
 	}
 }
 
-// isOver tells whether the timer has fired.
+// isOver reports whether the timer has fired.
 func (p pause) isOver() bool {
 	p.claim.Helper()
 	return len(p.claim.events("TIMER", "TRIGGERED", func(e event) bool { return e.Key == p.Key })) > 0

@@ -151,7 +151,7 @@ func (d *hospitalDay) ask(board dashboard) (all answers, missing string) {
 
 func seconds(t time.Time) float64 { return math.Round(float64(t.UnixMilli())) / 1000 }
 
-// names tells whether an expression names one of the metrics.
+// names reports whether an expression names one of the metrics.
 func names(metrics map[string]string, expr string) bool {
 	for metric := range metrics {
 		if strings.Contains(expr, metric) {

@@ -56,19 +56,19 @@ func TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody(t *testin
 		t.Fatalf("only %d odd inputs and sound ones are left for a gateway", len(inputs))
 	}
 
-	fates := s.awaitFates(inputs)
+	endings := s.awaitEndings(inputs)
 	usual := s.slowestSubmission()
 	// Where the machine is so busy that the test needs more than a third of a second, a worker may need more than one.
 	allowed := max(time.Second, 3*usual)
 	t.Logf("%d inputs; the test itself needs up to %v for a job, so the worker may need %v", len(inputs), usual, allowed)
 	for instance, in := range inputs {
-		if fates[instance].took() > allowed {
+		if endings[instance].took() > allowed {
 			// What hangs or goes round in a loop does so again; a pause of the broker does not come twice.
-			t.Logf("%s took %v and is tried once more, alone", in.Name, fates[instance].took())
+			t.Logf("%s took %v and is tried once more, alone", in.Name, endings[instance].took())
 			again := s.startRaw("OneTask", in.Variables).instance
-			fates[instance] = s.awaitFates(map[int64]oddinputs.Input{again: in})[again]
+			endings[instance] = s.awaitEndings(map[int64]oddinputs.Input{again: in})[again]
 		}
-		t.Run(in.Name, func(t *testing.T) { fates[instance].fits(t, in, allowed) })
+		t.Run(in.Name, func(t *testing.T) { endings[instance].fits(t, in, allowed) })
 	}
 	w.stillRuns()
 }
@@ -90,7 +90,7 @@ func (s *scene) slowestSubmission() time.Duration {
 }
 
 // fits fails the test where an odd input did not come to its right end in time.
-func (f *fate) fits(t *testing.T, in oddinputs.Input, allowed time.Duration) {
+func (f *ending) fits(t *testing.T, in oddinputs.Input, allowed time.Duration) {
 	t.Helper()
 	if f.took() > allowed {
 		t.Errorf("it took %v, want at most %v", f.took(), allowed)
@@ -111,29 +111,29 @@ func (f *fate) fits(t *testing.T, in oddinputs.Input, allowed time.Duration) {
 	}
 }
 
-// fate is what became of the one job of a process instance.
-type fate struct {
+// ending is what became of the one job of a process instance.
+type ending struct {
 	born, ended time.Time // on the broker's clock
 	outcome     string    // COMPLETED, ERROR_THROWN or the type of an incident; "" for none yet
 	message     string    // of the incident
 }
 
-func (f *fate) took() time.Duration { return f.ended.Sub(f.born) }
+func (f *ending) took() time.Duration { return f.ended.Sub(f.born) }
 
-// awaitFates waits until the jobs of all these process instances have come to something.
-func (s *scene) awaitFates(inputs map[int64]oddinputs.Input) map[int64]*fate {
+// awaitEndings waits until the jobs of all these process instances have come to something.
+func (s *scene) awaitEndings(inputs map[int64]oddinputs.Input) map[int64]*ending {
 	s.Helper()
-	fates := map[int64]*fate{}
+	endings := map[int64]*ending{}
 	for instance := range inputs {
-		fates[instance] = &fate{}
+		endings[instance] = &ending{}
 	}
-	open := len(fates)
+	open := len(endings)
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
 		for _, kind := range [][2]string{{"JOB", "CREATED"}, {"JOB", "COMPLETED"}, {"JOB", "ERROR_THROWN"}, {"INCIDENT", "CREATED"}} {
 			e, ok := parse(r, kind[0], kind[1])
-			f := fates[e.ProcessInstanceKey]
+			f := endings[e.ProcessInstanceKey]
 			if !ok || f == nil || f.outcome != "" {
 				continue
 			}
@@ -150,9 +150,9 @@ func (s *scene) awaitFates(inputs map[int64]oddinputs.Input) map[int64]*fate {
 		return open == 0
 	})
 	if err != nil {
-		s.Errorf("%d of %d jobs came to nothing: %v", open, len(fates), err)
+		s.Errorf("%d of %d jobs came to nothing: %v", open, len(endings), err)
 	}
-	return fates
+	return endings
 }
 
 // A gateway of Zeebe 8.5 cannot deliver a job that brings such a variable, nor what comes in one batch with it.

@@ -62,7 +62,7 @@ func (c *cast) decide(claimID, team string) (act script.Act, ok bool) {
 	return r.next(), true
 }
 
-// nextIs tells whether the next to act is who.
+// nextIs reports whether the next to act is who.
 func (r *role) nextIs(who string) bool {
 	return r.acted < len(r.claim.Acts) && r.claim.Acts[r.acted].Who == who
 }

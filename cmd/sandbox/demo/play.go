@@ -39,7 +39,7 @@ type Play struct {
 	// Broker keeps records; its gateway is Gateway.
 	Broker  *devbroker.Broker
 	Gateway pb.GatewayClient
-	// Check tells whether something that the play needs has broken down; it is asked again and again.
+	// Check reports whether something that the play needs has broken down; it is asked again and again.
 	Check func() error
 	// Progress is told how far it is, again and again.
 	Progress func(Status)

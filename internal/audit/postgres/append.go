@@ -76,7 +76,7 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 	}
 }
 
-// refusesData tells whether a SQLSTATE is about what is in a record: class 22 is data, 23 a constraint. That a key is
+// refusesData reports whether a SQLSTATE is about what is in a record: class 22 is data, 23 a constraint. That a key is
 // there already is neither.
 func refusesData(code string) bool {
 	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") && code != uniqueViolation
@@ -247,7 +247,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	return err
 }
 
-// trusts tells whether a head may be gone on with. To sign what follows a head that somebody else wrote would make it
+// trusts reports whether a head may be gone on with. To sign what follows a head that somebody else wrote would make it
 // look like ours; such a chain is left as it is, for `worker audit verify` to name.
 func (s *Store) trusts(h audit.Head) bool {
 	s.mu.Lock()

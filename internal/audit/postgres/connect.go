@@ -107,7 +107,7 @@ func names(url, parameter string) bool {
 	return false
 }
 
-// onThisMachine tells whether no password and no record leaves the machine.
+// onThisMachine reports whether no password and no record leaves the machine.
 func onThisMachine(config *pgxpool.Config) bool {
 	hosts := []string{config.ConnConfig.Host}
 	for _, f := range config.ConnConfig.Fallbacks {

@@ -34,13 +34,13 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, s.wrap("read the heads", err)
 }
 
-// Stubs implements [audit.Keeper].
-func (s *Store) Stubs(ctx context.Context) ([]audit.Stub, error) {
+// Tombstones implements [audit.Keeper].
+func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
 	rows, err := s.pool.Query(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM stubs ORDER BY chain, first")
 	if err != nil {
 		return nil, s.wrap("read the stubs", err)
 	}
-	stubs, err := pgx.CollectRows(rows, scanStub)
+	stubs, err := pgx.CollectRows(rows, scanTombstone)
 	return stubs, s.wrap("read the stubs", err)
 }
 
@@ -73,20 +73,20 @@ const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.old
 func (s *Store) Check(context.Context) error { return nil }
 
 // Purgeable implements [audit.Keeper].
-func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Stub, error) {
+func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	if !publish {
 		var err error
 		if publish, err = s.HasQueue(ctx); err != nil {
 			return nil, err
 		}
 	}
-	var stubs []audit.Stub
+	var stubs []audit.Tombstone
 	err := s.patiently(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, purgeable, before, publish)
 		if err != nil {
 			return err
 		}
-		stubs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Stub, err error) {
+		stubs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Tombstone, err error) {
 			var hash []byte
 			err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest)
 			copy(t.Hash[:], hash)
@@ -109,11 +109,11 @@ func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
 
 // Purge implements [audit.Keeper] by a function of the database that runs with its owner's rights, because the
 // application role may delete nothing. That one refuses also what is younger than the database's own floor.
-func (s *Store) Purge(ctx context.Context, t audit.Stub) error {
+func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
 	if s.secret == nil {
 		return s.wrap("purge", errReadOnly)
 	}
-	if !s.secret.Public().CheckStub(t) {
+	if !s.secret.Public().CheckTombstone(t) {
 		return s.wrap("purge", errors.New("the stub was not signed with the store's key"))
 	}
 	err := s.patiently(ctx, func(tx pgx.Tx) error {

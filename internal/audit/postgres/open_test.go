@@ -140,7 +140,7 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"append":    func() error { _, err := s.Append(t.Context(), decisions(3, 4), nil); return err },
 		"publish":   func() error { return s.Published(t.Context(), ids) },
 		"probe":     func() error { return s.Probe(t.Context()) },
-		"purge":     func() error { return s.Purge(t.Context(), audit.Stub{}) },
+		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },
 		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
 		"begin":     func() error { return s.Begin(t.Context(), "zeebe", []int64{1}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },

@@ -121,7 +121,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	if stored != given {
 		return &audit.WrongKeyError{Store: stored, Given: given}
 	}
-	_, err = s.pool.Exec(ctx, forgetDeaths, time.Now().Add(-audit.DeathsFor))
+	_, err = s.pool.Exec(ctx, forgetDeaths, time.Now().Add(-audit.CrashesKept))
 	return err
 }
 

@@ -83,7 +83,7 @@ func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {
 	return h, err
 }
 
-func scanStub(row pgx.CollectableRow) (t audit.Stub, err error) {
+func scanTombstone(row pgx.CollectableRow) (t audit.Tombstone, err error) {
 	var hash []byte
 	err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest, &t.At, &t.Signature)
 	copy(t.Hash[:], hash)

@@ -28,7 +28,7 @@ func (s *Store) checkSmall(ctx context.Context) error {
 const placesDiffer = `SELECT coalesce(max('a place of the marks, in heads'), 'ok') FROM heads WHERE published <> published_again OR answered <> answered_again`
 
 // columnMissing fails where the name of a column that is read is another one.
-const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + stubColumns + " FROM stubs LIMIT 0)"
+const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + tombstoneColumns + " FROM stubs LIMIT 0)"
 
 // check asks until something is wrong; "ok" is nothing.
 func (s *Store) check(ctx context.Context, queries ...string) error {

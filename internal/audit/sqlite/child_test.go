@@ -133,7 +133,7 @@ func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
 	lookOut := func() bool {
 		t.Helper()
 		s := openFile(t, path, secret)
-		deaths, err := s.Deaths(t.Context(), "zeebe")
+		deaths, err := s.Crashes(t.Context(), "zeebe")
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
 		}

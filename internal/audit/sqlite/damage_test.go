@@ -91,7 +91,7 @@ func newWhole(t *testing.T) whole {
 		t.Fatal("nothing can be removed")
 	}
 	stubs[0].At = time.Now()
-	must(t, s.Purge(t.Context(), w.secret.SignStub(stubs[0])))
+	must(t, s.Purge(t.Context(), w.secret.SignTombstone(stubs[0])))
 	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1, audittest.FirstJobKey + 2}))
 	w.file, w.log = []byte(mustRead(t, path)), []byte(mustRead(t, path+"-wal"))
 	w.answers = ask(t.Context(), s)
@@ -136,7 +136,7 @@ func ask(ctx context.Context, s *Store) answers {
 	say("success", err, accepted, retried)
 	heads, err := s.Heads(ctx)
 	say("heads", err, heads)
-	stubs, err := s.Stubs(ctx)
+	stubs, err := s.Tombstones(ctx)
 	say("stubs", err, stubs)
 	queue, err := s.HasQueue(ctx)
 	say("queue", err, queue)
@@ -152,7 +152,7 @@ func ask(ctx context.Context, s *Store) answers {
 	say("unanswered", err, unanswered)
 	purgeable, err := s.Purgeable(ctx, last, true)
 	say("purgeable", err, purgeable)
-	deaths, err := s.Deaths(ctx, "production")
+	deaths, err := s.Crashes(ctx, "production")
 	say("deaths", err, slices.Sorted(maps.Keys(deaths)), slices.Sorted(maps.Values(deaths)))
 	return a
 }

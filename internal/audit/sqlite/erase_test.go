@@ -39,7 +39,7 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 		t.Fatal(stubs, err)
 	}
 	stubs[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignStub(stubs[0])); err != nil {
+	if err := s.Purge(t.Context(), secret.SignTombstone(stubs[0])); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil { // the log goes into the file

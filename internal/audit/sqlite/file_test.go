@@ -71,7 +71,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 		t.Fatal(stubs, err)
 	}
 	stubs[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignStub(stubs[0])); err != nil {
+	if err := s.Purge(t.Context(), secret.SignTombstone(stubs[0])); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
@@ -117,7 +117,7 @@ func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"append": func() error { _, err := reader.Append(t.Context(), audittest.Records(0, 1), nil); return err }(),
-		"purge":  reader.Purge(t.Context(), audit.Stub{}), "probe": reader.Probe(t.Context()),
+		"purge":  reader.Purge(t.Context(), audit.Tombstone{}), "probe": reader.Probe(t.Context()),
 	} {
 		if err == nil {
 			t.Errorf("%s: done", name)

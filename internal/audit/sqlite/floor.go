@@ -64,7 +64,7 @@ func readFloor(row *sql.Row) (months int, err error) {
 
 // checkFloor refuses a stub that stands for a record that is younger than the floor when it is removed. A store that was
 // told none has that of the rule.
-func (w *writer) checkFloor(ctx context.Context, stub audit.Stub) error {
+func (w *writer) checkFloor(ctx context.Context, stub audit.Tombstone) error {
 	floor, err := readFloor(w.conn.QueryRowContext(ctx, selectFloor))
 	if err != nil {
 		return err

@@ -54,17 +54,17 @@ func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 	return all, rows.Err()
 }
 
-const stubColumns = "chain, first, through, hash, oldest, newest, at, signature"
+const tombstoneColumns = "chain, first, through, hash, oldest, newest, at, signature"
 
-// Stubs returns what stands for removed records; see [audit.Keeper].
-func (s *Store) Stubs(ctx context.Context) (all []audit.Stub, err error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+stubColumns+" FROM stubs ORDER BY chain, first")
+// Tombstones returns what stands for removed records; see [audit.Keeper].
+func (s *Store) Tombstones(ctx context.Context) (all []audit.Tombstone, err error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+tombstoneColumns+" FROM stubs ORDER BY chain, first")
 	if err != nil {
 		return nil, s.failed(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var t audit.Stub
+		var t audit.Tombstone
 		var hash []byte
 		var oldest, newest, at int64
 		if err := rows.Scan(&t.Chain, &t.From, &t.Through, &hash, &oldest, &newest, &at, &t.Signature); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*au
 }
 
 // Purgeable returns what may be removed; see [audit.Keeper].
-func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Stub, error) {
+func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	if !publish {
 		var err error
 		if publish, err = s.HasQueue(ctx); err != nil {
@@ -108,7 +108,7 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	if err != nil || !first.Valid || through.Int64 < first.Int64 {
 		return nil, err
 	}
-	stub := audit.Stub{Chain: chainNumber, From: first.Int64, Through: through.Int64}
+	stub := audit.Tombstone{Chain: chainNumber, From: first.Int64, Through: through.Int64}
 	var oldest, newest int64
 	var hash []byte
 	err = s.ask(ctx, "SELECT min(at), max(at), (SELECT hash FROM records WHERE seq = ?2) FROM records WHERE seq BETWEEN ?1 AND ?2",
@@ -118,21 +118,21 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	}
 	copy(stub.Hash[:], hash)
 	stub.Oldest, stub.Newest = time.UnixMicro(oldest).UTC(), time.UnixMicro(newest).UTC()
-	return []audit.Stub{stub}, nil
+	return []audit.Tombstone{stub}, nil
 }
 
 // noteQueue is done by whoever begins to lead.
 const noteQueue = "INSERT OR IGNORE INTO meta (name, value) VALUES ('queue', datetime())"
 
-// HasQueue tells whether the events are published; see [audit.Keeper].
+// HasQueue reports whether the events are published; see [audit.Keeper].
 func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
 	err = s.ask(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'queue')", nil, &has)
 	return has, err
 }
 
 // Purge removes what a signed stub stands for; see [audit.Keeper].
-func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
-	if s.secret != nil && !s.secret.Public().CheckStub(stub) {
+func (s *Store) Purge(ctx context.Context, stub audit.Tombstone) error {
+	if s.secret != nil && !s.secret.Public().CheckTombstone(stub) {
 		return s.failed(errors.New("purge: the stub is not signed with the store's key"))
 	}
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
@@ -151,7 +151,7 @@ func (s *Store) Purge(ctx context.Context, stub audit.Stub) error {
 		if err := w.checkFloor(ctx, stub); err != nil {
 			return err
 		}
-		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs ("+stubColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs ("+tombstoneColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
 			return err
 		}

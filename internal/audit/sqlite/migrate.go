@@ -66,7 +66,7 @@ func migrations(db *sql.DB) (*goose.Provider, error) {
 
 var errOlderSchema = errors.New("its schema is older than this worker's: start the worker once to migrate it")
 
-// checkVersion tells whether the store has this worker's schema, changing nothing.
+// checkVersion reports whether the store has this worker's schema, changing nothing.
 func checkVersion(ctx context.Context, db *sql.DB) error {
 	var has int64
 	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&has)

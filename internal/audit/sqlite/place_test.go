@@ -299,7 +299,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 // write2 has a write fail, after which the writer is opened anew.
 func (s *Store) write2(t *testing.T) (audit.Head, error) {
 	t.Helper()
-	if err := s.Purge(t.Context(), s.secret.SignStub(audit.Stub{Chain: 1, From: 99, Through: 100})); err == nil {
+	if err := s.Purge(t.Context(), s.secret.SignTombstone(audit.Tombstone{Chain: 1, From: 99, Through: 100})); err == nil {
 		t.Error("a stub was stored that stands for nothing")
 	}
 	return s.acknowledged, s.Probe(t.Context())

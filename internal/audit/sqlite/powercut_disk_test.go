@@ -215,7 +215,7 @@ func readTrace(t *testing.T, path, dir string) (events []event) {
 // argument is a descriptor with its path, a text in hexadecimal, or another word.
 var argument = regexp.MustCompile(`\w+<[^>]*>|"[^"]*"|[^, ]+`)
 
-// parse reads a system call. of tells whether it is about the store, or tells how much is stored.
+// parse reads a system call. of reports whether it is about the store, or tells how much is stored.
 func parse(call, arguments, dir string) (e event, of bool, err error) {
 	args := argument.FindAllString(arguments, -1)
 	path := text(args[0])

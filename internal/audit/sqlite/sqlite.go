@@ -266,7 +266,7 @@ func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) er
 	return nil
 }
 
-// Probe tells whether the store takes writes, by making one.
+// Probe reports whether the store takes writes, by making one.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)", time.Now().UTC().Format(time.RFC3339Nano))

@@ -243,7 +243,7 @@ func (a *address) virtualHost() string {
 	return a.path[1:]
 }
 
-// check tells whether the URL is without fault: nothing but this path and the names that were asked for.
+// check reports whether the URL is without fault: nothing but this path and the names that were asked for.
 func (a *address) check(path string) bool {
 	if a.path != path && a.path != "/" {
 		a.fault("a path is for amqp:// only")

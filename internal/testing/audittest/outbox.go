@@ -79,7 +79,7 @@ var deathFacts = []fact{
 	{"handlings that were begun and not ended are counted, over restarts", func(t *testing.T, s *subject) {
 		deaths := func(want map[int64]int) {
 			t.Helper()
-			got, err := s.Deaths(t.Context(), "a")
+			got, err := s.Crashes(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ var deathFacts = []fact{
 				t.Fatal(err)
 			}
 		}
-		if got, err := s.Deaths(t.Context(), "a"); err != nil || len(got) != 0 {
+		if got, err := s.Crashes(t.Context(), "a"); err != nil || len(got) != 0 {
 			t.Fatalf("a new store has the deaths %v, %v", got, err)
 		}
 		must(s.Begin(t.Context(), "a", []int64{1, 2}))
@@ -107,7 +107,7 @@ var deathFacts = []fact{
 	}},
 	{"a handling that was begun more than a week ago is forgotten", func(t *testing.T, s *subject) {
 		week := Record(1)
-		for job, ago := range map[int64]time.Duration{1: audit.DeathsFor + time.Hour, 2: audit.DeathsFor - time.Hour, 3: audit.DeathsFor + time.Hour} {
+		for job, ago := range map[int64]time.Duration{1: audit.CrashesKept + time.Hour, 2: audit.CrashesKept - time.Hour, 3: audit.CrashesKept + time.Hour} {
 			if err := s.Begin(t.Context(), "a", []int64{job}); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ var deathFacts = []fact{
 			t.Fatal(err)
 		}
 		s.reopen(t)
-		got, err := s.Deaths(t.Context(), "a")
+		got, err := s.Crashes(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,14 +136,14 @@ var deathFacts = []fact{
 				}
 			}
 			s.reopen(t)
-			if _, err := s.Deaths(t.Context(), "a"); err != nil { // as a process does that has just started
+			if _, err := s.Crashes(t.Context(), "a"); err != nil { // as a process does that has just started
 				t.Fatal(err)
 			}
 			if _, err := s.Append(t.Context(), []audit.Record{mine, others}, nil); err != nil {
 				t.Fatal(err)
 			}
 			for cluster, ended := range map[string]int64{"a": mine.JobKey, "b": others.JobKey} {
-				got, err := s.Deaths(t.Context(), cluster)
+				got, err := s.Crashes(t.Context(), cluster)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,7 +19,7 @@ func (s *subject) settle(t *testing.T, ids []int64) {
 }
 
 // purgeable returns what may be removed, signed.
-func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audit.Stub {
+func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audit.Tombstone {
 	t.Helper()
 	stubs, err := s.Purgeable(t.Context(), before, publish)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audi
 			t.Errorf("stub %d is signed already: %+v", i, stubs[i])
 		}
 		stubs[i].At = Start.AddDate(8, 0, 0) // when every floor but a longer one is passed
-		stubs[i] = s.secret.SignStub(stubs[i])
+		stubs[i] = s.secret.SignTombstone(stubs[i])
 	}
 	return stubs
 }
@@ -68,7 +68,7 @@ var purgeFacts = []fact{
 		if v := s.mustVerify(t, 50); v.Removed != 50 {
 			t.Errorf("%d are known to be removed", v.Removed)
 		}
-		all, err := s.Stubs(t.Context())
+		all, err := s.Tombstones(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,18 +146,18 @@ var purgeFacts = []fact{
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, change := range map[string]func(*audit.Stub) audit.Stub{
-			"unsigned":         func(b *audit.Stub) audit.Stub { b.Signature = nil; return *b },
-			"signed otherwise": func(b *audit.Stub) audit.Stub { return other.SignStub(*b) },
-			"changed":          func(b *audit.Stub) audit.Stub { b.Through++; return *b },
-			"not the first":    func(b *audit.Stub) audit.Stub { b.From++; return s.secret.SignStub(*b) },
-			"wrong hash":       func(b *audit.Stub) audit.Stub { b.Hash[0]++; return s.secret.SignStub(*b) },
-			"beyond the end":   func(b *audit.Stub) audit.Stub { b.Through = 100; return s.secret.SignStub(*b) },
-			"of no chain":      func(b *audit.Stub) audit.Stub { b.Chain = 77; return s.secret.SignStub(*b) },
-			"over an unanswered one": func(b *audit.Stub) audit.Stub {
+		for name, change := range map[string]func(*audit.Tombstone) audit.Tombstone{
+			"unsigned":         func(b *audit.Tombstone) audit.Tombstone { b.Signature = nil; return *b },
+			"signed otherwise": func(b *audit.Tombstone) audit.Tombstone { return other.SignTombstone(*b) },
+			"changed":          func(b *audit.Tombstone) audit.Tombstone { b.Through++; return *b },
+			"not the first":    func(b *audit.Tombstone) audit.Tombstone { b.From++; return s.secret.SignTombstone(*b) },
+			"wrong hash":       func(b *audit.Tombstone) audit.Tombstone { b.Hash[0]++; return s.secret.SignTombstone(*b) },
+			"beyond the end":   func(b *audit.Tombstone) audit.Tombstone { b.Through = 100; return s.secret.SignTombstone(*b) },
+			"of no chain":      func(b *audit.Tombstone) audit.Tombstone { b.Chain = 77; return s.secret.SignTombstone(*b) },
+			"over an unanswered one": func(b *audit.Tombstone) audit.Tombstone {
 				last := s.all(t)[17]
 				b.Through, b.Hash, b.Newest = last.Seq, last.Hash, last.At
-				return s.secret.SignStub(*b)
+				return s.secret.SignTombstone(*b)
 			},
 		} {
 			stub := good

@@ -227,7 +227,7 @@ var tamperFacts = []fact{
 		if err != nil {
 			t.Fatal(err)
 		}
-		stub := other.SignStub(audit.Stub{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
+		stub := other.SignTombstone(audit.Tombstone{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
 		s.tamper(t, "INSERT INTO stubs (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
 			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(stub.Signature))
 		s.tamper(t, "DELETE FROM records WHERE seq <= 5")

@@ -104,7 +104,7 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	}
 }
 
-// lostPort tells whether a start failed because somebody took a port between our choice and the broker's use of it. What
+// lostPort reports whether a start failed because somebody took a port between our choice and the broker's use of it. What
 // was logged before that start does not count.
 func (b *Broker) lostPort(logged int64) bool {
 	raw, err := os.ReadFile(b.LogPath())
@@ -232,7 +232,7 @@ func (b *Broker) MonitoringURL() string { return "http://" + loopback(b.at.Ports
 // LogPath is the file with what the broker logs.
 func (b *Broker) LogPath() string { return filepath.Join(b.at.Dir, "broker.log") }
 
-// Alive tells whether the broker's process runs.
+// Alive reports whether the broker's process runs.
 func (b *Broker) Alive() bool { return b.process.Alive() }
 
 // Kill ends the broker at once (kill -9), with no chance to tidy up. Its directory stays for [Broker.Restart].

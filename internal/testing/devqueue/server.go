@@ -35,7 +35,7 @@ type Server struct {
 	// companion is a process that the server needs beside it, or nil; it is not killed with the server.
 	companion *process.Process
 	command   func() *exec.Cmd
-	// answers tells whether the server takes requests.
+	// answers reports whether the server takes requests.
 	answers func(ctx context.Context, url string) bool
 }
 

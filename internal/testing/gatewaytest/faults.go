@@ -130,7 +130,7 @@ func (f Fault) outcome(ctx context.Context, request any, err error) error {
 	return err
 }
 
-// lost tells whether the call is to have no effect.
+// lost reports whether the call is to have no effect.
 func (f Fault) lost() bool { return !f.Applied && (f.Hang || f.Code != codes.OK) }
 
 func (g *Gateway) interceptUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {

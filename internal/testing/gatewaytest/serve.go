@@ -46,7 +46,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	return err
 }
 
-// poisoned tells whether one of the jobs brings a variable that cannot be delivered.
+// poisoned reports whether one of the jobs brings a variable that cannot be delivered.
 func (g *Gateway) poisoned(jobs []*record, fetch []string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

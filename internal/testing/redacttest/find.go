@@ -144,7 +144,7 @@ func (f *Finder) scan(text string, found func(Secret)) {
 	}
 }
 
-// inText tells whether there are characters that people write on both sides of a word, or nothing. A word of four letters
+// inText reports whether there are characters that people write on both sides of a word, or nothing. A word of four letters
 // turns up by chance in some megabytes of hashes, with other bytes around it.
 func inText(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)

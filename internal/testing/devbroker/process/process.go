@@ -68,7 +68,7 @@ func Attach(pid int, marker string) *Process {
 // PID is the number of the process, which is also that of its group.
 func (p *Process) PID() int { return p.pid }
 
-// Alive tells whether the process still runs.
+// Alive reports whether the process still runs.
 func (p *Process) Alive() bool {
 	if p.done == nil {
 		return p.marker != "" && strings.Contains(commandLine(p.pid), p.marker)

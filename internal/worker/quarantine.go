@@ -11,16 +11,16 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
-// Deadly keeps a job that kills the process from killing it for ever. The broker gives such a job out again without end,
+// Quarantine keeps a job that kills the process from killing it for ever. The broker gives such a job out again without end,
 // because a lock that runs out uses up no retry.
 //
 // A process that has just started may be there because a job killed the one before. So, unless that one is known to have
 // ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that, and so does handing them back. A job
 // over which an earlier process died is handled alone, so that it takes nobody with it, and after the third death it
 // becomes an incident. After that while nothing is noted, and nothing is paid for it.
-type Deadly struct {
+type Quarantine struct {
 	next   job.Handler
-	deaths audit.Deaths
+	deaths audit.Crashes
 	trail  Trail
 	until  time.Time
 	log    *zap.Logger
@@ -41,16 +41,16 @@ type Deadly struct {
 // maxDeaths is how many processes may die over a job before it becomes an incident.
 const maxDeaths = 3
 
-// NewDeadly guards a handler for a while from now on.
-func NewDeadly(next job.Handler, deaths audit.Deaths, trail Trail, while time.Duration, log *zap.Logger) *Deadly {
-	return &Deadly{
+// NewQuarantine guards a handler for a while from now on.
+func NewQuarantine(next job.Handler, deaths audit.Crashes, trail Trail, while time.Duration, log *zap.Logger) *Quarantine {
+	return &Quarantine{
 		next: next, deaths: deaths, trail: trail, until: time.Now().Add(while), log: log,
 		buried: map[int64]audit.Key{}, begun: map[int64]bool{}, alone: make(chan struct{}, 1),
 	}
 }
 
 // Handle has the batch handled by the handler that is guarded, in time to be back before the context ends.
-func (d *Deadly) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+func (d *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	ctx, cancel := early(ctx)
 	defer cancel()
 	if time.Now().After(d.until) {
@@ -97,10 +97,10 @@ func early(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // earlier returns how many earlier processes died over each of the jobs, or nil where none died at all. What this process
 // notes itself does not count: it lives.
-func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
+func (d *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	if !d.isKnown() {
 		before, err := ask(ctx, &d.trail, func(ctx context.Context) (map[int64]int, error) {
-			return d.deaths.Deaths(ctx, d.trail.Cluster)
+			return d.deaths.Crashes(ctx, d.trail.Cluster)
 		})
 		if err != nil {
 			return nil, err
@@ -122,14 +122,14 @@ func (d *Deadly) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	return deaths, nil
 }
 
-func (d *Deadly) isKnown() bool {
+func (d *Quarantine) isKnown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.known
 }
 
 // learn keeps what the first question has found. Batches that begin together all ask, before any has noted anything.
-func (d *Deadly) learn(before map[int64]int) {
+func (d *Quarantine) learn(before map[int64]int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.known {
@@ -138,7 +138,7 @@ func (d *Deadly) learn(before map[int64]int) {
 }
 
 // byItself handles one job while no other over which a process died is handled.
-func (d *Deadly) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
+func (d *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
 	// Not to the last moment: a handler that is late uses up one of the job's retries.
 	soon, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
@@ -158,7 +158,7 @@ func (d *Deadly) byItself(ctx context.Context, jobs []job.Job, i int, answers []
 }
 
 // begin notes those jobs that this process has not noted yet.
-func (d *Deadly) begin(ctx context.Context, jobs []job.Job) error {
+func (d *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
 	unnoted := d.take(jobs)
 	if unnoted == nil {
 		return nil
@@ -177,7 +177,7 @@ func (d *Deadly) begin(ctx context.Context, jobs []job.Job) error {
 }
 
 // take returns those jobs that are not noted yet, and counts them as noted.
-func (d *Deadly) take(jobs []job.Job) (unnoted []int64) {
+func (d *Quarantine) take(jobs []job.Job) (unnoted []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, key := range keys(jobs) {
@@ -195,7 +195,7 @@ const endTimeout = time.Second
 // end takes the notes back of jobs that are handed back, because nothing was stored of them. Otherwise a store that is
 // away while workers are restarted would look like a job that kills them. It does not wait: the handler's time may be
 // over, and the store may be what hangs.
-func (d *Deadly) end(ctx context.Context, jobs []job.Job, answers []job.Answer) {
+func (d *Quarantine) end(ctx context.Context, jobs []job.Job, answers []job.Answer) {
 	var back []int64
 	for i := range jobs {
 		if answers[i].Kind() == job.KindRelease {
@@ -222,7 +222,7 @@ func (d *Deadly) end(ctx context.Context, jobs []job.Job, answers []job.Answer) 
 }
 
 // noted notes some jobs of the batch and has them handled.
-func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
+func (d *Quarantine) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
 	some := make([]job.Job, len(which))
 	for k, i := range which {
 		some[k] = jobs[i]
@@ -238,12 +238,12 @@ func (d *Deadly) noted(ctx context.Context, jobs []job.Job, which []int, answers
 }
 
 // grave is the key of the incident of a job: it is known by its inputs without reading them.
-func (d *Deadly) grave(j *job.Job) audit.Key {
+func (d *Quarantine) grave(j *job.Job) audit.Key {
 	return d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables))
 }
 
 // bury makes an incident of a job, without reading its variables: they may be what kills.
-func (d *Deadly) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
+func (d *Quarantine) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
 	record := audit.Record{
 		Kind:    audit.KindRejected,
 		At:      time.Now().UTC().Truncate(time.Microsecond),

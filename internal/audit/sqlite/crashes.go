@@ -7,8 +7,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Deaths counts handlings that never ended; see [audit.Deaths].
-func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {
+// Crashes counts handlings that never ended; see [audit.Crashes].
+func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT job_key, count FROM deaths WHERE cluster = ?", cluster)
 	if err != nil {
 		return nil, s.failed(err)
@@ -43,7 +43,7 @@ const (
 
 // begin makes the mark, and notes whether there was one. It also forgets the deaths that are too old.
 func (s *Store) begin(ctx context.Context, w *writer) error {
-	if err := w.exec(ctx, "DELETE FROM deaths WHERE at < ?", time.Now().Add(-audit.DeathsFor).UnixMicro()); err != nil {
+	if err := w.exec(ctx, "DELETE FROM deaths WHERE at < ?", time.Now().Add(-audit.CrashesKept).UnixMicro()); err != nil {
 		return err
 	}
 	var n int
@@ -56,13 +56,13 @@ func (s *Store) begin(ctx context.Context, w *writer) error {
 	return w.exec(ctx, markRunning)
 }
 
-// Begin notes that jobs are about to be handled; see [audit.Deaths].
+// Begin notes that jobs are about to be handled; see [audit.Crashes].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, addDeaths, cluster, jobKeys) })
 }
 
-// End notes that jobs were handed back; see [audit.Deaths].
+// End notes that jobs were handed back; see [audit.Crashes].
 func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, clearDeaths, cluster, jobKeys) })
 }

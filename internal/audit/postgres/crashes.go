@@ -15,8 +15,8 @@ const deleteDeaths = `DELETE FROM deaths WHERE cluster = $1 AND job_key IN (SELE
 const forgetDeaths = `DELETE FROM deaths WHERE (cluster, job_key) IN
 	(SELECT cluster, job_key FROM deaths WHERE at < $1 FOR UPDATE SKIP LOCKED)`
 
-// Deaths implements [audit.Deaths].
-func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, error) {
+// Crashes implements [audit.Crashes].
+func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
 	rows, err := s.pool.Query(ctx, "SELECT job_key, begun FROM deaths WHERE cluster = $1", cluster)
 	if err != nil {
 		return nil, s.wrap("count deaths", err)
@@ -36,7 +36,7 @@ func (s *Store) Deaths(ctx context.Context, cluster string) (map[int64]int, erro
 	return begun, nil
 }
 
-// Begin implements [audit.Deaths].
+// Begin implements [audit.Crashes].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
 	_, err := s.pool.Exec(ctx, `INSERT INTO deaths (cluster, job_key, begun)
@@ -45,7 +45,7 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 	return s.wrap("note what is begun", err)
 }
 
-// End implements [audit.Deaths].
+// End implements [audit.Crashes].
 func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
 	_, err := s.pool.Exec(ctx, deleteDeaths, cluster, jobKeys)
 	return s.wrap("note what was handed back", err)
