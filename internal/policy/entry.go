@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // Entry is a policy as it is written in a file; the schema says what each field holds. What is nil or empty is not stated:
@@ -146,7 +147,7 @@ func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
 		}
 		return d
 	}
-	written := retry.Policy{
+	written := retry.Settings{
 		Name:             e.Name,
 		Base:             span("base", e.Base),
 		Factor:           *e.Factor,
@@ -199,7 +200,7 @@ func rules(written []Rule) []retry.Rule {
 		r := &written[i]
 		made[i] = retry.Rule{
 			ID: r.ID, Class: retry.Class(r.Class), Source: r.Source,
-			Matcher: retry.Matcher{Contains: r.Contains, Codes: r.Code, Pattern: r.Pattern, Unless: r.Unless},
+			Condition: match.Condition{Contains: r.Contains, Codes: r.Code, Pattern: r.Pattern, Unless: r.Unless},
 		}
 	}
 	return made

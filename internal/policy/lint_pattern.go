@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode"
 
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // asksForLower reports whether everything that a pattern matches has a letter that no text in upper case has.
 func asksForLower(pattern string) bool {
-	pattern = strings.ReplaceAll(pattern, retry.CodeMark, "0") // codes are in upper case
+	pattern = strings.ReplaceAll(pattern, match.CodeMark, "0") // codes are in upper case
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	return err == nil && needsLower(parsed)
 }
@@ -76,7 +76,7 @@ func onlyGone(c rune) bool {
 }
 
 // excludesItself reports whether unless matches in every text that the rule's words or codes are in.
-func excludesItself(m *retry.Matcher) bool {
+func excludesItself(m *match.Condition) bool {
 	if m.Unless == "" {
 		return false
 	}
@@ -86,7 +86,7 @@ func excludesItself(m *retry.Matcher) bool {
 	}
 	unless := regexp.MustCompile(m.Unless)
 	// A word may stand inside another one; a code stands alone, unless the pattern says where.
-	alone := !strings.Contains(m.Pattern, retry.CodeMark)
+	alone := !strings.Contains(m.Pattern, match.CodeMark)
 	return all(m.Contains, func(word string) bool { return unless.MatchString(word) && independent(parsed, false) }) ||
 		all(m.Codes, func(code string) bool { return unless.MatchString(code) && independent(parsed, alone && isWord(code)) })
 }

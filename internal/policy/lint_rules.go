@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // rule notes a finding about a rule.
@@ -23,13 +24,13 @@ func (l *linter) rules() {
 	}
 	for i := range l.p.Rules {
 		if l.own(&l.e.Rules[i]) {
-			l.alone(&l.e.Rules[i], &l.p.Rules[i].Matcher)
+			l.alone(&l.e.Rules[i], &l.p.Rules[i].Condition)
 			l.amongOthers(i)
 		}
 	}
 	for i := range l.p.InDoubt {
 		if l.own(&l.e.InDoubt[i]) {
-			l.alone(&l.e.InDoubt[i], &l.p.InDoubt[i].Matcher)
+			l.alone(&l.e.InDoubt[i], &l.p.InDoubt[i].Condition)
 		}
 	}
 }
@@ -46,7 +47,7 @@ func (l *linter) noRules() {
 }
 
 // alone finds what is odd about a rule whatever the others are.
-func (l *linter) alone(r *Rule, m *retry.Matcher) {
+func (l *linter) alone(r *Rule, m *match.Condition) {
 	if m.ReadsEveryText() {
 		l.rule(oddity{SevereInformation, "expensive"}, r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
 			"add contains, or to all ways through the pattern a word of three letters or more")
@@ -69,9 +70,9 @@ func (l *linter) alone(r *Rule, m *retry.Matcher) {
 func (l *linter) amongOthers(i int) {
 	r := &l.p.Rules[i]
 	var taken []taking
-	alternatives := split(&r.Matcher)
+	alternatives := split(&r.Condition)
 	for k := range alternatives {
-		if by := l.takenBy(i, &alternatives[k].Matcher); by >= 0 {
+		if by := l.takenBy(i, &alternatives[k].Condition); by >= 0 {
 			taken = append(taken, taking{alternatives[k].word, by})
 		}
 	}
@@ -117,9 +118,9 @@ func quoted(taken []taking) string {
 
 // takenBy is the first rule that is asked before rule i and matches every text that m matches; -1 for none. m is the
 // matcher of the rule, or an alternative of it.
-func (l *linter) takenBy(i int, m *retry.Matcher) int {
+func (l *linter) takenBy(i int, m *match.Condition) int {
 	for k := range l.p.Rules {
-		if l.askedBefore(k, i) && implies(m, &l.p.Rules[k].Matcher) {
+		if l.askedBefore(k, i) && implies(m, &l.p.Rules[k].Condition) {
 			return k
 		}
 	}
@@ -142,8 +143,8 @@ func (l *linter) inBothClasses(i int) {
 			continue
 		}
 		var both []string
-		for _, word := range wanted(&l.p.Rules[i].Matcher) {
-			if slices.Contains(wanted(&other.Matcher), word) {
+		for _, word := range wanted(&l.p.Rules[i].Condition) {
+			if slices.Contains(wanted(&other.Condition), word) {
 				both = append(both, word)
 			}
 		}
@@ -157,7 +158,7 @@ func (l *linter) inBothClasses(i int) {
 }
 
 // wanted is what a rule looks for: its codes, and its words where it has no codes to narrow down.
-func wanted(m *retry.Matcher) []string {
+func wanted(m *match.Condition) []string {
 	if len(m.Codes) > 0 {
 		return m.Codes
 	}
@@ -166,7 +167,7 @@ func wanted(m *retry.Matcher) []string {
 
 // alternative is a matcher with one of its words and one of its codes.
 type alternative struct {
-	retry.Matcher
+	match.Condition
 	word string
 }
 
@@ -174,8 +175,8 @@ type alternative struct {
 const maxAlternatives = 10_000
 
 // split makes alternatives of a matcher: it matches where one of them does, and nowhere else.
-func split(m *retry.Matcher) []alternative {
-	marked := strings.Contains(m.Pattern, retry.CodeMark)
+func split(m *match.Condition) []alternative {
+	marked := strings.Contains(m.Pattern, match.CodeMark)
 	words, codes := m.Contains, m.Codes
 	if len(words) == 0 {
 		words = []string{""}
@@ -184,12 +185,12 @@ func split(m *retry.Matcher) []alternative {
 		codes = []string{""}
 	}
 	if len(words)*len(codes) > maxAlternatives {
-		return []alternative{{Matcher: *m}}
+		return []alternative{{Condition: *m}}
 	}
 	var all []alternative
 	for _, word := range words {
 		for _, code := range codes {
-			a := alternative{Matcher: retry.Matcher{Pattern: m.Pattern, Unless: m.Unless}}
+			a := alternative{Condition: match.Condition{Pattern: m.Pattern, Unless: m.Unless}}
 			if word != "" {
 				a.Contains, a.word = []string{word}, word
 			}
@@ -209,8 +210,8 @@ func split(m *retry.Matcher) []alternative {
 }
 
 // implies reports whether every text that m matches is matched by other too. It may say no where the answer is yes.
-func implies(m, other *retry.Matcher) bool {
-	marked, otherMarked := strings.Contains(m.Pattern, retry.CodeMark), strings.Contains(other.Pattern, retry.CodeMark)
+func implies(m, other *match.Condition) bool {
+	marked, otherMarked := strings.Contains(m.Pattern, match.CodeMark), strings.Contains(other.Pattern, match.CodeMark)
 	subset := len(m.Codes) > 0 && !slices.ContainsFunc(m.Codes, func(code string) bool { return !slices.Contains(other.Codes, code) })
 	return (len(other.Contains) == 0 || within(m.Contains, other.Contains) || within(m.Codes, other.Contains)) &&
 		(len(other.Codes) == 0 || subset && marked == otherMarked) &&

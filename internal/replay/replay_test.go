@@ -13,12 +13,13 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // changed is tiss with something else in it, under a name of its own.
-func changed(t *testing.T, change func(*retry.Policy)) *retry.Policy {
+func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 	t.Helper()
-	p := *policy.BuiltIn("tiss")
+	p := policy.BuiltIn("tiss").Settings
 	p.Name = "other"
 	p.Jitter = retry.Jitter{Mode: retry.JitterNone}
 	p.Rules = slices.Clone(p.Rules)
@@ -30,7 +31,7 @@ func changed(t *testing.T, change func(*retry.Policy)) *retry.Policy {
 	return made
 }
 
-func more(p *retry.Policy) { p.MaxRetries = 8 }
+func more(p *retry.Settings) { p.MaxRetries = 8 }
 
 // A replay under the same policy is the test of all that it takes for granted: nothing may come out otherwise.
 func TestTheSamePolicyChangesNothing(t *testing.T) {
@@ -99,12 +100,12 @@ func TestAClaimIsSavedWhereTheInsurerAcceptsAgainWhileThePolicyStillTries(t *tes
 func TestAClaimIsLostWhereThePolicyStopsBeforeItIsAccepted(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30")) // three retries
-	got := h.replayed(t, changed(t, func(p *retry.Policy) { p.MaxRetries = 1 })).Rounds()
+	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.MaxRetries = 1 })).Rounds()
 	if got.LostByTime != 1 || got.LostByRule != 0 || got.Tries != 3 || got.Wasted != 0 || got.TriesThen != 1 || got.WastedThen != 1 {
 		t.Errorf("with one retry: %+v", got)
 	}
-	again := h.replayed(t, changed(t, func(p *retry.Policy) {
-		p.Rules = append([]retry.Rule{{ID: "now.permanent", Class: retry.Permanent, Matcher: retry.Matcher{Contains: []string{"TIMEOUT"}}}}, p.Rules...)
+	again := h.replayed(t, changed(t, func(p *retry.Settings) {
+		p.Rules = append([]retry.Rule{{ID: "now.permanent", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"TIMEOUT"}}}}, p.Rules...)
 	}))
 	got = again.Rounds()
 	if got.LostByRule != 1 || got.LostByTime != 0 || got.TriesThen != 0 || got.Needless != 0 || !cmp.Equal(got.Lost, []string{"CLM-A-1"}) {
@@ -123,7 +124,7 @@ func TestAClaimIsLostWhereThePolicyStopsBeforeItIsAccepted(t *testing.T) {
 func TestRetriesAfterAnErrorThatIsPermanentNowWereNeedless(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
-	got := h.replayed(t, changed(t, func(p *retry.Policy) { p.Unknown = retry.Permanent })).Rounds()
+	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })).Rounds()
 	want := replay.Rounds{Judged: 1, Exhausted: 1, Tries: 5, Wasted: 5, Needless: 5}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -136,7 +137,7 @@ func TestWhatWasPermanentAndIsTriedAgainIsNotCalledSaved(t *testing.T) {
 	h.submits("CLM-B-1", "weird", at("07:55"), at("08:30"))
 	h.ends(audit.KindResubmitted, "CLM-A-1", at("08:10"))
 	h.ends(audit.KindSubmitted, "CLM-A-1", at("08:11")) // with the data corrected
-	got := h.replayed(t, changed(t, func(p *retry.Policy) { p.Rules = nil })).Rounds()
+	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Rules = nil })).Rounds()
 	if got.Permanent != 1 || got.Retried != 1 || got.SavedOwn+got.SavedOthers != 0 || got.WastedThen != 5 {
 		t.Errorf("%+v", got)
 	}
@@ -178,15 +179,15 @@ func TestAFailureThatWasAskedTwiceIsOneFailure(t *testing.T) {
 	again = h.records[2]
 	again.At = again.At.Add(time.Second)
 	h.records = append(h.records, again)
-	if got := h.replayed(t, changed(t, func(p *retry.Policy) { p.Unknown = retry.Permanent })).Rounds(); got.Needless != 5 {
+	if got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })).Rounds(); got.Needless != 5 {
 		t.Errorf("5 retries were needless, but it is %+v", got)
 	}
 }
 
 func TestAFasterPolicyTriesInVainBetweenTheRecordedFailures(t *testing.T) {
-	h := &hospital{policy: changed(t, func(*retry.Policy) {})}
+	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06")) // fails at 08:00:00 and 08:05:07, and is accepted at 08:15:07
-	got := h.replayed(t, changed(t, func(p *retry.Policy) {
+	got := h.replayed(t, changed(t, func(p *retry.Settings) {
 		p.Base, p.Factor, p.Min, p.Max, p.MaxRetries = time.Minute, 1, time.Minute, time.Minute, 100
 	})).Rounds()
 	// In vain at 08:01 to 08:04, with the recorded one at 08:05:07, and at 08:06:07 to 08:14:07; then at 08:15:07.
@@ -207,9 +208,9 @@ func TestTroubleThatNoRuleKnowsIsToldApartByItsText(t *testing.T) {
 }
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
-	h := &hospital{policy: changed(t, func(*retry.Policy) {})}
+	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06"))
-	d := h.replayed(t, changed(t, func(p *retry.Policy) { p.Deadline = 9 * time.Minute })).Decisions()
+	d := h.replayed(t, changed(t, func(p *retry.Settings) { p.Deadline = 9 * time.Minute })).Decisions()
 	if d.Outcome != 1 || d.Rows[0].After.Outcome != audit.KindExhausted || d.Replayed != 2 {
 		t.Errorf("%+v", d)
 	}
@@ -232,7 +233,7 @@ func TestDecisionsOfOtherPoliciesAreLeftOutOnRequest(t *testing.T) {
 }
 
 func TestWhatThePolicyTakesForInvalidInputIsCounted(t *testing.T) {
-	h := &hospital{policy: changed(t, func(p *retry.Policy) { p.IDs = retry.AnyIDs })}
+	h := &hospital{policy: changed(t, func(p *retry.Settings) { p.IDs = retry.AnyIDs })}
 	h.submits("mail:4711", "TIMEOUT", at("08:00"), at("08:06"))
 	if d := h.replayed(t, policy.BuiltIn("tiss")).Decisions(); d.Refused != 2 || d.Replayed != 0 {
 		t.Errorf("%+v", d)
@@ -240,9 +241,9 @@ func TestWhatThePolicyTakesForInvalidInputIsCounted(t *testing.T) {
 }
 
 func TestAnotherWaitIsSeenAndMeasured(t *testing.T) {
-	h := &hospital{policy: changed(t, func(*retry.Policy) {})}
+	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:10")) // waits of 5 and 10 minutes
-	d := h.replayed(t, changed(t, func(p *retry.Policy) { p.Base = 20 * time.Minute })).Decisions()
+	d := h.replayed(t, changed(t, func(p *retry.Settings) { p.Base = 20 * time.Minute })).Decisions()
 	if len(d.Rows) != 1 || d.Wait != 2 || d.Rows[0].WaitBefore != 450*time.Second || d.Rows[0].WaitAfter != 30*time.Minute {
 		t.Errorf("%+v", d)
 	}

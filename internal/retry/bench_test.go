@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // A decision takes a few microseconds, although tiss looks for hundreds of words in the text. A page takes longer where
 // codes stand among the words of the table: it is read once or twice for the pattern of all those rules.
 func BenchmarkDecide(b *testing.B) {
 	var numbers strings.Builder
-	for n := 1000; numbers.Len() < retry.MaxClassifiedBytes-1000; n++ {
+	for n := 1000; numbers.Len() < match.MaxBytes-1000; n++ {
 		fmt.Fprintf(&numbers, "%d <br>\n", 1000+n%5000)
 	}
 	for _, bb := range []struct{ name, text string }{

@@ -1,6 +1,10 @@
 package retry
 
-import "strings"
+import (
+	"strings"
+
+	"hospital.example/analyze-retry/internal/retry/match"
+)
 
 // Class reports whether an error can pass by itself. The values are part of the contract with the process model.
 type Class string
@@ -18,7 +22,7 @@ type Rule struct {
 	ID string
 	// Class is the class of the texts that match: [Transient] or [Permanent].
 	Class Class
-	Matcher
+	match.Condition
 	// Source says where the rule comes from; it decides nothing.
 	Source string
 }
@@ -61,13 +65,14 @@ func (c Classification) Found() string {
 // Classify returns the class of an error text. A permanent rule wins over every other, because a retry cannot mend what
 // is permanent.
 func (p *Policy) Classify(errorText string) Classification {
-	var t text
-	t.read(errorText)
+	p.check()
+	var t match.Text
+	t.Read(errorText)
 	return p.classify(&t)
 }
 
-func (p *Policy) classify(t *text) Classification {
-	if strings.TrimSpace(t.upper) == "" {
+func (p *Policy) classify(t *match.Text) Classification {
+	if strings.TrimSpace(t.Upper) == "" {
 		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
 	}
 	for _, permanent := range [...]bool{true, false} {
@@ -76,7 +81,7 @@ func (p *Policy) classify(t *text) Classification {
 			if (r.Class == Permanent) != permanent {
 				continue
 			}
-			if code, found := r.match(t); found {
+			if code, found := p.rules[i].Match(t); found {
 				return Classification{Class: r.Class, RuleID: r.ID, Code: code, Label: r.Label()}
 			}
 		}
@@ -84,10 +89,10 @@ func (p *Policy) classify(t *text) Classification {
 	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
 }
 
-// inDoubt reports whether the submission may have reached its receiver although it failed.
-func (p *Policy) inDoubt(t *text) bool {
-	for i := range p.InDoubt {
-		if _, found := p.InDoubt[i].match(t); found {
+// isInDoubt reports whether the submission may have reached its receiver although it failed.
+func (p *Policy) isInDoubt(t *match.Text) bool {
+	for _, m := range p.inDoubt {
+		if _, found := m.Match(t); found {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 var knownErrors = []struct {
@@ -64,9 +65,13 @@ func TestClassify(t *testing.T) {
 
 func TestAPermanentRuleWinsWhereverItStandsInTheList(t *testing.T) {
 	t.Parallel()
-	tiss := *policy.BuiltIn("tiss")
-	tiss.Rules = slices.Clone(tiss.Rules) // the built-in one is everybody's
-	slices.Reverse(tiss.Rules)
+	settings := policy.BuiltIn("tiss").Settings
+	settings.Rules = slices.Clone(settings.Rules) // the built-in one is shared
+	slices.Reverse(settings.Rules)
+	tiss, err := retry.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := tiss.Classify("TIMEOUT, then DUPLICATE_CLAIM"); got.Class != retry.Permanent {
 		t.Errorf("with the transient rules first: %s by %s, want PERMANENT", got.Class, got.RuleID)
 	}
@@ -75,7 +80,7 @@ func TestAPermanentRuleWinsWhereverItStandsInTheList(t *testing.T) {
 func TestOnlyTheBeginningOfALongTextIsClassified(t *testing.T) {
 	t.Parallel()
 	tiss := policy.BuiltIn("tiss")
-	padding := strings.Repeat(".", retry.MaxClassifiedBytes-len("TIMEOUT"))
+	padding := strings.Repeat(".", match.MaxBytes-len("TIMEOUT"))
 	if got := tiss.Classify(padding + "TIMEOUT").Class; got != retry.Transient {
 		t.Errorf("a code that ends at the limit: %s, want TRANSIENT", got)
 	}

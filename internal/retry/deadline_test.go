@@ -51,7 +51,7 @@ func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
 
 func TestTheDeadlineIsTheEarlierOfTheJobsAndThePolicys(t *testing.T) {
 	t.Parallel()
-	day := plain(t, func(p *retry.Policy) { p.Deadline = 24 * time.Hour })
+	day := plain(t, func(p *retry.Settings) { p.Deadline = 24 * time.Hour })
 	first := now.Add(-20 * time.Hour)
 	for name, tt := range map[string]struct {
 		policy             *retry.Policy
@@ -88,8 +88,8 @@ func TestAFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
 		left   time.Duration // from the whole second of now to the deadline
 		next   time.Duration // likewise; 0: stopped
 	}{
-		{"10 s fit into 10.4 s", plain(t, bySecond, func(p *retry.Policy) { p.Base = 10 * time.Second }), 11 * time.Second, 11 * time.Second},
-		{"10 s do not fit into 9.4 s", plain(t, bySecond, func(p *retry.Policy) { p.Base = 10 * time.Second }), 10 * time.Second, 10 * time.Second},
+		{"10 s fit into 10.4 s", plain(t, bySecond, func(p *retry.Settings) { p.Base = 10 * time.Second }), 11 * time.Second, 11 * time.Second},
+		{"10 s do not fit into 9.4 s", plain(t, bySecond, func(p *retry.Settings) { p.Base = 10 * time.Second }), 10 * time.Second, 10 * time.Second},
 		{"min of 1 s does not fit into 0.4 s", plain(t, bySecond), time.Second, 0},
 		{"half a second fits into 1.4 s", plain(t, byMillisecond), 2 * time.Second, 2 * time.Second},
 		{"half a second becomes 0.4 s", plain(t, byMillisecond), time.Second, time.Second},

@@ -1,15 +1,20 @@
 package retry
 
-import "time"
+import (
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry/match"
+)
 
 // Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided: the error
 // is then an [*InvalidInputError] that names all of them.
 func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
+	p.check()
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}
-	var t text
-	t.read(r.SubmissionError)
+	var t match.Text
+	t.Read(r.SubmissionError)
 	d := Decision{
 		Error:               p.classify(&t),
 		RetryCount:          r.RetryCount,
@@ -22,51 +27,46 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 		Overrides:           p.overrides,
 		Ignored:             r.Ignored,
 	}
-	if p.inDoubt(&t) {
+	if p.isInDoubt(&t) {
 		d.Advice = AdviceCheckStatus
 	}
 	switch {
 	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count is settled whatever the last error says
-		d.Outcome, d.Step = OutcomeExhausted, StepCount
+		return d.exhausted(StepCount), nil
 	case d.Error.Class == Permanent: // V2
-		d.Outcome, d.Step = OutcomePermanent, StepPermanent
-	default:
-		p.retry(&d, &r, now)
+		return d.permanent(), nil
 	}
-	return d, nil
+	wait, fits := p.wait(&r, d.Hint, d.Deadline, now)
+	if !fits {
+		return d.exhausted(StepDeadline), nil
+	}
+	return d.retry(wait), nil
 }
 
-// retry gives the decision its wait: what the other side asked for, else the policy's own. What would end after the
-// deadline is pulled forward to it, and where less than Min is left the claim is not tried again.
-func (p *Policy) retry(d *Decision, r *Request, now time.Time) {
-	d.Outcome = OutcomeRetry
-	d.Delay = p.Delay(r.RetryCount)
-	if d.Hint != (Hint{}) {
-		d.Step = StepHint
-		d.Backoff, d.Bounds = p.hinted(d.Hint, now)
+// wait is the wait from now on: what the other side asked for, else the policy's own. What would end after the deadline is
+// pulled forward to it; fits is false where less than Min is left, so that the claim is not tried again.
+func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
+	w.Delay = p.Delay(r.RetryCount)
+	if h != (Hint{}) {
+		w.Backoff, w.Bounds = p.hinted(h, now)
 	} else {
-		d.Step = StepBackoff
-		d.Backoff, d.Bounds = p.backoff(r)
+		w.Backoff, w.Bounds = p.backoff(r)
 	}
-	d.NextRetryTime = p.after(now, d.Backoff)
-	if !d.Deadline.IsZero() && d.NextRetryTime.After(d.Deadline) {
-		p.pullForward(d, now)
+	w.NextRetryTime = p.after(now, w.Backoff)
+	if deadline.IsZero() || !w.NextRetryTime.After(deadline) {
+		return w, true
 	}
-	if d.Outcome == OutcomeRetry {
-		d.RetryCount++
+	left := p.left(deadline, now)
+	if left < p.Min {
+		return Wait{}, false
 	}
+	w.Backoff, w.Bounds, w.NextRetryTime = left, w.Bounds|BoundDeadline, p.after(now, left)
+	return w, true
 }
 
-func (p *Policy) pullForward(d *Decision, now time.Time) {
-	left := floor(d.Deadline.Sub(p.start(now)), p.Precision)
-	if left < p.Min {
-		d.Outcome, d.Step = OutcomeExhausted, StepDeadline
-		d.Delay, d.Backoff, d.Bounds, d.NextRetryTime = 0, 0, 0, time.Time{}
-		return
-	}
-	d.Backoff = left
-	d.Bounds |= BoundDeadline
-	d.NextRetryTime = p.after(now, left)
+// left is the time that is left until the deadline, in whole units of Precision.
+func (p *Policy) left(deadline, now time.Time) time.Duration {
+	return floor(deadline.Sub(p.start(now)), p.Precision)
 }
 
 // start is the time from which a wait is counted: whole seconds where waits are whole minutes.

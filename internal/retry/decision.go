@@ -87,6 +87,16 @@ const (
 	CodePermanentError     = "PERMANENT_ERROR"
 )
 
+// Wait is a wait before the next try.
+type Wait struct {
+	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision.
+	Delay, Backoff time.Duration
+	// Bounds are what cut the wait.
+	Bounds Bounds
+	// NextRetryTime is when the wait ends: UTC, in whole seconds, in the future (V5).
+	NextRetryTime time.Time
+}
+
 // Decision is the answer to a [Request]. It is made only by [Policy.Decide].
 type Decision struct {
 	Outcome Outcome
@@ -98,13 +108,8 @@ type Decision struct {
 	RetryCount int
 	// MaxRetries is the policy's limit.
 	MaxRetries int
-	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision, whatever it comes from.
-	// Both are 0 unless the claim is retried.
-	Delay, Backoff time.Duration
-	// Bounds are what cut the wait.
-	Bounds Bounds
-	// NextRetryTime is when the wait ends, UTC, in whole seconds. It is zero unless the claim is retried.
-	NextRetryTime time.Time
+	// Wait is the wait before the next try; zero unless the claim is retried.
+	Wait
 	// Hint is what the other side asked for, also where another step settled the decision; zero where it asked for nothing.
 	Hint Hint
 	// Deadline is the time after which no try is made, UTC, in whole seconds; zero where there is none.
@@ -121,48 +126,50 @@ type Decision struct {
 	Ignored Ignored
 }
 
-// ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.
-func (d *Decision) ErrorCode() string {
-	switch d.Outcome {
-	case OutcomeExhausted:
-		return CodeMaxRetriesExceeded
-	case OutcomePermanent:
-		return CodePermanentError
-	case OutcomeRetry:
-		return ""
-	default:
-		return ""
+// retry makes the decision to try again after a wait. d is what holds of any outcome, with the count that was asked; the
+// same goes for exhausted and permanent.
+func (d Decision) retry(w Wait) Decision {
+	d.Outcome, d.Step, d.Wait = OutcomeRetry, StepBackoff, w
+	if d.Hint != (Hint{}) {
+		d.Step = StepHint
 	}
+	d.RetryCount++
+	return d
 }
+
+// exhausted makes the decision that no retry is left, which is settled by [StepCount] or [StepDeadline].
+func (d Decision) exhausted(step Step) Decision {
+	d.Outcome, d.Step = OutcomeExhausted, step
+	return d
+}
+
+// permanent makes the decision that a retry cannot help.
+func (d Decision) permanent() Decision {
+	d.Outcome, d.Step = OutcomePermanent, StepPermanent
+	return d
+}
+
+var errorCodes = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePermanent: CodePermanentError}
+
+// ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.
+func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 
 // Reason says in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
 func (d *Decision) Reason() string {
 	switch {
 	case d.Outcome == OutcomeRetry:
 		return fmt.Sprintf("%s error, retry %d of %d", className(d.Error.Class), d.RetryCount, d.MaxRetries)
-	case d.Step == StepDeadline:
-		return fmt.Sprintf("DEADLINE: %s error, no retry fits before %s", strings.ToLower(string(d.Error.Class)), d.Deadline.Format(time.RFC3339))
-	case d.Outcome == OutcomeExhausted:
-		return fmt.Sprintf("%s error, all %d retries used", className(d.Error.Class), d.MaxRetries)
 	case d.Outcome == OutcomePermanent:
 		return "Permanent error " + d.Error.Found() + ", no retry"
-	default:
-		return ""
+	case d.Step == StepDeadline:
+		return fmt.Sprintf("DEADLINE: %s error, no retry fits before %s", strings.ToLower(string(d.Error.Class)), d.Deadline.Format(time.RFC3339))
+	default: // the count
+		return fmt.Sprintf("%s error, all %d retries used", className(d.Error.Class), d.MaxRetries)
 	}
 }
 
-func className(c Class) string {
-	switch c {
-	case Transient:
-		return "Transient"
-	case Permanent:
-		return "Permanent"
-	case Unknown:
-		return "Unknown"
-	default:
-		return string(c)
-	}
-}
+// className begins a sentence with a class: "Transient".
+func className(c Class) string { return string(c[:1]) + strings.ToLower(string(c[1:])) }
 
 // RetriesLeft is how many retries remain after this decision.
 func (d *Decision) RetriesLeft() int {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // An expression is only asked where a literal of it stands in the text. So everything that it matches must have one.
@@ -22,7 +22,7 @@ func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
 		for _, r := range slices.Concat(p.Rules, p.InDoubt) {
 			for _, e := range []string{r.Pattern, r.Unless} {
-				if e != "" && !strings.Contains(e, retry.CodeMark) && !slices.Contains(expressions, e) {
+				if e != "" && !strings.Contains(e, match.CodeMark) && !slices.Contains(expressions, e) {
 					expressions = append(expressions, e)
 				}
 			}
@@ -33,7 +33,7 @@ func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
 		texts := rapid.StringMatching(e)
 		for seed := range 30 {
 			text := upper(texts.Example(seed))
-			if want, is := plain.MatchString(text) && strings.TrimSpace(text) != "", found(t, retry.Matcher{Pattern: e}, text) != "-"; is != want {
+			if want, is := plain.MatchString(text) && strings.TrimSpace(text) != "", found(t, match.Condition{Pattern: e}, text) != "-"; is != want {
 				t.Errorf("%q in %q: found is %v, want %v", e, text, is, want)
 			}
 		}

@@ -10,11 +10,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // upper is what rules read of a text that is not blank.
 func upper(text string) string {
-	return strings.ToUpper(text[:min(len(text), retry.MaxClassifiedBytes)])
+	return strings.ToUpper(text[:min(len(text), match.MaxBytes)])
 }
 
 // FuzzBuiltInRules holds of every built-in policy and any text: what is found is one of the rule's own words, and it does
@@ -55,15 +56,15 @@ func FuzzMatch(f *testing.F) {
 	f.Add("ß", "ﬁ", "(?i){code}{code}", "(", "straße ﬁ")
 	f.Add("", "\xff", "{code}|(?P<x>.)", "", "\xff\xfe")
 	f.Fuzz(func(t *testing.T, contains, code, pattern, unless, text string) {
-		m := retry.Matcher{Pattern: pattern, Unless: unless}
+		m := match.Condition{Pattern: pattern, Unless: unless}
 		if contains != "" {
 			m.Contains = []string{contains}
 		}
 		if code != "" {
 			m.Codes = []string{code}
 		}
-		p := *plain(t)
-		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: m}}
+		p := plain(t).Settings
+		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Condition: m}}
 		made, err := retry.New(p)
 		if err != nil {
 			return
@@ -74,8 +75,8 @@ func FuzzMatch(f *testing.F) {
 		if strings.TrimSpace(text) == "" {
 			return // no rule is asked
 		}
-		if plain, err := regexp.Compile(pattern); err == nil && pattern != "" && !strings.Contains(pattern, retry.CodeMark) {
-			if is, want := found(t, retry.Matcher{Pattern: pattern}, text) != "-", plain.MatchString(upper(text)); is != want {
+		if plain, err := regexp.Compile(pattern); err == nil && pattern != "" && !strings.Contains(pattern, match.CodeMark) {
+			if is, want := found(t, match.Condition{Pattern: pattern}, text) != "-", plain.MatchString(upper(text)); is != want {
 				t.Errorf("%q in %q: found is %v, want %v", pattern, text, is, want)
 			}
 		}

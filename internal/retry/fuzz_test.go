@@ -6,6 +6,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 func FuzzClassify(f *testing.F) {
@@ -17,7 +18,7 @@ func FuzzClassify(f *testing.F) {
 	tiss := policy.BuiltIn("tiss")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := tiss.Classify(text)
-		upper := strings.ToUpper(text[:min(len(text), retry.MaxClassifiedBytes)])
+		upper := strings.ToUpper(text[:min(len(text), match.MaxBytes)])
 		switch got.Class {
 		case retry.Permanent, retry.Transient:
 			if !strings.Contains(upper, got.Code) {

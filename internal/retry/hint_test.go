@@ -109,7 +109,7 @@ func saoPaulo(t *testing.T) *time.Location {
 // Insurers name days of their own zone: midnight in São Paulo is 03:00 UTC.
 func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) { p.Zone = saoPaulo(t) })
+	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	for text, want := range map[string]string{
 		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                    "WINDOW until 2025-02-01T03:00:00Z",
 		"3091 período de 01/02/2025 até 10/02/2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
@@ -146,7 +146,7 @@ func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
 // A day that begins at one o'clock, because the clocks were put forward at midnight, must not begin the evening before.
 func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) { p.Zone = saoPaulo(t) })
+	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
 	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
 	if err != nil {
@@ -205,7 +205,7 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	} {
 		r := request("BUSY", 3)
 		r.RetryAfter = tt.hint
-		d := answer(t, plain(t, func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterFull} }), r)
+		d := answer(t, plain(t, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterFull} }), r)
 		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds.Names()) != tt.bounds {
 			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds.Names(), tt.wait, tt.bounds)
 		}
@@ -218,7 +218,7 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 func TestNoTryIsMadeBeforeTheTimeThatTheOtherSideNamed(t *testing.T) {
 	t.Parallel()
 	at := now.Add(300 * time.Millisecond)
-	for name, change := range map[string]func(*retry.Policy){"minutes": func(*retry.Policy) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
+	for name, change := range map[string]func(*retry.Settings){"minutes": func(*retry.Settings) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
 		for _, offset := range []time.Duration{0, 1, 200 * time.Millisecond, 300 * time.Millisecond, 301 * time.Millisecond, 999 * time.Millisecond} {
 			r := request("BUSY", 0)
 			r.RetryAfter = retry.Hint{Until: now.Add(minutes(10) + offset)}

@@ -12,20 +12,20 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func jittered(mode retry.JitterMode, share float64, changes ...func(*retry.Policy)) []func(*retry.Policy) {
-	return append(changes, func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: mode, Share: share} })
+func jittered(mode retry.JitterMode, share float64, changes ...func(*retry.Settings)) []func(*retry.Settings) {
+	return append(changes, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: mode, Share: share} })
 }
 
 func TestTheBandOfEachMode(t *testing.T) {
 	t.Parallel()
 	const share = retry.JitterProportional
-	millisecondsFromOneSecond := func(p *retry.Policy) {
+	millisecondsFromOneSecond := func(p *retry.Settings) {
 		byMillisecond(p)
 		p.Base = time.Second
 	}
 	for _, tt := range []struct {
 		name       string
-		changes    []func(*retry.Policy)
+		changes    []func(*retry.Settings)
 		retryCount int
 		from, to   time.Duration
 		bounds     string // of a wait drawn from it
@@ -40,25 +40,25 @@ func TestTheBandOfEachMode(t *testing.T) {
 		{"proportional in milliseconds", jittered(share, 0.25, millisecondsFromOneSecond), 0, 750 * time.Millisecond, 1250 * time.Millisecond, "[]"},
 		{"full", jittered(retry.JitterFull, 0), 2, minutes(5), minutes(20), "[]"},
 		{"full, at min", jittered(retry.JitterFull, 0), 0, minutes(5), minutes(5), "[]"},
-		{"full, below min", jittered(retry.JitterFull, 0, func(p *retry.Policy) { p.Base = time.Minute }), 0, minutes(5), minutes(5), "[MIN]"},
+		{"full, below min", jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Base = time.Minute }), 0, minutes(5), minutes(5), "[MIN]"},
 		{"full, at max", jittered(retry.JitterFull, 0), 9, minutes(5), minutes(240), "[MAX]"},
 		{"equal", jittered(retry.JitterEqual, 0), 2, minutes(10), minutes(20), "[]"},
 		{"equal, of an odd number", jittered(retry.JitterEqual, 0), 0, minutes(5), minutes(5), "[MIN]"},
 		{"equal, at max", jittered(retry.JitterEqual, 0), 9, minutes(120), minutes(240), "[MAX]"},
 		{"decorrelated, first", jittered(retry.JitterDecorrelated, 0), 0, minutes(5), minutes(15), "[]"},
 		{"decorrelated, second", jittered(retry.JitterDecorrelated, 0), 1, minutes(5), minutes(45), "[]"},
-		{"decorrelated, below min", jittered(retry.JitterDecorrelated, 0, func(p *retry.Policy) { p.Base = time.Minute }), 1, minutes(5), minutes(45), "[MIN]"},
-		{"no whole unit between: the next longer one", jittered(share, 0.01, func(p *retry.Policy) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
-		{"a base that is no whole unit", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
-		{"factor 1", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
-		{"factor 1.5", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor, p.Base = 1.5, minutes(8) }), 3, minutes(27), minutes(27), "[]"},
-		{"factor 1.1, which no float holds", jittered(retry.JitterNone, 0, bySecond, func(p *retry.Policy) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
-		{"factor 1000", jittered(retry.JitterNone, 0, func(p *retry.Policy) { p.Factor = 1000 }), 1, minutes(240), minutes(240), "[MAX]"},
-		{"a count without end", jittered(share, 0.2, func(p *retry.Policy) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
+		{"decorrelated, below min", jittered(retry.JitterDecorrelated, 0, func(p *retry.Settings) { p.Base = time.Minute }), 1, minutes(5), minutes(45), "[MIN]"},
+		{"no whole unit between: the next longer one", jittered(share, 0.01, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"a base that is no whole unit", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"factor 1", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
+		{"factor 1.5", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor, p.Base = 1.5, minutes(8) }), 3, minutes(27), minutes(27), "[]"},
+		{"factor 1.1, which no float holds", jittered(retry.JitterNone, 0, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
+		{"factor 1000", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor = 1000 }), 1, minutes(240), minutes(240), "[MAX]"},
+		{"a count without end", jittered(share, 0.2, func(p *retry.Settings) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := plain(t, append(tt.changes, func(p *retry.Policy) { p.MaxRetries = retry.RetriesCeiling })...)
+			p := plain(t, append(tt.changes, func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling })...)
 			if from, to := p.Band(tt.retryCount); from != tt.from || to != tt.to {
 				t.Errorf("%v..%v, want %v..%v", from, to, tt.from, tt.to)
 			}
@@ -74,7 +74,7 @@ func TestTheBandOfEachMode(t *testing.T) {
 
 func TestDecorrelatedJitterTellsItsBounds(t *testing.T) {
 	t.Parallel()
-	p := plain(t, jittered(retry.JitterDecorrelated, 0, func(p *retry.Policy) { p.Base, p.Max = time.Minute, minutes(10) })...)
+	p := plain(t, jittered(retry.JitterDecorrelated, 0, func(p *retry.Settings) { p.Base, p.Max = time.Minute, minutes(10) })...)
 	if got, want := fmt.Sprint(answer(t, p, request("BUSY", 0)).Bounds.Names()), "[MIN MAX]"; got != want {
 		t.Errorf("a first wait of 5 minutes or three times as long, 10 at most: bounds %s, want %s", got, want)
 	}
@@ -84,7 +84,7 @@ func TestDecorrelatedJitterTellsItsBounds(t *testing.T) {
 func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	t.Parallel()
 	const year = int64(366 * 24 * time.Hour / time.Millisecond)
-	p := plain(t, func(p *retry.Policy) {
+	p := plain(t, func(p *retry.Settings) {
 		p.Precision, p.Min, p.Max = time.Millisecond, time.Millisecond, time.Duration(year)*time.Millisecond
 	})
 	for thousandths := range int64(1001) {
@@ -128,10 +128,10 @@ func TestEveryModeFillsItsBandEvenly(t *testing.T) {
 	t.Parallel()
 	const claims = 20_000
 	for _, mode := range jitterModes {
-		for unit, change := range map[string]func(*retry.Policy){
-			"minutes":      func(p *retry.Policy) { p.Base = minutes(40) },
-			"seconds":      func(p *retry.Policy) { bySecond(p); p.Base = 30 * time.Second },
-			"milliseconds": func(p *retry.Policy) { byMillisecond(p); p.Base = 100 * time.Millisecond },
+		for unit, change := range map[string]func(*retry.Settings){
+			"minutes":      func(p *retry.Settings) { p.Base = minutes(40) },
+			"seconds":      func(p *retry.Settings) { bySecond(p); p.Base = 30 * time.Second },
+			"milliseconds": func(p *retry.Settings) { byMillisecond(p); p.Base = 100 * time.Millisecond },
 		} {
 			t.Run(fmt.Sprint(mode, " in ", unit), func(t *testing.T) {
 				t.Parallel()
@@ -139,7 +139,7 @@ func TestEveryModeFillsItsBandEvenly(t *testing.T) {
 				if mode == retry.JitterProportional {
 					share = 0.25
 				}
-				p := plain(t, append([]func(*retry.Policy){change}, jittered(mode, share)...)...)
+				p := plain(t, append([]func(*retry.Settings){change}, jittered(mode, share)...)...)
 				seen := map[time.Duration]int{}
 				for i := range claims {
 					r := request("BUSY", 0)

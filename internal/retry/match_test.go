@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // found is what a rule of these conditions finds in a text: its code, or "-" where it does not hold.
-func found(t failer, m retry.Matcher, text string) string {
+func found(t failer, m match.Condition, text string) string {
 	t.Helper()
-	p := plain(t, func(p *retry.Policy) {
-		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: m}}
+	p := plain(t, func(p *retry.Settings) {
+		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Condition: m}}
 	})
 	c := p.Classify(text)
 	if c.RuleID != "rule" {
@@ -24,7 +25,7 @@ func found(t failer, m retry.Matcher, text string) string {
 
 func TestACodeStandsAlone(t *testing.T) {
 	t.Parallel()
-	code := retry.Matcher{Codes: []string{"503"}}
+	code := match.Condition{Codes: []string{"503"}}
 	for _, text := range []string{
 		"503", "(503)", "[503]", "<code>503</code>", `"503"`, "'503'", "HTTP 503", "status=503", "code:503", "status: 503", "503.", "503,", "503!",
 		"503: unavailable", "503-Service Unavailable", "503 - Service", "503/Service", "erro 503\nlinha", "HTTP/1.1 503 Service", "\t503\t",
@@ -50,7 +51,7 @@ func TestACodeStandsAlone(t *testing.T) {
 
 func TestACodeOfLettersStandsAloneToo(t *testing.T) {
 	t.Parallel()
-	code := retry.Matcher{Codes: []string{"e42", "4.4.1"}}
+	code := match.Condition{Codes: []string{"e42", "4.4.1"}}
 	for text, want := range map[string]string{
 		"erro e42": "E42", "E42.": "E42", "E421": "-", "RE42": "-", "450 4.4.1 timeout": "4.4.1", "14.4.1": "-", "4.4.12": "-", "1.4.4.1": "-",
 	} {
@@ -62,7 +63,7 @@ func TestACodeOfLettersStandsAloneToo(t *testing.T) {
 
 func TestAWordIsContainedAnywhereInUpperCaseOfAllAlphabets(t *testing.T) {
 	t.Parallel()
-	words := retry.Matcher{Contains: []string{"não autorizado", "σφάλμα", "ab"}}
+	words := match.Condition{Contains: []string{"não autorizado", "σφάλμα", "ab"}}
 	for text, want := range map[string]string{
 		"Procedimento NÃO AUTORIZADO.": "NÃO AUTORIZADO",
 		"xnão autorizadox":             "NÃO AUTORIZADO",
@@ -81,7 +82,7 @@ func TestAWordIsContainedAnywhereInUpperCaseOfAllAlphabets(t *testing.T) {
 
 func TestAllConditionsMustHoldAndAnyOneOfAList(t *testing.T) {
 	t.Parallel()
-	all := retry.Matcher{Contains: []string{"HTTP", "STATUS"}, Codes: []string{"502", "504"}, Pattern: `GATEWAY|PROXY`, Unless: `TEST`}
+	all := match.Condition{Contains: []string{"HTTP", "STATUS"}, Codes: []string{"502", "504"}, Pattern: `GATEWAY|PROXY`, Unless: `TEST`}
 	for text, want := range map[string]string{
 		"HTTP 502 gateway":      "502",
 		"status 504 proxy":      "504",
@@ -97,11 +98,11 @@ func TestAllConditionsMustHoldAndAnyOneOfAList(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		m    retry.Matcher
+		m    match.Condition
 		want string
 	}{
-		"a word is named where there is no code": {retry.Matcher{Contains: []string{"HTTP"}, Pattern: `\d`}, "HTTP"},
-		"nothing is named for a pattern alone":   {retry.Matcher{Pattern: `HTTP \d+`}, ""},
+		"a word is named where there is no code": {match.Condition{Contains: []string{"HTTP"}, Pattern: `\d`}, "HTTP"},
+		"nothing is named for a pattern alone":   {match.Condition{Pattern: `HTTP \d+`}, ""},
 	} {
 		if got := found(t, tt.m, "http 502"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -112,16 +113,16 @@ func TestAllConditionsMustHoldAndAnyOneOfAList(t *testing.T) {
 func TestARuleIsNamedByItsOnlyWordInMetricsAndByItsIDOtherwise(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		m    retry.Matcher
+		m    match.Condition
 		want string
 	}{
-		{retry.Matcher{Contains: []string{"busy"}}, "BUSY"},
-		{retry.Matcher{Contains: []string{"busy", "full"}}, "rule"},
-		{retry.Matcher{Contains: []string{"busy"}, Pattern: "BUSY"}, "rule"},
-		{retry.Matcher{Contains: []string{"busy"}, Codes: []string{"1"}}, "rule"},
+		{match.Condition{Contains: []string{"busy"}}, "BUSY"},
+		{match.Condition{Contains: []string{"busy", "full"}}, "rule"},
+		{match.Condition{Contains: []string{"busy"}, Pattern: "BUSY"}, "rule"},
+		{match.Condition{Contains: []string{"busy"}, Codes: []string{"1"}}, "rule"},
 	} {
-		p := plain(t, func(p *retry.Policy) {
-			p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: tt.m}}
+		p := plain(t, func(p *retry.Settings) {
+			p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Condition: tt.m}}
 		})
 		if got := p.Classify("busy 1").Label; got != tt.want {
 			t.Errorf("%+v: label %q, want %q", tt.m, got, tt.want)
@@ -133,15 +134,15 @@ func TestARuleThatCannotWorkIsRefusedByItsName(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]retry.Rule{
 		"rule r: contains is missing, and so are code and pattern: one of them is needed": {ID: "r", Class: retry.Transient},
-		"rule r: contains has an empty text":                                              {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{" "}}},
-		"rule r: code has an empty text":                                                  {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{""}}},
-		"rule r: pattern has {code}, but there is no code":                                {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Pattern: "X{code}"}},
-		"rule r: pattern is no regular expression: error parsing":                         {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Pattern: "("}},
-		"rule r: unless is no regular expression: error parsing":                          {ID: "r", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"X"}, Unless: "("}},
-		"rule r: class must be TRANSIENT or PERMANENT":                                    {ID: "r", Class: retry.Unknown, Matcher: retry.Matcher{Contains: []string{"X"}}},
-		"id is missing: decisions and the audit trail name their rule":                    {Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"X"}}},
+		"rule r: contains has an empty text":                                              {ID: "r", Class: retry.Transient, Condition: match.Condition{Contains: []string{" "}}},
+		"rule r: code has an empty text":                                                  {ID: "r", Class: retry.Transient, Condition: match.Condition{Codes: []string{""}}},
+		"rule r: pattern has {code}, but there is no code":                                {ID: "r", Class: retry.Transient, Condition: match.Condition{Pattern: "X{code}"}},
+		"rule r: pattern is no regular expression: error parsing":                         {ID: "r", Class: retry.Transient, Condition: match.Condition{Pattern: "("}},
+		"rule r: unless is no regular expression: error parsing":                          {ID: "r", Class: retry.Transient, Condition: match.Condition{Contains: []string{"X"}, Unless: "("}},
+		"rule r: class must be TRANSIENT or PERMANENT":                                    {ID: "r", Class: retry.Unknown, Condition: match.Condition{Contains: []string{"X"}}},
+		"id is missing: decisions and the audit trail name their rule":                    {Class: retry.Transient, Condition: match.Condition{Contains: []string{"X"}}},
 	} {
-		p := *plain(t)
+		p := plain(t).Settings
 		p.Rules = []retry.Rule{r}
 		_, err := retry.New(p)
 		var fault *retry.SettingError
@@ -161,15 +162,15 @@ func TestARuleThatCannotWorkIsRefusedByItsName(t *testing.T) {
 // Sixty-four kilobytes made to be slow: no search in them may go back and forth.
 func TestAHostileTextIsStillClassified(t *testing.T) {
 	t.Parallel()
-	m := retry.Matcher{Codes: []string{"111"}, Pattern: `(?:A|AA)*B{code}`}
+	m := match.Condition{Codes: []string{"111"}, Pattern: `(?:A|AA)*B{code}`}
 	for _, text := range []string{
-		strings.Repeat("1", retry.MaxClassifiedBytes),
-		strings.Repeat("1 ", retry.MaxClassifiedBytes/2),
-		strings.Repeat("A", retry.MaxClassifiedBytes-5) + " 111",
-		strings.Repeat("RETRY-AFTER:", retry.MaxClassifiedBytes/12),
-		"3091 " + strings.Repeat("PERIODO DE 01/02/2025 ", retry.MaxClassifiedBytes/22),
-		strings.Repeat("\xff", 2*retry.MaxClassifiedBytes),
-		strings.Repeat("ŉ", retry.MaxClassifiedBytes/2), // longer in upper case
+		strings.Repeat("1", match.MaxBytes),
+		strings.Repeat("1 ", match.MaxBytes/2),
+		strings.Repeat("A", match.MaxBytes-5) + " 111",
+		strings.Repeat("RETRY-AFTER:", match.MaxBytes/12),
+		"3091 " + strings.Repeat("PERIODO DE 01/02/2025 ", match.MaxBytes/22),
+		strings.Repeat("\xff", 2*match.MaxBytes),
+		strings.Repeat("ŉ", match.MaxBytes/2), // longer in upper case
 	} {
 		if got := found(t, m, text); got != "-" {
 			t.Errorf("%.20q: found %q", text, got)
@@ -180,11 +181,11 @@ func TestAHostileTextIsStillClassified(t *testing.T) {
 // Policies are made of other policies: what was made ready for the old conditions must not answer for the new ones.
 func TestARuleThatWasChangedIsMadeAnew(t *testing.T) {
 	t.Parallel()
-	p := *plain(t, func(p *retry.Policy) {
-		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{"502"}, Pattern: `HTTP {code}`, Unless: "TEST"}}}
-	})
+	p := plain(t, func(p *retry.Settings) {
+		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Condition: match.Condition{Codes: []string{"502"}, Pattern: `HTTP {code}`, Unless: "TEST"}}}
+	}).Settings
 	p.Rules = slices.Clone(p.Rules)
-	p.Rules[0].Matcher.Codes, p.Rules[0].Pattern, p.Rules[0].Unless = nil, "GATEWAY", ""
+	p.Rules[0].Condition.Codes, p.Rules[0].Pattern, p.Rules[0].Unless = nil, "GATEWAY", ""
 	changed, err := retry.New(p)
 	if err != nil {
 		t.Fatal(err)
@@ -198,10 +199,10 @@ func TestARuleThatWasChangedIsMadeAnew(t *testing.T) {
 
 func TestTheOrderOfTheWordsDecidesWhichOfThemIsNamed(t *testing.T) {
 	t.Parallel()
-	if got := found(t, retry.Matcher{Contains: []string{"B", "A"}}, "A B"); got != "B" {
+	if got := found(t, match.Condition{Contains: []string{"B", "A"}}, "A B"); got != "B" {
 		t.Errorf("named the word %s, want B", got)
 	}
-	if got := found(t, retry.Matcher{Codes: []string{"502", "501"}}, "501 502"); got != "502" {
+	if got := found(t, match.Condition{Codes: []string{"502", "501"}}, "501 502"); got != "502" {
 		t.Errorf("named the code %s, want 502", got)
 	}
 }

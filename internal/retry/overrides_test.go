@@ -47,7 +47,7 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 		{"base and max", retry.Overrides{Base: minutes(1), Max: minutes(3)}, "base 1m0s, min 1m0s, max 3m0s, 5 retries, deadline 72h0m0s"},
 		{"base beyond the new max", retry.Overrides{Base: minutes(30), Max: minutes(20)}, "base 20m0s, min 5m0s, max 20m0s, 5 retries, deadline 72h0m0s"},
 	} {
-		p := plain(t, func(p *retry.Policy) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
+		p := plain(t, func(p *retry.Settings) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
 		q := overridden(t, p, tt.o)
 		if got := numbers(q); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -62,7 +62,7 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
 	t.Parallel()
 	one := 1
-	q := overridden(t, plain(t, func(p *retry.Policy) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
+	q := overridden(t, plain(t, func(p *retry.Settings) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
 	if q.Min != minutes(5) {
 		t.Errorf("min %v, want the policy's 5m", q.Min)
 	}
@@ -112,7 +112,7 @@ func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 // The jitter is a place within the band. An override moves the band, not the place.
 func TestAnOverrideDoesNotDrawTheJitterAnew(t *testing.T) {
 	t.Parallel()
-	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Policy) { p.Min, p.Base = time.Minute, minutes(100) })...)
+	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Min, p.Base = time.Minute, minutes(100) })...)
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
 		r.RetryCount = 0

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
 	t.Parallel()
-	m := retry.Matcher{Codes: []string{"50", "502", "5.7"}, Pattern: `HTTP[ /]*{code}\b|ERROR[ :]*{code}(?: .*\b{code})?$`}
+	m := match.Condition{Codes: []string{"50", "502", "5.7"}, Pattern: `HTTP[ /]*{code}\b|ERROR[ :]*{code}(?: .*\b{code})?$`}
 	for text, want := range map[string]string{
 		"http 502":              "502",
 		"HTTP502":               "502", // where the pattern puts it, also joined to a word
@@ -34,7 +35,7 @@ func TestAPatternPutsTheCodesWhereItsMarksStand(t *testing.T) {
 // A pattern that lets digits come before or behind its code means a code after all, and no number that holds one.
 func TestAPatternIsNotAskedWhereItsCodesAreOnlyPartsOfNumbers(t *testing.T) {
 	t.Parallel()
-	m := retry.Matcher{Codes: []string{"502"}, Pattern: `HTTP/\d?{code}`}
+	m := match.Condition{Codes: []string{"502"}, Pattern: `HTTP/\d?{code}`}
 	for text, want := range map[string]string{"HTTP/1502": "-", "HTTP/5021": "-", "HTTP/502": "502"} {
 		if got := found(t, m, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -44,7 +45,7 @@ func TestAPatternIsNotAskedWhereItsCodesAreOnlyPartsOfNumbers(t *testing.T) {
 
 func TestTheLongestCodeThatStandsThereIsTheOneThatIsFound(t *testing.T) {
 	t.Parallel()
-	m := retry.Matcher{Codes: []string{"50", "502"}, Pattern: `HTTP {code}`}
+	m := match.Condition{Codes: []string{"50", "502"}, Pattern: `HTTP {code}`}
 	for text, want := range map[string]string{"http 502": "502", "http 50": "50", "http 503 50": "-", "http 5020 502": "-"} {
 		if got := found(t, m, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -57,10 +58,10 @@ func TestTheLongestCodeThatStandsThereIsTheOneThatIsFound(t *testing.T) {
 func TestAMatchHidesNoOther(t *testing.T) {
 	t.Parallel()
 	const pattern = `GLOSA {code}\b|(?:^|;){code} - (?:GLOSA|GUIA)`
-	p := plain(t, func(p *retry.Policy) {
+	p := plain(t, func(p *retry.Settings) {
 		p.Rules = []retry.Rule{
-			{ID: "transient", Class: retry.Transient, Matcher: retry.Matcher{Codes: []string{"5008"}, Pattern: pattern}},
-			{ID: "permanent", Class: retry.Permanent, Matcher: retry.Matcher{Codes: []string{"1702", "1308"}, Pattern: pattern}},
+			{ID: "transient", Class: retry.Transient, Condition: match.Condition{Codes: []string{"5008"}, Pattern: pattern}},
+			{ID: "permanent", Class: retry.Permanent, Condition: match.Condition{Codes: []string{"1702", "1308"}, Pattern: pattern}},
 		}
 	})
 	for text, want := range map[string]string{
@@ -77,10 +78,10 @@ func TestAMatchHidesNoOther(t *testing.T) {
 
 func TestAMatchWithTwoCodesIsTheRulesWhereBothAre(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) {
+	p := plain(t, func(p *retry.Settings) {
 		p.Rules = nil
 		for id, codes := range [][]string{{"1", "2"}, {"2", "3"}} {
-			p.Rules = append(p.Rules, retry.Rule{ID: fmt.Sprint(id), Class: retry.Transient, Matcher: retry.Matcher{Codes: codes, Pattern: `{code} AND {code}`}})
+			p.Rules = append(p.Rules, retry.Rule{ID: fmt.Sprint(id), Class: retry.Transient, Condition: match.Condition{Codes: codes, Pattern: `{code} AND {code}`}})
 		}
 	})
 	for text, want := range map[string]string{"1 and 2": "0 1", "2 and 3": "1 2", "1 and 3": "unknown ", "3 and 2": "1 3"} {
@@ -93,11 +94,11 @@ func TestAMatchWithTwoCodesIsTheRulesWhereBothAre(t *testing.T) {
 // A text is read once for rules with one pattern; what each of them finds must stay its own.
 func TestRulesWithOnePatternFindTheirOwnCodesInALongText(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) {
+	p := plain(t, func(p *retry.Settings) {
 		p.Rules = nil
 		for id, codes := range [][]string{{"1101", "1102"}, {"1201"}, {"1301"}} {
 			p.Rules = append(p.Rules, retry.Rule{
-				ID: fmt.Sprint(id), Class: retry.Transient, Matcher: retry.Matcher{Codes: codes, Pattern: `(?m)GLOSA {code}$`},
+				ID: fmt.Sprint(id), Class: retry.Transient, Condition: match.Condition{Codes: codes, Pattern: `(?m)GLOSA {code}$`},
 			})
 		}
 	})
@@ -118,7 +119,7 @@ func TestRulesWithOnePatternFindTheirOwnCodesInALongText(t *testing.T) {
 // What is kept of a text is one of the rule's own words: nothing personal can be in it.
 func TestAPatternThatIgnoresCaseNamesNothingThatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
-	m := retry.Matcher{Codes: []string{"1K"}, Pattern: `(?i)CODE {code}`}
+	m := match.Condition{Codes: []string{"1K"}, Pattern: `(?i)CODE {code}`}
 	if got := found(t, m, "1k, code 1\u212a"); got != "-" { // the sign of the kelvin is a k to (?i)
 		t.Errorf("named %q", got)
 	}

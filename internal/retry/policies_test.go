@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // failer is a test, a benchmark, a fuzz target or a property.
@@ -15,17 +16,17 @@ type failer interface {
 
 // plain is a policy whose waits one can tell by heart: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
 // least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
-func plain(t failer, changes ...func(*retry.Policy)) *retry.Policy {
+func plain(t failer, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()
-	p := retry.Policy{
+	p := retry.Settings{
 		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
 		Jitter: retry.Jitter{Mode: retry.JitterNone}, Precision: time.Minute, MaxRetries: 5,
 		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
-			{ID: "transient.BUSY", Class: retry.Transient, Matcher: retry.Matcher{Contains: []string{"BUSY"}}},
-			{ID: "permanent.FATAL", Class: retry.Permanent, Matcher: retry.Matcher{Contains: []string{"FATAL"}}},
+			{ID: "transient.BUSY", Class: retry.Transient, Condition: match.Condition{Contains: []string{"BUSY"}}},
+			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FATAL"}}},
 		},
-		InDoubt: []retry.Rule{{ID: "landed.SENT", Matcher: retry.Matcher{Contains: []string{"SENT"}}}},
+		InDoubt: []retry.Rule{{ID: "landed.SENT", Condition: match.Condition{Contains: []string{"SENT"}}}},
 	}
 	for _, change := range changes {
 		change(&p)
@@ -38,12 +39,12 @@ func plain(t failer, changes ...func(*retry.Policy)) *retry.Policy {
 }
 
 // bySecond makes a policy count in seconds, from 1 second on.
-func bySecond(p *retry.Policy) {
+func bySecond(p *retry.Settings) {
 	p.Precision, p.Base, p.Min, p.Max = time.Second, time.Second, time.Second, time.Hour
 }
 
 // byMillisecond makes a policy count in milliseconds, from half a second on.
-func byMillisecond(p *retry.Policy) {
+func byMillisecond(p *retry.Settings) {
 	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Hour
 }
 

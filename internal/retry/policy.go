@@ -5,15 +5,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
-// Policy says which errors pass by themselves and how long to wait for that. It is made by [New] and read-only then; the
-// policies that come with the worker, and how they are written down, are in package policy.
-type Policy struct {
-	// Name tells policies apart. It takes part in the jitter, so renaming a policy moves its retries.
+// Settings are the numbers and rules of a policy. How they are written in a file, and those that come with the worker, are
+// in package policy.
+type Settings struct {
+	// Name identifies the policy. It takes part in the jitter, so renaming a policy moves its retries.
 	Name string
 	// Base is the wait before the first retry, before jitter; each further wait is Factor times as long. Factor is 1 or
 	// more.
@@ -45,7 +49,15 @@ type Policy struct {
 	// InDoubt are the texts after which a submission may have reached its receiver all the same. Their Class is not
 	// used.
 	InDoubt []Rule
+}
 
+// Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] and never changed
+// afterwards: Settings is for reading. The zero Policy was not checked, and panics where it is asked.
+type Policy struct {
+	Settings
+	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
+	rules, inDoubt []*match.Matcher
+	// version is never empty in a policy that New made.
 	version string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
@@ -72,60 +84,88 @@ func (e *SettingError) Error() string {
 	return e.Setting + " " + e.Problem
 }
 
-// New checks a policy, makes it ready for use and returns it. Its error joins a [*SettingError] for each thing that is
-// wrong.
-func New(p Policy) (*Policy, error) {
-	p.Rules = append([]Rule(nil), p.Rules...)
-	p.InDoubt = append([]Rule(nil), p.InDoubt...)
-	faults := p.faults()
-	for i := range p.Rules {
-		r := &p.Rules[i]
+// New checks the settings and returns the policy that is made of them. Its error joins a [*SettingError] for each thing that
+// is wrong.
+func New(s Settings) (*Policy, error) {
+	s.Rules, s.InDoubt = slices.Clone(s.Rules), slices.Clone(s.InDoubt)
+	p := &Policy{Settings: s}
+	faults := s.faults()
+	for _, r := range s.Rules {
 		if r.Class != Transient && r.Class != Permanent {
 			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: "must be TRANSIENT or PERMANENT"})
 		}
 	}
-	var all []*Rule
-	for _, rules := range [][]Rule{p.Rules, p.InDoubt} {
-		for i := range rules {
-			faults = append(faults, rules[i].compile()...)
-			all = append(all, &rules[i])
+	var rules []*Rule
+	var matchers []*match.Matcher
+	for _, list := range [][]Rule{s.Rules, s.InDoubt} {
+		for i := range list {
+			m, more := list[i].compile()
+			faults, rules, matchers = append(faults, more...), append(rules, &list[i]), append(matchers, m)
 		}
 	}
-	faults = append(faults, placements(all)...)
+	misplaced := match.Place(matchers)
+	for _, i := range slices.Sorted(maps.Keys(misplaced)) {
+		faults = append(faults, rules[i].fault(misplaced[i]))
+	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	p.rules, p.inDoubt = matchers[:len(s.Rules)], matchers[len(s.Rules):]
 	p.version = p.fingerprint()
-	return &p, nil
+	return p, nil
+}
+
+// check panics for a policy that was not made by [New]: its rules are not compiled, and it would take every error as unknown.
+func (p *Policy) check() {
+	if p.version == "" {
+		panic("retry: the policy was not made by retry.New")
+	}
+}
+
+// compile makes the rule's words upper case and its condition ready. It returns all that is wrong with the rule.
+func (r *Rule) compile() (m *match.Matcher, faults []error) {
+	if r.ID == "" {
+		faults = append(faults, &SettingError{Setting: "id", Problem: "is missing: decisions and the audit trail name their rule"})
+	}
+	m, wrong := match.New(r.Condition)
+	for _, f := range wrong {
+		faults = append(faults, r.fault(f))
+	}
+	r.Condition = m.Condition
+	return m, faults
+}
+
+func (r *Rule) fault(f match.Fault) error {
+	return &SettingError{Rule: r.ID, Setting: f.Setting, Problem: f.Problem}
 }
 
 // faults are the numbers of the policy that make no sense.
-func (p *Policy) faults() (faults []error) {
+func (s *Settings) faults() (faults []error) {
 	fault := func(wrong bool, setting, problem string, args ...any) {
 		if wrong {
 			faults = append(faults, &SettingError{Setting: setting, Problem: fmt.Sprintf(problem, written(args)...)})
 		}
 	}
-	fault(p.Name == "", "name", "is missing")
-	switch p.Precision {
+	fault(s.Name == "", "name", "is missing")
+	switch s.Precision {
 	case time.Minute, time.Second, time.Millisecond:
-		fault(p.Min < p.Precision, "min", "is %v but must be at least one %s, the precision", p.Min, unit(p.Precision))
-		fault(p.Min%p.Precision != 0, "min", "is %v but must be whole %ss, the precision", p.Min, unit(p.Precision))
-		fault(p.Max%p.Precision != 0, "max", "is %v but must be whole %ss, the precision", p.Max, unit(p.Precision))
+		fault(s.Min < s.Precision, "min", "is %v but must be at least one %s, the precision", s.Min, unit(s.Precision))
+		fault(s.Min%s.Precision != 0, "min", "is %v but must be whole %ss, the precision", s.Min, unit(s.Precision))
+		fault(s.Max%s.Precision != 0, "max", "is %v but must be whole %ss, the precision", s.Max, unit(s.Precision))
 	default:
 		fault(true, "precision", "must be minute, second or millisecond")
 	}
-	fault(p.Base <= 0 || p.Base%time.Millisecond != 0, "base", "is %v but must be whole milliseconds, 1 or more", p.Base)
-	fault(p.Max < p.Min, "max", "is %v but must not be less than min, %v", p.Max, p.Min)
-	fault(p.Max < p.Base, "max", "is %v but must not be less than base, %v", p.Max, p.Base)
-	fault(p.Max > maxWait, "max", "is %v but must be at most %v", p.Max, maxWait)
-	fault(math.IsNaN(p.Factor) || p.Factor < 1 || p.Factor > 1000, "factor", "is %v but must be from 1 to 1000", p.Factor)
-	fault(!p.Jitter.valid(), "jitter", "must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only")
-	fault(p.MaxRetries < 0 || p.MaxRetries > RetriesCeiling, "maxRetries", "is %d but must be from 0 to %d", p.MaxRetries, RetriesCeiling)
-	fault(p.Deadline < 0, "deadline", "is %v but must not be negative", p.Deadline)
-	fault(p.Zone == nil, "timeZone", "is missing")
-	fault(p.IDs != ClaimIDs && p.IDs != AnyIDs, "ids", "must be claim or any")
-	fault(p.Unknown != Unknown && p.Unknown != Transient && p.Unknown != Permanent, "unknown", "must be UNKNOWN, TRANSIENT or PERMANENT")
+	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", "is %v but must be whole milliseconds, 1 or more", s.Base)
+	fault(s.Max < s.Min, "max", "is %v but must not be less than min, %v", s.Max, s.Min)
+	fault(s.Max < s.Base, "max", "is %v but must not be less than base, %v", s.Max, s.Base)
+	fault(s.Max > maxWait, "max", "is %v but must be at most %v", s.Max, maxWait)
+	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", "is %v but must be from 1 to 1000", s.Factor)
+	fault(!s.Jitter.valid(), "jitter", "must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only")
+	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", "is %d but must be from 0 to %d", s.MaxRetries, RetriesCeiling)
+	fault(s.Deadline < 0, "deadline", "is %v but must not be negative", s.Deadline)
+	fault(s.Zone == nil, "timeZone", "is missing")
+	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", "must be claim or any")
+	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", "must be UNKNOWN, TRANSIENT or PERMANENT")
 	return faults
 }
 

@@ -17,35 +17,35 @@ func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, setting string
-		change        func(*retry.Policy)
+		change        func(*retry.Settings)
 	}{
-		{"no name", "name", func(p *retry.Policy) { p.Name = "" }},
-		{"no base", "base", func(p *retry.Policy) { p.Base = 0 }},
-		{"a base below the millisecond", "base", func(p *retry.Policy) { p.Base = time.Minute + 1 }},
-		{"a factor that shrinks", "factor", func(p *retry.Policy) { p.Factor = 0.99 }},
-		{"a factor beyond reason", "factor", func(p *retry.Policy) { p.Factor = 1001 }},
-		{"no factor", "factor", func(p *retry.Policy) { p.Factor = math.NaN() }},
-		{"min below a unit", "min", func(p *retry.Policy) { p.Min = 0 }},
-		{"min between units", "min", func(p *retry.Policy) { p.Min = 90 * time.Second }},
-		{"max between units", "max", func(p *retry.Policy) { p.Max = minutes(10) + time.Second }},
-		{"max below min", "max", func(p *retry.Policy) { p.Min, p.Max, p.Base = minutes(20), minutes(10), minutes(10) }},
-		{"max below base", "max", func(p *retry.Policy) { p.Base, p.Max = minutes(20), minutes(10) }},
-		{"max beyond a year", "max", func(p *retry.Policy) { p.Max = 367 * 24 * time.Hour }},
-		{"an odd precision", "precision", func(p *retry.Policy) { p.Precision = time.Hour }},
-		{"no precision", "precision", func(p *retry.Policy) { p.Precision = 0 }},
-		{"no mode of jitter", "jitter", func(p *retry.Policy) { p.Jitter.Mode = "" }},
-		{"a share for full jitter", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterFull, Share: 0.1} }},
-		{"a negative share", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: -0.1} }},
-		{"a share of more than all", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 1.1} }},
-		{"a share that is no number", "jitter", func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: math.NaN()} }},
-		{"negative retries", "maxRetries", func(p *retry.Policy) { p.MaxRetries = -1 }},
-		{"retries without end", "maxRetries", func(p *retry.Policy) { p.MaxRetries = retry.RetriesCeiling + 1 }},
-		{"a negative deadline", "deadline", func(p *retry.Policy) { p.Deadline = -1 }},
-		{"no zone", "timeZone", func(p *retry.Policy) { p.Zone = nil }},
-		{"an odd form of ids", "ids", func(p *retry.Policy) { p.IDs = "uuid" }},
-		{"an odd class", "unknown", func(p *retry.Policy) { p.Unknown = "MAYBE" }},
+		{"no name", "name", func(p *retry.Settings) { p.Name = "" }},
+		{"no base", "base", func(p *retry.Settings) { p.Base = 0 }},
+		{"a base below the millisecond", "base", func(p *retry.Settings) { p.Base = time.Minute + 1 }},
+		{"a factor that shrinks", "factor", func(p *retry.Settings) { p.Factor = 0.99 }},
+		{"a factor beyond reason", "factor", func(p *retry.Settings) { p.Factor = 1001 }},
+		{"no factor", "factor", func(p *retry.Settings) { p.Factor = math.NaN() }},
+		{"min below a unit", "min", func(p *retry.Settings) { p.Min = 0 }},
+		{"min between units", "min", func(p *retry.Settings) { p.Min = 90 * time.Second }},
+		{"max between units", "max", func(p *retry.Settings) { p.Max = minutes(10) + time.Second }},
+		{"max below min", "max", func(p *retry.Settings) { p.Min, p.Max, p.Base = minutes(20), minutes(10), minutes(10) }},
+		{"max below base", "max", func(p *retry.Settings) { p.Base, p.Max = minutes(20), minutes(10) }},
+		{"max beyond a year", "max", func(p *retry.Settings) { p.Max = 367 * 24 * time.Hour }},
+		{"an odd precision", "precision", func(p *retry.Settings) { p.Precision = time.Hour }},
+		{"no precision", "precision", func(p *retry.Settings) { p.Precision = 0 }},
+		{"no mode of jitter", "jitter", func(p *retry.Settings) { p.Jitter.Mode = "" }},
+		{"a share for full jitter", "jitter", func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterFull, Share: 0.1} }},
+		{"a negative share", "jitter", func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: -0.1} }},
+		{"a share of more than all", "jitter", func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 1.1} }},
+		{"a share that is no number", "jitter", func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: math.NaN()} }},
+		{"negative retries", "maxRetries", func(p *retry.Settings) { p.MaxRetries = -1 }},
+		{"retries without end", "maxRetries", func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling + 1 }},
+		{"a negative deadline", "deadline", func(p *retry.Settings) { p.Deadline = -1 }},
+		{"no zone", "timeZone", func(p *retry.Settings) { p.Zone = nil }},
+		{"an odd form of ids", "ids", func(p *retry.Settings) { p.IDs = "uuid" }},
+		{"an odd class", "unknown", func(p *retry.Settings) { p.Unknown = "MAYBE" }},
 	} {
-		p := *plain(t)
+		p := plain(t).Settings
 		tt.change(&p)
 		made, err := retry.New(p)
 		var fault *retry.SettingError
@@ -57,7 +57,7 @@ func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
 
 func TestAllThatIsWrongWithAPolicyIsToldAtOnce(t *testing.T) {
 	t.Parallel()
-	p := *plain(t)
+	p := plain(t).Settings
 	p.Base, p.Factor, p.Rules = 0, 0, []retry.Rule{{ID: "empty"}}
 	_, err := retry.New(p)
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -70,31 +70,31 @@ func TestAllThatIsWrongWithAPolicyIsToldAtOnce(t *testing.T) {
 func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 	t.Parallel()
 	versions := map[string]string{plain(t).Version(): "the policy itself"}
-	for name, change := range map[string]func(*retry.Policy){
-		"name":            func(p *retry.Policy) { p.Name = "other" },
-		"base":            func(p *retry.Policy) { p.Base = minutes(6) },
-		"factor":          func(p *retry.Policy) { p.Factor = 3 },
-		"min":             func(p *retry.Policy) { p.Min = minutes(4) },
-		"max":             func(p *retry.Policy) { p.Max = minutes(241) },
-		"mode":            func(p *retry.Policy) { p.Jitter.Mode = retry.JitterFull },
-		"share":           func(p *retry.Policy) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 0.1} },
-		"precision":       func(p *retry.Policy) { p.Precision = time.Second },
-		"retries":         func(p *retry.Policy) { p.MaxRetries = 6 },
-		"deadline":        func(p *retry.Policy) { p.Deadline = time.Hour },
-		"zone":            func(p *retry.Policy) { p.Zone = saoPaulo(t) },
-		"ids":             func(p *retry.Policy) { p.IDs = retry.AnyIDs },
-		"unknown":         func(p *retry.Policy) { p.Unknown = retry.Permanent },
-		"empty error":     func(p *retry.Policy) { p.AcceptEmptyError = true },
-		"job overrides":   func(p *retry.Policy) { p.JobOverrides = true },
-		"a rule less":     func(p *retry.Policy) { p.Rules = p.Rules[:1] },
-		"a rule's class":  func(p *retry.Policy) { p.Rules[0].Class = retry.Permanent },
-		"a rule's id":     func(p *retry.Policy) { p.Rules[0].ID = "other" },
-		"contains":        func(p *retry.Policy) { p.Rules[0].Contains = []string{"OTHER"} },
-		"code":            func(p *retry.Policy) { p.Rules[0].Codes = []string{"1"} },
-		"pattern":         func(p *retry.Policy) { p.Rules[0].Pattern = "X" },
-		"unless":          func(p *retry.Policy) { p.Rules[0].Unless = "X" },
-		"order":           func(p *retry.Policy) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
-		"may have landed": func(p *retry.Policy) { p.InDoubt = nil },
+	for name, change := range map[string]func(*retry.Settings){
+		"name":            func(p *retry.Settings) { p.Name = "other" },
+		"base":            func(p *retry.Settings) { p.Base = minutes(6) },
+		"factor":          func(p *retry.Settings) { p.Factor = 3 },
+		"min":             func(p *retry.Settings) { p.Min = minutes(4) },
+		"max":             func(p *retry.Settings) { p.Max = minutes(241) },
+		"mode":            func(p *retry.Settings) { p.Jitter.Mode = retry.JitterFull },
+		"share":           func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 0.1} },
+		"precision":       func(p *retry.Settings) { p.Precision = time.Second },
+		"retries":         func(p *retry.Settings) { p.MaxRetries = 6 },
+		"deadline":        func(p *retry.Settings) { p.Deadline = time.Hour },
+		"zone":            func(p *retry.Settings) { p.Zone = saoPaulo(t) },
+		"ids":             func(p *retry.Settings) { p.IDs = retry.AnyIDs },
+		"unknown":         func(p *retry.Settings) { p.Unknown = retry.Permanent },
+		"empty error":     func(p *retry.Settings) { p.AcceptEmptyError = true },
+		"job overrides":   func(p *retry.Settings) { p.JobOverrides = true },
+		"a rule less":     func(p *retry.Settings) { p.Rules = p.Rules[:1] },
+		"a rule's class":  func(p *retry.Settings) { p.Rules[0].Class = retry.Permanent },
+		"a rule's id":     func(p *retry.Settings) { p.Rules[0].ID = "other" },
+		"contains":        func(p *retry.Settings) { p.Rules[0].Contains = []string{"OTHER"} },
+		"code":            func(p *retry.Settings) { p.Rules[0].Codes = []string{"1"} },
+		"pattern":         func(p *retry.Settings) { p.Rules[0].Pattern = "X" },
+		"unless":          func(p *retry.Settings) { p.Rules[0].Unless = "X" },
+		"order":           func(p *retry.Settings) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
+		"may have landed": func(p *retry.Settings) { p.InDoubt = nil },
 	} {
 		v := plain(t, change).Version()
 		if other, taken := versions[v]; taken {
@@ -102,7 +102,7 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 		}
 		versions[v] = name
 	}
-	if same := plain(t, func(p *retry.Policy) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
+	if same := plain(t, func(p *retry.Settings) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
 		t.Error("where a rule comes from decides nothing, but is in the version")
 	}
 }
@@ -130,7 +130,7 @@ func TestMinutesAreRoundedUp(t *testing.T) {
 	for wait, want := range map[time.Duration]int{
 		0: 0, time.Millisecond: 1, time.Second: 1, time.Minute: 1, time.Minute + time.Millisecond: 2, minutes(240): 240,
 	} {
-		if got := (&retry.Decision{Backoff: wait}).BackoffMinutes(); got != want {
+		if got := (&retry.Decision{Wait: retry.Wait{Backoff: wait}}).BackoffMinutes(); got != want {
 			t.Errorf("%v is %d minutes, want %d", wait, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestMinutesAreRoundedUp(t *testing.T) {
 
 func TestAnIDIsOneWordWhereAPolicyTakesAnyID(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) { p.IDs = retry.AnyIDs })
+	p := plain(t, func(p *retry.Settings) { p.IDs = retry.AnyIDs })
 	for id, valid := range map[string]bool{
 		"job_123": true, "123e4567-e89b-12d3-a456-426614174000": true, "mail:2025/01.7": true, "CLM-ÇÃO-7": true,
 		"": false, "-1": false, "a b": false, "a@b.c": false, "é": false, "a\n": false, "_a": false,

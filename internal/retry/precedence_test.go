@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // Five things can be said about a failed submission, and any two of them at once. Which one decides is written down here
@@ -105,8 +106,8 @@ func TestAPermanentRuleIsAskedBeforeEarlierRulesOfAnotherClass(t *testing.T) {
 
 func TestOfTwoRulesOfAClassTheFirstIsNamed(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) {
-		p.Rules = append(p.Rules, retry.Rule{ID: "permanent.later", Class: retry.Permanent, Matcher: retry.Matcher{Contains: []string{"FAT"}}})
+	p := plain(t, func(p *retry.Settings) {
+		p.Rules = append(p.Rules, retry.Rule{ID: "permanent.later", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FAT"}}})
 	})
 	if got := p.Classify("FATAL"); got.RuleID != "permanent.FATAL" {
 		t.Errorf("classified by %s, want permanent.FATAL", got.RuleID)
@@ -119,7 +120,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 	for class, outcome := range map[retry.Class]retry.Outcome{
 		retry.Unknown: retry.OutcomeRetry, retry.Transient: retry.OutcomeRetry, retry.Permanent: retry.OutcomePermanent,
 	} {
-		d := answer(t, plain(t, func(p *retry.Policy) { p.Unknown = class }), request("what is this", 0))
+		d := answer(t, plain(t, func(p *retry.Settings) { p.Unknown = class }), request("what is this", 0))
 		if d.Outcome != outcome || d.Error.Class != class || d.Error.RuleID != "unknown" {
 			t.Errorf("unknown: %s gives %v, class %s by %s", class, d.Outcome, d.Error.Class, d.Error.RuleID)
 		}
@@ -128,7 +129,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 
 func TestABlankErrorIsUnknownWhateverThePolicySaysOfUnknownTexts(t *testing.T) {
 	t.Parallel()
-	p := plain(t, func(p *retry.Policy) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
+	p := plain(t, func(p *retry.Settings) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
 	d := answer(t, p, request(" \n", 0))
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {
 		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.RuleID)

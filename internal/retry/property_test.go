@@ -15,7 +15,7 @@ func drawPolicy(t *rapid.T) *retry.Policy {
 	precision := rapid.SampledFrom([]time.Duration{time.Minute, time.Second, time.Millisecond}).Draw(t, "precision")
 	shortest := time.Duration(rapid.Int64Range(1, 600).Draw(t, "min")) * precision
 	longest := shortest + time.Duration(rapid.Int64Range(0, 500_000).Draw(t, "max over min"))*precision
-	p := retry.Policy{
+	p := retry.Settings{
 		Name:      rapid.StringMatching(`[a-z][a-z0-9-]{0,20}`).Draw(t, "name"),
 		Base:      time.Duration(rapid.Int64Range(1, int64(longest/time.Millisecond)).Draw(t, "base")) * time.Millisecond,
 		Factor:    rapid.SampledFrom([]float64{1, 1.1, 1.5, 2, 3.7, 5, 1000}).Draw(t, "factor"),
@@ -142,7 +142,7 @@ func TestABandLiesWithinTheBoundsAndNeverShrinksFromRetryToRetry(t *testing.T) {
 func TestDecorrelatedJitterDrawsUpToThreeTimesTheWaitBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := plain(t, func(p *retry.Policy) {
+		p := plain(t, func(p *retry.Settings) {
 			p.Jitter.Mode = retry.JitterDecorrelated
 			p.Base = time.Duration(rapid.IntRange(1, 60).Draw(t, "base")) * time.Minute
 		})

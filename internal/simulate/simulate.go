@@ -108,7 +108,7 @@ func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, e
 // own; they only cost less, because no other rule has to read it first.
 func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
-	lean := *p
+	lean := p.Settings
 	lean.Rules, lean.InDoubt = nil, nil // what may have landed is advice, which changes no wait
 	lean.IDs = retry.AnyIDs             // the ids of a simulation are of either form
 	for _, rule := range p.Rules {
@@ -121,7 +121,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 
 // WithoutJitter is the same policy with every wait as it is before jitter. Its name stays.
 func WithoutJitter(p *retry.Policy) (*retry.Policy, error) {
-	plain := *p
+	plain := p.Settings
 	plain.Jitter = retry.Jitter{Mode: retry.JitterNone}
 	return retry.New(plain)
 }

@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
@@ -44,9 +45,9 @@ func run(t *testing.T, p *retry.Policy, s simulate.Scenario) *simulate.Result {
 }
 
 // changed is tiss with something else in it.
-func changed(t *testing.T, change func(*retry.Policy)) *retry.Policy {
+func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 	t.Helper()
-	p := *policy.BuiltIn("tiss")
+	p := policy.BuiltIn("tiss").Settings
 	change(&p)
 	made, err := retry.New(p)
 	if err != nil {
@@ -107,7 +108,7 @@ func TestClaimsThatFailTogetherComeBackTogetherButForTheJitter(t *testing.T) {
 }
 
 func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
-	short := changed(t, func(p *retry.Policy) { p.Deadline = time.Hour })
+	short := changed(t, func(p *retry.Settings) { p.Deadline = time.Hour })
 	if got := run(t, short, scenario(nil)); got.Deadline != 100 || got.Exhausted != 0 {
 		t.Errorf("after the deadline: %+v", got)
 	}
@@ -145,7 +146,7 @@ func TestTheSameSeedIsTheSameSimulation(t *testing.T) {
 }
 
 func TestEveryPolicyGetsTheSameClaims(t *testing.T) {
-	never := changed(t, func(p *retry.Policy) { p.MaxRetries = 0 })
+	never := changed(t, func(p *retry.Settings) { p.MaxRetries = 0 })
 	s := scenario(func(s *simulate.Scenario) { s.Claims, s.Arrivals, s.FailureRate = 1000, 6*time.Hour, 0.1 })
 	if a, b := run(t, never, s), run(t, policy.BuiltIn("tiss"), s); a.AtOnce != b.AtOnce {
 		t.Errorf("%d claims are accepted at once under one policy, %d under the other", a.AtOnce, b.AtOnce)
@@ -170,7 +171,7 @@ func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
 	builtIns := policy.BuiltIns()
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := builtIns.Get(rapid.SampledFrom(builtIns.Names()).Draw(t, "policy"))
-		p = drawn(t, *p)
+		p = drawn(t, p.Settings)
 		text := rapid.SampledFrom(texts).Draw(t, "text")
 		lean, err := simulate.ForText(p, text)
 		if err != nil {
@@ -195,7 +196,7 @@ func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
 }
 
 // drawn changes what of a policy bears on its waits.
-func drawn(t *rapid.T, p retry.Policy) *retry.Policy {
+func drawn(t *rapid.T, p retry.Settings) *retry.Policy {
 	p.Jitter = rapid.SampledFrom([]retry.Jitter{
 		{Mode: retry.JitterNone},
 		{Mode: retry.JitterProportional, Share: 0.2},
@@ -216,9 +217,9 @@ func drawn(t *rapid.T, p retry.Policy) *retry.Policy {
 
 // The time that a simulation takes is its tries times the cost of one decision. A policy's rules have no part in it.
 func TestTheRulesOfAPolicyCostOnce(t *testing.T) {
-	many := changed(t, func(p *retry.Policy) {
+	many := changed(t, func(p *retry.Settings) {
 		for range 200 {
-			p.Rules = append(p.Rules, retry.Rule{ID: "slow", Class: retry.Permanent, Matcher: retry.Matcher{Pattern: `(A+B?)+C{3}`}})
+			p.Rules = append(p.Rules, retry.Rule{ID: "slow", Class: retry.Permanent, Condition: match.Condition{Pattern: `(A+B?)+C{3}`}})
 		}
 	})
 	lean, err := simulate.ForText(many, "TIMEOUT")

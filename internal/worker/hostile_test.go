@@ -20,6 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/match"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -103,7 +104,7 @@ func readers(tb testing.TB) []reader {
 		{"a job", 256 << 10, func(text string) { h.Handle(context.Background(), []job.Job{newJob(jobWith(text))}) }},
 	}
 	for p := range own.All() {
-		all = append(all, reader{"policy " + p.Name, retry.MaxClassifiedBytes, func(text string) { _, _ = p.Decide(request(text), now) }})
+		all = append(all, reader{"policy " + p.Name, match.MaxBytes, func(text string) { _, _ = p.Decide(request(text), now) }})
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package retry
+package match
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ const CodeMark = "{code}"
 type placed struct {
 	expression *regexp.Regexp
 	// around is the pattern with anything in the place of the code, for its literals.
-	around *expression
+	around *Expression
 	// groups are the numbers of the groups that hold a code.
 	groups []int
 	// numbers are the codes that are made of digits, others are those that are not.
@@ -24,28 +24,26 @@ type placed struct {
 	others  []word
 }
 
-// placements makes the patterns with the mark ready, each for all rules that have it. It returns what is wrong with them.
-func placements(rules []*Rule) (faults []error) {
-	samePattern := map[string][]*Rule{}
-	for _, r := range rules {
-		if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) > 0 {
-			samePattern[r.Pattern] = append(samePattern[r.Pattern], r)
+// Place compiles the patterns with the mark [CodeMark], each once for all the matchers that have it. It returns the faults by
+// the index of their matcher.
+func Place(matchers []*Matcher) map[int]Fault {
+	faults := map[int]Fault{}
+	samePattern := map[string][]int{}
+	for i, m := range matchers {
+		if strings.Contains(m.Pattern, CodeMark) && len(m.Codes) > 0 {
+			samePattern[m.Pattern] = append(samePattern[m.Pattern], i)
 		}
 	}
-	for _, r := range rules { // in their order, for the sake of the faults
-		same := samePattern[r.Pattern]
-		if len(same) == 0 || same[0] != r {
-			continue
-		}
+	for pattern, same := range samePattern {
 		var codes []string
-		for _, one := range same {
-			codes = append(codes, one.Codes...)
+		for _, i := range same {
+			codes = append(codes, matchers[i].Codes...)
 		}
-		p, err := place(r.Pattern, codes)
-		for _, one := range same {
-			one.placed = p
+		p, err := place(pattern, codes)
+		for _, i := range same {
+			matchers[i].placed = p
 			if err != nil {
-				faults = append(faults, &SettingError{Rule: one.ID, Setting: "pattern", Problem: fmt.Sprintf("is no regular expression: %v", err)})
+				faults[i] = Fault{"pattern", fmt.Sprintf("is no regular expression: %v", err)}
 			}
 		}
 	}
@@ -53,7 +51,7 @@ func placements(rules []*Rule) (faults []error) {
 }
 
 func place(pattern string, codes []string) (*placed, error) {
-	around, err := express(strings.ReplaceAll(pattern, CodeMark, "(?:.)"))
+	around, err := compile(strings.ReplaceAll(pattern, CodeMark, "(?:.)"))
 	if err != nil {
 		return nil, err // told without hundreds of codes
 	}
@@ -96,11 +94,11 @@ const maxPasses = 4
 //
 // A match can hide another one that begins inside of it, and that may be the permanent one. So what was found is put out
 // of the way and the text read again, as long as there is a code left that could be in another match.
-func (p *placed) find(t *text) (found [][]string) {
-	upper := t.upper
+func (p *placed) find(t *Text) (found [][]string) {
+	upper := t.Upper
 	var seen map[string]bool
 	for range maxPasses {
-		if !p.hasCode(upper) || !p.around.may(t) {
+		if !p.hasCode(upper) || !p.around.May(t) {
 			break
 		}
 		matches := p.expression.FindAllStringSubmatchIndex(upper, -1)

@@ -1,19 +1,20 @@
-package retry
+package match
 
 import "strings"
 
-// MaxClassifiedBytes is how much of an error text is read to classify it. What an insurer's system says about the
+// MaxBytes is how much of an error text is read. What an insurer's system says about the
 // error stands at the beginning; a stack trace behind it must not cost unbounded time.
-const MaxClassifiedBytes = 64 << 10
+const MaxBytes = 64 << 10
 
-// text is an error text as the rules read it: its beginning, in upper case.
+// Text is an error text as conditions read it. [Text.Read] fills it; it is used by one goroutine.
 //
 // A policy looks for some hundred words in every text and finds one of them, or none. So the text notes once which
 // triples of bytes it has, and a word whose triples are not among them is not searched for.
-type text struct {
-	upper   string
+type Text struct {
+	// Upper is the beginning of the text, at most [MaxBytes], in upper case.
+	Upper   string
 	triples [tripleBits / 64]uint64
-	// found is what the patterns with the mark have found, of which there are known; see [text.find].
+	// found is what the patterns with the mark have found, of which there are known; see [Text.find].
 	found [8]foundBy
 	known int
 }
@@ -21,10 +22,11 @@ type text struct {
 // tripleBits is how many bits note the triples: enough that a text of a line sets few of them.
 const tripleBits = 1 << 13
 
-func (t *text) read(errorText string) {
-	t.upper = strings.ToUpper(errorText[:min(len(errorText), MaxClassifiedBytes)])
-	for i := 2; i < len(t.upper); i++ {
-		bit := triple(t.upper[i-2], t.upper[i-1], t.upper[i])
+// Read prepares an error text for the search.
+func (t *Text) Read(errorText string) {
+	t.Upper = strings.ToUpper(errorText[:min(len(errorText), MaxBytes)])
+	for i := 2; i < len(t.Upper); i++ {
+		bit := triple(t.Upper[i-2], t.Upper[i-1], t.Upper[i])
 		t.triples[bit/64] |= 1 << (bit % 64)
 	}
 }
@@ -53,19 +55,19 @@ func makeWords(texts []string) []word {
 }
 
 // search returns the first of the words that the text contains, -1 for none.
-func (t *text) search(words []word) int {
+func (t *Text) search(words []word) int {
 	for i := range words {
-		if w := &words[i]; t.may(w) && strings.Contains(t.upper, w.text) {
+		if w := &words[i]; t.may(w) && strings.Contains(t.Upper, w.text) {
 			return i
 		}
 	}
 	return -1
 }
 
-// searchAlone is search for codes that stand alone; see [standsAlone].
-func (t *text) searchAlone(codes []word) int {
+// searchAlone is search for codes that stand alone; see [StandsAlone].
+func (t *Text) searchAlone(codes []word) int {
 	for i := range codes {
-		if c := &codes[i]; t.may(c) && standsAlone(t.upper, c.text) {
+		if c := &codes[i]; t.may(c) && StandsAlone(t.Upper, c.text) {
 			return i
 		}
 	}
@@ -79,7 +81,7 @@ type foundBy struct {
 }
 
 // find is what a pattern with the mark finds in the text. It looks once for all the rules that ask.
-func (t *text) find(p *placed) [][]string {
+func (t *Text) find(p *placed) [][]string {
 	for i := range t.known {
 		if t.found[i].pattern == p {
 			return t.found[i].codes
@@ -94,7 +96,7 @@ func (t *text) find(p *placed) [][]string {
 }
 
 // may reports whether the text can contain the word.
-func (t *text) may(w *word) bool {
+func (t *Text) may(w *word) bool {
 	return len(w.text) < 3 ||
 		t.triples[w.first/64]&(1<<(w.first%64)) != 0 && t.triples[w.last/64]&(1<<(w.last%64)) != 0
 }

@@ -1,4 +1,4 @@
-package retry
+package match
 
 import (
 	"cmp"
@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// expression is a regular expression that is only asked where it can match: every text that it matches has one of its
+// Expression is a regular expression that is only asked where it can match: every text that it matches has one of its
 // literals. Looking for those costs a hundredth.
-type expression struct {
+type Expression struct {
 	*regexp.Regexp
 	literals []word // none where nothing is known
 }
 
-// express compiles a regular expression; it returns nil for an empty one.
-func express(pattern string) (*expression, error) {
+// compile compiles a regular expression; it returns nil for an empty one.
+func compile(pattern string) (*Expression, error) {
 	if pattern == "" {
 		return nil, nil //nolint:nilnil // no condition is no fault
 	}
@@ -24,35 +24,29 @@ func express(pattern string) (*expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &expression{Regexp: compiled}
+	e := &Expression{Regexp: compiled}
 	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
 		e.literals = makeWords(fewest(literals(parsed)))
 	}
 	return e, nil
 }
 
-// mustExpress is express for what is written in the code.
-func mustExpress(pattern string) *expression {
-	e, err := express(pattern)
+// MustCompile compiles an expression that is written in the code.
+func MustCompile(pattern string) *Expression {
+	e, err := compile(pattern)
 	if err != nil {
 		panic(err)
 	}
 	return e
 }
 
-// may reports whether the expression can match in the text.
-func (e *expression) may(t *text) bool { return len(e.literals) == 0 || t.search(e.literals) >= 0 }
+// May reports whether the expression can match in the text.
+func (e *Expression) May(t *Text) bool { return len(e.literals) == 0 || t.search(e.literals) >= 0 }
 
-func (e *expression) matches(t *text) bool { return e.may(t) && e.MatchString(t.upper) }
+func (e *Expression) matches(t *Text) bool { return e.May(t) && e.MatchString(t.Upper) }
 
 // maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
 const maxLiterals = 256
-
-// ReadsEveryText reports whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
-// pattern rules it out before. It is known of the rules of a policy that [New] has made.
-func (m *Matcher) ReadsEveryText() bool {
-	return len(m.words) == 0 && len(m.codes) == 0 && m.pattern != nil && len(m.pattern.literals) == 0
-}
 
 // fewest leaves out what has another one of the texts in it.
 func fewest(texts []string) (kept []string) {

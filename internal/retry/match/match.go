@@ -1,4 +1,6 @@
-package retry
+// Package match finds words, codes and patterns in the error text of a failed submission. It knows no policy and no claim:
+// a rule's [Condition] is compiled to a [Matcher], and that is asked about a [Text].
+package match
 
 import (
 	"fmt"
@@ -8,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Matcher looks for something in an error text, which it reads in upper case. All conditions that are given must hold.
-type Matcher struct {
+// Condition says what to look for in an error text, which is read in upper case. All that is given must hold.
+type Condition struct {
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too.
 	Contains []string
 	// Codes: any of these stands by itself in the text, and not as a part of a number, an amount, a date or an id. Where
@@ -19,58 +21,87 @@ type Matcher struct {
 	Pattern string
 	// Unless is a regular expression that must not match; empty for none.
 	Unless string
+}
 
+// Upper returns the condition with its words and codes in upper case, as texts are read.
+func (c Condition) Upper() Condition {
+	upper := func(words []string) []string {
+		words = slices.Clone(words)
+		for i, word := range words {
+			words[i] = strings.ToUpper(word)
+		}
+		return words
+	}
+	c.Contains, c.Codes = upper(c.Contains), upper(c.Codes)
+	return c
+}
+
+// ReadsEveryText reports whether the pattern is tried on every text, because neither a word nor a code nor a literal of the
+// pattern rules it out before.
+func (c Condition) ReadsEveryText() bool {
+	m, faults := New(c)
+	return faults == nil && len(m.words) == 0 && len(m.codes) == 0 && m.pattern != nil && len(m.pattern.literals) == 0
+}
+
+// Matcher is a compiled [Condition]. It is made by [New].
+type Matcher struct {
+	Condition
 	// pattern and unless are nil where they are empty; placed takes the place of a pattern with the mark.
-	pattern, unless *expression
+	pattern, unless *Expression
 	placed          *placed
 	// words and codes are Contains and Codes, made ready for a search.
 	words, codes []word
 }
 
-// compile makes the rule ready. It returns all that is wrong with it.
-func (r *Rule) compile() (faults []error) {
+// Fault is one thing that is wrong with a condition.
+type Fault struct {
+	// Setting is contains, code, pattern or unless.
+	Setting string
+	// Problem completes a sentence that begins with the setting.
+	Problem string
+}
+
+// New compiles a condition, or returns all that is wrong with it. A pattern with the mark [CodeMark] is compiled by [Place].
+func New(c Condition) (*Matcher, []Fault) {
+	m := &Matcher{Condition: c.Upper()}
+	var faults []Fault
 	fault := func(setting, problem string, args ...any) {
-		faults = append(faults, &SettingError{Rule: r.ID, Setting: setting, Problem: fmt.Sprintf(problem, args...)})
+		faults = append(faults, Fault{setting, fmt.Sprintf(problem, args...)})
 	}
-	if r.ID == "" {
-		fault("id", "is missing: decisions and the audit trail name their rule")
-	}
-	if len(r.Contains) == 0 && len(r.Codes) == 0 && r.Pattern == "" {
+	if len(c.Contains) == 0 && len(c.Codes) == 0 && c.Pattern == "" {
 		fault("contains", "is missing, and so are code and pattern: one of them is needed")
 	}
 	for _, list := range []struct {
 		setting string
-		words   *[]string
-	}{{"contains", &r.Contains}, {"code", &r.Codes}} {
-		*list.words = slices.Clone(*list.words)
-		for i, word := range *list.words {
+		words   []string
+	}{{"contains", c.Contains}, {"code", c.Codes}} {
+		for _, word := range list.words {
 			if strings.TrimSpace(word) == "" {
 				fault(list.setting, "has an empty text")
 			}
-			(*list.words)[i] = strings.ToUpper(word)
 		}
 	}
-	r.words, r.codes, r.placed = makeWords(r.Contains), makeWords(r.Codes), nil
-	if strings.Contains(r.Pattern, CodeMark) && len(r.Codes) == 0 {
-		fault("pattern", "has %s, but there is no code", CodeMark)
-	}
-	pattern := r.Pattern
+	m.words, m.codes = makeWords(m.Contains), makeWords(m.Codes)
+	pattern := c.Pattern
 	if strings.Contains(pattern, CodeMark) {
-		pattern = "" // see placements
+		if len(c.Codes) == 0 {
+			fault("pattern", "has %s, but there is no code", CodeMark)
+		}
+		pattern = "" // see Place
 	}
 	var err error
-	if r.pattern, err = express(pattern); err != nil {
+	if m.pattern, err = compile(pattern); err != nil {
 		fault("pattern", "is no regular expression: %v", err)
 	}
-	if r.unless, err = express(r.Unless); err != nil {
+	if m.unless, err = compile(c.Unless); err != nil {
 		fault("unless", "is no regular expression: %v", err)
 	}
-	return faults
+	return m, faults
 }
 
-// match looks for the matcher's conditions in a text, the cheap ones first. It returns the code or the word that it
-// found, which is always one of the matcher's own.
-func (m *Matcher) match(t *text) (found string, matches bool) {
+// Match reports whether the condition holds of a text; the cheap parts of it are tried first. found is the code or the word
+// that was found, which is always one of the condition's own; it is empty for a pattern without codes.
+func (m *Matcher) Match(t *Text) (found string, matches bool) {
 	if len(m.words) > 0 {
 		i := t.search(m.words)
 		if i < 0 {
@@ -96,8 +127,8 @@ func (m *Matcher) match(t *text) (found string, matches bool) {
 	return found, true
 }
 
-// standsAlone reports whether the code is a word of its own somewhere in the text.
-func standsAlone(text, code string) bool {
+// StandsAlone reports whether the code is a word of its own somewhere in the text.
+func StandsAlone(text, code string) bool {
 	return occurs(text, code, func(before, behind string) bool { return !joinedBefore(before) && !joinedBehind(behind) })
 }
 
