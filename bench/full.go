@@ -18,6 +18,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
@@ -151,7 +152,7 @@ func patterns() ([]audit.Record, error) {
 	made.seen = func(batch []audit.Record) { records = append(records, batch...) }
 	trail := worker.Trail{Recorder: made, Rounds: made, Secret: secret, Cluster: "zeebe"}
 	handler := worker.NewHandler(worker.Options{
-		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: time.Now,
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: time.Now,
 		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: zap.NewNop(),
 	})
 	claims := mixed(0, 100)

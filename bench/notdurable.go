@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
@@ -78,7 +79,7 @@ func workNotDurably(ctx context.Context) error {
 	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
 	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All())
 	handler := worker.NewHandler(worker.Options{
-		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 		Trail: trail, Now: time.Now, Observer: numbers, Logger: log,
 	})
 	var loops errgroup.Group
@@ -87,8 +88,8 @@ func workNotDurably(ctx context.Context) error {
 		fetch   []string
 		handler job.Handler
 	}{
-		{worker.JobType, worker.FetchVariables(), handler},
-		{worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
+		{contract.JobType, contract.DecisionVariables(), handler},
+		{contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
 	} {
 		loop := zeebe.NewWorker(client, zeebe.Options{
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,

@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/failpoint"
@@ -124,16 +125,16 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
 			Trail: trail, Now: failpoint.Now, Observer: observerOf(jobType.Type, numbers), Logger: log,
 		})
-		a.addLoop(jobType.Type, worker.FetchVariables(), handler, trail)
+		a.addLoop(jobType.Type, contract.DecisionVariables(), handler, trail)
 	}
-	a.addLoop(worker.OutcomeJobType, worker.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, numbers, log), trail)
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, numbers, log), trail)
 	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }
 
 // observerOf is where the decisions about a job type are counted.
 func observerOf(jobType string, numbers *metrics.Metrics) worker.Observer {
-	if jobType == worker.BackoffJobType {
+	if jobType == contract.BackoffJobType {
 		return metrics.Sibling{Metrics: numbers}
 	}
 	return numbers

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 )
 
 var noon = time.Date(2026, 1, 12, 12, 0, 0, 0, time.UTC)
@@ -22,7 +23,7 @@ func decisions(n int, kind audit.Kind, prefix string) (records []audit.Record) {
 
 // outcome is the end of a round that began to fail so long ago; a negative time is not known.
 func outcome(kind audit.Kind, retries, attempts int, took time.Duration) audit.Record {
-	d := audit.Detail{Attempts: attempts}
+	d := contract.Detail{Attempts: attempts}
 	if first := noon.Add(-took); took >= 0 {
 		d.FirstFailureTime = &first
 	}

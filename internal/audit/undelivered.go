@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/contract"
 )
 
 // Answered notes that the answer of a record has reached the broker.
@@ -107,12 +109,12 @@ func undelivered(r *Record) Record {
 	key := r.Key
 	sum := sha256.Sum256(append([]byte("undelivered\x00"), r.Inputs[:]...))
 	copy(key.Inputs[:], sum[:])
-	detail := `{"undelivered":"` + r.Hash.String() + `"}`
-	if facts, err := r.Facts(); err == nil && facts.Traceparent != "" {
-		detail = WithTraceparent(detail, facts.Traceparent)
+	detail := contract.Detail{Undelivered: r.Hash.String()}
+	if facts, err := r.Facts(); err == nil {
+		detail.Traceparent = facts.Traceparent
 	}
 	return Record{
 		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail,
+		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -17,7 +17,7 @@ import (
 // beforehand is told afterwards in the same words. Records of older versions lack part of it; nothing is said of that part.
 
 // classWords says which class an error has, and why.
-func classWords(class string, x *audit.Explanation) string {
+func classWords(class string, x *contract.Explanation) string {
 	switch {
 	case x.MatchedCode != "":
 		return fmt.Sprintf("%s: it contains %s (rule %s)", class, x.MatchedCode, x.RuleID)
@@ -31,12 +31,12 @@ func classWords(class string, x *audit.Explanation) string {
 }
 
 // waitWords says how long the wait is, and why. jittered is the wait, or the band that it is in.
-func waitWords(x *audit.Explanation, jittered string) string {
+func waitWords(x *contract.Explanation, jittered string) string {
 	before := isoWords(x.DelayBeforeJitter)
 	pulled := slices.Contains(x.Bounds, "DEADLINE") && x.Deadline != nil
 	text := before + ", with jitter " + jittered
 	switch {
-	case x.Reason == string(retry.StepHint):
+	case x.Reason == retry.StepHint:
 		text = fmt.Sprintf("%s, no jitter: %s%s", jittered, hintWords(x.Hint), hintBounds(x, jittered, pulled))
 	case pulled:
 		return fmt.Sprintf("%s, pulled forward to the deadline %s: %s", before, utc(*x.Deadline), jittered)
@@ -52,7 +52,7 @@ func waitWords(x *audit.Explanation, jittered string) string {
 }
 
 // policyBounds says which bounds have cut the band that the wait was drawn from.
-func policyBounds(x *audit.Explanation) string {
+func policyBounds(x *contract.Explanation) string {
 	var names []string
 	for _, bound := range x.Bounds {
 		if bound != "DEADLINE" {
@@ -67,7 +67,7 @@ func policyBounds(x *audit.Explanation) string {
 
 // hintBounds says how far the wait is from the hint. Where the deadline shortened the wait after that, it is no longer the
 // bound itself.
-func hintBounds(x *audit.Explanation, wait string, pulled bool) string {
+func hintBounds(x *contract.Explanation, wait string, pulled bool) string {
 	switch {
 	case slices.Contains(x.Bounds, "MAX") && !pulled:
 		return ", capped at " + wait
@@ -81,18 +81,18 @@ func hintBounds(x *audit.Explanation, wait string, pulled bool) string {
 }
 
 // hintWords says what the other side asked for.
-func hintWords(h *audit.Hint) string {
+func hintWords(h *contract.Hint) string {
 	if h == nil {
 		return "the other side's time"
 	}
 	where := "Retry-After"
-	if h.Source == string(retry.HintVariable) {
+	if h.Source == retry.HintVariable {
 		where = "variable retryAfter"
 	}
 	switch {
 	case h.Until == nil:
 		return fmt.Sprintf("the other side asked to come back after %s (%s)", isoWords(h.After), where)
-	case h.Source == string(retry.HintWindow):
+	case h.Source == retry.HintWindow:
 		return "the insurer's window for submissions opens " + utc(*h.Until)
 	default:
 		return fmt.Sprintf("the other side asked to come back at %s (%s)", utc(*h.Until), where)
@@ -100,10 +100,10 @@ func hintWords(h *audit.Hint) string {
 }
 
 // settledWords names the step of the rule that settled the decision.
-func settledWords(x *audit.Explanation) string {
+func settledWords(x *contract.Explanation) string {
 	by, known := map[retry.Step]string{
 		retry.StepCount: "count", retry.StepPermanent: "class", retry.StepDeadline: "deadline", retry.StepHint: "hint", retry.StepBackoff: "back-off",
-	}[retry.Step(x.Reason)]
+	}[x.Reason]
 	if !known {
 		return ""
 	}
@@ -111,19 +111,19 @@ func settledWords(x *audit.Explanation) string {
 }
 
 // adviceWords says what to do before the claim is sent again.
-func adviceWords(x *audit.Explanation) string {
+func adviceWords(x *contract.Explanation) string {
 	switch x.Advice {
 	case "":
 		return ""
-	case string(retry.AdviceCheckStatus):
+	case retry.AdviceCheckStatus:
 		return "check the protocol's status before sending again, for it may have arrived"
 	default:
-		return x.Advice
+		return string(x.Advice)
 	}
 }
 
 // overridesWords lists what task or job had changed of the policy.
-func overridesWords(o *audit.Overrides) string {
+func overridesWords(o *contract.Overrides) string {
 	var words []string
 	if o.MaxRetries != nil {
 		words = append(words, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
@@ -137,14 +137,14 @@ func overridesWords(o *audit.Overrides) string {
 }
 
 // ignoredWords lists the variables that could not be read, and why.
-func ignoredWords(ignored []audit.Ignored) string {
+func ignoredWords(ignored []contract.Ignored) string {
 	why := map[retry.IgnoredReason]string{
 		retry.IgnoredType: "is neither a text nor a number", retry.IgnoredUnreadable: "has no known form",
 		retry.IgnoredAmbiguous: "can mean more than one thing", retry.IgnoredNegative: "is negative", retry.IgnoredYear: "has an impossible year",
 	}
 	words := make([]string, len(ignored))
 	for i, one := range ignored {
-		words[i] = one.Variable + " " + cmp.Or(why[retry.IgnoredReason(one.Reason)], one.Reason)
+		words[i] = one.Variable + " " + cmp.Or(why[one.Reason], string(one.Reason))
 	}
 	return strings.Join(words, ", ")
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,11 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/worker"
 )
 
 func newExplain(now clock) *cobra.Command {
@@ -99,7 +97,7 @@ func (q *asked) read(p *retry.Policy) (faults []error) {
 		flag, text string
 		into       *time.Time
 	}{{"retry-until", q.retryUntil, &q.RetryUntil}, {"first-failure", q.firstFailure, &q.FirstFailure}} {
-		t, ok := worker.ParseTime(f.text, zone)
+		t, ok := retry.ParseRetryUntil(f.text, zone)
 		fault(f.text != "" && !ok, "--%s is %q but must be %s", f.flag, f.text, retry.RuleTime)
 		*f.into = t
 	}
@@ -137,7 +135,7 @@ type explanation struct {
 	// Instance is the process instance key; absent where none was given.
 	Instance int64 `json:"processInstanceKey,omitempty"`
 	// Decision is the object that a process would get. Where the wait is known as a band only, it has no backoffDuration.
-	Decision audit.Explanation `json:"retryDecision"`
+	Decision contract.Explanation `json:"retryDecision"`
 	// Waits tells how much is known of the waits in the schedule.
 	Waits knowledge `json:"waits"`
 	// Schedule is the waits from this decision on, empty where it stops.
@@ -185,9 +183,7 @@ func explain(p *retry.Policy, q *asked, now time.Time) (explanation, error) {
 		Schedule:       []step{}, // in JSON a list, even where it is empty
 		claims:         p.IDs == retry.ClaimIDs,
 	}
-	if err := json.Unmarshal([]byte(worker.Explain(&d)), &e.Decision); err != nil {
-		return explanation{}, err
-	}
+	e.Decision = contract.Explain(&d)
 	if d.Outcome == retry.OutcomeRetry {
 		s := schedule{policy: p, request: request, waits: waits, deadline: d.Deadline, now: now}
 		e.Schedule, e.lacksTime = s.steps(&d)

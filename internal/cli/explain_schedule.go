@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -107,11 +108,11 @@ func (s *step) tell() {
 	s.BeforeJitter, s.Shortest, s.Longest, s.Wait = minutes(s.beforeJitter), minutes(s.shortest), minutes(s.longest), minutes(s.wait)
 	s.TotalShortest, s.TotalLongest, s.Total = minutes(s.totalShortest), minutes(s.totalLongest), minutes(s.total)
 	s.ISO = stepISO{
-		BeforeJitter: retry.ISODuration(s.beforeJitter), Shortest: retry.ISODuration(s.shortest), Longest: retry.ISODuration(s.longest),
-		TotalShortest: retry.ISODuration(s.totalShortest), TotalLongest: retry.ISODuration(s.totalLongest),
+		BeforeJitter: contract.ISODuration(s.beforeJitter), Shortest: contract.ISODuration(s.shortest), Longest: contract.ISODuration(s.longest),
+		TotalShortest: contract.ISODuration(s.totalShortest), TotalLongest: contract.ISODuration(s.totalLongest),
 	}
 	if s.wait > 0 {
-		s.ISO.Wait, s.ISO.Total = retry.ISODuration(s.wait), retry.ISODuration(s.total)
+		s.ISO.Wait, s.ISO.Total = contract.ISODuration(s.wait), contract.ISODuration(s.total)
 	}
 }
 

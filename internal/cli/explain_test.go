@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	handlers "hospital.example/analyze-retry/internal/worker"
 )
 
 // explained is what explain says today, on a terminal of 80 columns.
@@ -181,7 +181,9 @@ func TestExplainAnswersWithTheObjectThatTheProcessGets(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want, got struct{ RetryDecision any }
-	if err := json.Unmarshal([]byte(handlers.Explain(&d)), &want.RetryDecision); err != nil {
+	decision := contract.Of(&d, contract.JobType)
+	variables, _ := contract.Encode(contract.JobType, &decision, &contract.Detail{})
+	if err := json.Unmarshal([]byte(variables), &want); err != nil {
 		t.Fatal(err)
 	}
 	answer := explained(t, "--error", "read timeout", "--retry-count", "2", "--claim", "CLM-1-1", "--process-instance", "7",

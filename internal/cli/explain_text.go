@@ -94,11 +94,11 @@ func (e explanation) wait() string {
 
 func (e explanation) because() string {
 	class := "the error is " + classWords(string(e.Classification), &e.Decision)
-	switch e.Decision.Reason {
-	case string(retry.StepCount):
+	switch e.Decision.Reason { //nolint:exhaustive // the others say it in their outcome
+	case retry.StepCount:
 		// The count of a decision that stops is the one that was asked.
 		return fmt.Sprintf("retry count %d has reached the limit of %d, whatever the error; %s", e.RetryCount, e.MaxRetries, class)
-	case string(retry.StepDeadline):
+	case retry.StepDeadline:
 		return fmt.Sprintf("no retry fits before the deadline %s; %s", utc(*e.Decision.Deadline), class)
 	default:
 		return class

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -80,7 +81,7 @@ type told struct {
 
 	kind  audit.Kind
 	next  time.Time // zero where there is no NextRetryTime
-	facts audit.Facts
+	facts contract.Facts
 }
 
 // beside is what a decision keeps beside an answer that does not hold it: that of job type retry-submission-backoff.
@@ -136,7 +137,7 @@ func tell(r *audit.Record) (told, error) {
 	}
 	if facts.Steps != nil {
 		found, times := findings(r, &facts), facts.Steps.Times()
-		for i, name := range audit.StepNames() {
+		for i, name := range contract.StepNames() {
 			t.Steps = append(t.Steps, toldStep{name, times[i], found[i]})
 		}
 	}
@@ -144,9 +145,9 @@ func tell(r *audit.Record) (told, error) {
 }
 
 // findings says for each of the six steps of a decision what it found.
-func findings(r *audit.Record, f *audit.Facts) [6]string {
+func findings(r *audit.Record, f *contract.Facts) [6]string {
 	x := &f.RetryDecision
-	found := [6]string{f.SubmissionError, classWords(f.ErrorClassification, x), countWords(r, f), "none", "", "none"}
+	found := [6]string{f.SubmissionError, classWords(string(f.ErrorClassification), x), countWords(r, f), "none", "", "none"}
 	if r.Kind == audit.KindRetry {
 		found[3] = waitWords(x, isoWords(x.BackoffDuration))
 		found[4] = fmt.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries)
@@ -166,7 +167,7 @@ func findings(r *audit.Record, f *audit.Facts) [6]string {
 	if len(x.Ignored) > 0 {
 		found[3] += " (ignored: " + ignoredWords(x.Ignored) + ")"
 	}
-	if x.Reason == string(retry.StepDeadline) && x.Deadline != nil {
+	if x.Reason == retry.StepDeadline && x.Deadline != nil {
 		found[4] += fmt.Sprintf(", no retry fits before the deadline %s", utc(*x.Deadline))
 	}
 	found[4] += settledWords(x)
@@ -176,7 +177,7 @@ func findings(r *audit.Record, f *audit.Facts) [6]string {
 	return found
 }
 
-func countWords(r *audit.Record, f *audit.Facts) string {
+func countWords(r *audit.Record, f *contract.Facts) string {
 	words := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
 	if r.RetryCount >= f.MaxRetries {
 		words += ": none is left"
@@ -194,7 +195,7 @@ func standing(last *told, now time.Time) (status, words string) {
 		}
 		return "overdue", fmt.Sprintf("%s was due %s, and nothing was heard since (for %s)", retries, utc(due), lapse(now.Sub(due)))
 	case audit.KindExhausted:
-		if x := last.facts.RetryDecision; x.Reason == string(retry.StepDeadline) && x.Deadline != nil {
+		if x := last.facts.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
 			return "exhausted", fmt.Sprintf("no retry fits before the deadline %s; the billing team reviews the claim", utc(*x.Deadline))
 		}
 		return "exhausted", "all retries are used up; the billing team reviews the claim"

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	handlers "hospital.example/analyze-retry/internal/worker"
@@ -50,7 +51,7 @@ type lastOf struct {
 	Answer              map[string]any
 	MaxRetries          int
 	ErrorClassification string
-	RetryDecision       *audit.Explanation
+	RetryDecision       *contract.Explanation
 	Steps               []struct{ Found string }
 }
 
@@ -142,7 +143,7 @@ func TestTheStoryTellsWhatSettledADecisionAndWhatBoundTheWait(t *testing.T) {
 			if test.policy == "job-queue" || test.policy == "smtp" {
 				claim = "JOB-1"
 			}
-			a := ofJobs(t, handlers.JobType, test.policy, job.Job{Variables: `{"claimId":"` + claim + `",` + test.variables + `}`, Headers: test.headers})
+			a := ofJobs(t, contract.JobType, test.policy, job.Job{Variables: `{"claimId":"` + claim + `",` + test.variables + `}`, Headers: test.headers})
 			_, last := a.last(t, claim)
 			if len(last.Steps) != 6 {
 				t.Fatalf("record %+v", last)
@@ -160,7 +161,7 @@ func TestTheStoryTellsWhatSettledADecisionAndWhatBoundTheWait(t *testing.T) {
 }
 
 func TestAClaimThatRanOutOfTimeIsNotSaidToHaveUsedUpItsRetries(t *testing.T) {
-	a := ofJobs(t, handlers.JobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"}`})
+	a := ofJobs(t, contract.JobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"}`})
 	story := a.must(t, "history", "CLM-1-7")
 	if !strings.Contains(unwrapped(story), "Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim") {
 		t.Error(story)
@@ -171,7 +172,7 @@ func TestAClaimThatRanOutOfTimeIsNotSaidToHaveUsedUpItsRetries(t *testing.T) {
 }
 
 func TestTheStoryOfTheOlderJobTypeTellsWhatItsAnswerLeavesOut(t *testing.T) {
-	a := ofJobs(t, handlers.BackoffJobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`})
+	a := ofJobs(t, contract.BackoffJobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`})
 	_, last := a.last(t, "CLM-1-7")
 	if _, there := last.Answer["retryDecision"]; there || last.Answer["retryReason"] != "Retry 1 of 5" {
 		t.Errorf("answer %v", last.Answer)
@@ -192,7 +193,7 @@ func TestTheStoryOfTheOlderJobTypeTellsWhatItsAnswerLeavesOut(t *testing.T) {
 }
 
 func TestTheExportHoldsTheWholeExplanationOfEitherJobType(t *testing.T) {
-	for jobType, where := range map[string]string{handlers.JobType: "variables", handlers.BackoffJobType: "detail"} {
+	for jobType, where := range map[string]string{contract.JobType: "variables", contract.BackoffJobType: "detail"} {
 		a := ofJobs(t, jobType, "bounded", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"TIMEOUT","retryAfter":1200}`})
 		var exported map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(a.must(t, "audit", "export", "CLM-1-7")), &exported); err != nil {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
@@ -132,7 +133,7 @@ func TestTheStoryOfRealDecisionsIsComplete(t *testing.T) {
 	recorder := audit.NewRecorder(store, audit.RecorderOptions{})
 	trail := handlers.Trail{Recorder: recorder, Rounds: store, Secret: a.secret, Cluster: "zeebe"}
 	handler := handlers.NewHandler(handlers.Options{
-		JobType: handlers.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail,
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail,
 		Now: func() time.Time { return today.Add(-time.Hour) }, Observer: nobody{}, Logger: zap.NewNop(),
 	})
 	outcomes := handlers.NewOutcomeHandler(trail, func() time.Time { return today.Add(-time.Minute) }, nobody{}, zap.NewNop())
@@ -174,7 +175,7 @@ func TestTheStoryOfRealDecisionsIsComplete(t *testing.T) {
 	for _, r := range got.Records {
 		story = append(story, fmt.Sprintf("%s %d steps", r.Kind, len(r.Steps)))
 		for i, s := range r.Steps {
-			if s.Step != audit.StepNames()[i] || s.Found == "" || strings.Contains(s.Found, "%!") || s.At.Year() != 2026 {
+			if s.Step != contract.StepNames()[i] || s.Found == "" || strings.Contains(s.Found, "%!") || s.At.Year() != 2026 {
 				t.Errorf("%s: step %+v", r.Kind, s)
 			}
 		}

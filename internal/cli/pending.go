@@ -83,7 +83,7 @@ func pendingOf(records []audit.Record, now time.Time) ([]pending, error) {
 			ClaimID: r.ClaimID, Due: r.NextRetryTime, Since: r.At,
 			OverdueSeconds: max(int64(now.Sub(r.NextRetryTime)/time.Second), 0),
 			RetryCount:     facts.RetryCount, MaxRetries: facts.MaxRetries,
-			Classification: facts.ErrorClassification, MatchedCode: facts.RetryDecision.MatchedCode,
+			Classification: string(facts.ErrorClassification), MatchedCode: facts.RetryDecision.MatchedCode,
 			ProcessInstanceKey: fmt.Sprint(r.ProcessInstanceKey),
 		})
 	}

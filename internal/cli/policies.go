@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -110,7 +111,7 @@ type isoDuration time.Duration
 
 // MarshalText writes PT5M.
 func (d isoDuration) MarshalText() ([]byte, error) {
-	return []byte(retry.ISODuration(time.Duration(d))), nil
+	return []byte(contract.ISODuration(time.Duration(d))), nil
 }
 
 func summaries(set *policy.Set) []policySummary {

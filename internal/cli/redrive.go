@@ -17,8 +17,8 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redact"
-	"hospital.example/analyze-retry/internal/worker"
 )
 
 func newRedrive(now clock) *cobra.Command {
@@ -167,8 +167,8 @@ func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
 	case o.dryRun && o.reason == "":
 	case strings.TrimSpace(o.reason) == "":
 		faults = append(faults, errors.New("--reason is empty; say why, it is kept in the audit trail"))
-	case n > worker.MaxJustification:
-		faults = append(faults, fmt.Errorf("--reason has %d characters; allowed: %d", n, worker.MaxJustification))
+	case n > contract.MaxJustification:
+		faults = append(faults, fmt.Errorf("--reason has %d characters; allowed: %d", n, contract.MaxJustification))
 	}
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
@@ -182,8 +182,8 @@ func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
 	switch n := utf8.RuneCountInString(o.operator); {
 	case strings.TrimSpace(o.operator) == "":
 		faults = append(faults, errors.New("--operator is empty; say who orders it"))
-	case n > worker.MaxOperator:
-		faults = append(faults, fmt.Errorf("--operator has %d characters; allowed: %d", n, worker.MaxOperator))
+	case n > contract.MaxOperator:
+		faults = append(faults, fmt.Errorf("--operator has %d characters; allowed: %d", n, contract.MaxOperator))
 	case redact.Text(o.operator) != o.operator:
 		faults = append(faults, fmt.Errorf("--operator would be kept as %s; give a user name", redact.Text(o.operator)))
 	}

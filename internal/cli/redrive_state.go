@@ -70,7 +70,7 @@ func candidateOf(r *audit.Record, now time.Time) (candidate, error) {
 	c := candidate{ClaimID: r.ClaimID, last: &t}
 	c.Status, _ = standing(&t, now)
 	if r.Kind.IsDecision() {
-		c.Classification, c.RetryReason, c.DecidedAt = t.facts.ErrorClassification, t.facts.RetryReason, &r.At
+		c.Classification, c.RetryReason, c.DecidedAt = string(t.facts.ErrorClassification), t.facts.RetryReason, &r.At
 		c.RuleID, c.Policy = t.facts.RetryDecision.RuleID, t.facts.RetryDecision.Policy
 	}
 	return c, nil

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -105,7 +106,7 @@ func (h *hospital) correlate(ctx context.Context, request any, _ *grpc.UnaryServ
 	if !waits || message.Name != "redrive-claim" {
 		return response, nil
 	}
-	var detail audit.Detail
+	var detail contract.Detail
 	if err := json.Unmarshal([]byte(message.Variables), &detail); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	handlers "hospital.example/analyze-retry/internal/worker"
@@ -60,7 +61,7 @@ func playedUnder(t *testing.T, known *policy.Set, name string, play func(*ward))
 	w := &ward{}
 	clock := func() time.Time { return w.now }
 	w.decide = handlers.NewHandler(handlers.Options{
-		JobType: handlers.JobType, Policy: name, Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
+		JobType: contract.JobType, Policy: name, Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
 	})
 	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
 

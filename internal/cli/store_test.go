@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -146,9 +147,9 @@ func (d decided) record() audit.Record {
 		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":%q,"matchedCode":%q,`+
 		`"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
 		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, rule, d.code, d.before, d.waits, 5-count)
-	r.Detail = detailed(audit.Detail{
+	r.Detail = detailed(contract.Detail{
 		ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry", SubmissionError: d.text, ExecutionTimeMs: 0.2,
-		Steps: &audit.Steps{ErrorReceived: at.Add(-20 * time.Millisecond), AfterMicros: [6]int64{0, 20000, 20000, 20000, 20000, 21200}},
+		Steps: &contract.Steps{ErrorReceived: at.Add(-20 * time.Millisecond), AfterMicros: [6]int64{0, 20000, 20000, 20000, 20000, 21200}},
 	})
 	return r
 }
@@ -168,7 +169,7 @@ type ended struct {
 }
 
 func (e ended) record() audit.Record {
-	d := audit.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: e.attempts}
+	d := contract.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: e.attempts}
 	if e.firstFailure != "" {
 		first := moment(e.firstFailure)
 		d.FirstFailureTime = &first
@@ -180,11 +181,11 @@ func rejected(claim, at string) audit.Record {
 	return audit.Record{
 		Kind: audit.KindRejected, At: moment(at), ClaimID: claim, RetryCount: 1,
 		Message: "invalid input: retryCount is 2.5 but must be a whole number, 0 or more",
-		Detail:  detailed(audit.Detail{ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry"}),
+		Detail:  detailed(contract.Detail{ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry"}),
 	}
 }
 
-func detailed(d audit.Detail) string {
+func detailed(d contract.Detail) string {
 	b, err := json.Marshal(d)
 	if err != nil {
 		panic(err)
@@ -242,7 +243,7 @@ func week() []audit.Record {
 	chain := audit.NewChain(1)
 	for i := range all {
 		if all[i].Kind == audit.KindUndelivered {
-			all[i].Detail = detailed(audit.Detail{Undelivered: all[i-1].Hash.String()})
+			all[i].Detail = detailed(contract.Detail{Undelivered: all[i-1].Hash.String()})
 		}
 		linked := all[i]
 		linked.ID = int64(i + 1)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 const (
@@ -39,26 +41,26 @@ type position struct {
 
 // decision is what every event of a decision tells beside that (RN-BIL-005 section VII).
 type decision struct {
-	RetryCount                 int              `json:"retryCount"`
-	MaxRetries                 int              `json:"maxRetries"`
-	RetryReason                string           `json:"retryReason"`
-	ErrorClassification        string           `json:"errorClassification"`
-	Policy                     string           `json:"policy"`
-	PolicyVersion              string           `json:"policyVersion"`
-	RuleID                     string           `json:"ruleId"`
-	MatchedCode                string           `json:"matchedCode,omitempty"`
-	Reason                     string           `json:"reason,omitempty"`
-	Hint                       *audit.Hint      `json:"hint,omitempty"`
-	Deadline                   *time.Time       `json:"deadline,omitempty"`
-	Advice                     string           `json:"advice,omitempty"`
-	Overrides                  *audit.Overrides `json:"overrides,omitempty"`
-	Ignored                    []audit.Ignored  `json:"ignored,omitempty"`
-	SecondsSinceLastSubmission int64            `json:"secondsSinceLastSubmission,omitempty"`
-	ExecutionTimeMs            float64          `json:"executionTimeMs"`
-	Steps                      *stepTimes       `json:"steps,omitempty"`
+	RetryCount                 int                 `json:"retryCount"`
+	MaxRetries                 int                 `json:"maxRetries"`
+	RetryReason                string              `json:"retryReason"`
+	ErrorClassification        retry.Class         `json:"errorClassification"`
+	Policy                     string              `json:"policy"`
+	PolicyVersion              string              `json:"policyVersion"`
+	RuleID                     string              `json:"ruleId"`
+	MatchedCode                string              `json:"matchedCode,omitempty"`
+	Reason                     retry.Step          `json:"reason,omitempty"`
+	Hint                       *contract.Hint      `json:"hint,omitempty"`
+	Deadline                   *time.Time          `json:"deadline,omitempty"`
+	Advice                     retry.Advice        `json:"advice,omitempty"`
+	Overrides                  *contract.Overrides `json:"overrides,omitempty"`
+	Ignored                    []contract.Ignored  `json:"ignored,omitempty"`
+	SecondsSinceLastSubmission int64               `json:"secondsSinceLastSubmission,omitempty"`
+	ExecutionTimeMs            float64             `json:"executionTimeMs"`
+	Steps                      *stepTimes          `json:"steps,omitempty"`
 }
 
-// stepTimes are when each of [audit.StepNames] was done.
+// stepTimes are when each of [contract.StepNames] was done.
 type stepTimes struct {
 	ErrorReceived    time.Time `json:"errorReceived"`
 	ErrorClassified  time.Time `json:"errorClassified"`
@@ -147,7 +149,7 @@ type answerNotDelivered struct {
 }
 
 // dataOf returns the type of the record's event and its data. The type is empty where the kind has no event.
-func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
+func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 	a := about{
 		Version: dataVersion, ClaimID: r.ClaimID,
 		JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
@@ -197,7 +199,7 @@ func dataOf(r *audit.Record, f *audit.Facts) (kind string, data any) {
 	}
 }
 
-func decisionOf(f *audit.Facts) decision {
+func decisionOf(f *contract.Facts) decision {
 	x := &f.RetryDecision
 	return decision{
 		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, RetryReason: f.RetryReason,
@@ -209,14 +211,14 @@ func decisionOf(f *audit.Facts) decision {
 	}
 }
 
-func roundOf(r *audit.Record, f *audit.Facts) round {
+func roundOf(r *audit.Record, f *contract.Facts) round {
 	return round{Attempts: f.Attempts, RetryCount: r.RetryCount, FirstFailureTime: f.FirstFailureTime}
 }
 
-func orderOf(f *audit.Facts) order { return order{f.Justification, f.Operator, f.RedriveID} }
+func orderOf(f *contract.Facts) order { return order{f.Justification, f.Operator, f.RedriveID} }
 
 // attempts is how often the claim was submitted: as counted, or else once more than it was retried.
-func attempts(f *audit.Facts) int {
+func attempts(f *contract.Facts) int {
 	if f.Attempts > 0 {
 		return f.Attempts
 	}
@@ -232,7 +234,7 @@ func since(first *time.Time, at time.Time) string {
 	return "PT" + strings.ToUpper(max(at.Sub(*first), 0).Truncate(time.Second).String())
 }
 
-func steps(s *audit.Steps) *stepTimes {
+func steps(s *contract.Steps) *stepTimes {
 	if s == nil {
 		return nil
 	}

@@ -2,18 +2,17 @@ package events_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
-	"hospital.example/analyze-retry/internal/worker"
 )
 
 // decidedBy is the record of a real decision, as the worker's older job type writes it or the other one.
@@ -28,12 +27,10 @@ func decidedBy(t *testing.T, policyName string, o retry.Overrides, r retry.Reque
 		t.Fatal(err)
 	}
 	record := eventstest.Scheduled(r.ClaimID, eventstest.Began)
-	record.Kind = map[retry.Outcome]audit.Kind{
-		retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent,
-	}[d.Outcome]
+	record.Kind = audit.KindOf(d.Outcome)
 	record.NextRetryTime = d.NextRetryTime
-	record.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":%d,"backoffMinutes":%d,"retryReason":%q,"errorClassification":%q,"retryDecision":%s}`,
-		d.Outcome == retry.OutcomeRetry, d.RetryCount, d.MaxRetries, d.BackoffMinutes(), d.Reason(), d.Error.Class, worker.Explain(&d))
+	decision := contract.Of(&d, contract.JobType)
+	record.Variables, _ = contract.Encode(contract.JobType, &decision, &contract.Detail{})
 	audit.NewChain(1).Link(&record)
 	return record
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -234,7 +235,7 @@ func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for _, r := range eventstest.Samples() {
 		plain := parse(t, fromRecord(t, &r).JSON).(map[string]any)
-		r.Detail = audit.WithTraceparent(r.Detail, trace)
+		r.Detail = contract.WithTraceparent(r.Detail, trace)
 		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
 		plain["traceparent"] = trace
 		if diff := cmp.Diff(plain, traced); diff != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -39,7 +40,7 @@ type course struct {
 // symptom tells one trouble from another.
 type symptom struct{ rule, text string }
 
-func symptomOf(facts *audit.Facts) symptom {
+func symptomOf(facts *contract.Facts) symptom {
 	s := symptom{rule: facts.RetryDecision.RuleID}
 	if s.rule == retry.RuleUnknown || s.rule == "" {
 		s.text = facts.SubmissionError
@@ -51,7 +52,7 @@ func symptomOf(facts *audit.Facts) symptom {
 type acceptance struct{ first, last, at time.Time }
 
 // follow takes the course of a claim to its next recorded failure; permanent is what the policy calls that one.
-func (r *Replay) follow(record *audit.Record, facts *audit.Facts, q *question, permanent bool) {
+func (r *Replay) follow(record *audit.Record, facts *contract.Facts, q *question, permanent bool) {
 	c := r.claims[record.ClaimID]
 	if c == nil || record.RetryCount == 0 {
 		c = r.begin(record, c)

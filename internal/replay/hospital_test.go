@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
@@ -72,9 +73,9 @@ func (h *hospital) decides(r *retry.Request, d *retry.Decision, decided time.Tim
 		Kind: map[retry.Outcome]audit.Kind{retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent}[d.Outcome],
 		At:   decided, Key: audit.Key{ProcessInstanceKey: r.ProcessInstanceKey}, ClaimID: r.ClaimID, RetryCount: r.RetryCount, NextRetryTime: d.NextRetryTime,
 		Variables: fmt.Sprintf(`{"errorClassification":%q,"retryDecision":{"policy":%q,"policyVersion":%q,"ruleId":%q,"delayBeforeJitter":%q}}`,
-			d.Error.Class, d.Policy, d.PolicyVersion, d.Error.RuleID, retry.ISODuration(d.Delay)),
+			d.Error.Class, d.Policy, d.PolicyVersion, d.Error.RuleID, contract.ISODuration(d.Delay)),
 	}
-	detail, err := json.Marshal(audit.Detail{SubmissionError: r.SubmissionError})
+	detail, err := json.Marshal(contract.Detail{SubmissionError: r.SubmissionError})
 	if err != nil {
 		panic(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -17,7 +18,7 @@ type question struct {
 }
 
 // questionOf is what a record says about the question. It fails where the record is not one that this worker writes.
-func (r *Replay) questionOf(record *audit.Record, facts *audit.Facts) (q question, err error) {
+func (r *Replay) questionOf(record *audit.Record, facts *contract.Facts) (q question, err error) {
 	q.request = retry.Request{
 		ClaimID: record.ClaimID, SubmissionError: facts.SubmissionError, RetryCount: record.RetryCount,
 		ProcessInstanceKey: record.ProcessInstanceKey,
@@ -35,8 +36,8 @@ func (r *Replay) questionOf(record *audit.Record, facts *audit.Facts) (q questio
 }
 
 // hintOf is a hint that came in a variable. One of the text is found there again.
-func hintOf(recorded *audit.Hint) (hint retry.Hint, err error) {
-	if recorded == nil || recorded.Source != string(retry.HintVariable) {
+func hintOf(recorded *contract.Hint) (hint retry.Hint, err error) {
+	if recorded == nil || recorded.Source != retry.HintVariable {
 		return retry.Hint{}, nil
 	}
 	hint.Source = retry.HintVariable
@@ -49,7 +50,7 @@ func hintOf(recorded *audit.Hint) (hint retry.Hint, err error) {
 }
 
 // with is the policy with the overrides of a job.
-func (r *Replay) with(recorded *audit.Overrides) (*retry.Policy, error) {
+func (r *Replay) with(recorded *contract.Overrides) (*retry.Policy, error) {
 	if recorded == nil {
 		return r.policy, nil
 	}

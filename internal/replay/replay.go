@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -76,10 +77,6 @@ type Verdict struct {
 
 type rowKey struct{ before, after Verdict }
 
-var kinds = map[retry.Outcome]audit.Kind{
-	retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent,
-}
-
 // Add replays a record. It fails only where the record is not one that this worker writes.
 func (r *Replay) Add(record *audit.Record) error {
 	switch {
@@ -102,7 +99,7 @@ func (r *Replay) Add(record *audit.Record) error {
 }
 
 // decided asks the policy about one recorded decision, and takes the claim's course further.
-func (r *Replay) decided(record *audit.Record, facts *audit.Facts) error {
+func (r *Replay) decided(record *audit.Record, facts *contract.Facts) error {
 	q, err := r.questionOf(record, facts)
 	if err != nil {
 		return err
@@ -121,11 +118,11 @@ func (r *Replay) decided(record *audit.Record, facts *audit.Facts) error {
 	return nil
 }
 
-func (r *Replay) compare(record *audit.Record, facts *audit.Facts, d *retry.Decision) {
+func (r *Replay) compare(record *audit.Record, facts *contract.Facts, d *retry.Decision) {
 	was := &facts.RetryDecision
 	key := rowKey{
-		Verdict{was.RuleID, retry.Class(facts.ErrorClassification), record.Kind},
-		Verdict{d.Error.RuleID, d.Error.Class, kinds[d.Outcome]},
+		Verdict{was.RuleID, facts.ErrorClassification, record.Kind},
+		Verdict{d.Error.RuleID, d.Error.Class, audit.KindOf(d.Outcome)},
 	}
 	row := r.rows[key]
 	if row == nil {
@@ -146,7 +143,7 @@ func (r *Replay) compare(record *audit.Record, facts *audit.Facts, d *retry.Deci
 	} else if d.Outcome == retry.OutcomeRetry {
 		row.WaitBefore += record.NextRetryTime.Sub(record.At)
 		row.WaitAfter += d.NextRetryTime.Sub(record.At)
-		if was.DelayBeforeJitter != retry.ISODuration(d.Delay) {
+		if was.DelayBeforeJitter != contract.ISODuration(d.Delay) {
 			sum.Wait++
 		}
 	}

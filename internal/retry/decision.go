@@ -1,9 +1,7 @@
 package retry
 
 import (
-	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -178,21 +176,3 @@ func (d *Decision) RetriesLeft() int {
 
 // BackoffMinutes is the wait in minutes, rounded up.
 func (d *Decision) BackoffMinutes() int { return int(ceil(d.Backoff, time.Minute) / time.Minute) }
-
-// ISODuration writes a duration as ISO 8601 does and a timer event reads it: whole minutes as minutes (PT43M), others in
-// seconds (PT0.75S). d is not negative and in whole milliseconds.
-func ISODuration(d time.Duration) string { return string(AppendISODuration(nil, d)) }
-
-// AppendISODuration appends what [ISODuration] returns.
-func AppendISODuration(b []byte, d time.Duration) []byte {
-	b = append(b, "PT"...)
-	if d%time.Minute == 0 {
-		return append(strconv.AppendInt(b, int64(d/time.Minute), 10), 'M')
-	}
-	b = strconv.AppendInt(b, int64(d/time.Second), 10)
-	if rest := d % time.Second / time.Millisecond; rest != 0 {
-		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-		b = bytes.TrimRight(b, "0")
-	}
-	return append(b, 'S')
-}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -112,13 +113,13 @@ func TestADurationIsReadBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(0, int64(366*24*time.Hour/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
-		if got, err := policy.ParseDuration(retry.ISODuration(d)); err != nil || got != d {
-			t.Fatalf("%v is written %s and read as %v (%v)", d, retry.ISODuration(d), got, err)
+		if got, err := policy.ParseDuration(contract.ISODuration(d)); err != nil || got != d {
+			t.Fatalf("%v is written %s and read as %v (%v)", d, contract.ISODuration(d), got, err)
 		}
 	})
 	var got []string
 	for _, d := range []time.Duration{0, time.Millisecond, 750 * time.Millisecond, time.Second, 90 * time.Second, time.Minute, minutes(240), 24 * time.Hour} {
-		got = append(got, retry.ISODuration(d))
+		got = append(got, contract.ISODuration(d))
 	}
 	if want := "[PT0M PT0.001S PT0.75S PT1S PT90S PT1M PT240M PT1440M]"; fmt.Sprint(got) != want {
 		t.Errorf("written %v, want %s", got, want)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -144,7 +145,7 @@ func TestCanonicalFormsOfRetryAfterAreReadBack(t *testing.T) {
 		at := time.Unix(rapid.Int64Range(retry.FirstTime.Unix(), 4_102_444_799).Draw(t, "time"), 0).UTC()
 		span, until := retry.Hint{Source: retry.HintVariable, After: time.Duration(seconds) * time.Second}, retry.Hint{Source: retry.HintVariable, Until: at}
 		for text, want := range map[string]retry.Hint{
-			strconv.FormatInt(seconds, 10): span, span.After.String(): span, retry.ISODuration(span.After): span,
+			strconv.FormatInt(seconds, 10): span, span.After.String(): span, contract.ISODuration(span.After): span,
 			at.Format(http.TimeFormat): until, at.Format(time.RFC3339): until, at.Format(time.ANSIC): until, at.Format(time.RFC1123): until, at.Format(time.RFC1123Z): until,
 		} {
 			got, reason := retry.ParseRetryAfter(text, time.UTC)

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"strconv"
@@ -181,4 +182,30 @@ func zoneOf(offset, named string, zone *time.Location) (in *time.Location, known
 		east = -east
 	}
 	return time.FixedZone("", east), hours <= 14 && minutes < 60
+}
+
+// ParseRetryUntil reads a deadline, which a person wrote, and therefore strictly: RFC 3339, also with the name of the zone
+// after it, as the broker writes FEEL's now(): "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's
+// LocalDateTime prints it, is read in the given one. A time before 2000 is refused: it is what an unset variable turns into,
+// and the zero time would mean that there is none.
+func ParseRetryUntil(text string, zone *time.Location) (t time.Time, ok bool) {
+	t, err := parseInstant(text)
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if err != nil {
+			t, err = time.ParseInLocation(layout, text, zone)
+		}
+	}
+	if err != nil || t.Before(FirstTime) {
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// parseInstant reads RFC 3339, also with the name of a zone in brackets after it.
+func parseInstant(text string) (time.Time, error) {
+	instant, zone, named := strings.Cut(text, "[")
+	if named != strings.HasSuffix(zone, "]") {
+		return time.Time{}, errors.New("the name of the zone is cut off")
+	}
+	return time.Parse(time.RFC3339, instant)
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 )
 
@@ -120,7 +121,7 @@ func (t *Tracer) Recorder(next *audit.Recorder) Recorder { return Recorder{next,
 func (r Recorder) Record(ctx context.Context, records []audit.Record) ([]audit.Appended, error) {
 	for i := range records {
 		if one, is := r.tracer.of(records[i].JobKey); is && one.traceparent != "" {
-			records[i].Detail = audit.WithTraceparent(records[i].Detail, one.traceparent)
+			records[i].Detail = contract.WithTraceparent(records[i].Detail, one.traceparent)
 		}
 	}
 	stored, err := r.Recorder.Record(ctx, records)
@@ -154,14 +155,14 @@ func describe(span trace.Span, stored *audit.Appended) {
 	case err != nil: // then it shows elsewhere
 	case record.Kind.IsDecision():
 		span.SetAttributes(
-			attribute.String("retry.classification", facts.ErrorClassification),
+			attribute.String("retry.classification", string(facts.ErrorClassification)),
 			attribute.Int("retry.attempt", facts.RetryCount),
 			attribute.Int("retry.max", facts.MaxRetries),
 			attribute.Int("retry.backoff_minutes", facts.BackoffMinutes),
 			attribute.String("retry.policy", facts.RetryDecision.Policy),
 			attribute.String("retry.policy_version", facts.RetryDecision.PolicyVersion),
 			attribute.String("retry.rule_id", facts.RetryDecision.RuleID),
-			attribute.String("retry.settled_by", facts.RetryDecision.Reason),
+			attribute.String("retry.settled_by", string(facts.RetryDecision.Reason)),
 		)
 	case record.Kind.IsOutcome():
 		span.SetAttributes(attribute.Int("retry.attempt", record.RetryCount), attribute.Int("retry.submissions", facts.Attempts))

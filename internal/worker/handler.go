@@ -5,55 +5,25 @@ package worker
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// The job types of the rule's two documents. Any other job type is answered as the first one.
-const (
-	// JobType is the job type of RN-BIL-005.
-	JobType = "analyze-retry"
-	// BackoffJobType is that of its older sibling RN-BIL-004, which has its own output variables.
-	BackoffJobType = "retry-submission-backoff"
-)
-
-// FetchVariables are the process variables that a job may bring: exactly what is read. To fetch all of them would let
-// a foreign variable that is nested too deep stop the whole job type.
-func FetchVariables() []string { return slices.Concat(firstNames, laterNames) }
-
-// firstNames are the variables that every version of this worker has read, laterNames those that came later.
-var (
-	firstNames = []string{"claimId", "submissionError", "retryCount", "lastSubmissionTime"}
-	laterNames = []string{"retryUntil", "retryAfter", varMaxAttempts, varRetryDelay, varMaxRetryDelay}
-)
-
-// Recorder keeps what is decided; see [audit.Recorder].
-type Recorder interface {
-	// Record stores the records and returns what became of each. An error means that nobody knows.
-	Record(ctx context.Context, records []audit.Record) ([]audit.Appended, error)
-	// Answered notes that the answer of a record has reached the broker, Gone that it found no job.
-	Answered(id int64)
-	Gone(record audit.Record)
-	// Lost notes that the store has failed somebody who reads.
-	Lost(err error)
-}
-
-// Rounds returns how the present rounds of submissions of claims went; see [audit.History].
-type Rounds interface {
-	Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error)
-	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
-}
-
-// Observer is told of every job's outcome and how long it took to find.
+// Observer counts what becomes of jobs, with how long the decision took.
 type Observer interface {
 	// Decided is called for every new decision, Rejected for every new job whose input was invalid.
 	Decided(d retry.Decision, elapsed time.Duration)
@@ -62,17 +32,6 @@ type Observer interface {
 	Repeated()
 	// JobKeyReused is called where a job key is known from another process instance.
 	JobKeyReused()
-}
-
-// Trail is where decisions are kept and by what they are known again.
-type Trail struct {
-	// Recorder and Rounds write and read. Required.
-	Recorder Recorder
-	Rounds   Rounds
-	// Secret keys the hash of a job's inputs. Required.
-	Secret *audit.Secret
-	// Cluster is the name of the Zeebe cluster whose jobs are decided.
-	Cluster string
 }
 
 // Options are what a [Handler] works by. All are required.
@@ -90,24 +49,15 @@ type Options struct {
 }
 
 // Handler answers the jobs of one job type by policies.
-type Handler struct {
-	opt    Options
-	output output
-}
+type Handler struct{ opt Options }
 
 // NewHandler makes a handler.
-func NewHandler(o Options) *Handler {
-	return &Handler{opt: o, output: outputOf(o.JobType)}
-}
+func NewHandler(o Options) *Handler { return &Handler{opt: o} }
 
-// ruling is what was found about one job, before it is stored.
-type ruling struct {
-	inputs   [16]byte
-	request  retry.Request
-	policy   *retry.Policy
+// evaluation is what was found about one job, before it is stored.
+type evaluation struct {
+	input.Decision
 	decision retry.Decision
-	// invalid is what is wrong with the input, nil where a decision was taken.
-	invalid error
 	// at is when the rule was asked, elapsed how long it took from there.
 	at      time.Time
 	elapsed time.Duration
@@ -117,81 +67,120 @@ type ruling struct {
 // the one that this job got before.
 func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	trail := &h.opt.Trail
-	rulings := make([]ruling, len(jobs))
+	evaluations := make([]evaluation, len(jobs))
+	policies := h.opt.Policies()
+	for i := range jobs {
+		e := &evaluations[i]
+		e.at, e.Decision = h.opt.Now(), input.ReadDecision(&jobs[i], policies, h.opt.Policy)
+		failpoint.At(failpoint.Validated, e.Request.ClaimID)
+	}
+	// A deadline that counts from the first failure is part of the decision, so it is looked up before; the event of
+	// used-up retries names the first failure, so it is looked up for these after it.
+	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.Policy.Deadline > 0 }); err != nil {
+		return releaseAll(jobs)
+	}
+	for i := range jobs {
+		h.decide(&evaluations[i])
+	}
+	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.decision.Outcome == retry.OutcomeExhausted }); err != nil {
+		return releaseAll(jobs)
+	}
 	records := make([]audit.Record, len(jobs))
-	known := h.opt.Policies()
 	for i := range jobs {
-		rulings[i] = h.read(&jobs[i], known)
-	}
-	// A deadline that counts from the first failure needs to know it before the decision, the event of used-up retries
-	// after it.
-	if err := h.addFirstFailures(ctx, rulings, func(r *ruling) bool { return r.policy.Deadline > 0 }); err != nil {
-		return trail.unavailable(jobs)
-	}
-	for i := range jobs {
-		h.decide(&rulings[i])
-	}
-	if err := h.addFirstFailures(ctx, rulings, func(r *ruling) bool { return r.decision.Outcome == retry.OutcomeExhausted }); err != nil {
-		return trail.unavailable(jobs)
-	}
-	for i := range jobs {
-		records[i] = h.record(&jobs[i], &rulings[i])
+		records[i] = h.record(&jobs[i], &evaluations[i])
 	}
 	stored, err := trail.Recorder.Record(ctx, records)
 	if err != nil {
-		return trail.unavailable(jobs)
+		return releaseAll(jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
 		failpoint.At(failpoint.Stored, stored[i].Record.ClaimID)
-		h.tell(&jobs[i], &rulings[i], &stored[i])
-		answers[i] = trail.answer(&jobs[i], &stored[i].Record, &h.output, &rulings[i].request)
+		h.observe(&jobs[i], &evaluations[i], &stored[i])
+		answers[i] = trail.answer(&jobs[i], &stored[i].Record, func(variables string) string {
+			return contract.AnswerTo(h.opt.JobType, variables, shorten(evaluations[i].Request.SubmissionError))
+		})
 	}
 	return answers
 }
 
-// read reads the job and finds its policy.
-func (h *Handler) read(j *job.Job, known *policy.Set) (r ruling) {
-	r.at = h.opt.Now()
-	v := parse(j)
-	var settled bool
-	r.request, r.policy, settled, r.invalid = decode(v, j, known, h.opt.Policy)
-	parts := inputsOf(v, j)
-	if !settled {
-		// The same job is another question where other policies are known: an operator adds the one that was missing, and
-		// resolves the incident.
-		parts = append(parts, j.Headers, known.Version())
-	}
-	r.inputs = h.opt.Trail.Secret.Inputs(parts...)
-	failpoint.At(failpoint.Validated, r.request.ClaimID)
-	return r
-}
-
-// inputsOf are what the decision about a job depends on. A variable that came with a later version of this worker counts
-// only where it is there, so that a job that was decided before is known again.
-func inputsOf(v variables, j *job.Job) []string {
-	parts := v.inputs(j, firstNames)
-	for _, name := range laterNames {
-		if value := v.get(name); value != "" && value != "null" {
-			parts = append(parts, name, value)
+// addFirstFailures looks up since when claims fail, of those that need it and do not have it yet: their deadline counts from
+// there, or their end is reported with it (RN-BIL-005 section 12.3).
+func (h *Handler) addFirstFailures(ctx context.Context, evaluations []evaluation, needs func(*evaluation) bool) error {
+	var which []int
+	var claims []string
+	for i := range evaluations {
+		if e := &evaluations[i]; e.Invalid == nil && e.Request.FirstFailure.IsZero() && needs(e) {
+			which, claims = append(which, i), append(claims, e.Request.ClaimID)
 		}
 	}
-	return parts
-}
-
-// decide asks the rule.
-func (h *Handler) decide(r *ruling) {
-	if r.invalid == nil {
-		r.decision, r.invalid = r.policy.Decide(r.request, r.at)
+	first, err := ofClaims(ctx, &h.opt.Trail, claims, h.opt.Trail.Rounds.FirstFailures)
+	if err != nil {
+		return err
 	}
-	failpoint.At(failpoint.Decided, r.request.ClaimID)
-	r.elapsed = h.opt.Now().Sub(r.at)
+	for n, i := range which {
+		evaluations[i].Request.FirstFailure = first[n]
+	}
+	return nil
 }
 
-// tell counts and logs what is new.
-func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
+func (h *Handler) decide(e *evaluation) {
+	if e.Invalid == nil {
+		e.decision, e.Invalid = e.Policy.Decide(e.Request, e.at)
+	}
+	failpoint.At(failpoint.Decided, e.Request.ClaimID)
+	e.elapsed = h.opt.Now().Sub(e.at)
+}
+
+// record returns what is to be stored of a job: its input without personal data, what was decided, and the answer.
+func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
+	record := audit.Record{
+		Kind:       audit.KindRejected,
+		At:         e.at.UTC().Truncate(time.Microsecond),
+		Key:        h.opt.Trail.key(j, e.Identity...),
+		ClaimID:    e.Request.ClaimID,
+		RetryCount: e.Request.RetryCount,
+	}
+	detail := contract.Detail{
+		ProcessID: j.ProcessID, ElementID: j.ElementID,
+		SubmissionError: redact.Stored(e.Request.SubmissionError),
+		ExecutionTimeMs: milliseconds(e.elapsed),
+	}
+	if e.Invalid != nil {
+		record.Message, record.Detail = rejection(e.Invalid), detail.Encode()
+		return record
+	}
+	d := &e.decision
+	detail.Steps = e.steps(j)
+	if d.Outcome == retry.OutcomeExhausted {
+		detail.Attempts = e.Request.RetryCount + 1
+		if first := e.Request.FirstFailure; !first.IsZero() {
+			detail.FirstFailureTime = &first
+		}
+	}
+	record.Kind, record.NextRetryTime, record.Message = audit.KindOf(d.Outcome), d.NextRetryTime, stopMessage(e.Request.ClaimID, d)
+	answer := contract.Of(d, h.opt.JobType)
+	record.Variables, record.Detail = contract.Encode(h.opt.JobType, &answer, &detail)
+	return record
+}
+
+// steps are the times of the six steps of a decision (RN-BIL-005 section VII).
+func (e *evaluation) steps(j *job.Job) *contract.Steps {
+	received := j.Received
+	if received.IsZero() || received.After(e.at) {
+		received = e.at
+	}
+	decided, scheduled := e.at.Sub(received).Microseconds(), (e.at.Sub(received) + e.elapsed).Microseconds()
+	return &contract.Steps{
+		ErrorReceived: received.UTC().Truncate(time.Microsecond),
+		AfterMicros:   [6]int64{0, decided, decided, decided, decided, scheduled},
+	}
+}
+
+// observe counts and logs what is new.
+func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 	if stored.Record.ID == 0 {
-		return // the store has refused it, and the recorder has said so
+		return // the store has refused it, and the recorder has logged that
 	}
 	if stored.JobKeyReused {
 		h.opt.Observer.JobKeyReused()
@@ -202,13 +191,13 @@ func (h *Handler) tell(j *job.Job, r *ruling, stored *audit.Appended) {
 	case stored.Repeated:
 		h.opt.Observer.Repeated()
 		h.opt.Logger.Info("decision_repeated", jobFields(j)...)
-	case r.invalid != nil:
-		h.opt.Observer.Rejected(r.elapsed)
+	case e.Invalid != nil:
+		h.opt.Observer.Rejected(e.elapsed)
 		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
 	default:
-		h.opt.Observer.Decided(r.decision, r.elapsed)
-		h.logIgnored(j, r)
-		h.logDecision(j, r)
+		h.opt.Observer.Decided(e.decision, e.elapsed)
+		h.logIgnored(j, e)
+		h.logDecision(j, e)
 	}
 }
 
@@ -217,42 +206,45 @@ func jobFields(j *job.Job) []zap.Field {
 }
 
 // logIgnored warns of each variable that could not be read, with the shape of its value.
-func (h *Handler) logIgnored(j *job.Job, r *ruling) {
-	for variable, reason := range r.decision.Ignored.All() {
-		h.opt.Logger.Warn("input_ignored", append(jobFields(j), zap.String("claimId", r.request.ClaimID), zap.String("elementId", j.ElementID),
-			zap.String("variable", variable), zap.String("value", describe(parse(j).get(variable))), zap.String("reason", string(reason)),
+func (h *Handler) logIgnored(j *job.Job, e *evaluation) {
+	for variable, reason := range e.decision.Ignored.All() {
+		h.opt.Logger.Warn("input_ignored", append(jobFields(j), zap.String("claimId", e.Request.ClaimID), zap.String("elementId", j.ElementID),
+			zap.String("variable", variable), zap.String("value", e.Describe(variable)), zap.String("reason", string(reason)),
 			zap.String("detail", "decided as if the variable were absent; correct it in the worker that sets it"))...)
 	}
 }
 
 // logDecision writes the one line of a decision.
-func (h *Handler) logDecision(j *job.Job, r *ruling) {
-	d := &r.decision
-	level, event := zap.InfoLevel, h.output.scheduled
+func (h *Handler) logDecision(j *job.Job, e *evaluation) {
+	d := &e.decision
+	level, event := zap.InfoLevel, "retry_scheduled"
 	switch {
 	case d.Outcome == retry.OutcomeExhausted:
 		event = "max_retries_exceeded"
 	case d.Outcome == retry.OutcomePermanent:
 		event = "permanent_error_detected"
-	case d.Error.Class == retry.Unknown:
+	case h.opt.JobType == contract.BackoffJobType:
+		event = "submission_retry_scheduled" // RN-BIL-004 section 13.4
+	}
+	if d.Outcome == retry.OutcomeRetry && d.Error.Class == retry.Unknown {
 		level = zap.WarnLevel // RN-BIL-005 section 2.1: an unknown error is retried, with a warning
 	}
-	h.opt.Logger.Log(level, event, zap.Inline(decisionFields{j, r}))
+	h.opt.Logger.Log(level, event, zap.Inline(decisionFields{j, e}))
 }
 
 // decisionFields are the fields of a decision's line, by the names of RN-BIL-005 section 13.4. `submissionError` is the
 // code that matched: the insurer's text itself may carry personal data and is never logged.
 //
-// They are one field to the logger: it has room made for each field of a line, and a line is written for every job.
+// They are one field to the logger, which makes room for each field of a line, and a line is written for every job.
 type decisionFields struct {
-	job    *job.Job
-	ruling *ruling
+	job *job.Job
+	*evaluation
 }
 
 // MarshalLogObject implements [zapcore.ObjectMarshaler].
 func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
-	d := &f.ruling.decision
-	line.AddString("claimId", f.ruling.request.ClaimID)
+	d := &f.decision
+	line.AddString("claimId", f.Request.ClaimID)
 	line.AddString("submissionError", d.Error.Code)
 	line.AddString("errorClassification", string(d.Error.Class))
 	line.AddInt64("retryCount", int64(d.RetryCount))
@@ -263,10 +255,52 @@ func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
 	}
 	line.AddString("policy", d.Policy)
 	line.AddString("ruleId", d.Error.RuleID)
-	line.AddFloat64("executionTimeMs", milliseconds(f.ruling.elapsed))
+	line.AddFloat64("executionTimeMs", milliseconds(f.elapsed))
 	line.AddInt64("jobKey", f.job.Key)
 	line.AddInt64("processInstanceKey", f.job.ProcessInstanceKey)
 	return nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// maxOriginalError is how much of the error text is sent back to the process. A process variable is copied with every
+// event of the instance; a megabyte of HTML from a proxy does not belong there.
+const maxOriginalError = 8 << 10
+
+// shorten cuts an error text that is sent back, and says so.
+func shorten(text string) string {
+	if len(text) <= maxOriginalError {
+		return text
+	}
+	return redact.Cut(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
+}
+
+// rejection is the text of the incident for an invalid input. It holds shapes of values, never values.
+func rejection(err error) string {
+	if invalid := (*retry.InvalidInputError)(nil); errors.As(err, &invalid) {
+		return invalid.Error()
+	}
+	// Cannot happen: reading and deciding have no other error. A text that is not made for it must not leave the
+	// process, it could repeat personal data.
+	return "invalid input"
+}
+
+// stopMessage is what a BPMN error says to the person who finds it, uncaught, in an incident; empty for a retry. It names
+// the rule's code rather than the insurer's text, which may carry personal data.
+func stopMessage(claimID string, d *retry.Decision) string {
+	last := string(d.Error.Class)
+	if d.Error.Code != "" {
+		last = d.Error.Code + " (" + last + ")"
+	}
+	switch {
+	case d.Outcome == retry.OutcomeRetry:
+		return ""
+	case d.Outcome == retry.OutcomePermanent:
+		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
+	case d.Step == retry.StepDeadline:
+		return fmt.Sprintf("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
+			claimID, d.Deadline.Format(time.RFC3339), last)
+	default:
+		return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, last)
+	}
+}

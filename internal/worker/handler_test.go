@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
@@ -42,7 +43,7 @@ func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 
 func optionsOn(m *memory, c *counts, clock func() time.Time, log *zap.Logger) worker.Options {
 	return worker.Options{
-		JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 		Trail: trailOn(m), Now: clock, Observer: c, Logger: log,
 	}
 }

@@ -100,7 +100,7 @@ func readers(tb testing.TB) []reader {
 		{"redaction", 16 << 10, func(text string) { redact.Text(text) }},
 		{"retryAfter", 32 << 10, func(text string) { retry.ParseRetryAfter(text, time.UTC) }},
 		{"lastSubmissionTime", 32 << 10, func(text string) { retry.ParseLastSubmissionTime(text, time.UTC) }},
-		{"a time", 32 << 10, func(text string) { worker.ParseTime(text, time.UTC) }},
+		{"a time", 32 << 10, func(text string) { retry.ParseRetryUntil(text, time.UTC) }},
 		{"a job", 256 << 10, func(text string) { h.Handle(context.Background(), []job.Job{newJob(jobWith(text))}) }},
 	}
 	for p := range own.All() {

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/worker"
 )
@@ -96,7 +97,7 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 // The older job type answers without retryDecision, and keeps it next to the answer.
 func TestTheTrailKeepsWhatWasIgnored(t *testing.T) {
 	t.Parallel()
-	for _, jobType := range []string{worker.JobType, worker.BackoffJobType} {
+	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		m := newMemory()
 		o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
 		o.JobType = jobType

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
@@ -60,7 +61,7 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 			t.Parallel()
 			tt.trail.Secret = secret
 			h := worker.NewHandler(worker.Options{
-				JobType: worker.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+				JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 				Trail: tt.trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
 			})
 			outcomes := worker.NewOutcomeHandler(tt.trail, time.Now, &counts{}, zap.NewNop())

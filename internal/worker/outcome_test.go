@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/worker"
 )
@@ -147,7 +148,7 @@ func TestAReasonThatDoesNotFitHoldsUpNoEndOfARound(t *testing.T) {
 		}
 	}
 	_, why, _, _ := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"ABANDONED","justification":"`+strings.Repeat("é", 20_000)+`"}`)
-	if why != strings.Repeat("é", worker.MaxJustification) {
+	if why != strings.Repeat("é", contract.MaxJustification) {
 		t.Errorf("kept %d bytes", len(why))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/worker"
 )
@@ -19,7 +20,7 @@ import (
 func backoffJob(t *testing.T, m *memory, log *zap.Logger, variables string) job.Answer {
 	t.Helper()
 	o := optionsOn(m, &counts{}, func() time.Time { return now }, log)
-	o.JobType = worker.BackoffJobType
+	o.JobType = contract.BackoffJobType
 	return worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(variables)})[0]
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 )
 
@@ -59,7 +60,7 @@ func (d *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	deaths, err := d.earlier(ctx, jobs)
 	switch {
 	case err != nil:
-		return d.trail.unavailable(jobs)
+		return releaseAll(jobs)
 	case deaths == nil:
 		return d.next.Handle(ctx, jobs)
 	}
@@ -99,7 +100,7 @@ func early(ctx context.Context) (context.Context, context.CancelFunc) {
 // notes itself does not count: it lives.
 func (d *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	if !d.isKnown() {
-		before, err := ask(ctx, &d.trail, func(ctx context.Context) (map[int64]int, error) {
+		before, err := query(ctx, &d.trail, func(ctx context.Context) (map[int64]int, error) {
 			return d.deaths.Crashes(ctx, d.trail.Cluster)
 		})
 		if err != nil {
@@ -163,7 +164,7 @@ func (d *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
 	if unnoted == nil {
 		return nil
 	}
-	_, err := ask(ctx, &d.trail, func(ctx context.Context) (struct{}, error) {
+	_, err := query(ctx, &d.trail, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, d.deaths.Begin(ctx, d.trail.Cluster, unnoted)
 	})
 	if err != nil {
@@ -227,7 +228,7 @@ func (d *Quarantine) noted(ctx context.Context, jobs []job.Job, which []int, ans
 	for k, i := range which {
 		some[k] = jobs[i]
 	}
-	got := d.trail.unavailable(some)
+	got := releaseAll(some)
 	if d.begin(ctx, some) == nil {
 		got = d.next.Handle(ctx, some)
 		d.end(ctx, some, got)
@@ -239,7 +240,7 @@ func (d *Quarantine) noted(ctx context.Context, jobs []job.Job, which []int, ans
 
 // grave is the key of the incident of a job: it is known by its inputs without reading them.
 func (d *Quarantine) grave(j *job.Job) audit.Key {
-	return d.trail.key(j, d.trail.Secret.Inputs("deaths", j.Variables))
+	return d.trail.key(j, "deaths", j.Variables)
 }
 
 // bury makes an incident of a job, without reading its variables: they may be what kills.
@@ -249,17 +250,17 @@ func (d *Quarantine) bury(ctx context.Context, j *job.Job, deaths int) job.Answe
 		At:      time.Now().UTC().Truncate(time.Microsecond),
 		Key:     d.grave(j),
 		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
-		Detail:  encodeDetail(&audit.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}),
+		Detail:  (&contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}).Encode(),
 	}
 	stored, err := d.trail.Recorder.Record(ctx, []audit.Record{record}) // and with it the count ends
 	if err != nil {
-		return d.trail.unavailable([]job.Job{*j})[0]
+		return releaseAll([]job.Job{*j})[0]
 	}
 	d.log.Error("job_kills_the_worker", append(jobFields(j), zap.Int("deaths", deaths))...)
 	d.mu.Lock()
 	d.buried[j.Key] = record.Key
 	d.mu.Unlock()
-	return d.trail.answer(j, &stored[0].Record, nil, nil)
+	return d.trail.answer(j, &stored[0].Record, nil)
 }
 
 func keys(jobs []job.Job) []int64 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -124,7 +125,7 @@ func (r *rig) decidedAt(record *audit.Record, from, to time.Time) {
 	if !record.NextRetryTime.Equal(want.NextRetryTime) {
 		r.Errorf("job %d is to wait until %v, want %v", record.JobKey, record.NextRetryTime, want.NextRetryTime)
 	}
-	var detail audit.Detail
+	var detail contract.Detail
 	r.must(json.Unmarshal([]byte(record.Detail), &detail))
 	if took := time.Duration(detail.Steps.AfterMicros[5]) * time.Microsecond; took < 0 || took > patience {
 		r.Errorf("job %d took %v by its steps", record.JobKey, took)

@@ -99,7 +99,7 @@ func TestOddRetryAfterAndLastSubmissionTimeMakeNoIncident(t *testing.T) {
 		r.must(err)
 		id, got := records[key][0].ClaimID, ""
 		for _, one := range facts.RetryDecision.Ignored {
-			got += one.Reason
+			got += string(one.Reason)
 			ignored++
 		}
 		if got != reasons[id] {

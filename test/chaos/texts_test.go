@@ -19,6 +19,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
@@ -95,7 +96,7 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	stopped := func() time.Time { return time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC) }
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{Logger: logger}), Rounds: store, Secret: secret}
 	h := handlers.NewHandler(handlers.Options{
-		JobType: handlers.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: stopped,
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: stopped,
 		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: logger,
 	})
 	return h.Handle, func() {

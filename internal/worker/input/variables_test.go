@@ -1,10 +1,9 @@
-package worker
+package input
 
 import (
 	"encoding/json"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
@@ -25,7 +24,7 @@ func FuzzVariables(f *testing.F) {
 		if json.Unmarshal([]byte(text), &want) != nil {
 			want = nil
 		}
-		got := parse(&job.Job{Variables: text})
+		got := parse(text)
 		if (got == nil) != (want == nil) {
 			t.Fatalf("%q: an object: %v, want %v", text, got != nil, want != nil)
 		}
@@ -34,13 +33,15 @@ func FuzzVariables(f *testing.F) {
 				t.Errorf("%q: %q is no variable", text, v.name)
 			}
 		}
-		for name, value := range want {
-			if got.get(name) != string(value) {
+		for name, raw := range want {
+			value := value(raw)
+			if got.get(name) != value {
 				t.Errorf("%q: %q is %s, want %s", text, name, got.get(name), value)
 			}
 			var word string
-			if json.Unmarshal(value, &word) == nil && value[0] == '"' && unquote(string(value)) != word {
-				t.Errorf("%q: %q says %q, want %q", text, name, unquote(string(value)), word)
+			isText := json.Unmarshal(raw, &word) == nil && value[0] == '"'
+			if got, ok := value.text(); ok != isText || got != word {
+				t.Errorf("%q: %q says %q, %v, want %q, %v", text, name, got, ok, word, isText)
 			}
 		}
 	})

@@ -1,0 +1,150 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// drawDecision asks a random policy a random question.
+func drawDecision(t *rapid.T) retry.Decision {
+	p := policy.BuiltIn(rapid.SampledFrom([]string{"tiss", "smtp", "job-queue", "fast"}).Draw(t, "policy"))
+	now := time.Unix(rapid.Int64Range(1e9, 4e9).Draw(t, "now"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds"))
+	o := retry.Overrides{
+		Base: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "base"), Max: rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(t, "max"),
+		Deadline: rapid.SampledFrom([]time.Duration{0, 90 * time.Minute}).Draw(t, "deadline"),
+	}
+	if rapid.Bool().Draw(t, "overrides the limit") {
+		limit := rapid.IntRange(0, 9).Draw(t, "limit")
+		o.MaxRetries = &limit
+	}
+	p, err := p.With(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Decide(retry.Request{
+		ClaimID:         "CLM-" + rapid.StringMatching(`[A-Z]{1,3}`).Draw(t, "claim") + "-1",
+		SubmissionError: rapid.SampledFrom([]string{"TIMEOUT", "DUPLICATE_CLAIM", "HTTP 503", "?", "550 5.1.1", "Retry-After: 600"}).Draw(t, "error"),
+		RetryCount:      rapid.IntRange(0, 7).Draw(t, "count"),
+		RetryAfter: rapid.SampledFrom([]retry.Hint{
+			{}, {Source: retry.HintVariable, After: 90 * time.Second}, {Source: retry.HintVariable, Until: now.Add(time.Hour)},
+		}).Draw(t, "hint"),
+		LastSubmissionTime: rapid.SampledFrom([]time.Time{{}, now.Add(-time.Minute), now.Add(time.Minute)}).Draw(t, "last submission"),
+		Ignored: retry.Ignored{
+			RetryAfter:         rapid.SampledFrom([]retry.IgnoredReason{"", retry.IgnoredType}).Draw(t, "ignored hint"),
+			LastSubmissionTime: rapid.SampledFrom([]retry.IgnoredReason{"", retry.IgnoredYear}).Draw(t, "ignored time"),
+		},
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func drawDetail(t *rapid.T) contract.Detail {
+	texts := rapid.SampledFrom([]string{"", "TIMEOUT <b> & \u2028 [cpf]", `o "convênio"` + "\n\t\\\x01é💥", "x"})
+	at := time.Unix(rapid.Int64Range(1e9, 4e9).Draw(t, "seconds"), 123456000).UTC()
+	d := contract.Detail{
+		ProcessID: texts.Draw(t, "process"), ElementID: texts.Draw(t, "element"), SubmissionError: texts.Draw(t, "error"),
+		ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
+		Undelivered: texts.Draw(t, "undelivered"), Justification: texts.Draw(t, "justification"), Operator: texts.Draw(t, "operator"),
+		RedriveID: texts.Draw(t, "redrive"), Traceparent: texts.Draw(t, "trace"),
+	}
+	if rapid.Bool().Draw(t, "steps") {
+		d.Steps = &contract.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}
+	}
+	if rapid.Bool().Draw(t, "first failure") {
+		d.FirstFailureTime = &at
+	}
+	return d
+}
+
+// names are the members of a JSON object, and of the objects in it, in their order.
+func names(t *rapid.T, object string) (all []string) {
+	decoder := json.NewDecoder(bytes.NewReader([]byte(object)))
+	for depth, isName := 0, false; decoder.More() || depth > 0; {
+		token, err := decoder.Token()
+		if err != nil {
+			t.Fatalf("%s: %v", object, err)
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth, isName = depth+1, token == json.Delim('{')
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if text, ok := token.(string); ok && isName {
+			all = append(all, text)
+			isName = false
+			continue
+		}
+		isName = true
+	}
+	return all
+}
+
+// The writer by hand, the reader and encoding/json agree about every decision and every detail, of both job types.
+func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		decision, detail := drawDecision(t), drawDetail(t)
+		jobType := rapid.SampledFrom([]string{contract.JobType, contract.BackoffJobType}).Draw(t, "job type")
+		want := contract.Facts{Decision: contract.Of(&decision, jobType), Detail: detail}
+
+		variables, rest := contract.Encode(jobType, &want.Decision, &want.Detail)
+		got, err := contract.Read(variables, rest)
+		if err != nil {
+			t.Fatalf("%s\n%s: %v", variables, rest, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("written as\n%s\n%s\nread back (-want +got):\n%s", variables, rest, diff)
+		}
+
+		if jobType == contract.BackoffJobType {
+			return // it is laid out otherwise
+		}
+		byPackage, err := json.Marshal(&want.Decision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mine, theirs map[string]any
+		if err := json.Unmarshal([]byte(variables), &mine); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(byPackage, &theirs); err != nil {
+			t.Fatal(err)
+		}
+		if x := mine["retryDecision"].(map[string]any); x["matchedCode"] == "" {
+			maps.DeleteFunc(x, func(name string, _ any) bool { return name == "matchedCode" }) // the process gets it always
+		}
+		if diff := cmp.Diff(theirs, mine); diff != "" {
+			t.Fatalf("(-encoding/json +writer):\n%s", diff)
+		}
+		if want.RetryDecision.MatchedCode != "" {
+			if diff := cmp.Diff(names(t, string(byPackage)), names(t, variables)); diff != "" {
+				t.Fatalf("order of names (-encoding/json +writer):\n%s", diff)
+			}
+		}
+	})
+}
+
+func TestAMemberIsAddedToAnEmptyObjectToo(t *testing.T) {
+	t.Parallel()
+	for _, detail := range []contract.Detail{{}, {ProcessID: "p"}} {
+		want := detail
+		want.Traceparent = "00-ab-cd-01"
+		got, err := contract.Read("", contract.WithTraceparent(detail.Encode(), want.Traceparent))
+		if diff := cmp.Diff(want, got.Detail); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// Package contract is what the worker and the process model agree on: the job types, the names of the process variables and
+// of the task headers, and a decision as it goes over the wire and into the audit trail. Each shape stands here once, with
+// the one writer and the one reader that everybody uses. The package is pure.
+package contract
+
+import "slices"
+
+// The job types. A job type that a setting adds is answered as [JobType].
+const (
+	// JobType is the job type of RN-BIL-005.
+	JobType = "analyze-retry"
+	// BackoffJobType is that of RN-BIL-004, which has output variables of its own.
+	BackoffJobType = "retry-submission-backoff"
+	// OutcomeJobType is the one with which a model reports how a round of submissions of a claim ended, or that a person
+	// had the claim sent again before its time.
+	OutcomeJobType = "record-retry-outcome"
+)
+
+// The variables that a decision job may bring.
+const (
+	ClaimID            = "claimId"
+	SubmissionError    = "submissionError"
+	RetryCount         = "retryCount"
+	LastSubmissionTime = "lastSubmissionTime"
+	RetryUntil         = "retryUntil"
+	RetryAfter         = "retryAfter"
+	// MaxAttempts, RetryDelay and MaxRetryDelay change numbers of a policy that allows it (seed document 002).
+	MaxAttempts   = "max_attempts"
+	RetryDelay    = "retry_delay"
+	MaxRetryDelay = "max_retry_delay"
+)
+
+// The variables that an outcome job may bring in addition to [ClaimID].
+const (
+	Outcome       = "outcome"
+	Justification = "justification"
+	Operator      = "operator"
+	RedriveID     = "redriveId"
+)
+
+// OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it may hold personal
+// data (RN-BIL-005 section V, LGPD).
+const OriginalError = "originalError"
+
+// The task headers with which a service task picks its policy and changes numbers of it.
+const (
+	HeaderPolicy     = "retryPolicy"
+	HeaderMaxRetries = "maxRetries"
+	HeaderBase       = "base"
+	HeaderMax        = "max"
+	HeaderDeadline   = "deadline"
+)
+
+// Headers are the names of the task headers.
+func Headers() []string {
+	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline}
+}
+
+// FirstVariables are the variables that every version of the worker has read, LaterVariables those that came with a later
+// one. A stored decision is known again by the first whether they are there or not, and by the later ones only where they
+// are.
+func FirstVariables() []string {
+	return []string{ClaimID, SubmissionError, RetryCount, LastSubmissionTime}
+}
+
+// LaterVariables are described at [FirstVariables].
+func LaterVariables() []string {
+	return []string{RetryUntil, RetryAfter, MaxAttempts, RetryDelay, MaxRetryDelay}
+}
+
+// DecisionVariables are the variables to fetch with a decision job: exactly what is read. To fetch all of them would let a
+// foreign variable that is nested too deep stop the whole job type.
+func DecisionVariables() []string { return slices.Concat(FirstVariables(), LaterVariables()) }
+
+// OutcomeVariables are the variables to fetch with an outcome job; the first two are required.
+func OutcomeVariables() []string {
+	return []string{ClaimID, Outcome, Justification, Operator, RedriveID}
+}
+
+// The bounds of what a person says, in characters.
+const (
+	MaxJustification = 500
+	MaxOperator      = 100
+)

@@ -1,0 +1,148 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Decision is the answer to a decision job as process variables: the agreed names of RN-BIL-005 section 3.2, and everything
+// else in the one object `retryDecision`, so that the agreed names stay as they are.
+type Decision struct {
+	ShouldRetry         bool        `json:"shouldRetry"`
+	RetryCount          int         `json:"retryCount"`
+	MaxRetries          int         `json:"maxRetries"`
+	BackoffMinutes      int         `json:"backoffMinutes"`
+	NextRetryTime       *time.Time  `json:"nextRetryTime"` // null unless the claim is retried
+	RetryReason         string      `json:"retryReason"`
+	ErrorClassification retry.Class `json:"errorClassification"`
+	RetryDecision       Explanation `json:"retryDecision"`
+}
+
+// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that a timer event
+// can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero and left out. Records of older
+// versions have no Reason, Bounds, Hint, Deadline, Advice, Overrides and Ignored.
+type Explanation struct {
+	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks for a code.
+	Policy        string `json:"policy,omitempty"`
+	PolicyVersion string `json:"policyVersion,omitempty"`
+	RuleID        string `json:"ruleId,omitempty"`
+	MatchedCode   string `json:"matchedCode,omitempty"`
+	// Reason is the step of the rule that settled it.
+	Reason retry.Step `json:"reason,omitempty"`
+	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where it is not retried.
+	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
+	BackoffDuration   string `json:"backoffDuration,omitempty"`
+	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
+	Bounds      []string `json:"bounds,omitempty"`
+	RetriesLeft int      `json:"retriesLeft"`
+	// Hint is what the other side asked for, also where another step settled the decision.
+	Hint *Hint `json:"hint,omitempty"`
+	// Deadline is the time after which no try is made.
+	Deadline *time.Time `json:"deadline,omitempty"`
+	// Advice is what to do before the claim is sent again.
+	Advice retry.Advice `json:"advice,omitempty"`
+	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
+	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
+	// Overrides are the numbers of the policy that the task or the job had changed.
+	Overrides *Overrides `json:"overrides,omitempty"`
+	// Ignored are the job's variables that could not be read.
+	Ignored []Ignored `json:"ignored,omitempty"`
+}
+
+// Hint is when the other side asked to be tried again: After a duration, or not before Until.
+type Hint struct {
+	Source retry.HintSource `json:"source"`
+	After  string           `json:"after,omitempty"`
+	Until  *time.Time       `json:"until,omitempty"`
+}
+
+// Overrides are numbers of a policy that were changed for one job; what was not changed is nil or empty.
+type Overrides struct {
+	MaxRetries *int   `json:"maxRetries,omitempty"`
+	Base       string `json:"base,omitempty"`
+	Max        string `json:"max,omitempty"`
+	Deadline   string `json:"deadline,omitempty"`
+}
+
+// Ignored is a variable of another system that could not be read, so that the decision is the one without it.
+type Ignored struct {
+	Variable string              `json:"variable"`
+	Reason   retry.IgnoredReason `json:"reason"`
+}
+
+// Of returns a decision of the rule as jobs of this type get it.
+func Of(d *retry.Decision, jobType string) Decision {
+	c := Decision{
+		ShouldRetry:         d.Outcome == retry.OutcomeRetry,
+		RetryCount:          d.RetryCount,
+		MaxRetries:          d.MaxRetries,
+		BackoffMinutes:      d.BackoffMinutes(),
+		NextRetryTime:       present(d.NextRetryTime),
+		RetryReason:         d.Reason(),
+		ErrorClassification: d.Error.Class,
+		RetryDecision:       Explain(d),
+	}
+	if jobType == BackoffJobType && c.ShouldRetry { // RN-BIL-004 section 3.2
+		c.RetryReason = fmt.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
+	}
+	return c
+}
+
+// Explain returns how a decision explains itself.
+func Explain(d *retry.Decision) Explanation {
+	x := Explanation{
+		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code,
+		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
+		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), Deadline: present(d.Deadline), Advice: d.Advice,
+		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
+	}
+	if h := d.Hint; h != (retry.Hint{}) {
+		x.Hint = &Hint{Source: h.Source}
+		if h.Until.IsZero() {
+			x.Hint.After = ISODuration(h.After)
+		} else {
+			x.Hint.Until = present(h.Until.UTC().Truncate(time.Second))
+		}
+	}
+	if o := d.Overrides; !o.None() {
+		x.Overrides = &Overrides{o.MaxRetries, changed(o.Base), changed(o.Max), changed(o.Deadline)}
+	}
+	for variable, reason := range d.Ignored.All() {
+		x.Ignored = append(x.Ignored, Ignored{variable, reason})
+	}
+	return x
+}
+
+// present returns a time that may be zero as one that may be nil.
+func present(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func changed(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return ISODuration(d)
+}
+
+// ISODuration writes a duration as ISO 8601 does and a timer event reads it: whole minutes as minutes (PT43M), others in
+// seconds (PT0.75S). d is not negative and in whole milliseconds.
+func ISODuration(d time.Duration) string {
+	b := append(make([]byte, 0, 16), "PT"...)
+	if d%time.Minute == 0 {
+		return string(append(strconv.AppendInt(b, int64(d/time.Minute), 10), 'M'))
+	}
+	b = strconv.AppendInt(b, int64(d/time.Second), 10)
+	if rest := d % time.Second / time.Millisecond; rest != 0 {
+		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+		b = bytes.TrimRight(b, "0")
+	}
+	return string(append(b, 'S'))
+}

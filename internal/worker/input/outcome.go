@@ -1,0 +1,107 @@
+package input
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Outcome is what an outcome job reports: how a round of submissions ended, or that the claim was sent again.
+type Outcome struct {
+	Kind    audit.Kind
+	ClaimID string
+	// Justification and Operator are what a person said and who, redacted; RedriveID is the command by which.
+	Justification, Operator, RedriveID string
+	// Identity and Invalid are those of [Decision].
+	Identity []string
+	Invalid  error
+}
+
+// outcomeKinds are the values of the variable outcome.
+var outcomeKinds = map[string]audit.Kind{
+	"SUBMITTED": audit.KindSubmitted, "RESUBMITTED": audit.KindResubmitted, "ABANDONED": audit.KindAbandoned,
+	"REDRIVEN": audit.KindRedriven,
+}
+
+const (
+	ruleOutcome       = `SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN`
+	ruleJustification = "a text that is not blank, at most 500 characters"
+	ruleOperator      = "a text of at most 100 characters"
+	ruleRedriveID     = "a UUID"
+)
+
+// ReadOutcome reads an outcome job.
+func ReadOutcome(j *job.Job) Outcome {
+	v := parse(j.Variables)
+	if v == nil {
+		return Outcome{Identity: []string{j.Variables}, Invalid: notObject}
+	}
+	r := &reader{variables: v}
+	o := Outcome{Identity: outcomeIdentity(v), ClaimID: strings.Clone(r.text(contract.ClaimID, retry.RuleAnyID))}
+	if !r.faulty(contract.ClaimID) && !retry.ValidID(o.ClaimID) {
+		r.fault(contract.ClaimID, retry.Shape(o.ClaimID), retry.RuleAnyID)
+	}
+	name := r.text(contract.Outcome, ruleOutcome)
+	kind, known := outcomeKinds[name]
+	if !r.faulty(contract.Outcome) && !known {
+		r.fault(contract.Outcome, retry.Shape(name), ruleOutcome)
+	}
+	o.Kind = kind
+	if kind == audit.KindRedriven {
+		o.readOrder(r)
+	} else if kind != audit.KindSubmitted { // what the process still holds of an earlier order is no reason of the insurer's
+		o.readReason(r)
+	}
+	o.Invalid = r.err(contract.OutcomeVariables())
+	return o
+}
+
+// outcomeIdentity are the variables that the record of a job depends on. What a person said counts for a re-drive only, and
+// only where it is there: a job that was recorded before there were re-drives is known again by two variables.
+func outcomeIdentity(v variables) []string {
+	parts := []string{string(v.get(contract.ClaimID)), string(v.get(contract.Outcome))}
+	if v.get(contract.Outcome) != `"REDRIVEN"` {
+		return parts
+	}
+	for _, name := range []string{contract.Justification, contract.Operator, contract.RedriveID} {
+		if value := v.get(name); value != "" {
+			parts = append(parts, name, string(value))
+		}
+	}
+	return parts
+}
+
+// readOrder reads what a person said who ordered a re-drive, which needs a justification.
+func (o *Outcome) readOrder(r *reader) {
+	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification)
+	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
+		r.fault(contract.Justification, "blank", ruleJustification)
+	}
+	if !r.get(contract.Operator).absent() {
+		o.Operator = r.written(contract.Operator, ruleOperator, contract.MaxOperator)
+	}
+	o.RedriveID = r.uuid(contract.RedriveID, ruleRedriveID)
+}
+
+// readReason reads what a model reports of an end. It may hold variables of these names for something else, or a text as
+// long as a form takes: none of that may hold a claim up, so what does not fit is cut or left out.
+func (o *Outcome) readReason(r *reader) {
+	given := func(variable string) string {
+		text, _ := r.get(variable).text()
+		return text
+	}
+	kept := func(variable string, most int) string {
+		text := []rune(strings.TrimSpace(redact.Stored(given(variable))))
+		return string(text[:min(len(text), most)])
+	}
+	o.Justification, o.Operator = kept(contract.Justification, contract.MaxJustification), kept(contract.Operator, contract.MaxOperator)
+	if id, err := uuid.Parse(given(contract.RedriveID)); err == nil {
+		o.RedriveID = id.String()
+	}
+}
