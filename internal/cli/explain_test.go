@@ -240,13 +240,13 @@ func TestExplainAsksTheConfiguredFileAlsoWhereNoPolicyIsNamed(t *testing.T) {
 }
 
 func TestTheReadmeShowsAnExplanationAsItIs(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/rule.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := explained(t, "--error", "TIMEOUT ao conectar", "--retry-count", "1", "--claim", "CLM-001-1")
 	if !strings.Contains(string(readme), "$ bin/worker explain --error \"TIMEOUT ao conectar\" --retry-count 1 --claim CLM-001-1\n"+want+"```\n") {
-		t.Errorf("README.md does not hold this:\n%s", want)
+		t.Errorf("docs/rule.md does not hold this:\n%s", want)
 	}
 }
 

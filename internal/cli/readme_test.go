@@ -30,7 +30,7 @@ func demoClaim(t *testing.T) *archive {
 }
 
 func TestTheReadmeShowsAHistoryAsItIsInParts(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func TestTheReadmeShowsAHistoryAsItIsInParts(t *testing.T) {
 	shown, _, found := strings.Cut(shown, "...\n$ ")
 	rest := demoClaim(t).must(t, "history", "CLM-2026-004215")
 	if parts := strings.Split(shown, "...\n"); !found || len(parts) != 3 {
-		t.Fatalf("README.md shows %d parts of a history", len(parts))
+		t.Fatalf("docs/audit.md shows %d parts of a history", len(parts))
 	}
 	for part := range strings.SplitSeq(shown, "...\n") {
 		before, after, found := strings.Cut(rest, part)
 		if !found {
-			t.Fatalf("README.md shows what is not there, or not in this order:\n%s\nof\n%s", part, before)
+			t.Fatalf("docs/audit.md shows what is not there, or not in this order:\n%s\nof\n%s", part, before)
 		}
 		rest = after
 	}
