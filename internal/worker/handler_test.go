@@ -122,7 +122,7 @@ func TestAPermanentErrorIsThrownWithTheSameNames(t *testing.T) {
 			"delayBeforeJitter": "PT0M", "backoffDuration": "PT0M", "retriesLeft": 3}}`)
 }
 
-func TestAnExhaustedClaimIsThrownWithTheClassOfItsLastError(t *testing.T) {
+func TestExhaustedClaimIsThrownWithItsLastClass(t *testing.T) {
 	t.Parallel()
 	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"HTTP 503","retryCount":5}`)
 	if got.Kind() != job.KindThrowError || got.Code() != "MAX_RETRIES_EXCEEDED" {
@@ -199,7 +199,7 @@ func TestOddTextIsEchoedAsItCame(t *testing.T) {
 	}
 }
 
-func TestABatchIsAnsweredInOrderAndOneBadJobHurtsNoOther(t *testing.T) {
+func TestBatchIsAnsweredInOrderDespiteABadJob(t *testing.T) {
 	t.Parallel()
 	c := &counts{}
 	answers := newHandler(t, zap.NewNop(), c).Handle(t.Context(), []job.Job{
@@ -219,7 +219,7 @@ func TestABatchIsAnsweredInOrderAndOneBadJobHurtsNoOther(t *testing.T) {
 	}
 }
 
-func TestADecisionLogsOneLineWithTheNamesOfTheRuleAndWithoutTheErrorText(t *testing.T) {
+func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, variables, event string

@@ -199,7 +199,7 @@ func (k *kept) Record(ctx context.Context, records []audit.Record) ([]audit.Appe
 
 // Row 24 of the faults. The guard is maxStoredError, and maxOriginalError for what the process gets. Seen to fail without
 // the first: a record of 1 MiB.
-func TestAMegabyteOfErrorIsClassifiedByItsBeginningAndKeptIn8KiB(t *testing.T) {
+func TestHugeErrorIsClassifiedByItsBeginningAndStoredIn8KiB(t *testing.T) {
 	const limit, rest = 8 << 10, 2 << 10 // what else a record and an answer say
 	m := &kept{memory: newMemory()}
 	o := optionsOn(m.memory, &counts{}, func() time.Time { return now }, zap.NewNop())

@@ -114,7 +114,7 @@ func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
 	}
 }
 
-func TestAJobIsDecidedOnceThePolicyThatItsTaskNamesIsKnown(t *testing.T) {
+func TestJobIsDecidedOnceItsPolicyIsKnown(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	j := asked{headers: `{"retryPolicy":"night"}`}.job()

@@ -42,20 +42,20 @@ func (waits) Begin(ctx context.Context, _ string, _ []int64) error { <-ctx.Done(
 func (waits) End(context.Context, string, []int64) error           { return nil }
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
-func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
+func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
 	away := waits{newMemory()}
-	nobodyDied, died := &graves{}, &graves{begun: map[int64]int{4711: 3}}
+	none, three := &crashLog{}, &crashLog{counted: map[int64]int{4711: 3}}
 	for name, tt := range map[string]struct {
 		variables string
 		trail     worker.Trail
-		deaths    audit.Crashes
+		crashes   audit.Crashes
 	}{
-		"a decision cannot be stored":       {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, nobodyDied},
-		"a round cannot be read":            {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, nobodyDied},
-		"deaths cannot be read":             {timeout, worker.Trail{Recorder: newMemory(), Rounds: newMemory()}, away},
-		"a deadly job cannot be made known": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, died},
+		"a decision cannot be stored":    {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, none},
+		"a round cannot be read":         {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, none},
+		"crashes cannot be read":         {timeout, worker.Trail{Recorder: newMemory(), Rounds: newMemory()}, away},
+		"an incident cannot be recorded": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, three},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestJobsAreHandedBackWithTimeToSpareWhereTheStoreIsAway(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), lock)
 					defer cancel()
 					began := time.Now()
-					a := worker.NewQuarantine(handler, tt.deaths, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
+					a := worker.NewQuarantine(handler, tt.crashes, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
 					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
 						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
 					}

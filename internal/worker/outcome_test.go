@@ -73,7 +73,7 @@ func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeThatIsNoneIsAnIncidentThatNamesAllFaults(t *testing.T) {
+func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 	t.Parallel()
 	for variables, faulty := range map[string][]string{
 		`{"claimId":"CLM-001-1"}`:                       {"outcome is missing"},
@@ -139,7 +139,7 @@ func TestTheReasonOfAPersonIsKeptWithoutPersonalData(t *testing.T) {
 }
 
 // A process may hold variables of these names for something else, and a form may take a long text.
-func TestAReasonThatDoesNotFitHoldsUpNoEndOfARound(t *testing.T) {
+func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []string{"RESUBMITTED", "ABANDONED", "SUBMITTED"} {
 		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":{"a":1},"operator":7,"redriveId":"none"}`)
@@ -161,7 +161,7 @@ func TestAnAcceptedClaimKeepsNoReasonOfAnEarlierRedrive(t *testing.T) {
 }
 
 // A job that was recorded before the worker read these variables, and is given out again afterwards, is still that job.
-func TestAnOutcomeThatWasRecordedBeforeThereWereRedrivesIsKnownAgain(t *testing.T) {
+func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 	t.Parallel()
 	for variables, before := range map[string][]string{
 		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`:                                              {`"CLM-001-1"`, `"SUBMITTED"`},

@@ -91,7 +91,7 @@ func TestARedeliveredJobOfTheOlderRuleGetsTheStoredBytes(t *testing.T) {
 	}
 }
 
-func TestARetryOfTheOlderRuleIsLoggedByItsOwnName(t *testing.T) {
+func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
 	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
@@ -101,7 +101,7 @@ func TestARetryOfTheOlderRuleIsLoggedByItsOwnName(t *testing.T) {
 }
 
 // The order is the contract's too: whoever reads a stored answer compares bytes.
-func TestTheExplanationHasItsNamesInOrderAndNoneThatIsEmpty(t *testing.T) {
+func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	t.Parallel()
 	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
 	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +

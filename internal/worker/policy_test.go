@@ -165,7 +165,7 @@ func TestAJobsOwnLimitsGoBeforeTheHeadersOfItsTask(t *testing.T) {
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
 }
 
-func TestALimitThatThePolicyCannotHaveIsAFaultOfTheJob(t *testing.T) {
+func TestImpossibleLimitIsAFaultOfTheJob(t *testing.T) {
 	t.Parallel()
 	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
 	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
@@ -237,7 +237,7 @@ func TestAHeaderThatSomebodyElseMayReadIsNoFault(t *testing.T) {
 	}
 }
 
-func TestAnIncidentOfAHeaderSaysThatTheModelHasToBeCorrected(t *testing.T) {
+func TestHeaderIncidentAsksForACorrectedModel(t *testing.T) {
 	t.Parallel()
 	header := byTISS(t, asked{headers: `{"base":"soon"}`}.job()).Message()
 	variable := byTISS(t, newJob(`{}`)).Message()

@@ -12,82 +12,83 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
-// Quarantine keeps a job that kills the process from killing it for ever. The broker gives such a job out again without end,
+// Quarantine keeps a job that crashes the process from crashing it for ever. The broker delivers such a job again without end,
 // because a lock that runs out uses up no retry.
 //
-// A process that has just started may be there because a job killed the one before. So, unless that one is known to have
-// ended in order, it notes for a while which jobs it is about to handle, before it does; their records end that, and so does handing them back. A job
-// over which an earlier process died is handled alone, so that it takes nobody with it, and after the third death it
-// becomes an incident. After that while nothing is noted, and nothing is paid for it.
+// A process that has just started may have been started because a job crashed the one before. Unless that one is known to
+// have ended in order, the new one counts for a while which jobs it begins to handle; a record of the job, or its release,
+// clears the count. A job whose count shows an earlier crash is handled alone, so that it takes no other with it, and after
+// the third crash it becomes an incident. After that while nothing is counted, and it costs nothing.
 type Quarantine struct {
-	next   job.Handler
-	deaths audit.Crashes
-	trail  Trail
-	until  time.Time
-	log    *zap.Logger
+	next    job.Handler
+	crashes audit.Crashes
+	trail   Trail
+	until   time.Time
+	log     *zap.Logger
 
 	mu     sync.Mutex
-	known  bool
-	before map[int64]int // deaths of earlier processes, by job; nil where none died
-	// buried are the jobs that this process has made incidents of, with the inputs that they had. One is answered alike when
-	// its batch is handed over again, and is another job once it is corrected.
-	buried map[int64]audit.Key
-	// begun are the jobs that this process has noted. It dies once, so it notes a job once, however often a batch that
-	// hangs has it handed over anew.
-	begun map[int64]bool
-	// alone holds a token while a job over which a process died is handled: several batches are handled at once.
+	loaded bool
+	before map[int64]int // crashes of earlier processes, by job; nil where there was none
+	// rejected are the jobs that this process has made incidents of, with the inputs that they had. One is answered alike
+	// when its batch is handled again, and is another job once it is corrected.
+	rejected map[int64]audit.Key
+	// counted are the jobs that this process has counted. It crashes once, so it counts a job once, however often a batch
+	// that hangs is handled anew.
+	counted map[int64]bool
+	// alone holds a token while a job with a crash is handled: several batches are handled at once.
 	alone chan struct{}
 }
 
-// maxDeaths is how many processes may die over a job before it becomes an incident.
-const maxDeaths = 3
+// maxCrashes is how many processes a job may crash before it becomes an incident.
+const maxCrashes = 3
 
 // NewQuarantine guards a handler for a while from now on.
-func NewQuarantine(next job.Handler, deaths audit.Crashes, trail Trail, while time.Duration, log *zap.Logger) *Quarantine {
+func NewQuarantine(next job.Handler, crashes audit.Crashes, trail Trail, while time.Duration, log *zap.Logger) *Quarantine {
 	return &Quarantine{
-		next: next, deaths: deaths, trail: trail, until: time.Now().Add(while), log: log,
-		buried: map[int64]audit.Key{}, begun: map[int64]bool{}, alone: make(chan struct{}, 1),
+		next: next, crashes: crashes, trail: trail, until: time.Now().Add(while), log: log,
+		rejected: map[int64]audit.Key{}, counted: map[int64]bool{}, alone: make(chan struct{}, 1),
 	}
 }
 
-// Handle has the batch handled by the handler that is guarded, in time to be back before the context ends.
-func (d *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+// Handle handles the batch by the guarded handler, in time to return before the context ends.
+func (q *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	ctx, cancel := early(ctx)
 	defer cancel()
-	if time.Now().After(d.until) {
-		return d.next.Handle(ctx, jobs)
+	if time.Now().After(q.until) {
+		return q.next.Handle(ctx, jobs)
 	}
-	deaths, err := d.earlier(ctx, jobs)
+	crashes, err := q.earlier(ctx, jobs)
 	switch {
 	case err != nil:
 		return releaseAll(jobs)
-	case deaths == nil:
-		return d.next.Handle(ctx, jobs)
+	case crashes == nil:
+		return q.next.Handle(ctx, jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	var fresh []int
-	for i, n := range deaths {
+	for i, n := range crashes {
 		if n == 0 {
 			fresh = append(fresh, i)
 		}
 	}
 	if fresh != nil {
-		d.noted(ctx, jobs, fresh, answers)
+		q.handleCounted(ctx, jobs, fresh, answers)
 	}
-	for i, n := range deaths {
+	for i, n := range crashes {
 		switch {
-		case n >= maxDeaths:
-			answers[i] = d.bury(ctx, &jobs[i], n)
+		case n >= maxCrashes:
+			answers[i] = q.reject(ctx, &jobs[i], n)
 		case n > 0:
-			d.log.Warn("job_handled_alone", append(jobFields(&jobs[i]), zap.Int("deaths", n))...)
-			d.byItself(ctx, jobs, i, answers)
+			q.log.Warn("job_handled_alone", append(jobFields(&jobs[i]), zap.Int("crashes", n))...)
+			q.byItself(ctx, jobs, i, answers)
 		}
 	}
 	return answers
 }
 
-// early ends when nine tenths of the time that is left are over. Who waits for a store that is away waits until the end, and
-// must still be back: a handler that is late uses up one of its job's retries, and three of them make an incident.
+// early returns a context that ends when nine tenths of the time that is left are over. A handler that waits for an
+// unavailable store waits until its context ends, and must still return in time: one that is late uses up one of its job's
+// retries, and three of them make an incident.
 func early(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -96,50 +97,50 @@ func early(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
 }
 
-// earlier returns how many earlier processes died over each of the jobs, or nil where none died at all. What this process
-// notes itself does not count: it lives.
-func (d *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
-	if !d.isKnown() {
-		before, err := query(ctx, &d.trail, func(ctx context.Context) (map[int64]int, error) {
-			return d.deaths.Crashes(ctx, d.trail.Cluster)
+// earlier returns how many earlier processes each of the jobs has crashed, or nil where there was no crash at all. What this
+// process counts itself does not matter: it is alive.
+func (q *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
+	if !q.isLoaded() {
+		before, err := query(ctx, &q.trail, func(ctx context.Context) (map[int64]int, error) {
+			return q.crashes.Crashes(ctx, q.trail.Cluster)
 		})
 		if err != nil {
 			return nil, err
 		}
-		d.learn(before)
+		q.load(before)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.before == nil {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.before == nil {
 		return nil, nil
 	}
-	deaths := make([]int, len(jobs))
+	crashes := make([]int, len(jobs))
 	for i := range jobs {
-		deaths[i] = d.before[jobs[i].Key]
-		if grave, is := d.buried[jobs[i].Key]; is && grave != d.grave(&jobs[i]) {
-			deaths[i] = 0
+		crashes[i] = q.before[jobs[i].Key]
+		if key, rejected := q.rejected[jobs[i].Key]; rejected && key != q.key(&jobs[i]) {
+			crashes[i] = 0
 		}
 	}
-	return deaths, nil
+	return crashes, nil
 }
 
-func (d *Quarantine) isKnown() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.known
+func (q *Quarantine) isLoaded() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.loaded
 }
 
-// learn keeps what the first question has found. Batches that begin together all ask, before any has noted anything.
-func (d *Quarantine) learn(before map[int64]int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.known {
-		d.before, d.known = before, true
+// load keeps what the first query has found. Batches that begin together all query, before any has counted anything.
+func (q *Quarantine) load(before map[int64]int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.loaded {
+		q.before, q.loaded = before, true
 	}
 }
 
-// byItself handles one job while no other over which a process died is handled.
-func (d *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
+// byItself handles one job while no other with a crash is handled.
+func (q *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
 	// Not to the last moment: a handler that is late uses up one of the job's retries.
 	soon, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
@@ -147,120 +148,120 @@ func (d *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answer
 	}
 	defer cancel()
 	select {
-	case d.alone <- struct{}{}:
+	case q.alone <- struct{}{}:
 	case <-soon.Done():
 		answers[i] = job.Release("released: another job that may kill the worker is being handled")
 		return
 	}
-	release := sync.OnceFunc(func() { <-d.alone })
+	release := sync.OnceFunc(func() { <-q.alone })
 	defer release()
 	defer context.AfterFunc(ctx, release)() // a handler that hangs does not come back
-	d.noted(ctx, jobs, []int{i}, answers)
+	q.handleCounted(ctx, jobs, []int{i}, answers)
 }
 
-// begin notes those jobs that this process has not noted yet.
-func (d *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
-	unnoted := d.take(jobs)
-	if unnoted == nil {
+// begin counts those jobs that this process has not counted yet.
+func (q *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
+	fresh := q.take(jobs)
+	if fresh == nil {
 		return nil
 	}
-	_, err := query(ctx, &d.trail, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, d.deaths.Begin(ctx, d.trail.Cluster, unnoted)
+	_, err := query(ctx, &q.trail, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, q.crashes.Begin(ctx, q.trail.Cluster, fresh)
 	})
 	if err != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		for _, key := range unnoted {
-			delete(d.begun, key)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, key := range fresh {
+			delete(q.counted, key)
 		}
 	}
 	return err
 }
 
-// take returns those jobs that are not noted yet, and counts them as noted.
-func (d *Quarantine) take(jobs []job.Job) (unnoted []int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// take returns those jobs that are not counted yet, and marks them.
+func (q *Quarantine) take(jobs []job.Job) (fresh []int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, key := range keys(jobs) {
-		if !d.begun[key] {
-			d.begun[key] = true
-			unnoted = append(unnoted, key)
+		if !q.counted[key] {
+			q.counted[key] = true
+			fresh = append(fresh, key)
 		}
 	}
-	return unnoted
+	return fresh
 }
 
-// endTimeout is how long it may take to note that jobs were handed back.
+// endTimeout is how long it may take to clear the counts of released jobs.
 const endTimeout = time.Second
 
-// end takes the notes back of jobs that are handed back, because nothing was stored of them. Otherwise a store that is
-// away while workers are restarted would look like a job that kills them. It does not wait: the handler's time may be
-// over, and the store may be what hangs.
-func (d *Quarantine) end(ctx context.Context, jobs []job.Job, answers []job.Answer) {
-	var back []int64
+// end clears the counts of released jobs, because nothing was stored of them. Otherwise a store that is unavailable while
+// workers are restarted would look like a job that crashes them. It does not wait: the handler's time may be over, and the
+// store may be what hangs.
+func (q *Quarantine) end(ctx context.Context, jobs []job.Job, answers []job.Answer) {
+	var released []int64
 	for i := range jobs {
 		if answers[i].Kind() == job.KindRelease {
-			back = append(back, jobs[i].Key)
+			released = append(released, jobs[i].Key)
 		}
 	}
-	if back == nil {
+	if released == nil {
 		return
 	}
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
-		// Without the lock: the store may hang, and all batches need it. A job that comes back meanwhile may lose its new
-		// note with the old one, which makes one death less.
-		if d.deaths.End(ctx, d.trail.Cluster, back) != nil {
-			return // they stay noted, once
+		// Without the lock: the store may hang, and all batches need it. A job that is delivered again meanwhile may lose its
+		// new count with the old one: one crash less.
+		if q.crashes.End(ctx, q.trail.Cluster, released) != nil {
+			return // they stay counted, once
 		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		for _, key := range back {
-			delete(d.begun, key)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, key := range released {
+			delete(q.counted, key)
 		}
 	}()
 }
 
-// noted notes some jobs of the batch and has them handled.
-func (d *Quarantine) noted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
+// handleCounted counts some jobs of the batch and has them handled.
+func (q *Quarantine) handleCounted(ctx context.Context, jobs []job.Job, which []int, answers []job.Answer) {
 	some := make([]job.Job, len(which))
 	for k, i := range which {
 		some[k] = jobs[i]
 	}
 	got := releaseAll(some)
-	if d.begin(ctx, some) == nil {
-		got = d.next.Handle(ctx, some)
-		d.end(ctx, some, got)
+	if q.begin(ctx, some) == nil {
+		got = q.next.Handle(ctx, some)
+		q.end(ctx, some, got)
 	}
 	for k, i := range which {
 		answers[i] = got[k]
 	}
 }
 
-// grave is the key of the incident of a job: it is known by its inputs without reading them.
-func (d *Quarantine) grave(j *job.Job) audit.Key {
-	return d.trail.key(j, "deaths", j.Variables)
+// key is the key of the incident of a job, which is identified by its inputs without reading them.
+func (q *Quarantine) key(j *job.Job) audit.Key {
+	return q.trail.key(j, "deaths", j.Variables)
 }
 
-// bury makes an incident of a job, without reading its variables: they may be what kills.
-func (d *Quarantine) bury(ctx context.Context, j *job.Job, deaths int) job.Answer {
+// reject makes an incident of a job, without reading its variables: they may be what crashes the process.
+func (q *Quarantine) reject(ctx context.Context, j *job.Job, crashes int) job.Answer {
 	record := audit.Record{
 		Kind:    audit.KindRejected,
 		At:      time.Now().UTC().Truncate(time.Microsecond),
-		Key:     d.grave(j),
-		Message: "the worker's process died each time it handled this job; look for its last words in the worker's log, correct the variables, then resolve the incident",
+		Key:     q.key(j),
+		Message: "the worker's process died each time it handled this job; find its last lines in the worker's log, correct the variables, then resolve the incident",
 		Detail:  (&contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}).Encode(),
 	}
-	stored, err := d.trail.Recorder.Record(ctx, []audit.Record{record}) // and with it the count ends
+	stored, err := q.trail.Recorder.Record(ctx, []audit.Record{record}) // which clears the count
 	if err != nil {
 		return releaseAll([]job.Job{*j})[0]
 	}
-	d.log.Error("job_kills_the_worker", append(jobFields(j), zap.Int("deaths", deaths))...)
-	d.mu.Lock()
-	d.buried[j.Key] = record.Key
-	d.mu.Unlock()
-	return d.trail.answer(j, &stored[0].Record, nil)
+	q.log.Error("job_kills_the_worker", append(jobFields(j), zap.Int("crashes", crashes))...)
+	q.mu.Lock()
+	q.rejected[j.Key] = record.Key
+	q.mu.Unlock()
+	return q.trail.answer(j, &stored[0].Record, nil)
 }
 
 func keys(jobs []job.Job) []int64 {

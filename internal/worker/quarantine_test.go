@@ -16,42 +16,42 @@ import (
 	"hospital.example/analyze-retry/internal/worker"
 )
 
-// graves counts deaths as a store does, and outlives the process that dies.
-type graves struct {
-	ended chan []int64 // where a test wants to know
-	begun map[int64]int
-	down  error
+// crashLog counts crashes as a store does, and outlives the process that crashes.
+type crashLog struct {
+	ended   chan []int64 // where a test wants to know
+	counted map[int64]int
+	down    error
 }
 
-func (g *graves) Crashes(context.Context, string) (map[int64]int, error) {
-	if g.begun == nil {
+func (g *crashLog) Crashes(context.Context, string) (map[int64]int, error) {
+	if g.counted == nil {
 		return nil, g.down
 	}
-	return cloned(g.begun), g.down
+	return cloned(g.counted), g.down
 }
 
-func (g *graves) Begin(_ context.Context, _ string, keys []int64) error {
+func (g *crashLog) Begin(_ context.Context, _ string, keys []int64) error {
 	for _, key := range keys {
-		g.begun[key]++
+		g.counted[key]++
 	}
 	return g.down
 }
 
-func (g *graves) End(_ context.Context, _ string, keys []int64) error {
+func (g *crashLog) End(_ context.Context, _ string, keys []int64) error {
 	g.ended <- keys
 	return g.down
 }
 
-// killer is a handler that ends the process at one job, and records the others.
-type killer struct {
-	deadly  int64
-	batches [][]int64
-	graves  *graves
+// crasher is a handler that ends the process at one job, and records the others.
+type crasher struct {
+	crashing int64
+	batches  [][]int64
+	crashLog *crashLog
 }
 
-type death struct{}
+type crash struct{}
 
-func (k *killer) Handle(_ context.Context, jobs []job.Job) []job.Answer {
+func (k *crasher) Handle(_ context.Context, jobs []job.Job) []job.Answer {
 	var keys []int64
 	answers := make([]job.Answer, len(jobs))
 	for i, j := range jobs {
@@ -59,11 +59,11 @@ func (k *killer) Handle(_ context.Context, jobs []job.Job) []job.Answer {
 		answers[i] = job.Complete("{}")
 	}
 	k.batches = append(k.batches, keys)
-	if slices.Contains(keys, k.deadly) {
-		panic(death{})
+	if slices.Contains(keys, k.crashing) {
+		panic(crash{})
 	}
 	for _, key := range keys { // as the store does with the records
-		delete(k.graves.begun, key)
+		delete(k.crashLog.counted, key)
 	}
 	return answers
 }
@@ -74,13 +74,13 @@ func cloned(m map[int64]int) map[int64]int {
 	return c
 }
 
-// live lets one process handle the jobs until it dies or is done; what it noted stays as it was at its death.
-func live(t *testing.T, k *killer, jobs []job.Job) (answers []job.Answer, died bool) {
+// run lets one process handle the jobs until it crashes or is done; what it noted stays as it was at its crash.
+func run(t *testing.T, k *crasher, jobs []job.Job) (answers []job.Answer, crashed bool) {
 	t.Helper()
 	defer func() {
-		_, died = recover().(death)
+		_, crashed = recover().(crash)
 	}()
-	d := worker.NewQuarantine(k, k.graves, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), time.Hour, zap.NewNop())
 	return d.Handle(t.Context(), jobs), false
 }
 
@@ -95,18 +95,18 @@ func keyed(keys ...int64) []job.Job {
 
 func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
 	t.Parallel()
-	k := &killer{deadly: 2, graves: &graves{begun: map[int64]int{}}}
+	k := &crasher{crashing: 2, crashLog: &crashLog{counted: map[int64]int{}}}
 	for n := range 3 {
-		if _, died := live(t, k, keyed(1, 2, 3)); !died {
+		if _, crashed := run(t, k, keyed(1, 2, 3)); !crashed {
 			t.Fatalf("process %d lives", n)
 		}
 	}
-	answers, died := live(t, k, keyed(1, 2, 3))
-	if died {
-		t.Fatal("a fourth process died")
+	answers, crashed := run(t, k, keyed(1, 2, 3))
+	if crashed {
+		t.Fatal("a fourth process crashed")
 	}
 	if answers[1].Kind() != job.KindFail || answers[1].Retries() != 0 {
-		t.Errorf("the deadly job was answered %s, want an incident", answers[1].Kind())
+		t.Errorf("the crashing job was answered %s, want an incident", answers[1].Kind())
 	}
 	for _, i := range []int{0, 2} {
 		if answers[i].Kind() != job.KindComplete {
@@ -117,14 +117,14 @@ func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
 
 func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
 	t.Parallel()
-	k := &killer{deadly: 2, graves: &graves{begun: map[int64]int{}}}
-	live(t, k, keyed(1, 2, 3))
-	live(t, k, keyed(1, 2, 3, 4))
+	k := &crasher{crashing: 2, crashLog: &crashLog{counted: map[int64]int{}}}
+	run(t, k, keyed(1, 2, 3))
+	run(t, k, keyed(1, 2, 3, 4))
 	want := [][]int64{{1, 2, 3}, {4}, {1}, {2}}
 	if diff := cmp.Diff(want, k.batches); diff != "" {
 		t.Errorf("handled (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[int64]int{2: 2, 3: 1}, k.graves.begun); diff != "" {
+	if diff := cmp.Diff(map[int64]int{2: 2, 3: 1}, k.crashLog.counted); diff != "" {
 		t.Errorf("blamed (-want +got):\n%s", diff)
 	}
 }
@@ -132,13 +132,13 @@ func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
 // A batch in which a job hangs is handed over once more, job by job.
 func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 	t.Parallel()
-	g := &graves{begun: map[int64]int{}}
+	g := &crashLog{counted: map[int64]int{}}
 	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
 	d := worker.NewQuarantine(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	for range 3 {
 		d.Handle(t.Context(), keyed(1, 2))
 	}
-	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.begun); diff != "" {
+	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.counted); diff != "" {
 		t.Errorf("noted (-want +got):\n%s", diff)
 	}
 }
@@ -146,7 +146,7 @@ func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 // A store that is away while workers are restarted kills no process.
 func TestAJobThatWasHandedBackIsNotedNoLonger(t *testing.T) {
 	t.Parallel()
-	g := &graves{begun: map[int64]int{}, ended: make(chan []int64)}
+	g := &crashLog{counted: map[int64]int{}, ended: make(chan []int64)}
 	away := handlerFunc(func(jobs []job.Job) []job.Answer {
 		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
 	})
@@ -161,8 +161,8 @@ type handlerFunc func([]job.Job) []job.Answer
 
 func (f handlerFunc) Handle(_ context.Context, jobs []job.Job) []job.Answer { return f(jobs) }
 
-// Two jobs over which a process died come in two batches; the first hangs.
-func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
+// Two jobs over which a process crashed come in two batches; the first hangs.
+func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	inHand, end := make(chan struct{}), make(chan struct{})
 	hangs := handlerFunc(func(jobs []job.Job) []job.Answer {
@@ -172,7 +172,7 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 		}
 		return []job.Answer{job.Complete("{}")}
 	})
-	g := &graves{begun: map[int64]int{1: 1, 2: 1}}
+	g := &crashLog{counted: map[int64]int{1: 1, 2: 1}}
 	d := worker.NewQuarantine(hangs, g, trailOn(newMemory()), time.Hour, zap.NewNop())
 	first, over := context.WithCancel(t.Context())
 	back := make(chan struct{})
@@ -196,25 +196,25 @@ func TestAJobThatMayKillWaitsForAnotherOneUntilItsTimeIsOver(t *testing.T) {
 
 func TestAfterAWhileNothingIsNoted(t *testing.T) {
 	t.Parallel()
-	k := &killer{graves: &graves{begun: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
-	d := worker.NewQuarantine(k, k.graves, trailOn(newMemory()), -time.Second, zap.NewNop())
+	k := &crasher{crashLog: &crashLog{counted: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
+	d := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), -time.Second, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
 		t.Errorf("answered %s, want complete", a.Kind())
 	}
 }
 
-func TestNothingIsNotedWhereTheProcessBeforeHasEndedInOrder(t *testing.T) {
+func TestNothingIsCountedAfterAnOrderlyStop(t *testing.T) {
 	t.Parallel()
-	k := &killer{graves: &graves{}} // whose nil map would not take a note
-	if answers, _ := live(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
+	k := &crasher{crashLog: &crashLog{}} // whose nil map would not take a note
+	if answers, _ := run(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
 		t.Errorf("answered %s in %d batches, want complete in one", answers[0].Kind(), len(k.batches))
 	}
 }
 
 func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
-	k := &killer{graves: &graves{begun: map[int64]int{}, down: errors.New("down")}}
-	answers, _ := live(t, k, keyed(1, 2))
+	k := &crasher{crashLog: &crashLog{counted: map[int64]int{}, down: errors.New("down")}}
+	answers, _ := run(t, k, keyed(1, 2))
 	for _, a := range answers {
 		if a.Kind() != job.KindRelease {
 			t.Errorf("answered %s, want release", a.Kind())
@@ -228,8 +228,8 @@ func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
 func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	g := &graves{begun: map[int64]int{7: 3}}
-	d := worker.NewQuarantine(&killer{graves: g}, g, trailOn(m), time.Hour, zap.NewNop())
+	g := &crashLog{counted: map[int64]int{7: 3}}
+	d := worker.NewQuarantine(&crasher{crashLog: g}, g, trailOn(m), time.Hour, zap.NewNop())
 	a := d.Handle(t.Context(), keyed(7))[0]
 	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
 		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)

@@ -27,7 +27,7 @@ func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	}
 }
 
-func TestABatchAsksOnceForTheRoundsOfAllItsUsedUpRetries(t *testing.T) {
+func TestExhaustedBatchQueriesItsRoundsOnce(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: now.Add(-time.Hour)}, "CLM-001-3": {FirstFailure: now.Add(-3 * time.Hour)}}
@@ -45,7 +45,7 @@ func TestABatchAsksOnceForTheRoundsOfAllItsUsedUpRetries(t *testing.T) {
 	}
 }
 
-func TestABatchOfOutcomesAsksOnceForTheRoundsOfAllItsClaims(t *testing.T) {
+func TestOutcomeBatchQueriesItsRoundsOnce(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)

@@ -160,7 +160,7 @@ func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
 	}
 }
 
-func TestAJobKeyOfAnotherProcessInstanceIsDecidedAnewAndCounted(t *testing.T) {
+func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
 	t.Parallel()
 	c, m := &counts{}, newMemory()
 	h := handlerOn(t, m, c, func() time.Time { return now })
@@ -293,7 +293,7 @@ func TestPersonalDataAtTheCutIsNotKeptInPart(t *testing.T) {
 	}
 }
 
-func TestWhereverATextIsCutNoPersonalDataIsKeptInPart(t *testing.T) {
+func TestCutTextKeepsNoPartOfPersonalData(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"529.982.247-25", "maria.aparecida@example.com.br", "nome: Maria Aparecida dos Santos;"} {
 		for padding := range 40 {
