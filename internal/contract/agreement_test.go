@@ -148,3 +148,46 @@ func TestAMemberIsAddedToAnEmptyObjectToo(t *testing.T) {
 		}
 	}
 }
+
+func TestRecordedDurationsHintsAndOverridesAreReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		span := time.Duration(rapid.Int64Range(0, int64(366*24*time.Hour/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
+		if got, err := contract.ParseISODuration(contract.ISODuration(span)); err != nil || got != span {
+			t.Fatalf("%v is written %s and read as %v (%v)", span, contract.ISODuration(span), got, err)
+		}
+		d := drawDecision(t)
+		x := contract.Explain(&d)
+		if x.Hint != nil {
+			want := d.Hint
+			want.Until = want.Until.UTC().Truncate(time.Second) // a time is written in whole seconds
+			if d.Hint.Until.IsZero() {
+				want.Until = time.Time{}
+			}
+			if got, err := x.Hint.Rule(); err != nil || got != want {
+				t.Fatalf("hint %+v is read as %+v (%v)", want, got, err)
+			}
+		}
+		if x.Overrides != nil {
+			if got, err := x.Overrides.Rule(); err != nil || !cmp.Equal(got, d.Overrides) {
+				t.Fatalf("overrides %+v are read as %+v (%v)", d.Overrides, got, err)
+			}
+		}
+	})
+	for _, text := range []string{"5M", "PT", "PT5", "5 minutes", "P1D"} {
+		if d, err := contract.ParseISODuration(text); err == nil {
+			t.Errorf("%q is read as %v", text, d)
+		}
+	}
+}
+
+func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "PT0M", time.Millisecond: "PT0.001S", 750 * time.Millisecond: "PT0.75S", time.Second: "PT1S", 90 * time.Second: "PT90S",
+		time.Minute: "PT1M", 4 * time.Hour: "PT240M", 24 * time.Hour: "PT1440M",
+	} {
+		if got := contract.ISODuration(d); got != want {
+			t.Errorf("%v is written %s, want %s", d, got, want)
+		}
+	}
+}

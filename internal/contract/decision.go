@@ -2,8 +2,10 @@ package contract
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -145,4 +147,33 @@ func ISODuration(d time.Duration) string {
 		b = bytes.TrimRight(b, "0")
 	}
 	return string(append(b, 'S'))
+}
+
+// ParseISODuration reads what [ISODuration] writes; empty is 0.
+func ParseISODuration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(text, "PT")))
+	if err != nil || !strings.HasPrefix(text, "PT") {
+		return 0, fmt.Errorf("%q is not a duration such as PT5M or PT0.75S", text)
+	}
+	return d, nil
+}
+
+// Rule returns the hint as the rule has it.
+func (h *Hint) Rule() (retry.Hint, error) {
+	if h.Until != nil {
+		return retry.Hint{Source: h.Source, Until: *h.Until}, nil
+	}
+	after, err := ParseISODuration(h.After)
+	return retry.Hint{Source: h.Source, After: after}, err
+}
+
+// Rule returns the overrides as the rule has them.
+func (o *Overrides) Rule() (retry.Overrides, error) {
+	base, baseErr := ParseISODuration(o.Base)
+	longest, maxErr := ParseISODuration(o.Max)
+	deadline, deadlineErr := ParseISODuration(o.Deadline)
+	return retry.Overrides{MaxRetries: o.MaxRetries, Base: base, Max: longest, Deadline: deadline}, errors.Join(baseErr, maxErr, deadlineErr)
 }

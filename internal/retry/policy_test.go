@@ -2,15 +2,10 @@ package retry_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -105,24 +100,6 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 	}
 	if same := plain(t, func(p *retry.Settings) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
 		t.Error("where a rule comes from decides nothing, but is in the version")
-	}
-}
-
-// A timer event reads the wait as it is written, and whoever reads it back gets the same.
-func TestADurationIsReadBackAsItWasWritten(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		d := time.Duration(rapid.Int64Range(0, int64(366*24*time.Hour/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
-		if got, err := policy.ParseDuration(contract.ISODuration(d)); err != nil || got != d {
-			t.Fatalf("%v is written %s and read as %v (%v)", d, contract.ISODuration(d), got, err)
-		}
-	})
-	var got []string
-	for _, d := range []time.Duration{0, time.Millisecond, 750 * time.Millisecond, time.Second, 90 * time.Second, time.Minute, minutes(240), 24 * time.Hour} {
-		got = append(got, contract.ISODuration(d))
-	}
-	if want := "[PT0M PT0.001S PT0.75S PT1S PT90S PT1M PT240M PT1440M]"; fmt.Sprint(got) != want {
-		t.Errorf("written %v, want %s", got, want)
 	}
 }
 
