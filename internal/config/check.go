@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -72,11 +72,11 @@ func (c *Config) checkHTTP(f *faults) {
 	switch {
 	case !ok:
 		f.addValue("RETRY_HTTP_ADDRESS", c.HTTPAddress)
-	case !loopback(host) && token == "" && c.HTTPCertificate == "" && !f.seen["RETRY_HTTP_TOKEN"] && !f.seen[certificate]:
+	case !loopback.Is(host) && token == "" && c.HTTPCertificate == "" && !f.seen["RETRY_HTTP_TOKEN"] && !f.seen[certificate]:
 		f.add("RETRY_HTTP_ADDRESS", "is %q, which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS with "+
 			"%s and %s, or use a loopback address such as 127.0.0.1:8080", c.HTTPAddress, certificate, key)
 	}
-	if host, _, ok := splitAddress(c.PprofAddress); c.PprofAddress != "" && (!ok || !loopback(host)) {
+	if host, _, ok := splitAddress(c.PprofAddress); c.PprofAddress != "" && (!ok || !loopback.Is(host)) {
 		f.add("RETRY_PPROF_ADDRESS", "is %q, but profiles are for this host only; use a loopback address such as 127.0.0.1:6060", c.PprofAddress)
 	}
 }
@@ -208,7 +208,7 @@ func (c *Config) checkOAuth(f *faults) {
 		checkTokenURL(f, c.ZeebeAuthorizationURL)
 	}
 	host, _, ok := splitAddress(c.ZeebeAddress)
-	if ok && c.ZeebeClientID != "" && c.ZeebeInsecure && !loopback(host) {
+	if ok && c.ZeebeClientID != "" && c.ZeebeInsecure && !loopback.Is(host) {
 		f.add("ZEEBE_INSECURE_CONNECTION", "is true, which would send the OAuth token in plaintext to %s; "+
 			"use TLS, or a gateway on this host", host)
 	}
@@ -227,7 +227,7 @@ func checkTokenURL(f *faults, text string) {
 		f.addURL(name, parts.scheme, err)
 		return
 	}
-	if u, err := url.Parse(text); parts.scheme == "http" && (err != nil || !loopback(u.Hostname())) {
+	if u, err := url.Parse(text); parts.scheme == "http" && (err != nil || !loopback.Is(u.Hostname())) {
 		f.add(name, "begins with http:// but names another host, which would send the client secret in plaintext; use https")
 	}
 }
@@ -240,11 +240,6 @@ func splitAddress(address string) (host string, port int, ok bool) {
 	}
 	number, err := strconv.ParseUint(digits, 10, 16)
 	return host, int(number), err == nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && ip.IsLoopback())
 }
 
 // readable reads the file, since its mode bits do not tell whether this process may.
