@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 	_ "time/tzdata" // the policy's time zone, as in the worker's binary
@@ -58,7 +57,7 @@ func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Ti
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without
 // a store: neither are decisions kept, nor is it noted which jobs are in hand.
 func workNotDurably(ctx context.Context) error {
-	cfg, err := config.Load()
+	cfg, err := config.Load(config.Process())
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func workNotDurably(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(int(cfg.GCPercent))
+	app.TuneGC()
 	client, err := zeebe.Dial(zeebe.Config{Address: cfg.ZeebeAddress, Plaintext: cfg.ZeebeInsecure})
 	if err != nil {
 		return err

@@ -18,14 +18,11 @@ import (
 
 // LoadConfig reads the configuration and, to try them, the policies that it names. Its error is a [config.FaultsError] with
 // the faults of both.
-func LoadConfig() (config.Config, error) {
-	cfg, err := config.Load()
-	found, are := errors.AsType[config.FaultsError](err)
-	switch {
-	case are:
-		cfg.PoliciesFile = config.PoliciesFile() // the rest is not known
-	case err != nil:
-		return config.Config{}, err
+func LoadConfig(e config.Environment) (config.Config, error) {
+	cfg, err := config.Load(e)
+	found, _ := errors.AsType[config.FaultsError](err)
+	if err != nil {
+		cfg.PoliciesFile = e.PoliciesFile() // the rest is not known
 	}
 	if _, err := openPolicies(cfg); err != nil {
 		more, _ := errors.AsType[config.FaultsError](err)
@@ -37,37 +34,48 @@ func LoadConfig() (config.Config, error) {
 	return cfg, nil
 }
 
-// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them. Its error
-// is a [config.FaultsError].
-func openPolicies(cfg config.Config) (*policy.Store, error) {
-	store, err := policy.Open(cfg.PoliciesFile, needed(cfg)...)
-	if err == nil {
-		return store, nil
-	}
-	_, missing := errors.AsType[*policy.MissingError](err)
-	_, unread := errors.AsType[*fs.PathError](err)
+// faultsOf returns each line of an error as a fault of the configuration, named after the setting unless that is empty.
+func faultsOf(setting string, err error) config.FaultsError {
 	var found config.FaultsError
 	for fault := range strings.SplitSeq(err.Error(), "\n") {
-		if missing {
-			fault = "RETRY_JOB_TYPES: " + fault
-		} else if unread {
-			fault = "RETRY_POLICIES_FILE: " + fault
+		if setting != "" {
+			fault = setting + ": " + fault
 		}
 		found = append(found, fault)
 	}
-	return nil, found
+	return found
 }
 
-// needed are the names of the policies that the job types name.
-func needed(cfg config.Config) []string {
-	names := make([]string, len(cfg.JobTypes))
-	for i, jobType := range cfg.JobTypes {
-		names[i] = jobType.Policy
+// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them. Its error
+// is a [config.FaultsError].
+func openPolicies(cfg config.Config) (*policy.Store, error) {
+	var needed []string
+	for _, jobType := range cfg.JobTypes {
+		needed = append(needed, jobType.Policy)
+	}
+	store, err := policy.Open(cfg.PoliciesFile, needed...)
+	if err == nil {
+		return store, nil
+	}
+	setting := "" // the faults of a file name its lines
+	if _, missing := errors.AsType[*policy.MissingError](err); missing {
+		setting = "RETRY_JOB_TYPES"
+	} else if _, unread := errors.AsType[*fs.PathError](err); unread {
+		setting = "RETRY_POLICIES_FILE"
+	}
+	return nil, faultsOf(setting, err)
+}
+
+// Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.
+func (a *App) Policies() []string {
+	var names []string
+	for p := range a.policies.Current().All() {
+		names = append(names, p.Name+"@"+p.Version())
 	}
 	return names
 }
 
-// listenForHangup keeps a SIGHUP that comes while the worker is put together from ending the process.
+// listenForHangup keeps SIGHUP from ending the process while the worker is put together.
 func (a *App) listenForHangup() {
 	a.hangup = make(chan os.Signal, 1)
 	signal.Notify(a.hangup, syscall.SIGHUP)

@@ -16,9 +16,7 @@ func TestTheFaultsOfSettingsAndPoliciesAreToldTogether(t *testing.T) {
 	if err := os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("RETRY_POLICIES_FILE", file)
-	t.Setenv("RETRY_LOG_LEVEL", "loud")
-	_, err := app.LoadConfig()
+	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
 	found, are := errors.AsType[config.FaultsError](err)
 	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
@@ -26,8 +24,7 @@ func TestTheFaultsOfSettingsAndPoliciesAreToldTogether(t *testing.T) {
 }
 
 func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
-	t.Setenv("RETRY_JOB_TYPES", "email-retry=nope,analyze-retry=tiss")
-	_, err := app.LoadConfig()
+	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"})
 	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, smtp, smtp-dev, tiss"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -35,8 +32,7 @@ func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
 }
 
 func TestACorrectConfigurationIsLoaded(t *testing.T) {
-	t.Setenv("RETRY_JOB_TYPES", "email-retry=smtp")
-	cfg, err := app.LoadConfig()
+	cfg, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=smtp"})
 	if err != nil || len(cfg.JobTypes) != 1 || cfg.JobTypes[0].Policy != "smtp" {
 		t.Errorf("got %v, %v", cfg.JobTypes, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -32,8 +31,8 @@ type trailState struct {
 	missing, unsaved bool
 }
 
-// loadState reads the newest of the files that the configuration names. One that cannot be read is an error: it may be what
-// shows that records are missing.
+// loadState reads the newest of the files that the configuration names. A file that cannot be read is an error, because it may
+// be what shows that records are missing.
 func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trailState, error) {
 	s := &trailState{secret: secret, log: log, files: cfg.AuditStates()}
 	_, last, err := audit.LastState(s.files, secret.Public())
@@ -44,12 +43,12 @@ func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trail
 	return s, nil
 }
 
-// save saves the present heads of a store. It never replaces a state by one with fewer records: that some are gone must not
-// be forgotten.
+// save saves the present heads of a store. It never replaces a state by one with fewer records, so that a loss of records is
+// not forgotten.
 func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	heads, err := store.Heads(ctx)
 	if err != nil {
-		return // whoever asked for the heads, or the next write, says so
+		return // the hourly log of the heads, or the next write, reports it
 	}
 	heads = s.signed(heads)
 	if err := s.Missing(heads); err != nil {
@@ -75,12 +74,12 @@ func (s *trailState) save(ctx context.Context, store audit.Keeper) {
 	s.unsaved = false
 }
 
-// signed returns those of the heads that the key has signed. A chain that is gone, head and all, has one that nobody signed.
+// signed returns the heads that the key has signed. A chain that is gone, head included, has one without a signature.
 func (s *trailState) signed(heads []audit.Head) []audit.Head {
 	return slices.DeleteFunc(heads, func(h audit.Head) bool { return !s.secret.Public().CheckHead(h) })
 }
 
-// write saves the state, without taking anything in.
+// write saves the state in the first file that can be written.
 func (s *trailState) write() error {
 	now := s.State
 	now.At = time.Now()
@@ -114,13 +113,34 @@ func mayNotWrite(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly)
 }
 
-// giveUp notes that a person goes on without these records, from what the store has.
+// giveUp notes that a person accepts the loss of these records and continues from what the store has.
 func (s *trailState) giveUp(why string, missing []audit.Head, from []audit.Head) {
 	s.GivenUp = append(s.GivenUp, audit.GivenUp{At: time.Now().UTC().Truncate(time.Microsecond), Why: why, Heads: missing, From: from})
 	s.Heads = from
 }
 
-// incomplete says what to do about a trail of which records are missing.
+// beginAnew gives up what is missing, for good.
+func (s *trailState) beginAnew(ctx context.Context, store audit.Store, missing *audit.MissingError) error {
+	from, err := store.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	gone := []audit.Head{}
+	if len(missing.Chains) == 0 {
+		s.log.Warn("audit_trail_begun_anew", zap.String("detail", "what the key had signed before is not known"))
+	}
+	for _, c := range missing.Chains {
+		gone = append(gone, c.Signed)
+		s.log.Warn("audit_trail_begun_anew", append(headFields(c.Signed), zap.Int64("goesOnFrom", c.Has.Seq))...)
+	}
+	s.giveUp(audit.NewTrail, gone, s.signed(from))
+	if err := s.write(); err != nil && !s.unkept(err) {
+		return err
+	}
+	return nil
+}
+
+// incomplete returns the error about a trail of which records are missing, with what to do about it.
 func incomplete(cfg config.Config, err error) error {
 	restore := "restore a backup (pg_restore, docs/operations.md)"
 	if cfg.SQLitePath() != "" {
@@ -128,10 +148,4 @@ func incomplete(cfg config.Config, err error) error {
 	}
 	return fmt.Errorf("%w. Records of the audit trail are missing in %s: see that it is the right store (a volume that is not mounted?), or %s; "+
 		"if they are gone and that is accepted, begin anew with: worker run --new-trail", err, cfg.DatabaseURL, restore)
-}
-
-// empty reports whether there is no store at the path, or nothing in the file.
-func empty(path string) bool {
-	info, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }

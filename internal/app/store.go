@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"time"
+	"os"
 
 	"go.uber.org/zap"
 
@@ -13,15 +12,14 @@ import (
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/metrics"
 )
 
-// openStore opens the store that the configuration names, for writing, and the key of its audit trail. Where the key has
-// signed records that the store does not have, it is refused, unless a person begins a new trail.
+// openStore opens the store that the configuration names, for writing, and the key of its audit trail. It refuses a store
+// without records that the key has signed, unless --new-trail accepts that.
 func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.Store, *trailState, error) {
 	secret, orphan, err := secretFor(cfg, log)
 	if err != nil {
-		return nil, nil, ofKeySetting(cfg, err)
+		return nil, nil, err
 	}
 	st, err := loadState(cfg, secret, log)
 	if err != nil {
@@ -58,27 +56,6 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 	return store, st, nil
 }
 
-// beginAnew gives up what is missing, for good.
-func (s *trailState) beginAnew(ctx context.Context, store audit.Store, missing *audit.MissingError) error {
-	from, err := store.Heads(ctx)
-	if err != nil {
-		return err
-	}
-	gone := []audit.Head{}
-	if len(missing.Chains) == 0 {
-		s.log.Warn("audit_trail_begun_anew", zap.String("detail", "what the key had signed before is not known"))
-	}
-	for _, c := range missing.Chains {
-		gone = append(gone, c.Signed)
-		s.log.Warn("audit_trail_begun_anew", append(headFields(c.Signed), zap.Int64("goesOnFrom", c.Has.Seq))...)
-	}
-	s.giveUp(audit.NewTrail, gone, s.signed(from))
-	if err := s.write(); err != nil && !s.unkept(err) {
-		return err
-	}
-	return nil
-}
-
 func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
 	store, err := sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail})
 	if err != nil {
@@ -88,6 +65,9 @@ func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail
 }
 
 func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
+	if err := config.UnsetPostgresNames(); err != nil {
+		return nil, err
+	}
 	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), st.secret, postgres.Options{Worker: cfg.WorkerName})
 	if err != nil {
 		return nil, err
@@ -105,199 +85,122 @@ func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTra
 	return store, nil
 }
 
-// ofKeySetting names the setting of the key in an error about it, where the path stands in that setting.
-func ofKeySetting(cfg config.Config, err error) error {
-	if cfg.AuditKeyFile == "" {
+// OpenStore opens the store that the configuration names for writing, and its key. Unlike the worker it makes neither.
+func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, *audit.Secret, error) {
+	if err := mustExist(cfg); err != nil {
+		return nil, nil, err
+	}
+	if _, err := audit.LoadSecret(cfg.AuditKey()); err != nil {
+		return nil, nil, err
+	}
+	store, st, err := openStore(ctx, cfg, zap.NewNop())
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, st.secret, nil
+}
+
+// OpenHistory opens the store that the configuration names for questions. It changes nothing, needs no key, and works
+// while a worker runs.
+func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
+	if err := mustExist(cfg); err != nil {
+		return nil, err
+	}
+	if path := cfg.SQLitePath(); path != "" {
+		store, err := sqlite.OpenReadOnly(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
+	}
+	if err := config.UnsetPostgresNames(); err != nil {
+		return nil, err
+	}
+	store, err := postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL))
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// mustExist refuses a SQLite store that no worker has made yet.
+func mustExist(cfg config.Config) error {
+	if cfg.SQLitePath() == "" {
+		return nil
+	}
+	if _, err := os.Stat(cfg.SQLitePath()); err != nil {
+		return fmt.Errorf("there is no audit store at RETRY_DATABASE_URL=%s (%w); a worker makes it at its first start", cfg.DatabaseURL, err)
+	}
+	return nil
+}
+
+// Migrate brings the tables of a PostgreSQL store up to date; the URL must name the role that owns them. A SQLite store
+// is brought up to date by the worker that opens it.
+func Migrate(ctx context.Context, cfg config.Config) error {
+	if err := config.UnsetPostgresNames(); err != nil {
 		return err
 	}
-	return fmt.Errorf("RETRY_AUDIT_KEY_FILE: %w", err)
+	return postgres.Migrate(ctx, string(cfg.DatabaseURL))
 }
 
-// secretFor reads the key of the store. Only that of a SQLite store is made, where nobody named one and there is neither
-// store nor key yet: a store whose key is lost cannot be gone on with. orphan reports a key in the default place whose
-// store does not exist.
-func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, orphan bool, err error) {
+// Backup copies a SQLite store into a new file, also while a worker writes to it. PostgreSQL has means of its own.
+func Backup(ctx context.Context, cfg config.Config, target string) error {
+	if cfg.SQLitePath() == "" {
+		return errors.New("only a SQLite store is backed up by this command; PostgreSQL by its own means, such as pg_dump (docs/operations.md)")
+	}
+	if err := mustExist(cfg); err != nil {
+		return err
+	}
+	return sqlite.Backup(ctx, cfg.SQLitePath(), target)
+}
+
+// Restored is what a restore has found and done.
+type Restored struct {
+	sqlite.Restored
+
+	// Key is the short name of the key, Missing what it is known to have signed and the restored store does not have.
+	Key     string
+	Missing []audit.MissingChain
+}
+
+// Restore puts a backup in the place of a SQLite store, and notes next to the key what is given up with that.
+func Restore(ctx context.Context, cfg config.Config, backup string) (Restored, error) {
 	path := cfg.SQLitePath()
-	if path == "" && cfg.AuditKeyFile == "" {
-		return nil, false, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
-			"openssl genpkey -algorithm ed25519 -out audit.key"}
+	if path == "" {
+		return Restored{}, errors.New("only a SQLite store is restored by this command; restore PostgreSQL with pg_restore, " +
+			"then start one worker with --new-trail (docs/operations.md)")
 	}
-	none := path != "" && empty(path)
-	if none && cfg.AuditKeyFile == "" {
-		secret, err := audit.LoadSecret(cfg.AuditKey())
-		if !errors.Is(err, fs.ErrNotExist) {
-			return secret, true, err
-		}
-		secret, err = makeSecret(cfg, log)
-		return secret, false, err
-	}
-	secret, err = audit.LoadSecret(cfg.AuditKey())
-	if !errors.Is(err, fs.ErrNotExist) {
-		return secret, false, err
-	}
-	if none || path == "" {
-		return nil, false, fmt.Errorf("%w. If %s has never had records, make the key: openssl genpkey -algorithm ed25519 -out %s. "+
-			"If it had, restore the key that they were signed with: another one cannot go on with them", err, cfg.DatabaseURL, cfg.AuditKey())
-	}
-	return nil, false, fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
-}
-
-// makeSecret makes the key of a new SQLite store. The state comes first: where a start ends between the key and the store,
-// it shows the next one that the key has signed nothing.
-func makeSecret(cfg config.Config, log *zap.Logger) (*audit.Secret, error) {
-	secret, err := audit.NewSecret()
+	secret, err := audit.LoadSecret(cfg.AuditKey())
 	if err != nil {
-		return nil, err
+		return Restored{}, err
 	}
-	file := cfg.AuditStates()[0]
-	if _, err := audit.LoadState(file, secret.Public()); !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // another key has signed something
-	}
-	if err := secret.SaveState(file, audit.State{At: time.Now()}); err != nil {
-		return nil, err
-	}
-	if err := secret.Save(cfg.AuditKey()); err != nil {
-		return nil, err
-	}
-	log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
-		zap.String("detail", "back it up apart from the store: without it the audit trail can neither be checked nor continued"))
-	return secret, nil
-}
-
-const (
-	// askTimeout bounds what a scrape asks of the store.
-	askTimeout = time.Second
-	// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
-	successWindow = 24 * time.Hour
-)
-
-// state is what /metrics asks at every scrape.
-func (a *App) state(version string) metrics.State {
-	flag := func(up bool) float64 {
-		if up {
-			return 1
-		}
-		return 0
-	}
-	inHand := map[string]func() float64{}
-	for jobType, loop := range a.loops {
-		inHand[jobType] = func() float64 { return float64(loop.InHand()) }
-	}
-	return metrics.State{
-		Version:       version,
-		InHand:        inHand,
-		MaxJobsActive: a.cfg.MaxJobsActive,
-		GatewayUp:     func() float64 { return flag(a.connected()) },
-		BrokerUp: func() float64 {
-			// Also while the worker stops, which can take minutes: the broker is not down for that.
-			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
-			defer cancel()
-			topology, err := a.client.Topology(ctx)
-			return flag(err == nil && topology.Healthy())
-		},
-		StoreUp: func() float64 { return flag(a.recorder.Err() == nil) },
-		ClockSkew: func() float64 {
-			if skew, known := a.clock.Skew(); known {
-				return skew.Seconds()
-			}
-			return metrics.Unknown()
-		},
-		ClockTrusted: func() float64 { return flag(a.clock.Err() == nil) },
-		SuccessRate: func() float64 {
-			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
-			defer cancel()
-			accepted, retried, err := a.store.Success(ctx, time.Now().Add(-successWindow))
-			if err != nil || retried == 0 {
-				return metrics.Unknown()
-			}
-			return float64(accepted) / float64(retried)
-		},
-	}
-}
-
-// headEvery is how often the signed heads of the audit trail go into the log, which is what shows a trail that was put
-// back to an earlier state.
-const headEvery = time.Hour
-
-// keep looks after the audit trail until ctx ends.
-func (a *App) keep(ctx context.Context) {
-	heads, state := time.NewTicker(headEvery), time.NewTicker(time.Second)
-	defer heads.Stop()
-	defer state.Stop()
-	// Not at once: a start with a wrong clock must not remove anything. The first job shows the broker's time.
-	next, known := time.NewTimer(retainAgain), a.clock.Known()
-	defer next.Stop()
-	r := retention{
-		store: a.store, secret: a.secret, setting: a.cfg.AuditRetention, publish: a.cfg.EventsURL != "",
-		clock: a.clock, numbers: a.numbers, log: a.log,
-	}
-	a.logHeads(ctx)
-	for {
-		select {
-		case <-heads.C:
-			a.logHeads(ctx)
-		case <-state.C:
-			a.trail.save(ctx, a.store)
-			if len(a.trail.Heads) > 0 { // until there is a first one, it is looked for every second
-				state.Reset(stateEvery)
-			}
-		case <-known:
-			known = nil // it stays closed
-			next.Reset(r.run(ctx))
-		case <-next.C:
-			next.Reset(r.run(ctx))
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-			defer cancel()
-			a.logHeads(last)
-			a.trail.save(last, a.store)
-			return
-		}
-	}
-}
-
-// watchPlace looks every second whether the file of the store is still the one at its path, so that a store that nobody
-// writes to is not taken for granted.
-func (a *App) watchPlace(ctx context.Context) {
-	store, is := a.store.(interface{ InPlace() error })
-	if !is {
-		return
-	}
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		}
-		if a.recorder.Err() != nil {
-			continue // it is looked at by each try whether the store is back
-		}
-		if err := store.InPlace(); err != nil {
-			a.recorder.Lost(err)
-		}
-	}
-}
-
-func (a *App) logHeads(ctx context.Context) {
-	heads, err := a.store.Heads(ctx)
+	st, err := loadState(cfg, secret, zap.NewNop())
 	if err != nil {
-		a.log.Warn("audit_heads_unknown", zap.Error(err))
-		return
+		return Restored{}, err
 	}
-	for _, h := range heads {
-		if len(h.Signature) == 0 {
-			continue // it is gone, for the check of the trail to name
-		}
-		a.log.Info("audit_head", headFields(h)...)
+	done, err := sqlite.Restore(ctx, path, backup, secret.Public())
+	if err != nil {
+		return Restored{}, err
 	}
+	signed := st.Heads
+	for _, h := range done.Before {
+		signed = audit.Latest(signed, h)
+	}
+	r := Restored{Restored: done, Key: secret.Public().ID()}
+	if missing, is := errors.AsType[*audit.MissingError](audit.State{Heads: signed}.Missing(done.Heads)); is {
+		r.Missing = missing.Chains
+	}
+	st.giveUp(audit.Restored, signed, done.Heads)
+	if err := st.write(); err != nil {
+		return Restored{}, fmt.Errorf("the store was restored from %s%s, but what is given up with that could not be noted, so the next start may be refused; "+
+			"mend what is wrong and run the same command again: %w", backup, keptAs(done.Aside), err)
+	}
+	return r, nil
 }
 
-// headFields are a head's fields in the log, by the names of its JSON form.
-func headFields(h audit.Head) []zap.Field {
-	return []zap.Field{
-		zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
-		zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature),
+func keptAs(aside string) string {
+	if aside == "" {
+		return ""
 	}
+	return " (the one before is kept as " + aside + ")"
 }

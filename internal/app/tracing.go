@@ -2,31 +2,29 @@ package app
 
 import (
 	"context"
-	"strings"
 
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/tracing"
 )
 
-// openTracing makes what shows jobs as spans, as the environment says.
+// openTracing makes the tracer, by OpenTelemetry's own variables.
 func (a *App) openTracing(ctx context.Context, version string) (err error) {
 	a.tracer, err = tracing.New(ctx, tracing.Options{Worker: a.cfg.WorkerName, Version: version, Logger: a.log})
 	if err != nil {
-		return config.FaultsError(strings.Split(err.Error(), "\n"))
+		return faultsOf("", err)
 	}
 	a.later("flush the traces", a.tracer.Close)
 	return nil
 }
 
-// jobObserver tells of the jobs of one type to those who count and to those who trace.
+// jobObserver counts and traces the jobs of one type.
 type jobObserver struct {
 	*metrics.Jobs
 	tracer *tracing.Tracer
 }
 
-// Answered tells both that a job was answered.
+// Answered counts the answer and ends the job's span.
 func (o jobObserver) Answered(jobKey int64, answer job.Answer, result job.Result) {
 	o.Jobs.Answered(jobKey, answer, result)
 	o.tracer.Answered(jobKey, answer, result)

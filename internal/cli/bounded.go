@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 )
 
@@ -36,4 +37,11 @@ func bounded[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 // loadConfig reads the configuration and the files that it names for secrets.
-func loadConfig(ctx context.Context) (config.Config, error) { return bounded(ctx, config.Load) }
+func loadConfig(ctx context.Context) (config.Config, error) {
+	return bounded(ctx, func() (config.Config, error) { return config.Load(config.Process()) })
+}
+
+// loadAll does so, and tries the policies that the configuration names.
+func loadAll(ctx context.Context) (config.Config, error) {
+	return bounded(ctx, func() (config.Config, error) { return app.LoadConfig(config.Process()) })
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/terminal"
 )
@@ -22,7 +21,7 @@ func newConfig() *cobra.Command {
 	}
 	asJSON := command.Flags().Bool("json", false, "print a JSON array of name, value and source")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := bounded(command.Context(), app.LoadConfig)
+		cfg, err := loadAll(command.Context())
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func newExplain(now clock) *cobra.Command {
 		}
 		p, err := tiss, error(nil)
 		// A configuration that is broken or far away hinders nobody from asking, as long as none of it counts.
-		if flags.Changed("policy") || config.PoliciesFile() != "" {
+		if flags.Changed("policy") || config.Process().PoliciesFile() != "" {
 			p, err = policyByName(command.Context(), q.policy)
 		}
 		if err := errors.Join(append(q.read(p), err)...); err != nil {

@@ -78,7 +78,7 @@ func knownPolicies(ctx context.Context, file string) (*policy.Set, error) {
 
 func readPolicies(file string) (*policy.Set, error) {
 	if file == "" {
-		cfg, err := config.Load()
+		cfg, err := config.Load(config.Process())
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func fileToLint(command *cobra.Command, args []string) string {
 	if len(args) > 0 {
 		return args[0]
 	}
-	file, what := config.PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
+	file, what := config.Process().PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
 	if file != "" {
 		what = plain(file) + ", which RETRY_POLICIES_FILE names"
 	}

@@ -24,7 +24,7 @@ have, the start is refused: restore a backup (worker audit restore). With
 (the key's name and .state) keeps where the earlier trail ended.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := bounded(command.Context(), app.LoadConfig)
+			cfg, err := loadAll(command.Context())
 			if err != nil {
 				return err
 			}

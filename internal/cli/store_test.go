@@ -257,7 +257,7 @@ func week() []audit.Record {
 func set(t *testing.T, settings ...string) {
 	t.Helper()
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || name == "GOGC" {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") {
 			t.Setenv(name, "")
 		}
 	}

@@ -15,44 +15,32 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// check adds what a type cannot say: ranges, files, and settings that need or exclude each other. A variable that
-// could not be read is not looked at again (its field is empty), because add keeps the first fault of a name.
+// check reports what decoding cannot find: ranges, files, and settings that need or exclude each other. A variable that
+// could not be decoded gets no second fault for its empty field, because add keeps the first fault of a name.
 func (c *Config) check(f *faults) {
 	c.checkWorker(f)
 	c.checkHTTP(f)
-	c.checkStore(f)
+	f.require(isText(c.ClusterName, 100), "RETRY_CLUSTER_NAME", c.ClusterName)
+	c.checkDatabaseURL(f)
+	c.checkEventsURL(f)
 	c.checkConnection(f)
 	c.checkOAuth(f)
 }
 
 func (c *Config) checkWorker(f *faults) {
-	if n := utf8.RuneCountInString(c.WorkerName); n < 1 || n > 300 || !printable(c.WorkerName) {
-		f.addValue("RETRY_WORKER_NAME", c.WorkerName)
-	}
-	if c.MaxJobsActive < 1 || c.MaxJobsActive > 1000 {
-		f.addValue("RETRY_MAX_JOBS_ACTIVE", strconv.Itoa(c.MaxJobsActive))
-	}
-	if c.JobTimeout < time.Second || c.JobTimeout > time.Hour {
-		f.addValue("RETRY_JOB_TIMEOUT", c.JobTimeout.String())
-	}
-	if c.ShutdownTimeout < time.Second || c.ShutdownTimeout > 10*time.Minute {
-		f.addValue("RETRY_SHUTDOWN_TIMEOUT", c.ShutdownTimeout.String())
-	}
-	if c.MaxClockSkew < time.Hour || c.MaxClockSkew > 10*365*24*time.Hour {
-		f.addValue("RETRY_MAX_CLOCK_SKEW", c.MaxClockSkew.String())
-	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
-		f.addValue("RETRY_LOG_LEVEL", c.LogLevel)
-	}
-	if !slices.Contains([]string{"json", "console"}, c.LogFormat) {
-		f.addValue("RETRY_LOG_FORMAT", c.LogFormat)
-	}
+	f.require(isText(c.WorkerName, 300), "RETRY_WORKER_NAME", c.WorkerName)
+	f.require(c.MaxJobsActive >= 1 && c.MaxJobsActive <= 1000, "RETRY_MAX_JOBS_ACTIVE", c.MaxJobsActive)
+	f.require(c.JobTimeout >= time.Second && c.JobTimeout <= time.Hour, "RETRY_JOB_TIMEOUT", c.JobTimeout)
+	f.require(c.ShutdownTimeout >= time.Second && c.ShutdownTimeout <= 10*time.Minute, "RETRY_SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
+	f.require(c.MaxClockSkew >= time.Hour && c.MaxClockSkew <= 10*365*24*time.Hour, "RETRY_MAX_CLOCK_SKEW", c.MaxClockSkew)
+	f.require(slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel), "RETRY_LOG_LEVEL", c.LogLevel)
+	f.require(slices.Contains([]string{"json", "console"}, c.LogFormat), "RETRY_LOG_FORMAT", c.LogFormat)
 }
 
 // shortestToken is the length below which a token could be guessed.
 const shortestToken = 16
 
-// checkHTTP sees to it that nothing is shown to other hosts that was not meant for them.
+// checkHTTP refuses to serve other hosts without a token or a certificate.
 func (c *Config) checkHTTP(f *faults) {
 	const certificate, key = "RETRY_HTTP_TLS_CERTIFICATE_PATH", "RETRY_HTTP_TLS_KEY_PATH"
 	token := string(c.HTTPToken)
@@ -79,14 +67,6 @@ func (c *Config) checkHTTP(f *faults) {
 	if host, _, ok := splitAddress(c.PprofAddress); c.PprofAddress != "" && (!ok || !loopback.Is(host)) {
 		f.add("RETRY_PPROF_ADDRESS", "is %q, but profiles are for this host only; use a loopback address such as 127.0.0.1:6060", c.PprofAddress)
 	}
-}
-
-func (c *Config) checkStore(f *faults) {
-	if n := utf8.RuneCountInString(c.ClusterName); n < 1 || n > 100 || !printable(c.ClusterName) {
-		f.addValue("RETRY_CLUSTER_NAME", c.ClusterName)
-	}
-	c.checkDatabaseURL(f)
-	c.checkEventsURL(f)
 }
 
 func (c *Config) checkDatabaseURL(f *faults) {
@@ -168,7 +148,6 @@ func (c *Config) checkConnection(f *faults) {
 	}
 	c.warnExposedKey("ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
 	f.checkPair("ZEEBE_CLIENT_CERTIFICATE_PATH", c.ZeebeClientCertificate, "ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
-	c.checkOtherClients(f)
 }
 
 // checkFile reports a file that cannot be read.
@@ -232,7 +211,7 @@ func checkTokenURL(f *faults, text string) {
 	}
 }
 
-// splitAddress takes host:port apart; ok is false where that is not what it is or the port is not one.
+// splitAddress returns the parts of host:port; ok reports whether it is that, with a port from 0 to 65535.
 func splitAddress(address string) (host string, port int, ok bool) {
 	host, digits, err := net.SplitHostPort(address)
 	if err != nil || strings.ContainsAny(host, `/\@ `) || !printable(host) {
@@ -249,6 +228,12 @@ func readable(path string) error {
 		return errors.New("it is empty")
 	}
 	return withoutPath(err) // which the fault's text names already
+}
+
+// isText reports whether a text has 1 to most printable characters.
+func isText(text string, most int) bool {
+	n := utf8.RuneCountInString(text)
+	return n >= 1 && n <= most && printable(text)
 }
 
 func printable(text string) bool {

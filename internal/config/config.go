@@ -11,44 +11,42 @@ import (
 
 // Config is every setting of the worker. A Config that [Load] returned without an error is complete and consistent.
 //
-// The tags: envconfig is the variable's name, default its value where the variable is unset or empty, allowed what it
-// may hold (it ends the fault message "...; allowed: ..."), desc the meaning, one sentence.
+// The tags: env is the variable's name, default its value where the variable is unset or empty, allowed what it may hold (it
+// ends the fault message "...; allowed: ..."), desc the meaning, one sentence.
 type Config struct {
-	WorkerName      string        `envconfig:"RETRY_WORKER_NAME" default:"analyze-retry@<host>" allowed:"1 to 300 printable characters" desc:"Name under which the broker's records show this instance; <host> stands for the host's name."`
-	MaxJobsActive   int           `envconfig:"RETRY_MAX_JOBS_ACTIVE" default:"50" allowed:"a whole number from 1 to 1000" desc:"How many jobs the worker holds at a time."`
-	JobTimeout      time.Duration `envconfig:"RETRY_JOB_TIMEOUT" default:"10s" allowed:"a duration from 1s to 1h, such as 10s" desc:"How long the broker keeps a job for this worker before it gives it to another one."`
-	ShutdownTimeout time.Duration `envconfig:"RETRY_SHUTDOWN_TIMEOUT" default:"8s" allowed:"a duration from 1s to 10m, such as 8s" desc:"How long a stop lets the jobs in hand finish; what is left then goes back to the broker within a second. Keep it 2s below the grace period of the container engine (docker stop: 10s)."`
-	MaxClockSkew    time.Duration `envconfig:"RETRY_MAX_CLOCK_SKEW" default:"24h" allowed:"a duration from 1h to 87600h, such as 24h" desc:"How far the broker's clock, which job deadlines tell, and this host's may differ; beyond that no job is decided. Raise it only where a test moves the broker's clock."`
-	HTTPAddress     string        `envconfig:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. An address that other hosts can reach, such as :8080, needs RETRY_HTTP_TOKEN or a certificate."`
-	HTTPToken       Secret        `envconfig:"RETRY_HTTP_TOKEN" allowed:"16 or more printable ASCII characters without blanks" desc:"The bearer token that /metrics and the reasons of /readyz are shown for. Probes need none: /healthz and /readyz tell everybody whether."`
-	HTTPCertificate string        `envconfig:"RETRY_HTTP_TLS_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate to serve them with, by TLS 1.2 or newer; needs RETRY_HTTP_TLS_KEY_PATH. A renewed one is taken up without a restart."`
-	HTTPKey         string        `envconfig:"RETRY_HTTP_TLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of RETRY_HTTP_TLS_CERTIFICATE_PATH."`
-	PprofAddress    string        `envconfig:"RETRY_PPROF_ADDRESS" allowed:"host:port or 127.0.0.1:0 for any free one, where host is this one" desc:"Where profiles of the process are served, at /debug/pprof/; nowhere without it."`
-	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
-	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
+	WorkerName      string        `env:"RETRY_WORKER_NAME" default:"analyze-retry@<host>" allowed:"1 to 300 printable characters" desc:"Name under which the broker's records show this instance; <host> stands for the host's name."`
+	MaxJobsActive   int           `env:"RETRY_MAX_JOBS_ACTIVE" default:"50" allowed:"a whole number from 1 to 1000" desc:"How many jobs the worker holds at a time."`
+	JobTimeout      time.Duration `env:"RETRY_JOB_TIMEOUT" default:"10s" allowed:"a duration from 1s to 1h, such as 10s" desc:"How long the broker keeps a job for this worker before it gives it to another one."`
+	ShutdownTimeout time.Duration `env:"RETRY_SHUTDOWN_TIMEOUT" default:"8s" allowed:"a duration from 1s to 10m, such as 8s" desc:"How long a stop lets the jobs in hand finish; what is left then goes back to the broker within a second. Keep it 2s below the grace period of the container engine (docker stop: 10s)."`
+	MaxClockSkew    time.Duration `env:"RETRY_MAX_CLOCK_SKEW" default:"24h" allowed:"a duration from 1h to 87600h, such as 24h" desc:"How far the broker's clock, which job deadlines tell, and this host's may differ; beyond that no job is decided. Raise it only where a test moves the broker's clock."`
+	HTTPAddress     string        `env:"RETRY_HTTP_ADDRESS" default:"127.0.0.1:8080" allowed:"host:port or :port, with a port from 0 to 65535 (0: any free one)" desc:"Where /metrics, /healthz and /readyz are served. An address that other hosts can reach, such as :8080, needs RETRY_HTTP_TOKEN or a certificate."`
+	HTTPToken       Secret        `env:"RETRY_HTTP_TOKEN" allowed:"16 or more printable ASCII characters without blanks" desc:"The bearer token that /metrics and the reasons of /readyz are shown for. Probes need none: /healthz and /readyz tell everybody whether."`
+	HTTPCertificate string        `env:"RETRY_HTTP_TLS_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate to serve them with, by TLS 1.2 or newer; needs RETRY_HTTP_TLS_KEY_PATH. A renewed one is taken up without a restart."`
+	HTTPKey         string        `env:"RETRY_HTTP_TLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of RETRY_HTTP_TLS_CERTIFICATE_PATH."`
+	PprofAddress    string        `env:"RETRY_PPROF_ADDRESS" allowed:"host:port or 127.0.0.1:0 for any free one, where host is this one" desc:"Where profiles of the process are served, at /debug/pprof/; nowhere without it."`
+	LogLevel        string        `env:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The least severe log lines that are written."`
+	LogFormat       string        `env:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
 
-	JobTypes     JobTypes `envconfig:"RETRY_JOB_TYPES" default:"analyze-retry=tiss,retry-submission-backoff=tiss" allowed:"TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked" desc:"The job types that are worked, each with the policy of tasks that name none. retry-submission-backoff gets the output variables of RN-BIL-004, every other type those of RN-BIL-005."`
-	PoliciesFile string   `envconfig:"RETRY_POLICIES_FILE" allowed:"the path of a YAML file" desc:"Policies beside the built-in ones, or in their place (docs/policies.md). It is read again on SIGHUP."`
+	JobTypes     JobTypes `env:"RETRY_JOB_TYPES" default:"analyze-retry=tiss,retry-submission-backoff=tiss" allowed:"TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked" desc:"The job types that are worked, each with the policy of tasks that name none. retry-submission-backoff gets the output variables of RN-BIL-004, every other type those of RN-BIL-005."`
+	PoliciesFile string   `env:"RETRY_POLICIES_FILE" allowed:"the path of a YAML file" desc:"Policies beside the built-in ones, or in their place (docs/policies.md). It is read again on SIGHUP."`
 
-	DatabaseURL    URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" allowed:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where every decision is kept. sqlite:// is a file of this one worker (sqlite:///var/lib/retry.db is absolute); postgres:// is for several replicas."`
-	ClusterName    string `envconfig:"RETRY_CLUSTER_NAME" default:"zeebe" allowed:"1 to 100 printable characters" desc:"Name of the Zeebe cluster, part of what a decision is known by. Give a cluster whose data was wiped a new name: its keys start again."`
-	AuditKeyFile   string `envconfig:"RETRY_AUDIT_KEY_FILE" allowed:"the path of a PEM file with a private Ed25519 key" desc:"The key that signs the audit trail; with postgres:// required and the same for all replicas (openssl genpkey -algorithm ed25519). With sqlite:// it defaults to PATH.key, which is made at the first start. Without it the trail can neither be checked nor continued: back it up, apart from the store."`
-	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m" desc:"How long audit records are kept. Older ones are removed by whole months, once they are published and answered. The store remembers the longest: a shorter one needs worker audit purge --shorten."`
-	EventsURL      URL    `envconfig:"RETRY_EVENTS_URL" allowed:"a URL with nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://, see docs/events" desc:"The queue that domain events are published to. Without one they stay in the store: worker events tail."`
+	DatabaseURL    URL    `env:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" allowed:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where every decision is kept. sqlite:// is a file of this one worker (sqlite:///var/lib/retry.db is absolute); postgres:// is for several replicas."`
+	ClusterName    string `env:"RETRY_CLUSTER_NAME" default:"zeebe" allowed:"1 to 100 printable characters" desc:"Name of the Zeebe cluster, part of what a decision is known by. Give a cluster whose data was wiped a new name: its keys start again."`
+	AuditKeyFile   string `env:"RETRY_AUDIT_KEY_FILE" allowed:"the path of a PEM file with a private Ed25519 key" desc:"The key that signs the audit trail; with postgres:// required and the same for all replicas (openssl genpkey -algorithm ed25519). With sqlite:// it defaults to PATH.key, which is made at the first start. Without it the trail can neither be checked nor continued: back it up, apart from the store."`
+	AuditRetention Months `env:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m" desc:"How long audit records are kept. Older ones are removed by whole months, once they are published and answered. The store remembers the longest: a shorter one needs worker audit purge --shorten."`
+	EventsURL      URL    `env:"RETRY_EVENTS_URL" allowed:"a URL with nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://, see docs/events" desc:"The queue that domain events are published to. Without one they stay in the store: worker events tail."`
 
-	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
-	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true speaks plaintext to the gateway; false uses TLS."`
-	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
-	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" allowed:"a host name" desc:"The name to expect in the gateway's certificate, where it differs from the address."`
-	ZeebeClientCertificate string `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"A certificate to show to the gateway (mutual TLS); needs ZEEBE_CLIENT_KEY_PATH. Zeebe's own clients have no name for this."`
-	ZeebeClientKey         string `envconfig:"ZEEBE_CLIENT_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of ZEEBE_CLIENT_CERTIFICATE_PATH. Zeebe's own clients have no name for this."`
-	ZeebeClientID          string `envconfig:"ZEEBE_CLIENT_ID" allowed:"the id that the authorization server knows" desc:"Switches OAuth client credentials on; needs the secret, the authorization server and the audience."`
-	ZeebeClientSecret      Secret `envconfig:"ZEEBE_CLIENT_SECRET" allowed:"the secret of ZEEBE_CLIENT_ID" desc:"The OAuth client secret. It is never printed or logged."`
-	ZeebeAuthorizationURL  string `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" allowed:"an https URL without user and password (http only to a loopback host)" desc:"The token endpoint. It has no default, so that a secret is never sent to a server that nobody named."`
-	ZeebeTokenAudience     string `envconfig:"ZEEBE_TOKEN_AUDIENCE" allowed:"the audience to ask for, such as zeebe-api" desc:"The audience of the OAuth token."`
-	ZeebeTokenScope        string `envconfig:"ZEEBE_TOKEN_SCOPE" allowed:"scopes separated by blanks" desc:"The scopes of the OAuth token, where the authorization server wants any."`
-
-	GCPercent GCPercent `envconfig:"GOGC" default:"200" allowed:"a percentage from 1 to 10000, or off" desc:"Go's garbage collector target. 200 instead of Go's own 100 saves a fifth of the CPU for about 4 MB. GOMEMLIMIT works as in every Go program."`
+	ZeebeAddress           string `env:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
+	ZeebeInsecure          bool   `env:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true speaks plaintext to the gateway; false uses TLS."`
+	ZeebeCACertificate     string `env:"ZEEBE_CA_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
+	ZeebeOverrideAuthority string `env:"ZEEBE_OVERRIDE_AUTHORITY" allowed:"a host name" desc:"The name to expect in the gateway's certificate, where it differs from the address."`
+	ZeebeClientCertificate string `env:"ZEEBE_CLIENT_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"A certificate to show to the gateway (mutual TLS); needs ZEEBE_CLIENT_KEY_PATH. Zeebe's own clients have no name for this."`
+	ZeebeClientKey         string `env:"ZEEBE_CLIENT_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of ZEEBE_CLIENT_CERTIFICATE_PATH. Zeebe's own clients have no name for this."`
+	ZeebeClientID          string `env:"ZEEBE_CLIENT_ID" allowed:"the id that the authorization server knows" desc:"Switches OAuth client credentials on; needs the secret, the authorization server and the audience."`
+	ZeebeClientSecret      Secret `env:"ZEEBE_CLIENT_SECRET" allowed:"the secret of ZEEBE_CLIENT_ID" desc:"The OAuth client secret. It is never printed or logged."`
+	ZeebeAuthorizationURL  string `env:"ZEEBE_AUTHORIZATION_SERVER_URL" allowed:"an https URL without user and password (http only to a loopback host)" desc:"The token endpoint. It has no default, so that a secret is never sent to a server that nobody named."`
+	ZeebeTokenAudience     string `env:"ZEEBE_TOKEN_AUDIENCE" allowed:"the audience to ask for, such as zeebe-api" desc:"The audience of the OAuth token."`
+	ZeebeTokenScope        string `env:"ZEEBE_TOKEN_SCOPE" allowed:"scopes separated by blanks" desc:"The scopes of the OAuth token, where the authorization server wants any."`
 
 	// sources holds where the values come from that are no defaults, by the names of their settings.
 	sources  map[string]string
@@ -66,20 +64,19 @@ func (c Config) WithNewTrail() Config {
 // NewTrail reports whether --new-trail is given.
 func (c *Config) NewTrail() bool { return c.newTrail }
 
-// Warnings are what may be a mistake in the environment but hinders no start, one sentence each: names that other clients of
-// Zeebe read and this worker does not. No value is in them.
+// Warnings returns what may be a mistake in the environment but prevents no start, one sentence each: names that only other
+// clients read, and files with secrets that others can read. They hold no value.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// SQLitePath is the file of a sqlite:// store, empty for another store.
+// SQLitePath returns the file of a sqlite:// store, empty for another store.
 func (c *Config) SQLitePath() string {
-	path, is := strings.CutPrefix(string(c.DatabaseURL), "sqlite://")
-	if !is {
-		return ""
+	if path, is := strings.CutPrefix(string(c.DatabaseURL), "sqlite://"); is {
+		return path
 	}
-	return path
+	return ""
 }
 
-// AuditKey is the file of the audit trail's key.
+// AuditKey returns the file of the audit trail's key.
 func (c *Config) AuditKey() string {
 	if c.AuditKeyFile == "" && c.SQLitePath() != "" {
 		return c.SQLitePath() + ".key"
@@ -87,7 +84,7 @@ func (c *Config) AuditKey() string {
 	return c.AuditKeyFile
 }
 
-// AuditStates are the files that may hold what the audit trail's key has signed last: next to the key, and next to a SQLite
+// AuditStates returns the files that may hold what the audit trail's key has signed last: next to the key, and next to a SQLite
 // store where the key's directory takes no files.
 func (c *Config) AuditStates() []string {
 	states := []string{c.AuditKey() + ".state"}

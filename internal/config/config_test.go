@@ -13,30 +13,10 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-// clean unsets every variable that could reach Load from outside and sets the given ones, "NAME=value".
-func clean(t *testing.T, variables ...string) {
-	t.Helper()
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") ||
-			strings.HasPrefix(name, "CAMUNDA_") || name == "GOGC" {
-			t.Setenv(name, "") // so that the test's end restores it
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, entry := range variables {
-		name, value, _ := strings.Cut(entry, "=")
-		t.Setenv(name, value)
-	}
-}
-
-// load returns the configuration of exactly these variables; it must have no faults.
+// load returns the configuration of exactly these variables, NAME=VALUE; it must have no faults.
 func load(t *testing.T, variables ...string) config.Config {
 	t.Helper()
-	clean(t, variables...)
-	cfg, err := config.Load()
+	cfg, err := config.Load(config.NewEnvironment(variables))
 	if err != nil {
 		t.Fatalf("faults:\n%v", err)
 	}
@@ -46,8 +26,7 @@ func load(t *testing.T, variables ...string) config.Config {
 // faults returns the faults of exactly these variables, one a line.
 func faults(t *testing.T, variables ...string) []string {
 	t.Helper()
-	clean(t, variables...)
-	_, err := config.Load()
+	_, err := config.Load(config.NewEnvironment(variables))
 	if err == nil {
 		return nil
 	}
@@ -69,6 +48,7 @@ func file(t *testing.T, content string) string {
 }
 
 func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
+	t.Parallel()
 	cfg := load(t)
 	host, err := os.Hostname()
 	if err != nil {
@@ -93,7 +73,6 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 		{"gateway", cfg.ZeebeAddress, "127.0.0.1:26500"},
 		{"plaintext", cfg.ZeebeInsecure, false},
 		{"authorization server", cfg.ZeebeAuthorizationURL, ""},
-		{"collector target", cfg.GCPercent, config.GCPercent(200)},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s = %v, want %v", test.what, test.got, test.want)
@@ -102,6 +81,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 }
 
 func TestEveryVariableReachesItsSetting(t *testing.T) {
+	t.Parallel()
 	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
 	httpCertificate, httpKey := pair(t)
 	cfg := load(t, "RETRY_WORKER_NAME=billing-1", "RETRY_MAX_JOBS_ACTIVE=7", "RETRY_JOB_TIMEOUT=1m30s",
@@ -115,7 +95,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		"ZEEBE_OVERRIDE_AUTHORITY=gateway.example", "ZEEBE_CLIENT_CERTIFICATE_PATH="+certificate,
 		"ZEEBE_CLIENT_KEY_PATH="+key, "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret",
 		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
-		"ZEEBE_TOKEN_SCOPE=jobs", "GOGC=off")
+		"ZEEBE_TOKEN_SCOPE=jobs")
 	want := []config.Setting{
 		{Name: "RETRY_WORKER_NAME", Value: "billing-1", Source: "env"},
 		{Name: "RETRY_MAX_JOBS_ACTIVE", Value: "7", Source: "env"},
@@ -147,7 +127,6 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{Name: "ZEEBE_AUTHORIZATION_SERVER_URL", Value: "https://login.example/token", Source: "env"},
 		{Name: "ZEEBE_TOKEN_AUDIENCE", Value: "zeebe-api", Source: "env"},
 		{Name: "ZEEBE_TOKEN_SCOPE", Value: "jobs", Source: "env"},
-		{Name: "GOGC", Value: "off", Source: "env"},
 	}
 	if diff := cmp.Diff(want, cfg.Settings()); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
@@ -158,8 +137,9 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 }
 
 func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
+	t.Parallel()
 	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_JOB_TIMEOUT=", "ZEEBE_ADDRESS=", "ZEEBE_INSECURE_CONNECTION=",
-		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=", "GOGC=")
+		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=")
 	for _, s := range cfg.Settings() {
 		if s.Source != config.FromDefault {
 			t.Errorf("%s is said to come from the environment", s.Name)
@@ -171,6 +151,7 @@ func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
 }
 
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
 	got := faults(t, "RETRY_MAX_JOBS_ACTIVE=lots", "RETRY_JOB_TIMEOUT=10", "RETRY_LOG_LEVEL=loud",
 		"RETRY_MAX_JOB_ACTIVE=5", "RETRY_COLOUR=blue", "ZEEBE_ADDRESS=zeebe", "ZEEBE_CLIENT_ID=worker")
 	want := []string{
@@ -212,6 +193,7 @@ func checkFaults(t *testing.T, cases []faultCase) {
 }
 
 func TestOneFault(t *testing.T) {
+	t.Parallel()
 	oauth := func(more ...string) []string {
 		return append([]string{
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
@@ -254,8 +236,6 @@ func TestOneFault(t *testing.T) {
 		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
 		{"a port that is none", []string{"RETRY_HTTP_ADDRESS=:65536"}, `RETRY_HTTP_ADDRESS is ":65536"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
 		{"any free port", []string{"RETRY_HTTP_ADDRESS=[::1]:0"}, ""},
-		{"a collector target of nothing", []string{"GOGC=0"}, `GOGC is "0"; allowed: a percentage from 1 to 10000, or off`},
-		{"a collector target in words", []string{"GOGC=twice"}, `GOGC is "twice"; allowed: a percentage from 1 to 10000, or off`},
 
 		{"a gateway address with a scheme", []string{"ZEEBE_ADDRESS=https://zeebe.example:443"}, `ZEEBE_ADDRESS is "https://zeebe.example:443"; allowed: host:port without a scheme, such as zeebe.example:26500`},
 		{"a gateway address with a password", []string{"ZEEBE_ADDRESS=https://me:pw@zeebe.example:443"}, `ZEEBE_ADDRESS is "***"; allowed: host:port without a scheme, such as zeebe.example:26500`},
@@ -304,6 +284,7 @@ func TestOneFault(t *testing.T) {
 }
 
 func TestAScopeAloneAsksForAllOfOAuth(t *testing.T) {
+	t.Parallel()
 	got := faults(t, "ZEEBE_TOKEN_SCOPE=jobs")
 	if len(got) != 4 {
 		t.Errorf("faults %q, want one for each of client id, secret, authorization server and audience", got)
@@ -311,6 +292,7 @@ func TestAScopeAloneAsksForAllOfOAuth(t *testing.T) {
 }
 
 func TestALongValueIsCutInTheMessage(t *testing.T) {
+	t.Parallel()
 	got := faults(t, "RETRY_LOG_LEVEL="+strings.Repeat("ã", 500))
 	if len(got) != 1 || len(got[0]) > 200 || !strings.Contains(got[0], `ã..."`) {
 		t.Errorf("got %q", got)

@@ -60,6 +60,7 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 }
 
 func TestEverySettingIsDocumented(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, d := range config.Docs() {
 		if d.Name == "" || d.Allowed == "" || !strings.HasSuffix(d.Meaning, ".") {

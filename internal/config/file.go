@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
@@ -11,20 +10,20 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// largestSecret is far above a URL or a secret; a larger file is another one than was meant.
+// largestSecret is far above a URL or a secret, in bytes; a larger file is another one than was meant.
 const largestSecret = 64 << 10
 
-// fileVariable is the variable that names a file with the value of a setting: NAME_FILE for those that hold a secret, "" for
-// the others.
+// fileVariable returns the variable that names a file with the value of a setting: NAME_FILE for those that hold a secret, ""
+// for the others.
 func fileVariable(field reflect.StructField) string {
 	if field.Type == reflect.TypeFor[Secret]() || field.Type == reflect.TypeFor[URL]() {
-		return field.Tag.Get("envconfig") + "_FILE"
+		return field.Tag.Get("env") + "_FILE"
 	}
 	return ""
 }
 
-// readSecret returns what a file holds, without the line break at its end, and its mode. Its errors name neither the path, which may be
-// the secret itself by mistake, nor what the file holds.
+// readSecret returns what a file holds, without the line break at its end, and its mode. Its errors name neither the path,
+// which may be the secret itself by mistake, nor what the file holds.
 func readSecret(path string) (string, fs.FileMode, error) {
 	content, mode, err := readfile.Read(path, largestSecret)
 	if err != nil {
@@ -47,20 +46,16 @@ func withoutPath(err error) error {
 	return err
 }
 
-// warnExposed warns of a file with a secret that others than its owner and group can read, or its group can change. Where
-// it is from may be a mount that nobody here can change, so that it hinders no start.
+// warnExposed warns of a file with a secret that others than its owner and group can read, or its group can change. It is
+// no fault: the file may be on a mount whose modes nobody here can change.
 func (c *Config) warnExposed(what, path string, mode fs.FileMode) {
-	if readfile.Exposed(mode) {
-		c.warnings = append(c.warnings, fmt.Sprintf("%s: the file has mode %04o, so that not only its owner and group can read it, or its group can change it; "+
-			"run: chmod g-w,o= %s", what, mode.Perm(), path))
+	if err := readfile.CheckMode(path, mode); err != nil {
+		c.warnings = append(c.warnings, what+": "+err.Error())
 	}
 }
 
 // warnExposedKey does so for the file of a key, if there is one.
 func (c *Config) warnExposedKey(name, path string) {
-	if path == "" {
-		return
-	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		c.warnExposed(name, path, info.Mode())
 	}

@@ -6,6 +6,7 @@ import (
 )
 
 func TestWhatIsServedIsShownToOtherHostsOnPurposeOnly(t *testing.T) {
+	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	certificate, key := pair(t)
 	_, otherKey := pair(t)

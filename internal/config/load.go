@@ -1,15 +1,35 @@
 package config
 
 import (
+	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/kelseyhightower/envconfig"
+	"time"
 )
+
+// Environment holds the variables of an environment by their names. An empty variable counts as unset, because that is what
+// `NAME=${NAME}` in a compose file becomes when nobody set it.
+type Environment map[string]string
+
+// Process returns the environment of this process.
+func Process() Environment { return NewEnvironment(os.Environ()) }
+
+// NewEnvironment returns the environment of a list of NAME=VALUE, the form of [os.Environ]. The last value of a name counts.
+func NewEnvironment(variables []string) Environment {
+	e := Environment{}
+	for _, entry := range variables {
+		name, value, _ := strings.Cut(entry, "=")
+		e[name] = value
+	}
+	return e
+}
+
+// PoliciesFile returns the setting of the policies file alone, for commands that use no other setting.
+func (e Environment) PoliciesFile() string { return e["RETRY_POLICIES_FILE"] }
 
 // FaultsError is every fault of a configuration, one text for each.
 type FaultsError []string
@@ -17,90 +37,77 @@ type FaultsError []string
 // Error lists the faults, one a line.
 func (e FaultsError) Error() string { return strings.Join(e, "\n") }
 
-// Load reads the environment, and the files that it names for secrets. Its error is a [FaultsError] with every fault there
-// is, not only the first.
-//
-// A variable that is set but empty counts as unset, because that is what `NAME=${NAME}` in a compose file becomes when
-// nobody set it. Load removes such a variable from the process's environment: envconfig would take it as a value.
-func Load() (Config, error) {
+// Load reads the settings from an environment, and secrets from the files that it names. Its error is a [FaultsError] with
+// every fault there is, not only the first.
+func Load(e Environment) (Config, error) {
 	cfg := Config{sources: map[string]string{}}
 	faults := faults{seen: map[string]bool{}}
 	value := reflect.ValueOf(&cfg).Elem()
 	for _, field := range fields() {
-		if err := cfg.load(field, value.FieldByIndex(field.Index), &faults); err != nil {
-			return Config{}, err
-		}
+		cfg.load(e, field, value.FieldByIndex(field.Index).Addr().Interface(), &faults)
 	}
 	if host, err := os.Hostname(); err == nil {
 		cfg.WorkerName = strings.ReplaceAll(cfg.WorkerName, "<host>", host)
 	}
 	cfg.check(&faults)
-	faults.texts = append(faults.texts, foreignNames()...)
+	cfg.checkOtherClients(e, &faults)
+	faults.texts = append(faults.texts, unknownNames(e)...)
 	if len(faults.texts) > 0 {
 		return Config{}, FaultsError(faults.texts)
 	}
-	if cfg.SQLitePath() == "" {
-		more, err := dropPostgresNames()
-		if err != nil {
-			return Config{}, err
-		}
-		cfg.warnings = append(cfg.warnings, more...)
-	}
-	cfg.warnings = append(cfg.warnings, warnings()...)
+	cfg.warnings = append(cfg.warnings, unreadNames(e, cfg.SQLitePath() == "")...)
 	return cfg, nil
 }
 
-// load fills one field, from its variable or from the file that its other variable names.
-func (c *Config) load(field reflect.StructField, into reflect.Value, f *faults) error {
-	name := field.Tag.Get("envconfig")
-	text, set := os.LookupEnv(name)
-	if set && text == "" {
-		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("unset the empty %s: %w", name, err)
-		}
-	}
-	if text != "" {
-		c.sources[name] = FromEnvironment
-	}
-	fromFile := fileVariable(field)
-	if path := os.Getenv(fromFile); fromFile != "" && path != "" {
-		if text != "" {
-			f.add(name, "and %s are both set; remove one of the two", fromFile)
-			return nil
-		}
-		var mode fs.FileMode
-		var err error
-		if text, mode, err = readSecret(path); err != nil {
-			f.addOf(name, fromFile, "names a file that cannot be used: %v", err)
-			return nil
-		}
-		c.sources[name] = FromFile
-		c.warnExposed(fromFile, path, mode)
-	}
+// load fills one field from its variable, from the file that its other variable names, or with its default.
+func (c *Config) load(e Environment, field reflect.StructField, into any, f *faults) {
+	name, fileName := field.Tag.Get("env"), fileVariable(field)
+	text, path := e[name], e[fileName]
 	switch {
-	case strings.TrimSpace(text) != text:
-		f.add(name, "has white space around its value; take it away")
-	case c.sources[name] == FromFile:
-		into.SetString(text) // past the environment, which child processes and /proc show
-	default:
-		if err := process(field, into); err != nil {
-			f.addValue(name, text)
+	case text != "" && path != "":
+		f.add(name, "and %s are both set; remove one of the two", fileName)
+		return
+	case path != "":
+		content, mode, err := readSecret(path)
+		if err != nil {
+			f.addOf(name, fileName, "names a file that cannot be used: %v", err)
+			return
 		}
+		text, c.sources[name] = content, FromFile
+		c.warnExposed(fileName, path, mode)
+	case text != "":
+		c.sources[name] = FromEnvironment
+	default:
+		text = field.Tag.Get("default")
 	}
-	return nil
+	if strings.TrimSpace(text) != text {
+		f.add(name, "has white space around its value; take it away")
+	} else if err := decode(text, into); err != nil {
+		f.addValue(name, text)
+	}
 }
 
-// PoliciesFile is the setting of the policies file by itself, for what asks no other setting and minds no fault of one.
-func PoliciesFile() string { return os.Getenv("RETRY_POLICIES_FILE") }
-
-// process lets envconfig fill one field. It gets a struct of that field alone, since it stops at its first fault.
-func process(field reflect.StructField, into reflect.Value) error {
-	one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: field.Name, Type: field.Type, Tag: field.Tag}}))
-	if err := envconfig.Process("", one.Interface()); err != nil {
-		return err
+// decode reads the text of a setting into its field. Only texts have no default, so that no other type gets an empty one.
+func decode(text string, into any) (err error) {
+	switch into := into.(type) {
+	case flag.Value:
+		return into.Set(text)
+	case *string:
+		*into = text
+	case *Secret:
+		*into = Secret(text)
+	case *URL:
+		*into = URL(text)
+	case *bool:
+		*into, err = strconv.ParseBool(text)
+	case *int:
+		*into, err = strconv.Atoi(text)
+	case *time.Duration:
+		*into, err = time.ParseDuration(text)
+	default:
+		panic(fmt.Sprintf("a setting of type %T", into))
 	}
-	into.Set(one.Elem().Field(0))
-	return nil
+	return err
 }
 
 // fields are the settings among the fields of Config, in order.
@@ -135,10 +142,17 @@ func (f *faults) addValue(name, value string) {
 	f.add(name, "is %q; allowed: %s", value, allowed(name))
 }
 
-// allowed is what a setting may hold.
+// require reports a value unless it is allowed.
+func (f *faults) require(ok bool, name string, value any) {
+	if !ok {
+		f.addValue(name, fmt.Sprint(value))
+	}
+}
+
+// allowed returns what a setting may hold.
 func allowed(name string) string {
 	for _, field := range fields() {
-		if field.Tag.Get("envconfig") == name {
+		if field.Tag.Get("env") == name {
 			return field.Tag.Get("allowed")
 		}
 	}

@@ -13,61 +13,25 @@ type Secret string
 
 const mask = "***"
 
-func (s Secret) masked() string {
+// String returns *** in place of the secret, or nothing where there is none.
+func (s Secret) String() string {
 	if s == "" {
 		return ""
 	}
 	return mask
 }
 
-// String returns *** in place of the secret, or nothing where there is none.
-func (s Secret) String() string { return s.masked() }
+// Format writes what String returns for every verb, so that none (%x, %q, %d) shows the secret.
+func (s Secret) Format(f fmt.State, verb rune) { formatMasked(f, verb, s.String()) }
 
-// GoString is String, for %#v.
-func (s Secret) GoString() string { return strconv.Quote(s.masked()) }
+// MarshalText returns String, for JSON, YAML and zap.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Format answers every verb, so that none (%x, %q, %d) gets past String.
-func (s Secret) Format(f fmt.State, verb rune) {
-	text := s.masked()
+func formatMasked(f fmt.State, verb rune, text string) {
 	if verb == 'q' || f.Flag('#') {
 		text = strconv.Quote(text)
 	}
-	// A fmt.State's Write does not fail; Fprint's own writer reports later.
-	_, _ = io.WriteString(f, text)
-}
-
-// MarshalText is String, for JSON, YAML and zap.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.masked()), nil }
-
-// MarshalJSON is String, as a JSON text.
-func (s Secret) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(s.masked())), nil }
-
-// GCPercent is a garbage collector target as debug.SetGCPercent takes it: a percentage, or -1 for "off".
-type GCPercent int
-
-// Set reads GOGC's own notation; envconfig calls it.
-func (p *GCPercent) Set(value string) error {
-	if value == "off" {
-		*p = -1
-		return nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		return err
-	}
-	if n < 1 || n > 10000 {
-		return errors.New("out of range")
-	}
-	*p = GCPercent(n)
-	return nil
-}
-
-// String is GOGC's own notation.
-func (p GCPercent) String() string {
-	if p < 0 {
-		return "off"
-	}
-	return strconv.Itoa(int(p))
+	_, _ = io.WriteString(f, text) // a fmt.State's Write does not fail; Fprint's own writer reports later
 }
 
 // URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
@@ -85,35 +49,24 @@ func (u URL) String() string {
 	return parts.masked()
 }
 
-// GoString is String, for %#v.
-func (u URL) GoString() string { return strconv.Quote(u.String()) }
+// Format writes what String returns for every verb, so that none (%x, %q, %d) shows the password.
+func (u URL) Format(f fmt.State, verb rune) { formatMasked(f, verb, u.String()) }
 
-// Format answers every verb, so that none (%x, %q, %d) gets past String.
-func (u URL) Format(f fmt.State, verb rune) {
-	text := u.String()
-	if verb == 'q' || f.Flag('#') {
-		text = strconv.Quote(text)
-	}
-	// A fmt.State's Write does not fail; Fprint's own writer reports later.
-	_, _ = io.WriteString(f, text)
-}
-
-// MarshalText is String, for JSON, YAML and zap.
+// MarshalText returns String, for JSON, YAML and zap.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// Scheme is the URL's scheme, empty where it has none.
+// Scheme returns the URL's scheme, empty where it has none.
 func (u URL) Scheme() string {
-	scheme, _, found := strings.Cut(string(u), "://")
-	if !found {
-		return ""
+	if scheme, _, found := strings.Cut(string(u), "://"); found {
+		return scheme
 	}
-	return scheme
+	return ""
 }
 
 // Months is a span of calendar months, written as years (5y) or months (18m).
 type Months int
 
-// Set reads the notation; envconfig calls it.
+// Set reads the notation.
 func (m *Months) Set(value string) error {
 	unit := 1
 	digits, years := strings.CutSuffix(value, "y")
@@ -133,10 +86,48 @@ func (m *Months) Set(value string) error {
 	return nil
 }
 
-// String writes whole years as years.
+// String returns whole years as years.
 func (m Months) String() string {
 	if m%12 == 0 {
 		return strconv.Itoa(int(m/12)) + "y"
 	}
 	return strconv.Itoa(int(m)) + "m"
+}
+
+// JobType is a job type that is worked, with the policy of tasks that name none.
+type JobType struct{ Type, Policy string }
+
+// JobTypes are the job types that are worked, in their order; at least one.
+type JobTypes []JobType
+
+// outcomeJobType is always worked, and by no policy.
+const outcomeJobType = "record-retry-outcome"
+
+// Set reads TYPE=POLICY, several separated by commas.
+func (t *JobTypes) Set(value string) error {
+	var read JobTypes
+	for one := range strings.SplitSeq(value, ",") {
+		name, policy, found := strings.Cut(strings.TrimSpace(one), "=")
+		name, policy = strings.TrimSpace(name), strings.TrimSpace(policy)
+		if !found || name == "" || policy == "" || len(name) > 255 || !printable(name) || name == outcomeJobType {
+			return errors.New("no TYPE=POLICY, or a type that has no policy")
+		}
+		for _, other := range read {
+			if other.Type == name {
+				return errors.New("a type stands twice")
+			}
+		}
+		read = append(read, JobType{name, policy})
+	}
+	*t = read
+	return nil
+}
+
+// String returns the notation that Set reads.
+func (t JobTypes) String() string {
+	texts := make([]string, len(t))
+	for i, one := range t {
+		texts[i] = one.Type + "=" + one.Policy
+	}
+	return strings.Join(texts, ",")
 }

@@ -68,8 +68,7 @@ func pieces(password, elsewhere string) (list []string) {
 // shown is all that a configuration prints: its faults, or its settings and warnings.
 func shown(t *testing.T, variables ...string) (text string, cfg config.Config, ok bool) {
 	t.Helper()
-	clean(t, variables...)
-	cfg, err := config.Load()
+	cfg, err := config.Load(config.NewEnvironment(variables))
 	if err != nil {
 		return err.Error(), cfg, false
 	}
@@ -77,6 +76,7 @@ func shown(t *testing.T, variables ...string) (text string, cfg config.Config, o
 }
 
 func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
+	t.Parallel()
 	for _, form := range urlForms {
 		// What is printed about it with the harmless x for a password.
 		harmless, _, _ := shown(t, form.setting+"="+fmt.Sprintf(form.form, "x@"))
@@ -107,6 +107,7 @@ func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
 }
 
 func TestAHostilePasswordElsewhereIsNotShownEither(t *testing.T) {
+	t.Parallel()
 	harmless, _, _ := shown(t, "RETRY_HTTP_TOKEN=x", "ZEEBE_CLIENT_SECRET=x", "RETRY_DATABASE_URL=x", "RETRY_EVENTS_URL=x",
 		"ZEEBE_AUTHORIZATION_SERVER_URL=x")
 	for _, password := range hostile {
@@ -239,6 +240,7 @@ func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
 }
 
 func TestAURLThatCouldBeReadInTwoWaysIsRefused(t *testing.T) {
+	t.Parallel()
 	key := "RETRY_AUDIT_KEY_FILE=k"
 	for _, test := range []struct{ setting, url, want string }{
 		{"RETRY_DATABASE_URL", "postgres://u:can@ary1@h/db", "holds more than one @"},
@@ -290,6 +292,7 @@ func TestAURLThatCouldBeReadInTwoWaysIsRefused(t *testing.T) {
 	}
 }
 
+// Seen to fail without UnsetPostgresNames: the driver finds no service of that name.
 func TestVariablesOfPostgreSQLsClientsAreNotRead(t *testing.T) {
 	const path = "/nowhere/canary1"
 	variables := []string{"RETRY_AUDIT_KEY_FILE=k", "RETRY_DATABASE_URL=postgres://u@h/db"}
@@ -297,10 +300,14 @@ func TestVariablesOfPostgreSQLsClientsAreNotRead(t *testing.T) {
 		"PGSSLSNI PGSSLROOTCERT PGSSLPASSWORD PGSSLNEGOTIATION PGTARGETSESSIONATTRS PGSERVICE PGSERVICEFILE PGTZ PGOPTIONS PGMINPROTOCOLVERSION PGMAXPROTOCOLVERSION " +
 		"PGCHANNELBINDING PGREQUIREAUTH") {
 		variables = append(variables, name+"="+path)
+		t.Setenv(name, path)
 	}
 	cfg := load(t, variables...)
 	if got := cfg.Warnings(); len(got) != len(variables)-2 || strings.Contains(strings.Join(got, "\n"), "canary1") || !strings.HasPrefix(got[0], "PGAPPNAME is not read: ") {
 		t.Errorf("warnings are %q", got)
+	}
+	if err := config.UnsetPostgresNames(); err != nil {
+		t.Fatal(err)
 	}
 	sameForTheDriver(t, cfg, "u", "", "h:5432")
 	if cfg := load(t, "PGHOST="+path); len(cfg.Warnings()) != 0 {

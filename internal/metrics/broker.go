@@ -8,7 +8,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
-// broker are the metrics of how worker and broker get along.
+// broker holds the metrics of the calls to the broker.
 type broker struct {
 	polls     *prometheus.CounterVec
 	answers   *prometheus.CounterVec
@@ -31,23 +31,16 @@ var actions = map[job.Kind]string{
 	job.KindComplete: "completed", job.KindThrowError: "bpmn-error", job.KindFail: "failed", job.KindRelease: "failed",
 }
 
-func newBroker() broker {
-	vec := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
+func newBroker(r registrar) broker {
 	b := broker{
-		polls:     vec("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK where they came through, with jobs or without.", "code"),
-		answers:   vec("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: accepted by the broker, not found (it did not know the job any more), or unknown.", "answer", "result"),
-		incidents: vec("retry_incidents_raised_total", "Jobs that were failed without a retry left, so that the broker raised an incident.", "job_type"),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "retry_panics_total",
-			Help: "Calls of a handler that panicked or did not come back in time; the worker goes on.",
-		}),
-		// Zeebe's Grafana dashboard reads the labels in this case.
-		activated: vec("zeebe_client_worker_job_activated_total", "Jobs that were taken in hand, as Zeebe's own clients count them.", "workerName", "jobType"),
-		// Zeebe's Grafana dashboard reads the labels in this case.
-		handled:     vec("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
-		invocations: vec("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
+		polls:     r.counters("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK where they came through, with jobs or without.", "code"),
+		answers:   r.counters("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: accepted by the broker, not found (it did not know the job any more), or unknown.", "answer", "result"),
+		incidents: r.counters("retry_incidents_raised_total", "Jobs that were failed without a retry left, so that the broker raised an incident.", "job_type"),
+		panics:    r.counter("retry_panics_total", "Calls of a handler that panicked or did not come back in time; the worker goes on."),
+		// Zeebe's Grafana dashboard reads the labels of these two in this case.
+		activated:   r.counters("zeebe_client_worker_job_activated_total", "Jobs that were taken in hand, as Zeebe's own clients count them.", "workerName", "jobType"),
+		handled:     r.counters("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
+		invocations: r.counters("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
 	}
 	for _, code := range codes {
 		b.polls.WithLabelValues(code)
@@ -60,10 +53,6 @@ func newBroker() broker {
 	return b
 }
 
-func (b *broker) register(reg prometheus.Registerer) {
-	reg.MustRegister(b.polls, b.answers, b.incidents, b.panics, b.activated, b.handled, b.invocations)
-}
-
 // Jobs counts what happens to the jobs of one type. It is made by [Metrics.Jobs].
 type Jobs struct {
 	broker                        *broker
@@ -72,7 +61,7 @@ type Jobs struct {
 	ended                         map[job.Kind]prometheus.Counter
 }
 
-// Jobs returns what counts the jobs of a type that a worker of that name works. Its series exist from then on.
+// Jobs returns the counters of one job type and worker name. Their series exist from then on.
 func (m *Metrics) Jobs(jobType, workerName string) *Jobs {
 	j := &Jobs{
 		broker:    &m.broker,
@@ -90,13 +79,13 @@ func (m *Metrics) Jobs(jobType, workerName string) *Jobs {
 
 // Polled counts a poll by the name of its gRPC code.
 func (j *Jobs) Polled(code string) {
-	if !slices.Contains(codes, code) { // of a gateway that makes up its own
+	if !slices.Contains(codes, code) { // a gateway may send one of its own
 		code = "Unknown"
 	}
 	j.broker.polls.WithLabelValues(code).Inc()
 }
 
-// Activated counts jobs that came together.
+// Activated counts jobs that came with one poll.
 func (j *Jobs) Activated(jobs int) {
 	j.activated.Add(float64(jobs))
 	j.begun.Add(float64(jobs))

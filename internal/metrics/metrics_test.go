@@ -48,8 +48,8 @@ func exposition(t *testing.T, reg prometheus.Gatherer) string {
 	return text.String()
 }
 
-// always is a function that knows one value.
-func always(value float64) func() float64 { return func() float64 { return value } }
+// always returns a function that returns one value.
+func always[T any](value T) func() T { return func() T { return value } }
 
 // jobTypes are those that a worker works where nobody sets others.
 var jobTypes = []string{"analyze-retry", "record-retry-outcome", "retry-submission-backoff"}
@@ -60,9 +60,9 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	reg := prometheus.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All())
 	state := metrics.State{
-		Version: "v1.2.3", MaxJobsActive: 50, InHand: map[string]func() float64{},
-		GatewayUp: always(0), BrokerUp: always(0), StoreUp: always(1), SuccessRate: metrics.Unknown,
-		ClockSkew: metrics.Unknown, ClockTrusted: always(1),
+		Version: "v1.2.3", MaxJobsActive: 50, InHand: map[string]func() int{},
+		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true), SuccessRate: metrics.Unknown,
+		ClockSkew: metrics.Unknown, ClockTrusted: always(true),
 	}
 	for _, jobType := range jobTypes {
 		m.Jobs(jobType, "analyze-retry@host")

@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// policies are the metrics of the policies that are in force, and of their reloads.
+// policies holds the metrics of the policies in force and of their reloads.
 type policies struct {
 	info        *prometheus.GaugeVec
 	deadLetters *prometheus.CounterVec
@@ -20,44 +20,22 @@ type policies struct {
 	failures    prometheus.Counter
 }
 
-func newPolicies() policies {
+func newPolicies(r registrar) policies {
 	p := policies{
-		info: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "retry_policy_info",
-			Help: "1 for each policy in force, with its version.",
-		}, []string{"policy", "version"}),
-		deadLetters: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "retry_dead_letters_total",
-			Help: "What was given up and waits for a person, by the policy: retries used up, deadline reached or error permanent.",
-		}, []string{"policy"}),
-		waits: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "retry_wait_seconds_total",
-			Help: "Waits that were scheduled before the next try, summed, by the policy.",
-		}, []string{"policy"}),
-		jitter: prometheus.NewHistogramVec(native(prometheus.HistogramOpts{
-			Name:    "retry_jitter_deviation_ratio",
-			Help:    "How far waits that the back-off alone has set are from what they would be without jitter, as a share of that, by the policy.",
-			Buckets: []float64{0.1, 0.2, 0.3},
-		}), []string{"policy"}),
-		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "retry_input_ignored_total",
-			Help: "Optional variables of other systems that could not be read and were left out of the decision, by the policy and the variable.",
-		}, []string{"policy", "variable"}),
-		reloaded: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "retry_policies_last_reload_successful",
-			Help: "1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones.",
-		}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "retry_policies_reload_failures_total",
-			Help: "Reloads that found the policies file broken and kept the policies in force.",
-		}),
+		info: r.gauges("retry_policy_info", "1 for each policy in force, with its version.", "policy", "version"),
+		deadLetters: r.counters("retry_dead_letters_total",
+			"What was given up and waits for a person, by the policy: retries used up, deadline reached or error permanent.", "policy"),
+		waits: r.counters("retry_wait_seconds_total", "Waits that were scheduled before the next try, summed, by the policy.", "policy"),
+		jitter: r.histograms("retry_jitter_deviation_ratio",
+			"How far waits that the back-off alone has set are from what they would be without jitter, as a share of that, by the policy.", "policy", 0.1, 0.2, 0.3),
+		ignored: r.counters("retry_input_ignored_total",
+			"Optional variables of other systems that could not be read and were left out of the decision, by the policy and the variable.", "policy", "variable"),
+		reloaded: r.gauge("retry_policies_last_reload_successful",
+			"1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones."),
+		failures: r.counter("retry_policies_reload_failures_total", "Reloads that found the policies file broken and kept the policies in force."),
 	}
 	p.reloaded.Set(1)
 	return p
-}
-
-func (p *policies) register(reg prometheus.Registerer) {
-	reg.MustRegister(p.info, p.deadLetters, p.waits, p.jitter, p.ignored, p.reloaded, p.failures)
 }
 
 // count counts what a decision says about its policy.
@@ -75,8 +53,8 @@ func (p *policies) count(d *retry.Decision) {
 	}
 }
 
-// Know makes the series of the policies in force, so that they are 0 rather than absent: their permanent rules and their
-// names are the values of labels.
+// Know makes the series of the policies in force, whose names and permanent rules are values of labels, so that they are 0
+// rather than absent.
 func (m *Metrics) Know(known iter.Seq[*retry.Policy]) {
 	m.policies.info.Reset()
 	for p := range known {
@@ -97,12 +75,10 @@ func (m *Metrics) Know(known iter.Seq[*retry.Policy]) {
 	}
 }
 
-// Reloaded notes whether the last reload of the policies came through.
+// Reloaded notes whether the last reload of the policies succeeded.
 func (m *Metrics) Reloaded(successful bool) {
-	if successful {
-		m.policies.reloaded.Set(1)
-		return
+	m.policies.reloaded.Set(number(successful))
+	if !successful {
+		m.policies.failures.Inc()
 	}
-	m.policies.reloaded.Set(0)
-	m.policies.failures.Inc()
 }

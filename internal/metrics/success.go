@@ -8,30 +8,21 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// success are the metrics of how rounds of submissions end, from which the KPIs of RN-BIL-005 section 13.4 are reckoned.
+// success holds the metrics of how rounds of submissions end, from which the KPIs of RN-BIL-005 section 13.4 are computed.
 type success struct {
 	outcomes *prometheus.CounterVec
 	time     prometheus.Histogram
 	attempts prometheus.Histogram
 }
 
-func newSuccess() success {
+func newSuccess(r registrar) success {
 	s := success{
-		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "retry_outcomes_total",
-			Help: "Rounds of submissions that ended, by how they did; redriven: sent again before its time by a person, in the same round.",
-		}, []string{"outcome"}),
-		time: histogram(prometheus.HistogramOpts{
-			Name: "retry_time_to_success_seconds",
-			Help: "Time from the first failure to the acceptance, of claims that had a retry and were accepted.",
-			// The targets are 60 minutes (median) and 2 hours (mean).
-			Buckets: []float64{300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400},
-		}),
-		attempts: histogram(prometheus.HistogramOpts{
-			Name:    "retry_attempts_to_success",
-			Help:    "Submissions until the insurer accepted the claim, the first one included.",
-			Buckets: []float64{1, 2, 3, 4, 5, 6},
-		}),
+		outcomes: r.counters("retry_outcomes_total",
+			"Rounds of submissions that ended, by how they did; redriven: sent again before its time by a person, in the same round.", "outcome"),
+		// The targets are 60 minutes (median) and 2 hours (mean).
+		time: r.histogram("retry_time_to_success_seconds", "Time from the first failure to the acceptance, of claims that had a retry and were accepted.",
+			300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400),
+		attempts: r.histogram("retry_attempts_to_success", "Submissions until the insurer accepted the claim, the first one included.", 1, 2, 3, 4, 5, 6),
 	}
 	for _, kind := range []audit.Kind{audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven} {
 		s.outcomes.WithLabelValues(outcome(kind))
@@ -39,11 +30,7 @@ func newSuccess() success {
 	return s
 }
 
-func (s *success) register(reg prometheus.Registerer) {
-	reg.MustRegister(s.outcomes, s.time, s.attempts)
-}
-
-// outcome is the label of a kind of record.
+// outcome returns the label of a kind of record.
 func outcome(kind audit.Kind) string { return strings.ToLower(kind.String()) }
 
 // OutcomeRecorded counts a round of submissions that ended, or a re-drive.
@@ -54,7 +41,7 @@ func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	}
 	facts, err := r.Facts()
 	if err != nil {
-		return // it has just been written; a check of the trail is what finds such a thing
+		return // it has just been written; the check of the trail reports such a record
 	}
 	m.success.attempts.Observe(float64(facts.Attempts))
 	if r.RetryCount > 0 && facts.FirstFailureTime != nil {

@@ -7,46 +7,29 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// traffic are the counters of what goes to and from store and queue.
+// traffic holds the metrics of what goes to and from store and queue.
 type traffic struct {
-	repeated      prometheus.Counter
-	jobKeyReused  prometheus.Counter
-	storeErrors   prometheus.Counter
-	published     prometheus.Counter
-	publishErrors prometheus.Counter
-	pending       prometheus.Gauge
-	age           prometheus.GaugeFunc
-	oldest        *atomic.Int64 // of what waits to be published, Unix nanoseconds; 0 where nothing waits
+	repeated, jobKeyReused, storeErrors prometheus.Counter
+	published, publishErrors            prometheus.Counter
+	pending                             prometheus.Gauge
+	oldest                              *atomic.Int64 // of what waits to be published, Unix nanoseconds; 0 where nothing waits
 }
 
-func newTraffic() traffic {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	}
+func newTraffic(r registrar) traffic {
 	t := traffic{
-		repeated:      counter("retry_redelivered_total", "Jobs that were given their stored answer again."),
-		jobKeyReused:  counter("retry_job_key_reused_total", "Jobs whose key is stored with another process instance: the broker's data was wiped, or two clusters have the same name."),
-		storeErrors:   counter("retry_store_errors_total", "Tries to write to the audit store that failed."),
-		published:     counter("retry_events_published_total", "Events that the queue has acknowledged."),
-		publishErrors: counter("retry_events_failed_total", "Events that were sent to the queue and not acknowledged; they are sent again."),
-		pending: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "retry_outbox_pending",
-			Help: "Events that wait to be published; 0 where no queue is configured.",
-		}),
-		oldest: &atomic.Int64{},
+		repeated:      r.counter("retry_redelivered_total", "Jobs that were given their stored answer again."),
+		jobKeyReused:  r.counter("retry_job_key_reused_total", "Jobs whose key is stored with another process instance: the broker's data was wiped, or two clusters have the same name."),
+		storeErrors:   r.counter("retry_store_errors_total", "Tries to write to the audit store that failed."),
+		published:     r.counter("retry_events_published_total", "Events that the queue has acknowledged."),
+		publishErrors: r.counter("retry_events_failed_total", "Events that were sent to the queue and not acknowledged; they are sent again."),
+		pending:       r.gauge("retry_outbox_pending", "Events that wait to be published; 0 where no queue is configured."),
+		oldest:        &atomic.Int64{},
 	}
-	t.age = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "retry_outbox_oldest_seconds",
-		Help: "Age of the oldest event that waits to be published; 0 where none waits.",
-	}, t.outboxAge)
+	r.gaugeFunc("retry_outbox_oldest_seconds", "Age of the oldest event that waits to be published; 0 where none waits.", nil, t.outboxAge)
 	return t
 }
 
-func (t *traffic) register(reg prometheus.Registerer) {
-	reg.MustRegister(t.repeated, t.jobKeyReused, t.storeErrors, t.published, t.publishErrors, t.pending, t.age)
-}
-
-// outboxAge is how old the oldest event is now, in seconds.
+// outboxAge returns how old the oldest event is now, in seconds.
 func (t *traffic) outboxAge() float64 {
 	at := t.oldest.Load()
 	if at == 0 {

@@ -6,31 +6,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// trail are the metrics of the checks of the audit trail and of its retention.
+// trail holds the metrics of the checks of the audit trail and of its retention.
 type trail struct{ intact, verified, held prometheus.Gauge }
 
-func newTrail() trail {
+func newTrail(r registrar) trail {
 	t := trail{
-		intact: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "retry_audit_intact",
-			Help: "1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added, or the store is not as the worker makes it; NaN before the first.",
-		}),
-		verified: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "retry_audit_verified_timestamp_seconds",
-			Help: "When the worker last found the audit trail in order, in Unix time; 0 before the first check.",
-		}),
-		held: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "retry_audit_retention_held",
-			Help: "1 while no audit record is removed because the host's clock is ahead of the broker's or of the newest signed head, else 0.",
-		}),
+		intact: r.gauge("retry_audit_intact",
+			"1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added, or the store is not as the worker makes it; NaN before the first."),
+		verified: r.gauge("retry_audit_verified_timestamp_seconds", "When the worker last found the audit trail in order, in Unix time; 0 before the first check."),
+		held: r.gauge("retry_audit_retention_held",
+			"1 while no audit record is removed because the host's clock is ahead of the broker's or of the newest signed head, else 0."),
 	}
 	t.intact.Set(Unknown())
 	return t
 }
 
-func (t *trail) register(reg prometheus.Registerer) { reg.MustRegister(t.intact, t.verified, t.held) }
-
-// AuditIntact notes that a check found the audit trail in order, AuditBroken that one did not.
+// AuditIntact notes that a check found the audit trail in order.
 func (m *Metrics) AuditIntact(at time.Time) {
 	m.trail.intact.Set(1)
 	m.trail.verified.Set(float64(at.Unix()))
@@ -41,9 +32,5 @@ func (m *Metrics) AuditBroken() { m.trail.intact.Set(0) }
 
 // RetentionHeld notes whether the host's clock keeps records from being removed.
 func (m *Metrics) RetentionHeld(held bool) {
-	if held {
-		m.trail.held.Set(1)
-	} else {
-		m.trail.held.Set(0)
-	}
+	m.trail.held.Set(number(held))
 }

@@ -59,6 +59,14 @@ func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
 // modes.
 func Exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o027 != 0 }
 
+// CheckMode returns an error with what to do about a file that is [Exposed], nil for another one.
+func CheckMode(path string, mode fs.FileMode) error {
+	if !Exposed(mode) {
+		return nil
+	}
+	return fmt.Errorf("the file has mode %04o, so that not only its owner and group can read it, or its group can change it; run: chmod g-w,o= %s", mode.Perm(), path)
+}
+
 func regular(mode fs.FileMode) error {
 	var what string
 	switch {

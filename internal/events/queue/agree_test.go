@@ -22,8 +22,7 @@ func FuzzConfigReadsTheSame(f *testing.F) {
 			return // no variable of the environment can hold it
 		}
 		for _, scheme := range []string{"nats", "amqps", "kafka+tls"} {
-			t.Setenv("RETRY_EVENTS_URL", scheme+"://u:"+password+"@h1:1,h2:2/")
-			cfg, err := config.Load()
+			cfg, err := config.Load(config.Environment{"RETRY_EVENTS_URL": scheme + "://u:" + password + "@h1:1,h2:2/"})
 			if err != nil {
 				continue
 			}

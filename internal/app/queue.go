@@ -12,7 +12,22 @@ import (
 	"hospital.example/analyze-retry/internal/events/queue"
 )
 
-// headsEvent makes the event of the trail's present heads.
+// openQueue makes the relay to the queue that the configuration names, if it names one, and returns the function that
+// notifies the relay of a new record. It does not wait for the queue.
+func (a *App) openQueue() (appended func(), err error) {
+	if a.cfg.EventsURL == "" {
+		return nil, nil
+	}
+	publisher, err := queue.Open(string(a.cfg.EventsURL))
+	if err != nil {
+		return nil, faultsOf("RETRY_EVENTS_URL", err)
+	}
+	a.later("close the connection to the queue", publisher.Close)
+	a.relay = events.NewRelay(a.store, publisher, events.Options{Logger: a.log, Observer: a.numbers, Heads: a.headsEvent})
+	return a.relay.Wake, nil
+}
+
+// headsEvent returns the event of the trail's present heads.
 func (a *App) headsEvent(ctx context.Context) (events.Event, error) {
 	heads, err := a.store.Heads(ctx)
 	if err != nil {
@@ -47,11 +62,11 @@ func QueueHeads(ctx context.Context, cfg config.Config, key audit.Public) (heads
 			others++
 		}
 		for _, h := range found {
-			if !key.CheckHead(h) {
+			if key.CheckHead(h) {
+				heads = append(heads, h)
+			} else {
 				others++
-				continue
 			}
-			heads = append(heads, h)
 		}
 	})
 	if others > 0 {

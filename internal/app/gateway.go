@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/zeebe"
+)
+
+// deployTimeout bounds a deployment; a broker that starts its partitions can take seconds.
+const deployTimeout = 30 * time.Second
+
+// Deploy puts the models on the broker, all in one deployment, and returns what became of them.
+func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []zeebe.Deployed, err error) {
+	client, err := dial(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	ctx, cancel := context.WithTimeout(ctx, deployTimeout)
+	defer cancel()
+	resources := make([]zeebe.Resource, len(models))
+	for i, m := range models {
+		resources[i] = zeebe.Resource{Name: m.Name, Content: m.Content}
+	}
+	deployed, err := client.Deploy(ctx, resources)
+	return deployed, withAdvice(cfg, err)
+}
+
+// dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration, which
+// come one a line.
+func dial(cfg config.Config) (*zeebe.Client, error) {
+	c := zeebe.Config{
+		Address:           cfg.ZeebeAddress,
+		Plaintext:         cfg.ZeebeInsecure,
+		CACertPath:        cfg.ZeebeCACertificate,
+		ClientCertPath:    cfg.ZeebeClientCertificate,
+		ClientKeyPath:     cfg.ZeebeClientKey,
+		OverrideAuthority: cfg.ZeebeOverrideAuthority,
+	}
+	if cfg.ZeebeClientID != "" {
+		c.OAuth = &zeebe.OAuthConfig{
+			ClientID:     cfg.ZeebeClientID,
+			ClientSecret: string(cfg.ZeebeClientSecret),
+			TokenURL:     cfg.ZeebeAuthorizationURL,
+			Audience:     cfg.ZeebeTokenAudience,
+			Scope:        cfg.ZeebeTokenScope,
+		}
+	}
+	client, err := zeebe.Dial(c)
+	if err != nil {
+		return nil, faultsOf("", err)
+	}
+	return client, nil
+}
+
+// withAdvice adds what to check to the error of a gateway that cannot be reached.
+func withAdvice(cfg config.Config, err error) error {
+	if status.Code(err) != codes.Unavailable {
+		return err
+	}
+	return fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check ZEEBE_ADDRESS=%s and "+
+		"ZEEBE_INSECURE_CONNECTION=%t", err, cfg.ZeebeAddress, cfg.ZeebeInsecure)
+}
+
+const (
+	// redriveMessage is the message that the models wait for during the wait of a retry and during a person's task.
+	redriveMessage = "redrive-claim"
+	// redriveTimeout bounds the sending of one message.
+	redriveTimeout = 10 * time.Second
+)
+
+// Redrive is a person's order to send a claim again now.
+type Redrive struct {
+	// ID is the order's own, a UUID, by which its record is found in the audit trail.
+	ID string `json:"redriveId"`
+	// Justification says why, Operator who ordered it. Both become process variables, so that they hold no personal data.
+	Justification string `json:"justification"`
+	Operator      string `json:"operator"`
+}
+
+// Redriver sends such orders to the processes. It is safe for concurrent use.
+type Redriver struct {
+	client *zeebe.Client
+	cfg    config.Config
+}
+
+// NewRedriver prepares the connection to the gateway. It does not wait for it.
+func NewRedriver(cfg config.Config) (*Redriver, error) {
+	client, err := dial(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Redriver{client, cfg}, nil
+}
+
+// Close ends the connection.
+func (r *Redriver) Close() error { return r.client.Close() }
+
+// Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn whether one did;
+// the worker records it.
+func (r *Redriver) Send(ctx context.Context, claimID string, order Redrive) error {
+	variables, err := json.Marshal(order)
+	if err != nil {
+		return err // cannot happen: they are texts
+	}
+	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
+	defer cancel()
+	err = r.client.PublishMessage(ctx, zeebe.Message{
+		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables),
+	})
+	return withAdvice(r.cfg, err)
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hospital.example/analyze-retry/internal/metrics"
+)
+
+const (
+	// askTimeout bounds what a scrape asks of the store or the gateway.
+	askTimeout = time.Second
+	// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
+	successWindow = 24 * time.Hour
+)
+
+// ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host and broker agree
+// well enough, polls come through, and the gateway sees a leader for every partition.
+func (a *App) ready(ctx context.Context) error {
+	if a.stopping.Err() != nil {
+		return errors.New("the worker is stopping")
+	}
+	if err := a.recorder.Err(); err != nil {
+		return fmt.Errorf("audit store %s takes no writes: %w", a.cfg.DatabaseURL, err)
+	}
+	if err := a.clock.Err(); err != nil {
+		return err
+	}
+	topology, err := a.client.Topology(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("gateway %s: %w", a.cfg.ZeebeAddress, err)
+	case !topology.Healthy():
+		return fmt.Errorf("gateway %s: %d of %d partitions have a healthy leader", a.cfg.ZeebeAddress, topology.Led, topology.Partitions)
+	case !a.connected():
+		return fmt.Errorf("gateway %s is there, but no poll for jobs has come through", a.cfg.ZeebeAddress)
+	default:
+		return nil
+	}
+}
+
+// connected reports whether the polls of every job type come through.
+func (a *App) connected() bool {
+	for _, loop := range a.loops {
+		if !loop.Connected() {
+			return false
+		}
+	}
+	return true
+}
+
+// state returns what /metrics asks at every scrape.
+func (a *App) state(version string) metrics.State {
+	inHand := map[string]func() int{}
+	for jobType, loop := range a.loops {
+		inHand[jobType] = loop.InHand
+	}
+	return metrics.State{
+		Version:       version,
+		InHand:        inHand,
+		MaxJobsActive: a.cfg.MaxJobsActive,
+		GatewayUp:     a.connected,
+		BrokerUp: func() bool {
+			// Also while the worker stops, which can take minutes: the broker is not down for that.
+			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+			defer cancel()
+			topology, err := a.client.Topology(ctx)
+			return err == nil && topology.Healthy()
+		},
+		StoreUp: func() bool { return a.recorder.Err() == nil },
+		ClockSkew: func() float64 {
+			if skew, known := a.clock.Skew(); known {
+				return skew.Seconds()
+			}
+			return metrics.Unknown()
+		},
+		ClockTrusted: func() bool { return a.clock.Err() == nil },
+		SuccessRate: func() float64 {
+			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
+			defer cancel()
+			accepted, retried, err := a.store.Success(ctx, time.Now().Add(-successWindow))
+			if err != nil || retried == 0 {
+				return metrics.Unknown()
+			}
+			return float64(accepted) / float64(retried)
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/spelling"
+)
+
+// names returns those of all variables that are read.
+func names() []string {
+	var all []string
+	for _, field := range fields() {
+		all = append(all, field.Tag.Get("env"))
+		if file := fileVariable(field); file != "" {
+			all = append(all, file)
+		}
+	}
+	return all
+}
+
+// unknownNames returns a fault, in alphabetical order, for each variable that somebody set in the belief that it is a
+// setting: every unknown RETRY_ name, because a misspelt one would leave its default in place without a word, and ZEEBE_HOST
+// and ZEEBE_PORT where ZEEBE_ADDRESS is not set.
+func unknownNames(e Environment) []string {
+	known := names()
+	var texts []string
+	for name, value := range e {
+		switch {
+		case value == "":
+		case strings.HasPrefix(name, "RETRY_") && !slices.Contains(known, name):
+			texts = append(texts, fmt.Sprintf("%s is not a setting%s", name, remedy(name, known)))
+		case (name == "ZEEBE_HOST" || name == "ZEEBE_PORT") && !isServiceLink(value) && e["ZEEBE_ADDRESS"] == "":
+			texts = append(texts, name+" is not read by this worker; set ZEEBE_ADDRESS to host:port")
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// remedy returns what to do about an unknown name, empty where nothing is known.
+func remedy(name string, known []string) string {
+	if serviceLinkName.MatchString(name) {
+		return "; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod"
+	}
+	closest := spelling.Nearest(name, known)
+	if own := strings.TrimPrefix(name, "RETRY_"); slices.Contains(known, own) {
+		closest = own
+	}
+	if closest == "" {
+		return ""
+	}
+	return "; did you mean " + closest + "?"
+}
+
+// serviceLinkName matches the variables that Kubernetes sets for a service of the namespace.
+var serviceLinkName = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT|_PORT$|_PORT_`)
+
+// isServiceLink reports whether Kubernetes set a variable that ends in _PORT.
+func isServiceLink(value string) bool {
+	return strings.HasPrefix(value, "tcp://") || strings.HasPrefix(value, "udp://")
+}
+
+// checkOtherClients refuses an environment in which Zeebe's own clients would reach another gateway than this worker, or the
+// same one with more security: one of the two is a mistake.
+func (c *Config) checkOtherClients(e Environment, f *faults) {
+	if text := e["ZEEBE_INSECURE_CONNECTION"]; text != "" && text != "true" && text != "false" {
+		// The Go client takes 1 and TRUE for false, the Java client takes 1 for false.
+		f.add("ZEEBE_INSECURE_CONNECTION", "is %q, which Zeebe's clients read in different ways; allowed: true or false", text)
+	}
+	for _, other := range []struct{ name, secure string }{
+		{"CAMUNDA_SECURE_CONNECTION", "true"}, {"ZEEBE_SECURE_CONNECTION", "true"}, {"ZEEBE_CLIENT_SECURITY_PLAINTEXT", "false"},
+	} {
+		if c.ZeebeInsecure && strings.EqualFold(e[other.name], other.secure) {
+			f.addOf("ZEEBE_INSECURE_CONNECTION", other.name, "asks for TLS and ZEEBE_INSECURE_CONNECTION for plaintext; remove one of the two")
+		}
+	}
+	host, port, ok := splitAddress(c.ZeebeAddress)
+	if !ok || c.sources["ZEEBE_ADDRESS"] == "" {
+		return
+	}
+	if other := e["ZEEBE_HOST"]; other != "" && !strings.EqualFold(other, host) {
+		f.add("ZEEBE_HOST", "and ZEEBE_ADDRESS name different hosts; remove ZEEBE_HOST, which this worker does not read")
+	}
+	if other := e["ZEEBE_PORT"]; other != "" && other != strconv.Itoa(port) && !isServiceLink(other) {
+		f.add("ZEEBE_PORT", "and ZEEBE_ADDRESS name different ports; remove ZEEBE_PORT, which this worker does not read")
+	}
+}
+
+// otherClientsName matches the variables of Zeebe's other clients (Java, Spring, Node), without their separators.
+var otherClientsName = regexp.MustCompile(`^(CAMUNDA(CLIENT|CUSTOM|OAUTH|SECURECONNECTION|TENANTID|TOKEN|ZEEBEOAUTH)|GRPCKEEPALIVE|` +
+	`ZEEBE(AUTH(CONNECT|READ|REQUEST)|CLIENT|DEFAULT|GATEWAYADDRESS|GRPCADDRESS|KEEPALIVE|PREFERREST|RESTADDRESS|SECURE|SSL|TENANT))`)
+
+// insteadOf is what this worker reads instead of a variable of another client, by a part of its name. The first match counts.
+var insteadOf = []struct {
+	part *regexp.Regexp
+	text string
+}{
+	{regexp.MustCompile(`REST`), "this worker speaks gRPC only"},
+	{regexp.MustCompile(`TENANT`), "this worker takes the jobs of the default tenant"},
+	{regexp.MustCompile(`AUTHORITY`), "this worker reads ZEEBE_OVERRIDE_AUTHORITY"},
+	{regexp.MustCompile(`CERT|PRIVATEKEY|SSL`), "this worker reads PEM files: ZEEBE_CA_CERTIFICATE_PATH, ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH"},
+	{regexp.MustCompile(`AUDIENCE`), "this worker reads ZEEBE_TOKEN_AUDIENCE"},
+	{regexp.MustCompile(`SCOPE`), "this worker reads ZEEBE_TOKEN_SCOPE"},
+	{regexp.MustCompile(`CLIENTID`), "this worker reads ZEEBE_CLIENT_ID"},
+	{regexp.MustCompile(`CLIENTSECRET`), "this worker reads ZEEBE_CLIENT_SECRET or ZEEBE_CLIENT_SECRET_FILE"},
+	{regexp.MustCompile(`ISSUER|AUTHURL|TOKENURL`), "this worker reads ZEEBE_AUTHORIZATION_SERVER_URL, the whole URL of the token endpoint"},
+	{regexp.MustCompile(`SECURECONNECTION|PLAINTEXT`), "this worker reads ZEEBE_INSECURE_CONNECTION, true for plaintext"},
+	{regexp.MustCompile(`ADDRESS|CONTACTPOINT|GATEWAYURL`), "this worker reads ZEEBE_ADDRESS, host:port without a scheme"},
+}
+
+func instead(plainName string) string {
+	for _, one := range insteadOf {
+		if one.part.MatchString(plainName) {
+			return one.text
+		}
+	}
+	return "it is a setting of other clients"
+}
+
+// postgresName matches the variables of PostgreSQL's own clients: PGHOST, PGPASSWORD, PGSERVICE and others.
+var postgresName = regexp.MustCompile(`^PG[A-Z_]+$`)
+
+// unreadNames returns a warning, in alphabetical order, for each variable that only other clients of Zeebe read and, where the
+// store is PostgreSQL, of PostgreSQL.
+func unreadNames(e Environment, postgres bool) []string {
+	known := names()
+	var texts []string
+	for name, value := range e {
+		plain := strings.ToUpper(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)) // as Spring compares names
+		switch {
+		case value == "" || slices.Contains(known, name):
+		case otherClientsName.MatchString(plain):
+			texts = append(texts, name+" is not read: "+instead(plain))
+		case name == "ZEEBE_PORT" && isServiceLink(value):
+			texts = append(texts, name+" is not read: Kubernetes set it for a service called zeebe; set enableServiceLinks: false on the pod")
+		case postgres && postgresName.MatchString(name):
+			texts = append(texts, name+" is not read: this worker reads RETRY_DATABASE_URL, and what belongs to the connection stands in it")
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// UnsetPostgresNames takes the variables of PostgreSQL's own clients out of this process's environment. Its driver, which
+// reads them by itself, would take from them what RETRY_DATABASE_URL leaves out: another host, another database, a weaker
+// sslmode, files with passwords.
+func UnsetPostgresNames() error {
+	var errs []error
+	for name := range Process() {
+		if postgresName.MatchString(name) {
+			errs = append(errs, os.Unsetenv(name))
+		}
+	}
+	return errors.Join(errs...)
+}
