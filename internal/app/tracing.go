@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/tracing"
@@ -10,7 +11,7 @@ import (
 
 // openTracing makes the tracer, by OpenTelemetry's own variables.
 func (a *App) openTracing(ctx context.Context, version string) (err error) {
-	a.tracer, err = tracing.New(ctx, tracing.Options{Worker: a.cfg.WorkerName, Version: version, Logger: a.log})
+	a.tracer, err = tracing.New(ctx, tracing.Options{Worker: a.cfg.WorkerName, Version: version, Environment: config.Process(), Logger: a.log})
 	if err != nil {
 		return faultsOf("", err)
 	}

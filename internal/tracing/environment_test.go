@@ -14,12 +14,14 @@ import (
 // open makes a tracer in an environment, NAME=VALUE, and closes it with the test.
 func open(t *testing.T, environment ...string) (*Tracer, *observer.ObservedLogs, error) {
 	t.Helper()
+	variables := map[string]string{}
 	for _, setting := range environment {
 		name, value, _ := strings.Cut(setting, "=")
 		t.Setenv(name, value)
+		variables[name] = value
 	}
 	core, logs := observer.New(zapcore.DebugLevel)
-	tracer, err := New(t.Context(), Options{Worker: "worker-1", Version: "v1", Logger: zap.New(core)})
+	tracer, err := New(t.Context(), Options{Worker: "worker-1", Version: "v1", Environment: variables, Logger: zap.New(core)})
 	if err == nil {
 		t.Cleanup(func() { _ = tracer.Close() })
 	}

@@ -10,14 +10,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// reportEvery is how often it is logged at the most that the collector takes no spans.
+// reportEvery is the shortest time between two log lines about a collector that takes no spans.
 const reportEvery = time.Minute
 
-// exporter sends spans, and logs what goes wrong. The SDK would tell it for every few hundred spans, to a global handler.
+// exporter sends spans, and logs what goes wrong. The SDK would report it for every few hundred spans, to a global handler.
 type exporter struct {
 	sdktrace.SpanExporter
 	log *zap.Logger
-	// secrets are the values of the headers that are sent along. A collector may repeat them in what it answers.
+	// secrets are the values of the headers that are sent. A collector may repeat them in its answer.
 	secrets []string
 
 	mu       sync.Mutex
@@ -25,7 +25,7 @@ type exporter struct {
 	lost     int // spans since then
 }
 
-// ExportSpans sends spans. What fails is logged here, and is no error to the SDK.
+// ExportSpans sends spans. It logs a failure and returns nil, so that the SDK does not report it as well.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		e.failed(len(spans), err)
@@ -40,19 +40,19 @@ func (e *exporter) failed(spans int, err error) {
 	if time.Since(e.reported) < reportEvery {
 		return
 	}
-	e.log.Warn("traces_not_taken", zap.Int("spans", e.lost), zap.String("error", e.tell(err)),
+	e.log.Warn("traces_not_taken", zap.Int("spans", e.lost), zap.String("error", e.masked(err)),
 		zap.String("detail", "these spans are lost; jobs do not wait for the collector"))
 	e.reported, e.lost = time.Now(), 0
 }
 
-// maxTold is how much of an error is logged, in bytes: a proxy may answer with a page.
-const maxTold = 500
+// maxLogged is how much of an error is logged, in bytes: a proxy may answer with a page.
+const maxLogged = 500
 
-// tell is the text of an error without secrets.
-func (e *exporter) tell(err error) string {
+// masked returns the text of an error without secrets.
+func (e *exporter) masked(err error) string {
 	text := err.Error()
 	for _, secret := range e.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
-	return strings.ToValidUTF8(text[:min(len(text), maxTold)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxLogged)], "")
 }

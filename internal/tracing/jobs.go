@@ -17,7 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 )
 
-// Handler shows the jobs of one job type that are handed to a handler as spans. Each ends when [Tracer.Answered] is told.
+// Handler returns a handler that makes a span for each job of one type before next gets it. [Tracer.Answered] ends the span.
 func (t *Tracer) Handler(jobType string, next job.Handler) job.Handler {
 	return &handler{tracer: t, jobType: jobType, next: next}
 }
@@ -28,7 +28,7 @@ type handler struct {
 	next    job.Handler
 }
 
-// Handle begins the spans of the jobs and has them handled.
+// Handle starts the spans of the jobs and calls the next handler.
 func (h *handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	for i := range jobs {
 		h.tracer.begin(ctx, h.jobType, &jobs[i])
@@ -36,7 +36,7 @@ func (h *handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return h.next.Handle(ctx, jobs)
 }
 
-// begin begins the span of a job. One that is handed over again, because its batch failed, has it already.
+// begin starts the span of a job, unless the job has one: a batch that failed is handled again, job by job.
 func (t *Tracer) begin(ctx context.Context, jobType string, j *job.Job) {
 	passed := passedBy(j)
 	if t.tracer == nil && !passed.IsValid() {
@@ -58,8 +58,8 @@ func (t *Tracer) begin(ctx context.Context, jobType string, j *job.Job) {
 	t.jobs[j.Key] = one
 }
 
-// start begins a span as the conventions for messaging have it. It is the root of a trace of its own, with a link to the
-// one that the model passed: a process may run for weeks, and a trace is looked for by its time.
+// start starts a span by OpenTelemetry's conventions for messaging. It is the root of a trace of its own, with a link to the
+// one that the model passed, because a process may run for weeks and traces are found by their time.
 func (t *Tracer) start(ctx context.Context, jobType string, j *job.Job, passed trace.SpanContext) trace.Span {
 	options := []trace.SpanStartOption{
 		trace.WithSpanKind(trace.SpanKindConsumer),
@@ -87,8 +87,8 @@ func (t *Tracer) start(ctx context.Context, jobType string, j *job.Job, passed t
 	return span
 }
 
-// passedBy is the trace that the model passed with a job; it is not valid where there is none. Whatever else the variable
-// holds is no fault: the model may use the name for something else.
+// passedBy returns the trace that the model passed with a job, not valid where there is none. Another content of the variable
+// is no fault, because the model may use the name for something else.
 func passedBy(j *job.Job) trace.SpanContext {
 	if !strings.Contains(j.Variables, `"traceparent"`) {
 		return trace.SpanContext{}
@@ -101,14 +101,14 @@ func passedBy(j *job.Job) trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
-// traceparent writes a trace context down as W3C has it, empty where it is not valid.
+// traceparent returns a trace context in the form of W3C, empty where it is not valid.
 func traceparent(c trace.SpanContext) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), carrier)
 	return carrier["traceparent"]
 }
 
-// Recorder records what is decided about jobs with the traces that they belong to.
+// Recorder records what is decided about jobs, with their traces.
 type Recorder struct {
 	*audit.Recorder
 	tracer *Tracer
@@ -143,7 +143,7 @@ func (t *Tracer) of(jobKey int64) (traced, bool) {
 	return one, is
 }
 
-// describe tells a span what was decided: codes, counts and names of policies, nothing of a claim.
+// describe adds to a span what was decided: codes, counts and names of policies, nothing of a claim.
 func describe(span trace.Span, stored *audit.Appended) {
 	record := &stored.Record
 	if record.ID == 0 {
@@ -152,7 +152,7 @@ func describe(span trace.Span, stored *audit.Appended) {
 	span.SetAttributes(attribute.String("retry.decision", record.Kind.String()), attribute.Bool("retry.repeated", stored.Repeated))
 	facts, err := record.Facts()
 	switch {
-	case err != nil: // then it shows elsewhere
+	case err != nil: // the recorder and the check of the trail report it
 	case record.Kind.IsDecision():
 		span.SetAttributes(
 			attribute.String("retry.classification", string(facts.ErrorClassification)),
@@ -191,8 +191,8 @@ func (t *Tracer) Answered(jobKey int64, answer job.Answer, result job.Result) {
 	}
 }
 
-// end ends a span whose job was not worked, with what is said about it: the same as to the broker, which holds neither
-// values of variables nor the insurer's text.
+// end ends the span of a job that was not worked, with the text that the broker gets, which has neither values of variables
+// nor the insurer's text.
 func end(span trace.Span, kind, text string) {
 	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
 	span.SetStatus(codes.Error, strings.ToValidUTF8(text, "\uFFFD"))

@@ -85,8 +85,7 @@ func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
 
 func TestANameThatIsNoUTF8LosesNoSpans(t *testing.T) {
 	collector := collectortest.StartHTTP(t)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	tracer, logs, err := open(t)
+	tracer, logs, err := open(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,12 @@
-// Package tracing shows each job as a span of OpenTelemetry, and carries the trace on to what comes of the job.
+// Package tracing makes a span of OpenTelemetry for each job, and adds the trace to the job's record and event.
 //
-// It is off unless the standard variables of OpenTelemetry name a collector. Also then a `traceparent` that the process
-// model passes reaches the events. It stands around the worker's handlers and its recorder, which know nothing of it.
+// It is off unless the standard variables of OpenTelemetry name a collector. A `traceparent` that the process model passes
+// reaches the events also while it is off. It wraps the worker's handlers and its recorder, which know nothing of it.
 package tracing
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -19,14 +20,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// FetchVariables is the process variable that is read, in addition to the handlers' own. No decision depends on it.
+// FetchVariables returns the process variable that is read, in addition to the handlers' own. No decision depends on it.
 func FetchVariables() []string { return []string{"traceparent"} }
 
-// Options are what a [Tracer] is told beside its environment. All are required.
+// Options are what a [Tracer] needs.
 type Options struct {
 	// Worker is the worker's name, Version that of its build.
 	Worker, Version string
-	Logger          *zap.Logger
+	// Environment holds the variables of the process, which OpenTelemetry's SDK reads by itself.
+	Environment map[string]string
+	Logger      *zap.Logger
 }
 
 // Tracer makes the spans of jobs. It is made by [New] and safe for use by several goroutines.
@@ -42,54 +45,60 @@ type Tracer struct {
 	jobs map[int64]traced
 }
 
-// traced is a job in hand that has a span, or at least belongs to a trace.
+// traced is an active job that has a span, or at least belongs to a trace.
 type traced struct {
 	span trace.Span // nil where tracing is off
-	// traceparent is what is carried on, empty where there is nothing.
+	// traceparent is that of the record and the event, empty where there is none.
 	traceparent string
 }
 
 // scope is the name of the instrumentation.
 const scope = "hospital.example/analyze-retry"
 
-// New makes a tracer as the environment says, by the names that OpenTelemetry has agreed on. It connects to no collector
-// yet. Its error tells all that is wrong there, one fault a line, each with the name of the variable.
+// New makes a tracer by OpenTelemetry's own variables. It connects to no collector yet. Its error has all that is wrong with
+// them, one fault a line, each with the name of the variable.
 func New(ctx context.Context, o Options) (*Tracer, error) {
 	t := &Tracer{worker: strings.ToValidUTF8(o.Worker, "\uFFFD"), log: o.Logger, jobs: map[int64]traced{}}
-	env, err := readEnvironment()
+	env := environment(o.Environment)
+	on, err := env.on()
 	if err != nil {
 		return nil, err
 	}
-	if !env.on {
+	if !on {
 		return t, nil
+	}
+	if err := env.faults(); err != nil {
+		return nil, err
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(semconv.ServiceName("analyze-retry"), semconv.ServiceVersion(o.Version), semconv.ServiceInstanceID(t.worker)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv()) // the last one wins
 	if err != nil {
-		return nil, fault("OTEL_RESOURCE_ATTRIBUTES", "%w", err)
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	var sender sdktrace.SpanExporter
-	if env.grpc {
+	if env.protocol() == "grpc" {
 		sender, err = otlptracegrpc.New(ctx)
 	} else {
 		sender, err = otlptracehttp.New(ctx)
 	}
 	if err != nil {
-		return nil, fault(env.endpointName, "%w", err)
+		return nil, fmt.Errorf("%s: %w", env.named("ENDPOINT"), err)
 	}
-	t.exporter = &exporter{SpanExporter: sender, log: o.Logger, secrets: env.secrets}
+	t.exporter = &exporter{SpanExporter: sender, log: o.Logger, secrets: env.secrets()}
 	t.provider = sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(t.exporter))
 	t.tracer = t.provider.Tracer(scope, trace.WithInstrumentationVersion(o.Version))
-	o.Logger.Info("tracing_on", zap.String("collector", env.host), zap.String("protocol", env.protocol))
+	_, host, _ := strings.Cut(env.get(env.named("ENDPOINT")), "://")
+	host, _, _ = strings.Cut(host, "/") // its path may hold a token
+	o.Logger.Info("tracing_on", zap.String("collector", host), zap.String("protocol", env.protocol()))
 	return t, nil
 }
 
 // flushTimeout is how long a stop lets spans reach the collector.
 const flushTimeout = time.Second
 
-// Close ends the spans of jobs that are still in hand, and lets what has not been sent yet reach the collector, for one
-// second at the most. A collector that does not take them is no error of a stop: it is logged.
+// Close ends the spans of jobs that are still active, and waits up to one second for the collector to take what was not sent
+// yet. A collector that does not is logged and no error.
 func (t *Tracer) Close() error {
 	if t.provider == nil {
 		return nil
@@ -104,9 +113,9 @@ func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	if err := t.provider.Shutdown(ctx); err != nil {
-		t.log.Warn("traces_not_flushed", zap.String("error", t.exporter.tell(err)))
+		t.log.Warn("traces_not_flushed", zap.String("error", t.exporter.masked(err)))
 		cancel()
-		_ = t.exporter.Shutdown(ctx) // with a context that is over, it breaks off what is under way
+		_ = t.exporter.Shutdown(ctx) // with a context that has ended it cancels what is being sent
 	}
 	return nil
 }
