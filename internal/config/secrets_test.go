@@ -1,42 +1,16 @@
 package config_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/tlstest"
 )
-
-// pair makes a certificate and its key and returns their paths.
-func pair(t *testing.T) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	privateDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))),
-		file(t, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: privateDER})))
-}
 
 func TestEverySecretCanComeFromAFile(t *testing.T) {
 	t.Parallel()
@@ -125,8 +99,8 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 
 func TestASecretThatOthersCanReadIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	httpCertificate, httpKey := pair(t)
-	certificate, key := pair(t)
+	httpCertificate, httpKey := tlstest.Files(t)
+	certificate, key := tlstest.Files(t)
 	sslKey, token := file(t, "key"), file(t, "0123456789abcdef")
 	variables := []string{
 		"RETRY_HTTP_TOKEN_FILE=" + token, "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + httpCertificate, "RETRY_HTTP_TLS_KEY_PATH=" + httpKey,

@@ -8,14 +8,14 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// certificate is what the server shows to who connects by TLS.
+// certificate is the server's certificate with its key, in files.
 type certificate struct {
 	path, keyPath string
 	last          atomic.Pointer[tls.Certificate]
 }
 
-// get reads the files, as Prometheus's own servers do: that takes less time than the handshake it is for. While the pair is
-// being replaced, and its halves do not fit, the last one that did stays in use.
+// get reads the files for each handshake, which takes longer than that. While the pair is being replaced and its halves do not
+// fit, it returns the last pair that did.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pair, err := readfile.Pair(c.path, c.keyPath)
 	if err == nil {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// fair is a listener that keeps at most so many connections, and for one more closes the oldest of the peer that has the
-// most. A bound that lets new ones wait instead would be held by whoever opens that many and says nothing, and the scraper
-// would wait too; this way, who opens many pushes out his own.
+// fair is a listener with a bound on open connections. To accept one more it closes the oldest of the peer that has the most,
+// so that a peer that opens many loses its own. With a bound that lets new ones wait instead, one peer with silent
+// connections would keep the scraper out.
 type fair struct {
 	net.Listener
 	most int
@@ -23,7 +23,7 @@ type kept struct {
 	net.Conn
 	of    *fair
 	peer  string
-	place *list.Element // nil once it is closed
+	place *list.Element // in its peer's list; nil once it is closed
 }
 
 func newFair(listener net.Listener, most int) *fair {
@@ -37,13 +37,13 @@ func (l *fair) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	k := &kept{Conn: conn, of: l}
-	k.peer, _, _ = net.SplitHostPort(conn.RemoteAddr().String()) // what is no host and port is one peer, called ""
+	k.peer, _, _ = net.SplitHostPort(conn.RemoteAddr().String()) // empty, and one peer, for all without host and port
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == l.most {
 		oldest := l.oldest()
 		l.remove(oldest)
-		_ = oldest.Conn.Close() // its own goroutine finds out, and has nobody to tell
+		_ = oldest.Conn.Close() // its own goroutine sees the error
 	}
 	l.add(k)
 	return k, nil
@@ -57,7 +57,7 @@ func (l *fair) add(k *kept) {
 	l.open++
 }
 
-// oldest is the oldest connection of the peer that has the most.
+// oldest returns the oldest connection of the peer that has the most.
 func (l *fair) oldest() *kept {
 	var most *list.List
 	for _, connections := range l.peers {

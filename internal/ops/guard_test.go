@@ -3,11 +3,10 @@ package ops_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
+
+	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/ops"
 )
@@ -16,20 +15,10 @@ const token = "0123456789abcdef"
 
 func away(context.Context) error { return errors.New("gateway zeebe:26500 away") }
 
-// guarded serves with a token.
-func guarded(t *testing.T) (url string) {
-	t.Helper()
-	o := options("127.0.0.1:0", away)
-	o.Token = token
-	s, err := ops.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "http://" + run(t, s)
-}
-
 func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
-	url := guarded(t)
+	o := options(away)
+	o.Token = token
+	url := "http://" + serve(t, o)
 	for _, test := range []struct {
 		path, authorization string
 		status              int
@@ -50,7 +39,7 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 		{"/healthz", "", 200, "ok\n"},
 	} {
 		t.Run(test.path+" "+test.authorization, func(t *testing.T) {
-			response := get(t, client, url+test.path, test.authorization)
+			response := request(t, "GET", url+test.path, test.authorization)
 			if response.StatusCode != test.status || !strings.HasPrefix(response.body, test.body) {
 				t.Errorf("got %d %q, want %d %q", response.StatusCode, response.body, test.status, test.body)
 			}
@@ -66,68 +55,26 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 }
 
 func TestReadyIsSaidToEverybody(t *testing.T) {
-	o := options("127.0.0.1:0", always)
+	o := options(always)
 	o.Token = token
-	s, err := ops.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, body := request(t, "GET", "http://"+run(t, s)+"/readyz"); status != 200 || body != "ready\n" {
-		t.Errorf("got %d %q", status, body)
+	if a := request(t, "GET", "http://"+serve(t, o)+"/readyz", ""); a.StatusCode != 200 || a.body != "ready\n" {
+		t.Errorf("got %d %q", a.StatusCode, a.body)
 	}
 }
 
 func TestProfilesAreServedAtTheirOwnAddressOnly(t *testing.T) {
-	for path := range strings.FieldsSeq("/debug/pprof/ /debug/pprof/heap /debug/pprof/profile /debug/pprof/cmdline") {
-		if status, _ := request(t, "GET", serve(t, always)+path); status != 404 {
-			t.Errorf("the metrics port answers %s with %d", path, status)
-		}
-	}
-	s, err := ops.NewProfiles("127.0.0.1:0", options("", nil).Logger)
+	s, err := ops.NewProfiles("127.0.0.1:0", zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + run(t, s)
-	for path, want := range map[string]int{
-		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/profile?seconds=1": 200, "/debug/pprof/trace?seconds=0.1": 200,
-		"/metrics": 404, "/": 404,
+	metrics, profiles := "http://"+serve(t, options(always)), "http://"+run(t, s)
+	for url, want := range map[string]int{
+		metrics + "/debug/pprof/": 404, metrics + "/debug/pprof/heap": 404, metrics + "/debug/pprof/profile": 404, metrics + "/debug/pprof/cmdline": 404,
+		profiles + "/debug/pprof/": 200, profiles + "/debug/pprof/heap": 200, profiles + "/debug/pprof/profile?seconds=1": 200,
+		profiles + "/debug/pprof/trace?seconds=0.1": 200, profiles + "/metrics": 404, profiles + "/": 404,
 	} {
-		if status, body := request(t, "GET", url+path); status != want {
-			t.Errorf("%s: got %d %.80q, want %d", path, status, body, want)
+		if a := request(t, "GET", url, ""); a.StatusCode != want {
+			t.Errorf("%s: got %d %.80q, want %d", url, a.StatusCode, a.body, want)
 		}
 	}
-}
-
-// answer is a response whose body was read.
-type answer struct {
-	*http.Response
-	body string
-}
-
-func get(t *testing.T, by *http.Client, url, authorization string) answer {
-	t.Helper()
-	a, err := tryGet(t.Context(), by, url, authorization)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func tryGet(ctx context.Context, by *http.Client, url, authorization string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return answer{}, err
-	}
-	if authorization != "" {
-		req.Header.Set("Authorization", authorization)
-	}
-	response, err := by.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	text, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return answer{}, fmt.Errorf("read the answer: %w", err)
-	}
-	return answer{response, string(text)}, nil
 }

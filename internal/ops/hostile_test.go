@@ -9,11 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"hospital.example/analyze-retry/internal/ops"
 )
 
-// hold keeps n connections to an address until the test ends: it says the beginning of each and then nothing, and opens
+// hold keeps n connections to an address until the test ends: it sends a beginning on each and then nothing, and opens
 // another one for each that is closed. It returns when all are open, and counts those that were opened.
 func hold(t *testing.T, address string, n int, beginnings ...string) (opened *atomic.Int64) {
 	t.Helper()
@@ -52,8 +50,8 @@ func scrape(t *testing.T, url string, during time.Duration) (took []time.Duratio
 	t.Helper()
 	for begin := time.Now(); time.Since(begin) < during; {
 		started := time.Now()
-		if status, body := request(t, "GET", url); status != http.StatusOK {
-			t.Fatalf("a scrape got %d %q", status, body)
+		if a := request(t, "GET", url, ""); a.StatusCode != http.StatusOK {
+			t.Fatalf("a scrape got %d %q", a.StatusCode, a.body)
 		}
 		took = append(took, time.Since(started))
 	}
@@ -62,11 +60,7 @@ func scrape(t *testing.T, url string, during time.Duration) (took []time.Duratio
 }
 
 func TestScrapesTakeLessThanASecondWhileAThousandConnectionsAreHeld(t *testing.T) {
-	s, err := ops.New(options("127.0.0.1:0", always))
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := run(t, s)
+	address := serve(t, options(always))
 	opened := hold(t, address, 1000,
 		"",                                      // nothing at all
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nX", // a header that never ends

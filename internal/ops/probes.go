@@ -19,70 +19,66 @@ import (
 )
 
 const (
-	// readyTimeout bounds a readiness check. Kubernetes gives a probe one second unless it is told otherwise, and an
-	// answer with a reason is worth more than a probe that timed out.
+	// readyTimeout bounds a readiness check. It is below the one second that Kubernetes gives a probe by default, so that
+	// the probe gets an answer with a reason.
 	readyTimeout = 900 * time.Millisecond
 	// scrapeTimeout bounds how long the metrics may be gathered for; a scrape takes milliseconds.
 	scrapeTimeout = 5 * time.Second
 )
 
-// Options are what the server for metrics and probes needs.
+// Options configure the server for metrics and probes.
 type Options struct {
 	// Address is host:port, where port 0 means any free one.
 	Address string
-	// Token is what /metrics and the reasons of /readyz are shown for; empty where they are open.
+	// Token is the bearer token for /metrics and the reasons of /readyz; empty where they are open.
 	Token string
-	// CertificatePath and KeyPath are PEM files to serve TLS with; empty where it is plaintext. They are read anew for each
-	// connection, so that a certificate can be renewed without a restart.
+	// CertificatePath and KeyPath are PEM files to serve TLS with; empty for plaintext. They are read for each connection, so
+	// that a certificate can be renewed without a restart.
 	CertificatePath, KeyPath string
 	// Metrics are what /metrics shows.
 	Metrics prometheus.Gatherer
-	// Ready says why the worker is not ready, nil where it is. Its context ends after readyTimeout. It may be called at any
-	// time, but only once at a time.
+	// Ready returns why the worker is not ready, nil where it is. Its context ends after readyTimeout. It is not called
+	// concurrently.
 	Ready func(context.Context) error
-	// Logger gets what goes wrong inside of the server.
+	// Logger gets the errors of the server itself.
 	Logger *zap.Logger
 }
 
-// probes is what the server for metrics and probes answers.
+// probes answers requests for metrics and probes.
 type probes struct {
 	Options
 	token  [sha256.Size]byte
 	flight singleflight.Group
 }
 
-// New binds the address, but serves nothing yet.
+// New binds the address of a server for metrics and probes, but serves nothing yet.
 func New(o Options) (*Server, error) {
 	p := &probes{Options: o, token: sha256.Sum256([]byte(o.Token))}
-	certificate := &certificate{path: o.CertificatePath, keyPath: o.KeyPath}
-	if o.CertificatePath != "" {
-		if _, err := certificate.get(nil); err != nil {
-			return nil, err
-		}
-	}
 	server, err := listen(purpose{"metrics and probes", "RETRY_HTTP_ADDRESS", mostConnections}, o.Address, p.handler(), o.Logger)
-	if err != nil {
-		return nil, err
+	if err != nil || o.CertificatePath == "" {
+		return server, err
 	}
-	if o.CertificatePath != "" {
-		server.listener = tls.NewListener(server.listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get})
+	certificate := &certificate{path: o.CertificatePath, keyPath: o.KeyPath}
+	if _, err := certificate.get(nil); err != nil {
+		return nil, errors.Join(err, server.listener.Close())
 	}
+	server.listener = tls.NewListener(server.listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get})
 	return server, nil
 }
 
-// handler answers all paths.
+// handler returns the handler of all paths.
 func (p *probes) handler() http.Handler {
 	scrape := promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	mux := http.NewServeMux()
-	// The time-out handler sends the page when it is whole: a reader who takes none of it holds no place among the scrapes
-	// in flight.
+	// The time-out handler sends the page when it is complete, so that a reader who takes none of it does not count as a
+	// scrape in flight.
 	mux.Handle("GET /metrics", p.guard(http.TimeoutHandler(scrape, scrapeTimeout, "the metrics take too long\n")))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { line(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", p.readyz)
 	return mux
 }
 
-// guard answers only who shows the token, where there is one.
+// guard refuses requests without the token, where there is one.
 func (p *probes) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.Token != "" && !p.shown(r) {
@@ -94,15 +90,15 @@ func (p *probes) guard(next http.Handler) http.Handler {
 	})
 }
 
-// shown reports whether a request shows the token. How long that takes tells nothing about the token.
+// shown reports whether a request shows the token, in a time that does not depend on the token.
 func (p *probes) shown(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(token))
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], p.token[:]) == 1
 }
 
-// readyz answers whether the worker is ready. Reasons name hosts and say what errors say, so they are not for everybody:
-// probes, which cannot bring a secret, need none.
+// readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are only for requests with the
+// token or, without one, from this host. Probes, which cannot show a secret, need no reason.
 func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
 	err := p.ready(r.Context())
 	switch {
@@ -115,8 +111,8 @@ func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ready asks whether the worker is ready, once for all who ask at the same time: the answer costs a call to the gateway,
-// which nobody is to be able to flood from here.
+// ready checks whether the worker is ready, once for all requests at the same time, so that requests here cannot flood the
+// gateway, which each check calls.
 func (p *probes) ready(ctx context.Context) error {
 	checked := p.flight.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
@@ -127,7 +123,7 @@ func (p *probes) ready(ctx context.Context) error {
 	case result := <-checked:
 		return result.Err
 	case <-ctx.Done():
-		return errors.New("nobody waits for the answer any more")
+		return ctx.Err() // the client is gone
 	}
 }
 
@@ -137,15 +133,12 @@ func fromHere(r *http.Request) bool {
 	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
 
-// line answers with one line of plain text, whatever the text holds.
+// line answers with one line of plain text.
 func line(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// The caller may be gone; there is nobody to tell.
-	_, _ = io.WriteString(w, oneLine(text)+"\n")
+	// Errors of other libraries may contain line breaks. The client may be gone, which is no error here.
+	_, _ = io.WriteString(w, strings.Join(strings.Fields(text), " ")+"\n")
 }
-
-// oneLine replaces line breaks, which errors of other libraries may contain.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -2,7 +2,7 @@ package ops
 
 import (
 	"net/http"
-	"net/http/pprof" // it registers itself with the default mux too, which nothing here serves
+	"net/http/pprof" // it also registers with the default mux, which nothing here serves
 
 	"go.uber.org/zap"
 )
@@ -10,8 +10,8 @@ import (
 // mostProfiles bounds the connections to the profiles; one person looks at them at a time.
 const mostProfiles = 16
 
-// NewProfiles binds an address for profiles of the process, at /debug/pprof/, but serves nothing yet. The address must be of
-// this host: profiles show what the process works on, and take its time.
+// NewProfiles binds an address for profiles of the process, at /debug/pprof/, but serves nothing yet. It must be a loopback
+// address, because profiles show what the process works on and cost CPU.
 func NewProfiles(address string, log *zap.Logger) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

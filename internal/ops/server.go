@@ -15,19 +15,16 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// mostConnections bounds what connections can take: less than 26 KB each, 46 KB with TLS. It is far above what scrapers and
+// mostConnections bounds the memory of connections: less than 26 KB each, 46 KB with TLS. It is far above what scrapers and
 // probes need, and above the 1,000 that a single host opens with its usual limit of files.
 const mostConnections = 1100
 
-// ownDescriptors are left for the worker itself, which needs some 30 for its store, the gateway and the queue: where clients
-// take them all, it can open neither its store nor a connection.
+// ownDescriptors are reserved for the worker itself, which needs some 30 for its store, the gateway and the queue.
 const ownDescriptors = 256
 
-// connections returns how many connections a server keeps that may have at most so many, in a process with a limit of
-// open files: all but ownDescriptors, and a quarter of a limit that is lower.
-func connections(most, limit int) int {
-	return min(most, max(limit-ownDescriptors, limit/4))
-}
+// connections returns how many connections a server keeps in a process with a limit of open files: at most most, and all but
+// ownDescriptors, or a quarter of a low limit.
+func connections(most, limit int) int { return min(most, max(limit-ownDescriptors, limit/4)) }
 
 // Server is an HTTP server for operations.
 type Server struct {
@@ -49,7 +46,6 @@ func listen(p purpose, address string, handler http.Handler, log *zap.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("serve %s: %w; set %s to a free address", p.what, err, p.setting)
 	}
-	// What is broken in the server is worth a line; what clients do to it is not, for then they could fill the log.
 	faults, err := zap.NewStdLogAt(log.Named("http").WithOptions(zap.WrapCore(withoutHandshakes)), zap.WarnLevel)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve %s: %w", p.what, err), listener.Close())
@@ -69,7 +65,7 @@ func listen(p purpose, address string, handler http.Handler, log *zap.Logger) (*
 	}, nil
 }
 
-// Addr is the address that was bound, host:port.
+// Addr returns the address that was bound, host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Serve answers requests until Close is called; then it returns nil.
@@ -94,13 +90,12 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// handshakeless is a log without the TLS handshakes that failed: anybody can have as many of them as he likes, and whoever
-// minds, such as a scraper with the wrong authority, is told so himself.
+// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will. Its own side reports them too.
 type handshakeless struct{ zapcore.Core }
 
 func withoutHandshakes(core zapcore.Core) zapcore.Core { return handshakeless{core} }
 
-// Check passes over failed handshakes.
+// Check adds the core to every other line.
 func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if strings.HasPrefix(entry.Message, "http: TLS handshake error") {
 		return checked

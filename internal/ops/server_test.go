@@ -13,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/ops"
 )
@@ -24,21 +26,27 @@ func always(context.Context) error { return nil }
 // client does not keep connections, so that none is left when a test ends.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 
-// options are those of a server that is open to everybody, with one metric.
-func options(address string, ready func(context.Context) error) ops.Options {
+// options returns those of a server that is open to everybody, with one metric, on a free port.
+func options(ready func(context.Context) error) ops.Options {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
-	return ops.Options{Address: address, Metrics: reg, Ready: ready, Logger: zap.NewNop()}
+	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Ready: ready, Logger: zap.NewNop()}
 }
 
-// serve starts a server on a free port and closes it when the test ends. It returns the server's URL.
-func serve(t *testing.T, ready func(context.Context) error) string {
+// open makes a server that does not serve yet.
+func open(t *testing.T, o ops.Options) *ops.Server {
 	t.Helper()
-	s, err := ops.New(options("127.0.0.1:0", ready))
+	s, err := ops.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "http://" + run(t, s)
+	return s
+}
+
+// serve starts a server, closes it when the test ends, and returns its address.
+func serve(t *testing.T, o ops.Options) string {
+	t.Helper()
+	return run(t, open(t, o))
 }
 
 // run lets a server serve until the test ends, and returns its address.
@@ -54,25 +62,39 @@ func run(t *testing.T, s *ops.Server) string {
 	return s.Addr()
 }
 
-func request(t *testing.T, method, url string) (status int, body string) {
+// answer is a response whose body was read.
+type answer struct {
+	*http.Response
+	body string
+}
+
+func request(t *testing.T, method, url, authorization string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	a, err := do(t.Context(), client, method, url, authorization)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := client.Do(req)
+	return a
+}
+
+func do(ctx context.Context, by *http.Client, method, url, authorization string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
+	}
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	response, err := by.Do(req)
+	if err != nil {
+		return answer{}, err
 	}
 	text, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
+	return answer{response, string(text)}, errors.Join(err, response.Body.Close())
 }
 
 func TestEveryPathAnswersWhatAProbeExpects(t *testing.T) {
-	url := serve(t, func(context.Context) error { return errors.New("gateway zeebe:26500 away\n  for 3 s") })
+	url := "http://" + serve(t, options(func(context.Context) error { return errors.New("gateway zeebe:26500 away\n  for 3 s") }))
 	for _, test := range []struct {
 		name, method, path string
 		status             int
@@ -86,18 +108,17 @@ func TestEveryPathAnswersWhatAProbeExpects(t *testing.T) {
 		{"nothing can be written", "POST", "/healthz", 405, "Method Not Allowed\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			status, body := request(t, test.method, url+test.path)
-			if status != test.status || body != test.body {
-				t.Errorf("got %d %q, want %d %q", status, body, test.status, test.body)
+			if a := request(t, test.method, url+test.path, ""); a.StatusCode != test.status || a.body != test.body {
+				t.Errorf("got %d %q, want %d %q", a.StatusCode, a.body, test.status, test.body)
 			}
 		})
 	}
 }
 
 func TestMetricsAreServedFromTheGivenRegistryOnly(t *testing.T) {
-	status, body := request(t, "GET", serve(t, always)+"/metrics")
-	if status != 200 || !strings.Contains(body, "seen_total 0") || strings.Contains(body, "go_goroutines") {
-		t.Errorf("got %d:\n%s", status, body)
+	a := request(t, "GET", "http://"+serve(t, options(always))+"/metrics", "")
+	if a.StatusCode != 200 || !strings.Contains(a.body, "seen_total 0") || strings.Contains(a.body, "go_goroutines") {
+		t.Errorf("got %d:\n%s", a.StatusCode, a.body)
 	}
 }
 
@@ -105,24 +126,24 @@ func TestReadyOnceTheReasonIsGone(t *testing.T) {
 	reasons := make(chan error, 2)
 	reasons <- errors.New("draining")
 	reasons <- nil
-	url := serve(t, func(context.Context) error { return <-reasons })
-	if status, _ := request(t, "GET", url+"/readyz"); status != 503 {
-		t.Errorf("first: %d, want 503", status)
+	url := "http://" + serve(t, options(func(context.Context) error { return <-reasons }))
+	if a := request(t, "GET", url+"/readyz", ""); a.StatusCode != 503 {
+		t.Errorf("first: %d, want 503", a.StatusCode)
 	}
-	if status, body := request(t, "GET", url+"/readyz"); status != 200 || body != "ready\n" {
-		t.Errorf("then: %d %q, want 200 ready", status, body)
+	if a := request(t, "GET", url+"/readyz", ""); a.StatusCode != 200 || a.body != "ready\n" {
+		t.Errorf("then: %d %q, want 200 ready", a.StatusCode, a.body)
 	}
 }
 
 func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
-	url := serve(t, func(ctx context.Context) error {
+	url := "http://" + serve(t, options(func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
-	})
+	}))
 	started := time.Now()
-	status, body := request(t, "GET", url+"/readyz")
-	if took := time.Since(started); status != 503 || !strings.Contains(body, "deadline") || took > 5*time.Second {
-		t.Errorf("got %d %q after %v", status, body, took)
+	a := request(t, "GET", url+"/readyz", "")
+	if took := time.Since(started); a.StatusCode != 503 || !strings.Contains(a.body, "deadline") || took > 5*time.Second {
+		t.Errorf("got %d %q after %v", a.StatusCode, a.body, took)
 	}
 }
 
@@ -132,17 +153,16 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() })
-	_, err = ops.New(options(taken.Addr().String(), always))
+	o := options(always)
+	o.Address = taken.Addr().String()
+	_, err = ops.New(o)
 	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") || !strings.Contains(err.Error(), taken.Addr().String()) {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
-	s, err := ops.New(options("127.0.0.1:0", always))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := open(t, options(always))
 	for range 2 {
 		if err := s.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -159,14 +179,11 @@ func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
 
 func TestCloseLetsARequestInProgressFinish(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
-	s, err := ops.New(options("127.0.0.1:0", func(context.Context) error {
+	s := open(t, options(func(context.Context) error {
 		close(asked)
 		<-answer
 		return nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	served, closed, got := make(chan error, 1), make(chan error, 1), make(chan string, 1)
 	go func() { served <- s.Serve() }()
 	go func() {
@@ -195,14 +212,11 @@ func TestCloseLetsARequestInProgressFinish(t *testing.T) {
 func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
 	asked, over := make(chan struct{}), make(chan struct{})
 	defer close(over)
-	s, err := ops.New(options("127.0.0.1:0", func(context.Context) error {
+	s := open(t, options(func(context.Context) error {
 		close(asked)
 		<-over
 		return nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	served, got := make(chan error, 1), make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	go func() {
@@ -221,5 +235,17 @@ func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
 	cut := <-got
 	if fault, ok := errors.AsType[net.Error](cut); !ok || fault.Timeout() {
 		t.Errorf("the request ended with %v: nobody cut it off", cut)
+	}
+}
+
+func TestAPanicInTheServerIsLogged(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	o := options(always)
+	o.Metrics, o.Logger = nil, zap.New(core) // so that a scrape panics
+	if _, err := do(t.Context(), client, "GET", "http://"+serve(t, o)+"/metrics", ""); err == nil {
+		t.Error("a scrape of nothing is answered")
+	}
+	if logs.FilterMessageSnippet("panic serving").Len() != 1 {
+		t.Errorf("the log has %v", logs.All())
 	}
 }
