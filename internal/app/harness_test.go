@@ -62,12 +62,8 @@ func serve(t *testing.T, g *gatewaytest.Gateway, address string) string {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, listener.Close())
 	return listener.Addr().String()
 }
 
@@ -95,9 +91,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	a, err := app.New(t.Context(), cfg, zap.New(core), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{t: t, url: "http://" + a.Addr(), stop: stop, done: make(chan error, 1), logs: logs}
 	go func() { r.done <- a.Run(ctx); close(r.done) }()
@@ -150,13 +144,35 @@ func (r *running) awaitStop() error {
 	}
 }
 
+// stopped stops the worker, which must end well.
+func (r *running) stopped() {
+	r.t.Helper()
+	r.stop()
+	if err := r.awaitStop(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *running) logged(event string) int { return r.logs.FilterMessage(event).Len() }
+
+// awaitLog waits for a line of the log.
+func (r *running) awaitLog(event string) {
+	r.t.Helper()
+	deadline := time.After(enough)
+	for r.logs.FilterMessage(event).Len() == 0 {
+		select {
+		case <-deadline:
+			r.t.Fatalf("nothing is logged as %s", event)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 func await(t *testing.T, g *gatewaytest.Gateway, until func(gatewaytest.Counts) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
 	defer cancel()
-	if err := g.Wait(ctx, until); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait(ctx, until))
 }
 
 func jobs(n int, errorText string) []gatewaytest.Job {
@@ -166,4 +182,12 @@ func jobs(n int, errorText string) []gatewaytest.Job {
 			`{"claimId":"CLM-001-%d","submissionError":%q,"retryCount":1,"other":"not fetched"}`, i, errorText)}
 	}
 	return list
+}
+
+// must ends the test if one of the errors is not nil.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 }

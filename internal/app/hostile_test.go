@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-func TestAThousandConnectionsToTheMetricsPortHoldNoJobUp(t *testing.T) {
+func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
 	const jobsEach = 100
 	g, address := gateway(t)
 	r := start(t, settings(t, address))
@@ -24,9 +24,7 @@ func TestAThousandConnectionsToTheMetricsPortHoldNoJobUp(t *testing.T) {
 	alone := work()
 	for i := range 1000 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		if i%2 == 0 {
 			_, _ = conn.Write([]byte("GET /metrics HTTP/1.1\r\nHost: x\r\nX")) // and the rest never

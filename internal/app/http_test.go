@@ -22,14 +22,10 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 	}}
 	for authorization, want := range map[string]int{"": http.StatusUnauthorized, "Bearer 0123456789abcdef": http.StatusOK} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(r.url, "http:", "https:", 1)+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header.Set("Authorization", authorization)
 		response, err := trusting.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%q gets %d, want %d", authorization, response.StatusCode, want)

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// checkAfter is how long after its start a worker checks the audit trail for the first time, when the jobs that waited
-	// for it are worked; checkEvery is how often it does from then on. A million records take some seconds of one core.
+	// checkAfter is the time from a worker's start to its first check of the audit trail, when the jobs that waited for the
+	// worker are done; checkEvery is the time between checks. A million records take some seconds of one core.
 	checkAfter = 5 * time.Minute
 	checkEvery = 24 * time.Hour
 )
 
-// watchTrail checks the audit trail now and then until ctx ends.
+// watchTrail checks the audit trail until ctx ends: after checkAfter, then every checkEvery. A check that did not finish is
+// repeated after checkAfter.
 func (a *App) watchTrail(ctx context.Context) {
 	next := time.NewTimer(checkAfter)
 	defer next.Stop()
@@ -30,17 +31,17 @@ func (a *App) watchTrail(ctx context.Context) {
 			return
 		case <-next.C:
 		}
-		heads, checked := a.checkTrail(ctx, known)
-		if known = heads; checked {
-			next.Reset(checkEvery)
-		} else {
-			next.Reset(checkAfter)
+		var checked bool
+		wait := checkEvery
+		if known, checked = a.checkTrail(ctx, known); !checked {
+			wait = checkAfter
 		}
+		next.Reset(wait)
 	}
 }
 
-// checkTrail checks the audit trail, and that it still has the heads that are known from the check before and from the key's
-// state file. It returns the heads to know the next time, and whether the check came to an end.
+// checkTrail checks the audit trail, and that it still has the known heads of the check before and those of the key's state
+// file. It returns the heads for the next check, and reports whether this one finished.
 func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), slices.Concat(known, a.stateHeads()), nil)
 	broken, is := errors.AsType[*audit.BrokenError](err)

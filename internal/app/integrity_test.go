@@ -192,7 +192,7 @@ func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
 }
 
 // A store that was put back is in order by itself.
-func TestATrailThatWasPutBackToAnEarlierStateIsFoundByTheNextCheck(t *testing.T) {
+func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 	k := keptTrail(t)
 	known, _ := k.checkTrail(t.Context(), nil)
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)

@@ -39,8 +39,8 @@ func NewLogger(cfg config.Config, w io.Writer) (*zap.Logger, error) {
 	return zap.New(core), nil
 }
 
-// lineWriter writes lines that cannot command a terminal, and each line as one: zap's JSON lets through all control
-// characters but those of ASCII, its console format those of a message as well.
+// lineWriter writes each line of the log as one line without control characters: zap's JSON lets through those outside ASCII,
+// its console format also those of a message.
 type lineWriter struct{ io.Writer }
 
 // Write writes one line of the log, which ends with a line break.
@@ -61,8 +61,7 @@ func encodeTime(t time.Time, encoder zapcore.PrimitiveArrayEncoder) {
 }
 
 // CaptureLibraryLogs sends what libraries write to the standard log, and the errors of gRPC, to the worker's log. It is
-// for the whole process and must be called before anything uses gRPC. The function it returns gives the standard log
-// back.
+// for the whole process and must be called before anything uses gRPC. restore undoes it for the standard log.
 func CaptureLibraryLogs(log *zap.Logger) (restore func(), err error) {
 	// What gRPC calls information and warnings is one line for each connection that comes or goes; the job loop logs
 	// once when the gateway is lost and once when it is back.

@@ -18,9 +18,7 @@ import (
 func TestALogLineHasTheAgreedNames(t *testing.T) {
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before := time.Now().Truncate(time.Millisecond)
 	log.Debug("too_fine")
 	log.Info("retry_scheduled", zap.String("claimId", "CLM-001-1"), zap.Duration("wait", 90*time.Second))
@@ -47,9 +45,7 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 func TestNothingIsSampledAway(t *testing.T) {
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "warn", LogFormat: "console"}, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 1000 {
 		log.Info("not_asked_for")
 		log.Warn("the_same_again")
@@ -67,9 +63,7 @@ func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	for _, format := range []string{"json", "console"} {
 		var out bytes.Buffer
 		log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: format}, &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
 		line, rest, _ := strings.Cut(out.String(), "\n")
 		if rest != "" {

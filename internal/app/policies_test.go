@@ -11,11 +11,9 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-func TestTheFaultsOfSettingsAndPoliciesAreToldTogether(t *testing.T) {
+func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
-	if err := os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
 	found, are := errors.AsType[config.FaultsError](err)
 	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {

@@ -17,8 +17,8 @@ import (
 const (
 	// retainEvery is how often records whose retention is over are removed.
 	retainEvery = 24 * time.Hour
-	// retainAgain is how soon that is tried again where it failed or the clock was not trusted, and how long a worker that has just
-	// started waits for the broker to tell its time.
+	// retainAgain is the wait after a run that failed or did not trust the clock, and the longest wait of a new worker for the
+	// broker's time.
 	retainAgain = time.Hour
 )
 
@@ -35,8 +35,8 @@ type retention struct {
 	held bool // and logged as held
 }
 
-// openRetention notes in the store how long records are to be kept. It is done before the first job, because a new store
-// takes over what it is first set to, and the newest head shows when the store was last written to.
+// openRetention notes in the store how long records are kept. It runs before the first job, because a new store keeps the first
+// setting, and the newest head shows when the store was last written to.
 func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg config.Config, log *zap.Logger) error {
 	if err := audit.ConfirmByHead(ctx, store, key); err != nil { // somebody holds a lock: no reason not to start
 		log.Warn("audit_clock_not_confirmed", zap.Error(err))
@@ -52,7 +52,7 @@ func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg
 	return nil
 }
 
-// run runs once. It returns how long to wait until the next time.
+// run announces and removes records once. It returns how long to wait until the next run.
 func (r *retention) run(ctx context.Context) time.Duration {
 	now := failpoint.Now()
 	err := audit.TrustClock(ctx, r.store, r.secret.Public(), now, r.clock.Broker())

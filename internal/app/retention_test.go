@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"database/sql"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -31,13 +30,9 @@ func aged(n int, at time.Time) []audit.Record {
 func left(t *testing.T, cfg config.Config) int {
 	t.Helper()
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	records, err := s.Claim(t.Context(), "CLM-old-1")
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, s.Close())
 	return len(records)
 }
 
@@ -45,13 +40,9 @@ func left(t *testing.T, cfg config.Config) int {
 func onFile(t *testing.T, cfg config.Config, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", cfg.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := db.ExecContext(t.Context(), statement, args...)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, db.Close())
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)
 	}
@@ -61,31 +52,14 @@ func onFile(t *testing.T, cfg config.Config, statement string, args ...any) {
 func headFrom(t *testing.T, cfg config.Config, at time.Time) {
 	t.Helper()
 	secret, err := audit.LoadSecret(cfg.AuditKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	heads, err := s.Heads(t.Context())
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, s.Close())
 	head := secret.Head(audit.ChainAt(heads[0].Chain, heads[0].Seq, heads[0].Hash), at)
 	onFile(t, cfg, "UPDATE heads SET at = ?, signature = ?", head.At.UnixMicro(), head.Signature)
 }
-
-// stopped stops the worker, which must end well.
-func (r *running) stopped() {
-	r.t.Helper()
-	r.stop()
-	if err := r.awaitStop(); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func (r *running) logged(event string) int { return r.logs.FilterMessage(event).Len() }
 
 func TestOldRecordsAreRemovedByTheRunAfterTheirAnnouncement(t *testing.T) {
 	g, address := gateway(t)
@@ -151,7 +125,7 @@ func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
 	}
 }
 
-func TestAShorterSettingRemovesNothingAndIsWarnedOf(t *testing.T) {
+func TestAShorterRetentionRemovesNothingAndIsLogged(t *testing.T) {
 	g, address := gateway(t)
 	cfg := settings(t, address)
 	start(t, cfg).stopped() // it was five years
@@ -212,12 +186,8 @@ func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 func recorded(t *testing.T, cfg config.Config) int {
 	t.Helper()
 	s, err := app.OpenHistory(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pending, err := s.Pending(t.Context(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, s.Close())
 	return len(pending)
 }

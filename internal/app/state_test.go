@@ -118,7 +118,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 	}
 }
 
-func TestAKeyThatAWorkerMadeIsNotUsedForAnotherStoreInSilence(t *testing.T) {
+func TestAKeyOfAMissingStoreRefusesTheStart(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg, some(1)...)
 	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
@@ -130,7 +130,7 @@ func TestAKeyThatAWorkerMadeIsNotUsedForAnotherStoreInSilence(t *testing.T) {
 	ran(t, cfg)
 }
 
-func TestAFirstStartThatEndedBehindTheKeyIsGoneOnWith(t *testing.T) {
+func TestAFirstStartThatEndedAfterTheKeyContinues(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	ran(t, cfg)
 	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock")) // the key has signed nothing
@@ -205,11 +205,4 @@ func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
 	must(t, os.Rename(path+".old", path))
 	r.awaitReadiness(200, "")
 	r.awaitLog("store_back")
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
 }

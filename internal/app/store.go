@@ -57,9 +57,13 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 }
 
 func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
-	store, err := sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail})
+	return orNil(sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail}))
+}
+
+// orNil keeps a nil pointer from becoming an interface that is not nil.
+func orNil[S audit.Store](store S, err error) (audit.Store, error) {
 	if err != nil {
-		return nil, err // and not a nil of a type
+		return nil, err
 	}
 	return store, nil
 }
@@ -107,20 +111,12 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 		return nil, err
 	}
 	if path := cfg.SQLitePath(); path != "" {
-		store, err := sqlite.OpenReadOnly(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		return store, nil
+		return orNil(sqlite.OpenReadOnly(ctx, path))
 	}
 	if err := config.UnsetPostgresNames(); err != nil {
 		return nil, err
 	}
-	store, err := postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL))
-	if err != nil {
-		return nil, err
-	}
-	return store, nil
+	return orNil(postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL)))
 }
 
 // mustExist refuses a SQLite store that no worker has made yet.
@@ -192,15 +188,12 @@ func Restore(ctx context.Context, cfg config.Config, backup string) (Restored, e
 	}
 	st.giveUp(audit.Restored, signed, done.Heads)
 	if err := st.write(); err != nil {
+		kept := ""
+		if done.Aside != "" {
+			kept = " (the one before is kept as " + done.Aside + ")"
+		}
 		return Restored{}, fmt.Errorf("the store was restored from %s%s, but what is given up with that could not be noted, so the next start may be refused; "+
-			"mend what is wrong and run the same command again: %w", backup, keptAs(done.Aside), err)
+			"mend what is wrong and run the same command again: %w", backup, kept, err)
 	}
 	return r, nil
-}
-
-func keptAs(aside string) string {
-	if aside == "" {
-		return ""
-	}
-	return " (the one before is kept as " + aside + ")"
 }

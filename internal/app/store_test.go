@@ -26,28 +26,20 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 			err = secret.Save(cfg.AuditKey())
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	results, err := s.Append(t.Context(), records, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range results {
 		if _, err := s.Append(t.Context(), nil, []int64{r.Record.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 }
 
-func TestTheHeadsOfTheTrailAreLoggedForWhoeverKeepsThem(t *testing.T) {
+func TestTheHeadsOfTheTrailAreLogged(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg, audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{JobKey: 1}})
 	r := start(t, cfg)
@@ -58,25 +50,10 @@ func TestTheHeadsOfTheTrailAreLoggedForWhoeverKeepsThem(t *testing.T) {
 	}
 }
 
-// awaitLog waits for a line of the log.
-func (r *running) awaitLog(event string) {
-	r.t.Helper()
-	deadline := time.After(enough)
-	for r.logs.FilterMessage(event).Len() == 0 {
-		select {
-		case <-deadline:
-			r.t.Fatalf("nothing is logged as %s", event)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg)
-	if err := os.Remove(cfg.AuditKey()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(cfg.AuditKey()))
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if err == nil || !strings.Contains(err.Error(), "restore it from the backup") {
 		t.Errorf("got %v, want advice", err)

@@ -34,10 +34,7 @@ func TestWithoutACollectorsAddressNobodyIsDialled(t *testing.T) {
 			g.Add(jobs(3, "TIMEOUT")...)
 			r := start(t, settings(t, address))
 			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Fatal(err)
-			}
+			r.stopped()
 			if n := collector.Connections(); n != 0 {
 				t.Errorf("the collector was dialled %d times", n)
 			}
@@ -49,7 +46,7 @@ func TestWithoutACollectorsAddressNobodyIsDialled(t *testing.T) {
 }
 
 // The bound is generous, and still less than what the exporter waits for a collector: 10 s.
-func TestACollectorThatIsAwayOrHangsHoldsNeitherJobsNorAStopUp(t *testing.T) {
+func TestAnAbsentOrHungCollectorBlocksNeitherJobsNorStops(t *testing.T) {
 	for protocol, startCollector := range map[string]func(*testing.T) *collectortest.Collector{
 		"grpc": collectortest.StartGRPC, "http/protobuf": collectortest.StartHTTP,
 	} {
@@ -107,10 +104,7 @@ func TestTheHeadersForTheCollectorReachItAndNoLog(t *testing.T) {
 			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 30 })
 			g.Add(jobs(30, "TIMEOUT")...)
 			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 60 })
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Fatal(err)
-			}
+			r.stopped()
 			if n := r.logs.FilterMessage("traces_not_taken").Len(); n != 1 {
 				t.Errorf("%d lines within a minute, want one", n)
 			}

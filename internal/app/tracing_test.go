@@ -56,17 +56,13 @@ func quoted(text string) string {
 func eventOf(t *testing.T, cfg config.Config, claim string) string {
 	t.Helper()
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	records, err := s.Claim(t.Context(), claim)
 	if err := errors.Join(err, s.Close()); err != nil || len(records) != 1 {
 		t.Fatalf("%d records of %s, %v", len(records), claim, err)
 	}
 	event, err := events.FromRecord(&records[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(event.JSON)
 }
 
@@ -84,7 +80,7 @@ func byKey(t *testing.T, spans []collectortest.Span) map[string]collectortest.Sp
 	return found
 }
 
-func TestEachJobIsOneSpanThatTellsWhatWasDecided(t *testing.T) {
+func TestEachJobIsOneSpanWithItsDecision(t *testing.T) {
 	for protocol, startCollector := range map[string]func(*testing.T) *collectortest.Collector{
 		"grpc": collectortest.StartGRPC, "http/protobuf": collectortest.StartHTTP,
 	} {
@@ -100,14 +96,9 @@ func TestEachJobIsOneSpanThatTellsWhatWasDecided(t *testing.T) {
 			began := time.Now()
 			r := start(t, settings(t, address))
 			spans := byKey(t, collector.Await(t, 4))
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Errorf("Run = %v", err)
-			}
+			r.stopped()
 			documentation, err := os.ReadFile("../../docs/tracing.md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, span := range spans {
 				for name := range span.Attributes {
 					if !strings.Contains(string(documentation), "`"+name+"`") {
@@ -221,10 +212,7 @@ func TestATraceThatCannotBeReadIsIgnored(t *testing.T) {
 			t.Errorf("a span is linked to %v, with the error %q", s.Links, s.Error)
 		}
 	}
-	r.stop()
-	if err := r.awaitStop(); err != nil {
-		t.Fatal(err)
-	}
+	r.stopped()
 }
 
 func TestEventsCarryTheTraceOn(t *testing.T) {
@@ -253,10 +241,7 @@ func TestEventsCarryTheTraceOn(t *testing.T) {
 			cfg := settings(t, address)
 			r := start(t, cfg)
 			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
-			r.stop()
-			if err := r.awaitStop(); err != nil {
-				t.Fatal(err)
-			}
+			r.stopped()
 			var span collectortest.Span
 			if c.on && c.sampler == "" {
 				span = collector.Await(t, 1)[0]
@@ -281,10 +266,7 @@ func TestADecisionThatIsRepeatedStaysInItsTrace(t *testing.T) {
 	r := start(t, cfg)
 	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
 	spans := collector.Await(t, 2)
-	r.stop()
-	if err := r.awaitStop(); err != nil {
-		t.Fatal(err)
-	}
+	r.stopped()
 	first, second := spans[0].Attributes, spans[1].Attributes
 	got := [][]string{{first["retry.repeated"], first["retry.result"]}, {second["retry.repeated"], second["retry.result"]}}
 	if diff := cmp.Diff([][]string{{"false", "unknown"}, {"true", "accepted"}}, got); diff != "" {

@@ -21,7 +21,7 @@ func stateIn(t *testing.T, k kept, files ...string) (*trailState, *observer.Obse
 // noFiles is a directory in which nobody may make a file, root neither: as Kubernetes mounts a secret.
 const noFiles = "/sys/kernel"
 
-func TestTheStateIsKeptNextToTheStoreWhereTheKeysDirectoryTakesNoFiles(t *testing.T) {
+func TestTheStateIsKeptNextToTheStoreWhereTheKeyIsReadOnly(t *testing.T) {
 	k := keptTrail(t)
 	s, logs := stateIn(t, k, noFiles+"/audit.key.state", k.path+".state")
 	s.save(t.Context(), k.store)
@@ -31,7 +31,7 @@ func TestTheStateIsKeptNextToTheStoreWhereTheKeysDirectoryTakesNoFiles(t *testin
 	}
 }
 
-func TestThatNoPlaceTakesTheStateIsSaidOnce(t *testing.T) {
+func TestAStateThatCannotBeKeptIsLoggedOnce(t *testing.T) {
 	k := keptTrail(t)
 	s, logs := stateIn(t, k, noFiles+"/audit.key.state")
 	for range 3 {

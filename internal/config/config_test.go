@@ -300,7 +300,7 @@ func TestALongValueIsCutInTheMessage(t *testing.T) {
 	}
 }
 
-func TestWhatIsServedIsShownToOtherHostsOnPurposeOnly(t *testing.T) {
+func TestServingOtherHostsNeedsATokenOrACertificate(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	certificate, key := tlstest.Files(t)

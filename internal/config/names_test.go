@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestNamesOfOtherClientsAreWarnedOfWithTheRightOne(t *testing.T) {
+func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
 	t.Parallel()
 	const canary = "c4n4ry"
 	for name, want := range map[string]string{
@@ -44,7 +44,7 @@ func TestNamesOfOtherClientsAreWarnedOfWithTheRightOne(t *testing.T) {
 	}
 }
 
-func TestOnlyNamesOfOtherClientsAreWarnedOf(t *testing.T) {
+func TestOnlyNamesOfOtherClientsGetAWarning(t *testing.T) {
 	t.Parallel()
 	link := load(t, "ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_PORT_26500_TCP=tcp://10.0.0.1:26500")
 	if got := link.Warnings(); len(got) != 1 || !strings.Contains(got[0], "enableServiceLinks: false") {

@@ -97,7 +97,7 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 	}
 }
 
-func TestASecretThatOthersCanReadIsWarnedOf(t *testing.T) {
+func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 	t.Parallel()
 	httpCertificate, httpKey := tlstest.Files(t)
 	certificate, key := tlstest.Files(t)

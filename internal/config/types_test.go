@@ -50,7 +50,7 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestThatThereIsNoSecretMayBeSeen(t *testing.T) {
+func TestAnAbsentSecretIsShownAsEmpty(t *testing.T) {
 	t.Parallel()
 	if got := fmt.Sprintf("%v %q", config.Secret(""), config.Secret("")); got != ` ""` {
 		t.Errorf("got %s", got)

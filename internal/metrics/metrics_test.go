@@ -130,7 +130,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 	}
 }
 
-func TestEveryMetricFollowsPrometheusHabitsExceptThoseThatWereNamedForUs(t *testing.T) {
+func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 	reg, _ := registryOf(t)
 	problems, err := testutil.GatherAndLint(reg)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestEveryMetricFollowsPrometheusHabitsExceptThoseThatWereNamedForUs(t *test
 	}
 }
 
-func TestTheBackoffHistogramHasABoundAtEveryEdgeOfEveryJitterBand(t *testing.T) {
+func TestTheBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	metrics.New(reg, policy.BuiltIns().All())
 	families, err := reg.Gather()
@@ -181,7 +181,7 @@ func TestTheBackoffHistogramHasABoundAtEveryEdgeOfEveryJitterBand(t *testing.T) 
 	}
 }
 
-func TestTheRegistryTellsAboutTheProcessItself(t *testing.T) {
+func TestTheRegistryHasProcessMetrics(t *testing.T) {
 	text := exposition(t, metrics.NewRegistry())
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "go_build_info"} {
 		if !strings.Contains(text, name) {

@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func TestAPolicyThatIsNoLongerInForceIsNotShownAsSuch(t *testing.T) {
+func TestAReplacedPolicyIsNotShownAsInForce(t *testing.T) {
 	reg, m := registryOf(t)
 	m.Know(slices.Values([]*retry.Policy{policy.BuiltIn("tiss")}))
 	text := exposition(t, reg)

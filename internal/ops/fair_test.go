@@ -31,7 +31,7 @@ func (f *from) Close() error {
 	return nil
 }
 
-func TestOneConnectionTooManyClosesTheOldestOfThePeerThatHasTheMost(t *testing.T) {
+func TestOneConnectionTooManyClosesTheOldestOfTheBusiestPeer(t *testing.T) {
 	const scraper, probe, crowd = "10.0.0.1", "10.0.0.2", "10.0.0.3"
 	for _, test := range []struct {
 		name  string
@@ -79,7 +79,7 @@ func TestOneConnectionTooManyClosesTheOldestOfThePeerThatHasTheMost(t *testing.T
 	}
 }
 
-func TestTheWorkerKeepsDescriptorsThatNoClientCanTake(t *testing.T) {
+func TestTheWorkerKeepsDescriptorsFromClients(t *testing.T) {
 	for _, test := range []struct{ limit, want int }{
 		{64, 16},
 		{256, 64},

@@ -54,7 +54,7 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestReadyIsSaidToEverybody(t *testing.T) {
+func TestReadinessNeedsNoToken(t *testing.T) {
 	o := options(always)
 	o.Token = token
 	if a := request(t, "GET", "http://"+serve(t, o)+"/readyz", ""); a.StatusCode != 200 || a.body != "ready\n" {

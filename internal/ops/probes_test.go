@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-func TestWithoutATokenOnlyThisHostIsToldTheReason(t *testing.T) {
+func TestWithoutATokenOnlyThisHostGetsTheReason(t *testing.T) {
 	p := &probes{Options: Options{Ready: func(context.Context) error { return errors.New("gateway zeebe:26500 away") }}}
 	for peer, want := range map[string]string{
 		"127.0.0.1:40000":          "not ready: gateway zeebe:26500 away\n",
@@ -32,7 +32,7 @@ func TestWithoutATokenOnlyThisHostIsToldTheReason(t *testing.T) {
 	}
 }
 
-func TestManyWhoAskForReadinessCostOneCheck(t *testing.T) {
+func TestConcurrentReadinessRequestsCostOneCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64
 		release := make(chan struct{})
@@ -69,7 +69,7 @@ func (s stuck) Write(page []byte) (int, error) {
 	return len(page), nil
 }
 
-func TestReadersThatDoNotReadHoldNoScrapeUp(t *testing.T) {
+func TestStalledReadersDoNotBlockScrapes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		metrics := prometheus.NewRegistry()
 		metrics.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))

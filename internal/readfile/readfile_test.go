@@ -117,7 +117,7 @@ func TestTheSizeIsBounded(t *testing.T) {
 	}
 }
 
-func TestExposedFilesAreToldFromThoseOfOwnerAndGroup(t *testing.T) {
+func TestFilesOpenToOthersAreExposed(t *testing.T) {
 	for mode, want := range map[fs.FileMode]bool{
 		0o600: false, 0o400: false, 0o640: false, 0o440: false,
 		0o604: true, 0o644: true, 0o444: true, 0o660: true, 0o620: true, 0o601: true, 0o602: true, 0o777: true,

@@ -62,7 +62,7 @@ func TestAWrongValueIsAFaultThatNamesItsVariable(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAreToldAtOnce(t *testing.T) {
+func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 	_, _, err := open(t, nobody, "OTEL_TRACES_SAMPLER=x", "OTEL_BSP_EXPORT_TIMEOUT=x", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=x")
 	if err == nil || len(strings.Split(err.Error(), "\n")) != 3 {
 		t.Errorf("New = %v, want three faults", err)
@@ -88,7 +88,7 @@ func TestWhatOpenTelemetryAllowsIsTaken(t *testing.T) {
 	}
 }
 
-func TestWhileTracingIsOffItsOtherVariablesAreNotLookedAt(t *testing.T) {
+func TestOtherVariablesAreIgnoredWhileTracingIsOff(t *testing.T) {
 	for _, off := range [][]string{
 		{"OTEL_TRACES_SAMPLER=x"},
 		{nobody, "OTEL_SDK_DISABLED=True", "OTEL_TRACES_SAMPLER=x"},

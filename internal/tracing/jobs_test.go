@@ -31,7 +31,7 @@ func handle(t *testing.T, h job.Handler, jobs []job.Job) {
 }
 
 // A batch that panics is handed over again job by job. What became of each is known when its answer is settled.
-func TestAJobThatIsHandedOverAgainHasOneSpan(t *testing.T) {
+func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 	collector := collectortest.StartGRPC(t)
 	tracer, _, err := open(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 	if err != nil {
