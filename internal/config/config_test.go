@@ -181,15 +181,13 @@ type faultCase struct {
 func checkFaults(t *testing.T, cases []faultCase) {
 	t.Helper()
 	for _, test := range cases {
-		t.Run(test.name, func(t *testing.T) {
-			var want []string
-			if test.want != "" {
-				want = []string{test.want}
-			}
-			if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-		})
+		var want []string
+		if test.want != "" {
+			want = []string{test.want}
+		}
+		if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
+			t.Errorf("%s: faults (-want +got):\n%s", test.name, diff)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
 		"ZEEBE_CLIENT_WORKER_STREAM_ENABLED":  "it is a setting of other clients",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			cfg := load(t, name+"="+canary)
 			if diff := cmp.Diff([]string{name + " is not read: " + want}, cfg.Warnings()); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)

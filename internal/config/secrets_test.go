@@ -64,6 +64,7 @@ func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
 		{"has two lines", file(t, "0123456789abcdef\nand more\n"), "it holds more than one line, or is no text"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			// The token is what lets the address through: that fault must not be told too.
 			got := faults(t, "RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN_FILE="+test.path)
 			var want []string
