@@ -140,7 +140,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_JOB_TIMEOUT=", "ZEEBE_ADDRESS=", "ZEEBE_INSECURE_CONNECTION=",
-		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=")
+		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=", `=C:=C:\dir`)
 	for _, s := range cfg.Settings() {
 		if s.Source != config.FromDefault {
 			t.Errorf("%s is said to come from the environment", s.Name)

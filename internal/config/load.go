@@ -22,8 +22,9 @@ func Process() Environment { return NewEnvironment(os.Environ()) }
 func NewEnvironment(variables []string) Environment {
 	e := Environment{}
 	for _, entry := range variables {
-		name, value, _ := strings.Cut(entry, "=")
-		e[name] = value
+		if name, value, _ := strings.Cut(entry, "="); name != "" { // Windows has entries such as =C:=C:\dir
+			e[name] = value
+		}
 	}
 	return e
 }
