@@ -55,7 +55,7 @@ func (a *App) connected() bool {
 func (a *App) state(version string) metrics.State {
 	inHand := map[string]func() int{}
 	for jobType, loop := range a.loops {
-		inHand[jobType] = loop.InHand
+		inHand[jobType] = loop.ActiveJobs
 	}
 	return metrics.State{
 		Version:       version,

@@ -6,48 +6,59 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/failpoint"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
-// Observer is told how publishing goes. Its methods must not block.
+// Observer observes the publishing. Its methods must not block.
 type Observer interface {
-	// Published is called when the queue has acknowledged so many events.
+	// Published is called when the queue has acknowledged n events.
 	Published(n int)
-	// PublishFailed is called when so many events were sent and not acknowledged. They are sent again.
+	// PublishFailed is called when n events were sent and not acknowledged. They are sent again.
 	PublishFailed(n int)
 	// Backlog is called every few seconds, whether this process publishes or not: how many events wait, and when the
-	// oldest of them was decided; the zero time where none waits.
+	// oldest of them was decided; the zero time if none waits.
 	Backlog(waiting int64, oldest time.Time)
 }
 
-// Options are what a relay may be given beside its outbox and its queue. The zero value is of use.
+type nopObserver struct{}
+
+func (nopObserver) Published(int)            {}
+func (nopObserver) PublishFailed(int)        {}
+func (nopObserver) Backlog(int64, time.Time) {}
+
+// Options configure a relay. Its zero value is valid.
 type Options struct {
-	// Logger defaults to none, Observer to nobody.
+	// Logger and Observer default to none.
 	Logger   *zap.Logger
 	Observer Observer
-	// Heads returns the event of the heads of the trail, the zero event while there are none. It is published once a day,
-	// and at the start of leading. Where it is nil, no such event is.
+	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is published once a
+	// day, and whenever this process begins to lead. If it is nil, no such event is.
 	Heads func(context.Context) (Event, error)
 }
 
 const (
 	// pageSize is how many records are read, sent and marked together.
 	pageSize = 256
-	// pollEvery is how long an appended record waits at most that another process appended, or that nobody told of.
+	// pollEvery is how long a record waits at most that another process appended, or without a Wake.
 	pollEvery = time.Second
-	// leadEvery is how often a process that does not publish asks whether it shall.
+	// leadEvery is how often a process that does not publish tries to lead.
 	leadEvery = 3 * time.Second
-	// backlogEvery is how often the backlog is counted, and storeTimeout how long one question to the store may take.
+	// backlogEvery is how often the backlog is counted, and storeTimeout how long one call of the store may take.
 	backlogEvery = 5 * time.Second
 	storeTimeout = 10 * time.Second
 	// publishTimeout is how long a queue may take to acknowledge what was sent together.
 	publishTimeout = 10 * time.Second
 	// stopGrace is how long a stop waits for acknowledgements that are on their way, and then for marking them.
 	stopGrace = 2 * time.Second
+	// headsEvery is how often the leader publishes the heads, and headsTimeout bounds one try, because the events of
+	// claims wait for it.
+	headsEvery   = 24 * time.Hour
+	headsTimeout = 3 * time.Second
 )
 
 // Relay publishes the records of an outbox, until the queue has acknowledged each: at least once, and for each claim in
@@ -60,19 +71,25 @@ type Relay struct {
 	observer  Observer
 	wake      chan struct{}
 
-	store, queue link
-	// held are the claims with an event that was not acknowledged in this pass over the outbox, with the record of that
-	// event where the queue refused it. before is the same of the pass before.
+	log          *zap.Logger
+	store, queue outage.Tracker
+	// held are the claims with an event that was not acknowledged in this pass over the outbox, each with the record of
+	// that event if the queue refused it, or 0. before is held of the pass before.
 	held, before map[string]int64
-	// after is the record that this pass has come to; fromStart says that it began at the first one, and again when the
-	// next one shall, where something is held.
+	// after is the last record of this pass so far; fromStart says that the pass began at the first one, and again when
+	// the next one does, if something is held.
 	after     int64
 	fromStart bool
 	again     time.Time
 	// recheck are the pauses between passes for what is held.
-	recheck *backoff.ExponentialBackOff
+	recheck outage.Backoff
 
-	heads headTeller
+	// heads makes the event of the heads, if there is one; headsDue is when it is published next, headsRetry are the pauses
+	// after a failure, or while there are no heads.
+	heads        func(context.Context) (Event, error)
+	headsDue     time.Time
+	headsFailing bool
+	headsRetry   outage.Backoff
 }
 
 // NewRelay makes a relay from an outbox to a queue.
@@ -81,20 +98,25 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 		o.Logger = zap.NewNop()
 	}
 	if o.Observer == nil {
-		o.Observer = nobody{}
+		o.Observer = nopObserver{}
 	}
-	return &Relay{
-		outbox: outbox, publisher: publisher, observer: o.Observer,
-		wake:    make(chan struct{}, 1),
-		store:   link{log: o.Logger, lost: "outbox_lost", back: "outbox_back", pause: pause(100*time.Millisecond, 5*time.Second)},
-		queue:   link{log: o.Logger, lost: "queue_lost", back: "queue_back", pause: pause(100*time.Millisecond, 10*time.Second)},
-		held:    map[string]int64{},
-		recheck: pause(time.Second, 2*time.Minute),
-		heads:   headTeller{ask: o.Heads, again: pause(time.Second, 5*time.Minute)},
+	r := &Relay{
+		outbox: outbox, publisher: publisher, observer: o.Observer, log: o.Logger, heads: o.Heads,
+		wake:       make(chan struct{}, 1),
+		held:       map[string]int64{},
+		recheck:    outage.Backoff{Min: time.Second, Max: 2 * time.Minute},
+		headsRetry: outage.Backoff{Min: time.Second, Max: 5 * time.Minute},
 	}
+	r.store.Name, r.store.Backoff = "outbox", outage.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
+	r.queue.Name, r.queue.Backoff = "queue", outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
+	for _, tracker := range []*outage.Tracker{&r.store, &r.queue} {
+		tracker.Log, tracker.Level = o.Logger, zapcore.WarnLevel
+		tracker.Detail = "events wait in the outbox and are sent when it is back"
+	}
+	return r
 }
 
-// Wake tells the relay that something was appended. It does not block.
+// Wake makes the relay look for new records at once. It does not block.
 func (r *Relay) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -113,18 +135,17 @@ func (r *Relay) Run(ctx context.Context) {
 	defer func() { <-counting }()
 	for ctx.Err() == nil {
 		release, err := r.outbox.Lead(ctx)
-		switch {
-		case errors.Is(err, audit.ErrNotLeading):
-			r.store.succeeded()
-			wait(ctx, leadEvery/2+rand.N(leadEvery))
-		case err != nil:
-			r.storeFailed(ctx, err)
-		default:
+		if errors.Is(err, audit.ErrNotLeading) {
+			r.store.Succeeded()
+			outage.Sleep(ctx, leadEvery/2+rand.N(leadEvery))
+			continue
+		}
+		if err == nil {
 			err = r.lead(ctx)
 			release()
-			if err != nil {
-				r.storeFailed(ctx, err)
-			}
+		}
+		if err != nil && ctx.Err() == nil {
+			outage.Sleep(ctx, r.store.Failed(time.Now(), err))
 		}
 	}
 }
@@ -132,18 +153,18 @@ func (r *Relay) Run(ctx context.Context) {
 // lead publishes until ctx ends or the store fails.
 func (r *Relay) lead(ctx context.Context) error {
 	r.begin()
-	r.heads.due = time.Now()
+	r.headsDue = time.Now()
 	for ctx.Err() == nil {
 		more, err := r.page(ctx)
 		if err != nil {
 			return err
 		}
-		r.store.succeeded()
+		r.store.Succeeded()
 		if more {
 			continue
 		}
 		r.endPass()
-		r.tellHeads(ctx)
+		r.publishHeads(ctx)
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
@@ -156,21 +177,33 @@ func (r *Relay) lead(ctx context.Context) error {
 	return nil
 }
 
-// begin makes the next pass begin at the first record of the outbox, with nothing held.
+// countBacklog reports to the observer what waits, until ctx ends. It leaves a failing store to Run.
+func (r *Relay) countBacklog(ctx context.Context) {
+	for ctx.Err() == nil {
+		counting, cancel := context.WithTimeout(ctx, storeTimeout)
+		if waiting, oldest, err := r.outbox.Backlog(counting); err == nil {
+			r.observer.Backlog(waiting, oldest)
+		}
+		cancel()
+		outage.Sleep(ctx, backlogEvery)
+	}
+}
+
+// begin starts the next pass at the first record of the outbox, with nothing held.
 func (r *Relay) begin() {
 	r.after, r.fromStart = 0, true
 	r.before, r.held = r.held, map[string]int64{}
 }
 
-// endPass settles when what is held is tried again. Until then passes go on behind it: they begin where this one ended.
+// endPass sets when what is held is tried again. Until then passes start where this one ended.
 func (r *Relay) endPass() {
 	switch {
 	case len(r.held) == 0:
 		r.recheck.Reset()
-	case r.queue.isLost():
-		r.again = time.Now() // it has been waited for already, page by page
+	case r.queue.Err() != nil:
+		r.again = time.Now() // each page has paused already
 	case r.fromStart:
-		r.again = time.Now().Add(r.recheck.NextBackOff())
+		r.again = time.Now().Add(r.recheck.Next())
 	}
 	r.fromStart, r.before = false, nil
 }
@@ -178,9 +211,9 @@ func (r *Relay) endPass() {
 // page publishes the next records of this pass, and marks those that the queue has acknowledged. It reports whether there
 // are more.
 func (r *Relay) page(ctx context.Context) (more bool, err error) {
-	asking, cancel := context.WithTimeout(ctx, storeTimeout)
+	reading, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	records, err := r.outbox.Unpublished(asking, r.after, pageSize)
+	records, err := r.outbox.Unpublished(reading, r.after, pageSize)
 	if err != nil || len(records) == 0 {
 		return false, err
 	}
@@ -200,7 +233,7 @@ func (r *Relay) page(ctx context.Context) (more bool, err error) {
 	return more, r.outbox.Published(marking, done)
 }
 
-// withGrace is the context of what a stop does not break off at once.
+// withGrace returns a context that lasts stopGrace longer than ctx, but no longer than the timeout.
 func withGrace(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	graced, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	stopped := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
@@ -260,26 +293,43 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 	r.observer.PublishFailed(len(wave) - len(done))
 	switch {
 	case !reachable:
-		wait(ctx, r.queue.failed(reason))
-	case r.queue.succeeded():
+		outage.Sleep(ctx, r.queue.Failed(time.Now(), reason))
+	case r.queue.Succeeded():
 		r.recheck.Reset()
 		r.again = time.Now()
 	}
 	return done
 }
 
-// refused holds a claim whose event is not taken, and says so once.
+// refused holds a claim whose event is not taken, and logs that once.
 func (r *Relay) refused(key string, record int64, kind string, err error) {
 	r.held[key] = record
 	if r.before[key] != record {
-		r.queue.log.Error("event_refused", zap.Int64("record", record), zap.String("type", kind), zap.Error(err),
+		r.log.Error("event_refused", zap.Int64("record", record), zap.String("type", kind), zap.Error(err),
 			zap.String("detail", "it stays in the outbox and is tried again every two minutes or so; later events of this claim wait for it, other claims do not"))
 	}
 }
 
-// storeFailed waits before the store is asked again.
-func (r *Relay) storeFailed(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		wait(ctx, r.store.failed(err))
+// publishHeads publishes the event of the heads if it is due. What fails is tried again later, and is logged once.
+func (r *Relay) publishHeads(ctx context.Context) {
+	if r.heads == nil || ctx.Err() != nil || r.queue.Err() != nil || time.Now().Before(r.headsDue) {
+		return
 	}
+	trying, cancel := context.WithTimeout(ctx, headsTimeout)
+	defer cancel()
+	event, err := r.heads(trying)
+	none := err == nil && event.ID == ""
+	if err == nil && !none {
+		err = r.publisher.Publish(trying, []Event{event})[0]
+	}
+	if err != nil && !r.headsFailing && ctx.Err() == nil {
+		r.log.Warn("audit_heads_not_published", zap.Error(err), zap.String("detail", "tried again every few minutes; other events do not wait for it"))
+	}
+	if r.headsFailing = err != nil; err != nil || none {
+		r.headsDue = time.Now().Add(r.headsRetry.Next())
+		return
+	}
+	r.log.Info("audit_heads_published", zap.String("id", event.ID))
+	r.headsRetry.Reset()
+	r.headsDue = time.Now().Add(headsEvery)
 }

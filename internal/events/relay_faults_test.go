@@ -78,14 +78,14 @@ func TestAnEventThatIsRefusedForEverHoldsUpItsClaimOnly(t *testing.T) {
 
 func TestMoreRefusedEventsThanAPageDoNotHoldUpTheOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		refused := b.outbox.Fill("A", 600, 1)
-		last := refused[len(refused)-1].ID
+		const last = 600
 		b.queue.set(func(e events.Event) error {
 			if e.Record <= last {
 				return events.ErrRefused
 			}
 			return nil
 		})
+		refused := b.outbox.Fill("A", last, 1)
 		b.outbox.Fill("B", 100, 2)
 		b.relay.Wake()
 		b.advance(time.Minute)
@@ -125,14 +125,14 @@ func TestARecordThatCannotBeReadHoldsUpItsClaimOnly(t *testing.T) {
 // As when one partition of a topic has no leader: its events are never answered, all others are.
 func TestAPartOfAQueueThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		stuck := b.outbox.Fill("A", 1000, 1)
-		last := stuck[len(stuck)-1].ID
+		const last = 1000 // the relay may run as soon as there are records
 		b.queue.set(func(e events.Event) error {
 			if e.Record <= last {
 				return errAway
 			}
 			return nil
 		})
+		stuck := b.outbox.Fill("A", last, 1)
 		b.outbox.Fill("B", 1000, 1)
 		b.relay.Wake()
 		b.advance(5 * time.Minute)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 const (
@@ -18,9 +19,9 @@ const (
 	maxAnswering = 32
 	// answerTimeout bounds one try to send an answer.
 	answerTimeout = 5 * time.Second
-
-	answerPauseMin, answerPauseMax = 10 * time.Millisecond, time.Second
 )
+
+var answerBackoff = outage.Backoff{Min: 10 * time.Millisecond, Max: time.Second}
 
 // reply is a job and its answer, to be sent while the job is locked.
 type reply struct {
@@ -33,7 +34,7 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 	w.replies <- reply{j, a, b.answerBy}
 }
 
-// answerJobs sends answers until there are no more to come.
+// answerJobs sends answers until replies is closed.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
 		sent, result, settled := w.deliver(r)
@@ -42,23 +43,23 @@ func (w *Worker) answerJobs() {
 		}
 		w.opt.Observer.Answered(r.job.Key, sent, result)
 		if result == job.Accepted && sent.Kind() != r.answer.Kind() {
-			result = job.Unknown // what was taken is not the answer that was asked for
+			result = job.Unknown // the broker accepted another answer than the handler's
 		}
 		r.answer.Settle(result)
-		w.slots.give()
+		w.slots.release()
 	}
 }
 
-// deliver sends an answer until its outcome is known or it is too late for one. It returns the answer that was sent last,
-// which is an incident where the gateway refuses the other, with its result. It returns false when the worker stops before
-// that is known: the job may still be locked.
+// deliver sends an answer until its result is known or the lock ends. It returns the answer sent last, which is an incident
+// if the gateway refused the handler's, and its result. It returns false if the worker stops before the result is known:
+// the job may still be locked.
 //
-// Where an answer may have been lost on its way or on its way back, the same bytes are sent again and nothing else:
-// another answer could undo what the broker has taken already.
+// An answer that may have been lost on its way, or whose own answer may have been, is sent again unchanged: another answer
+// could undo what the broker has accepted already.
 func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled bool) {
-	pause := backoff{least: answerPauseMin, most: answerPauseMax}
+	backoff := answerBackoff
 	code := codes.DeadlineExceeded // of the last try
-	unclear := false               // an earlier try may have come through
+	inDoubt := false               // an earlier try may have been accepted
 	for {
 		left := time.Until(r.answerBy)
 		if left <= 0 {
@@ -71,34 +72,34 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			return r.answer, job.Accepted, true
 		case codes.NotFound:
 			w.log.Debug("job_gone", r.fields(code)...)
-			if !unclear {
+			if !inDoubt {
 				return r.answer, job.NotFound, true
 			}
-			return r.answer, job.Accepted, true // the earlier try came through, as far as can be known
+			return r.answer, job.Accepted, true // the earlier try was accepted, as far as can be known
 		case codes.FailedPrecondition:
-			// The job failed meanwhile. It comes again when that is mended.
+			// The job failed meanwhile. It comes again when its incident is resolved.
 			w.log.Info("answer_not_taken", r.fields(code)...)
 			return r.answer, job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
-			if unclear || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
+			if inDoubt || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
 				return r.answer, job.Unknown, true
 			}
 			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
 			continue
 		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // the gateway has not passed it on
 		default:
-			unclear = true
+			inDoubt = true
 		}
 		if w.answering.Err() != nil {
 			return r.answer, job.Unknown, false
 		}
-		sleep(w.answering, min(pause.next(), left))
+		outage.Sleep(w.answering, min(backoff.Next(), left))
 	}
 }
 
-// fields are what is logged of an answer that did not simply succeed: of the gateway's reason the code only, because
-// its text may repeat the answer.
+// fields are logged with an answer that did not simply succeed: of the gateway's reason only the code, because its text may
+// repeat the answer.
 func (r reply) fields(code codes.Code) []zap.Field {
 	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind()), zap.Stringer("code", code))
 }
@@ -124,5 +125,5 @@ func (w *Worker) send(r reply, limit time.Duration) codes.Code {
 	return status.Code(err)
 }
 
-// text makes a string fit for the wire, where one that is not UTF-8 would fail each time it is sent.
+// text replaces what is not UTF-8, which would fail each time it is sent.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,7 +1,7 @@
-// Package zeebe is the worker's side of a Zeebe broker: it connects, takes jobs, hands them to a [job.Handler], reports
-// the answers, deploys models and looks at the cluster. It knows jobs, not claims.
+// Package zeebe is the worker's side of a Zeebe broker: it connects, takes jobs, calls a [job.Handler], sends its answers,
+// deploys models and queries the cluster's state. It knows jobs, not claims.
 //
-// It speaks to the gateway by the generated stubs and keeps the job loop in its own hands; docs/decisions.md says why.
+// It calls the gateway by the generated stubs and has its own job loop; docs/decisions.md says why.
 package zeebe
 
 import (
@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 // Client is a connection to a Zeebe gateway. It is safe for concurrent use.
@@ -27,9 +29,9 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// rest waits for d, or until a connection that is lost is there again, or ctx ends. It is never less than the least pause:
+// awaitConnection waits for d, or until a lost connection is back, or ctx ends. It waits for the shortest pause at least:
 // the first call of a connection can fail before the connection counts as ready.
-func (c *Client) rest(ctx context.Context, d time.Duration) {
+func (c *Client) awaitConnection(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	state := c.conn.GetState()
@@ -37,13 +39,13 @@ func (c *Client) rest(ctx context.Context, d time.Duration) {
 		<-ctx.Done()
 		return
 	}
-	sleep(ctx, pollPauseMin)
+	outage.Sleep(ctx, pollBackoff.Min)
 	for state = c.conn.GetState(); state != connectivity.Ready && c.conn.WaitForStateChange(ctx, state); {
 		state = c.conn.GetState()
 	}
 }
 
-// Topology is what the gateway knows of its cluster.
+// Topology is the state of a cluster as its gateway knows it.
 type Topology struct {
 	// Partitions is how many partitions the cluster is set up with, Led how many of them have a healthy leader.
 	Partitions, Led int
@@ -52,7 +54,7 @@ type Topology struct {
 // Healthy reports whether every partition has a healthy leader, so that jobs of all of them can be worked.
 func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partitions }
 
-// Topology asks the gateway for the state of its cluster.
+// Topology queries the gateway for the state of its cluster.
 func (c *Client) Topology(ctx context.Context) (Topology, error) {
 	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
 	if err != nil {
@@ -79,7 +81,7 @@ type Resource struct {
 	Content []byte
 }
 
-// Deployed is one process definition that a deployment made, or found unchanged.
+// Deployed is one process definition that a deployment created, or found unchanged.
 type Deployed struct {
 	// ID is the process id, Resource the name of the file it came from.
 	ID, Resource string
@@ -89,7 +91,7 @@ type Deployed struct {
 	Key int64
 }
 
-// Deploy puts resources on the broker in one deployment: all of them or none.
+// Deploy deploys resources together: all of them or none.
 func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, error) {
 	request := &pb.DeployResourceRequest{Resources: make([]*pb.Resource, len(resources))}
 	for i, r := range resources {
@@ -118,14 +120,14 @@ type Message struct {
 	Variables string
 }
 
-// PublishMessage hands a message to the process instances that wait for it at this moment: where none does, it is gone, and
-// nobody is told. A gateway that is too busy is asked again until ctx ends; no other failure is tried again, for the
-// message may have come through.
+// PublishMessage delivers a message to the process instances that wait for it at this moment; if none does, it is lost
+// without an error. It tries again until ctx ends while the gateway is too busy, and after no other failure, because the
+// message may have been delivered.
 func (c *Client) PublishMessage(ctx context.Context, m Message) error {
 	request := &pb.PublishMessageRequest{
 		Name: text(m.Name), CorrelationKey: text(m.CorrelationKey), MessageId: text(m.ID), Variables: text(m.Variables),
 	}
-	pause := backoff{least: answerPauseMin, most: answerPauseMax}
+	backoff := answerBackoff
 	for {
 		_, err := c.gateway.PublishMessage(ctx, request)
 		if err == nil {
@@ -134,6 +136,6 @@ func (c *Client) PublishMessage(ctx context.Context, m Message) error {
 		if status.Code(err) != codes.ResourceExhausted || ctx.Err() != nil {
 			return fmt.Errorf("publish the message %s: %w", m.Name, err)
 		}
-		sleep(ctx, pause.next())
+		outage.Sleep(ctx, backoff.Next())
 	}
 }

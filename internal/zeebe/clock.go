@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -10,53 +11,49 @@ import (
 )
 
 const (
-	// toldSkew is the difference between the clocks from which on the log warns of it. Decisions go on: a wait is a
-	// duration on the broker's clock.
-	toldSkew = 5 * time.Minute
-	// maxClockSkew is the default of the difference from which on no job is decided.
-	maxClockSkew = 24 * time.Hour
+	// warnSkew is the skew from which on the log warns. Decisions go on: a wait is a duration on the broker's clock.
+	warnSkew = 5 * time.Minute
+	// defaultMaxSkew is the skew from which on no job is decided, unless NewClock is given another one.
+	defaultMaxSkew = 24 * time.Hour
 	// lastMilli is the last millisecond of the year 9999.
 	lastMilli = 253402300799999
 )
 
-// Clock compares this host's clock with the broker's, which tells its time by the end of the lock of a job. One Clock
-// serves all workers of a process. It is made by NewClock.
+// Clock compares this host's clock with the broker's, whose time shows in the end of a job's lock. One Clock serves all
+// workers of a process. It is made by NewClock.
 type Clock struct {
 	max   time.Duration
 	now   func() time.Time
 	log   *zap.Logger
-	known chan struct{} // closed when the broker has told its time
+	known chan struct{} // closed when the broker's time is known
 
 	mu     sync.Mutex
-	broker time.Time     // as it was told last
+	broker time.Time     // as last observed
 	seen   time.Time     // when, with this process's monotonic clock
 	skew   time.Duration // the broker's clock less the host's, then
-	state  clockState    // as it was logged last
+	state  clockState    // as last logged
 }
 
-// clockState is how far the clocks differ.
+// clockState grades how far the clocks differ.
 type clockState uint8
 
 const (
 	clockRight  clockState = iota
-	clockSkewed            // by more than toldSkew
-	clockWrong             // by more than the most that is allowed
+	clockSkewed            // by more than warnSkew
+	clockWrong             // by more than is allowed
 )
 
-// NewClock returns a clock that has not heard of the broker's time. most is the difference from which on no job is
-// decided, one day where it is 0. The host's time comes from now, which must have a monotonic reading as [time.Now] has.
-func NewClock(most time.Duration, now func() time.Time, log *zap.Logger) *Clock {
-	if most <= 0 {
-		most = maxClockSkew
-	}
-	return &Clock{max: most, now: now, log: log, known: make(chan struct{})}
+// NewClock returns a clock that does not know the broker's time yet. maxSkew is the skew from which on no job is decided;
+// zero is one day. The host's time comes from now, which must have a monotonic reading as [time.Now] has.
+func NewClock(maxSkew time.Duration, now func() time.Time, log *zap.Logger) *Clock {
+	return &Clock{max: cmp.Or(max(maxSkew, 0), defaultMaxSkew), now: now, log: log, known: make(chan struct{})}
 }
 
-// Known returns a channel that is closed when the broker has told its time for the first time.
+// Known returns a channel that is closed when the broker's time is known for the first time.
 func (c *Clock) Known() <-chan struct{} { return c.known }
 
-// Broker returns the broker's time now: as it was told last, and what has passed since on the monotonic clock. It is the
-// zero time where the broker has not told it.
+// Broker returns the broker's time now: as last observed, plus what has passed since on the monotonic clock. It is zero if
+// the broker's time is not known.
 func (c *Clock) Broker() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,15 +67,15 @@ func (c *Clock) at(now time.Time) time.Time {
 	return c.broker.Add(now.Sub(c.seen))
 }
 
-// Skew returns how far the broker's clock was ahead of the host's when it was told last, and whether it ever was.
+// Skew returns how far the broker's clock was ahead of the host's when last observed, and whether it ever was observed.
 func (c *Clock) Skew() (skew time.Duration, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.skew, !c.seen.IsZero()
 }
 
-// Err returns why no job is decided: the clocks differ too much. It is nil where the broker's time is not known. It ends
-// with the first batch that shows a right clock, or as soon as the host's own clock is set right.
+// Err returns an error while the clocks differ too much to decide a job, and nil while the broker's time is not known. The
+// error ends with the first batch that shows a right clock, or as soon as the host's own clock is set right.
 func (c *Clock) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +88,7 @@ func (c *Clock) Err() error {
 		"(RETRY_MAX_CLOCK_SKEW=%v allows for clocks that are moved on purpose)", now.UTC().Format(layout), c.at(now).UTC().Format(layout), c.max)
 }
 
-// observe takes the broker's time from jobs that came together. An end of a lock that cannot be one tells nothing.
+// observe reads the broker's time from jobs that came together. It ignores a lock's end that cannot be one.
 func (c *Clock) observe(activated []*pb.ActivatedJob, lock time.Duration) {
 	for _, j := range activated {
 		if j.Deadline > 0 && j.Deadline <= lastMilli {
@@ -112,8 +109,8 @@ func (c *Clock) set(broker time.Time) {
 	c.judge(now)
 }
 
-// judge sets the state, and logs a change of it. It goes by the smaller of two differences, the one measured last and the
-// present one, because the monotonic clock of a host that was suspended is behind.
+// judge sets the state, and logs a change of it. It takes the smaller of two skews, the one last observed and the present
+// one, because the monotonic clock of a host that was suspended is behind.
 func (c *Clock) judge(now time.Time) {
 	if c.seen.IsZero() {
 		return
@@ -139,10 +136,10 @@ func (c *Clock) judge(now time.Time) {
 }
 
 func (c *Clock) stateOf(skew time.Duration) clockState {
-	switch {
-	case skew > c.max || skew < -c.max:
+	switch skew = skew.Abs(); {
+	case skew > c.max:
 		return clockWrong
-	case skew > toldSkew || skew < -toldSkew:
+	case skew > warnSkew:
 		return clockSkewed
 	default:
 		return clockRight

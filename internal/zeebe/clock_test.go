@@ -75,7 +75,7 @@ func TestNoJobIsDecidedWhileTheClocksAreADayApart(t *testing.T) {
 			}
 			// Handed back, the jobs can be had at once, and are not taken without end.
 			polls := r.polls()[began:]
-			if n := len(polls); n < int(long/clockPauseMax) || n > 3*int(long/clockPauseMax) {
+			if n := len(polls); n < int(long/clockBackoff.Max) || n > 3*int(long/clockBackoff.Max) {
 				r.Errorf("%v: %d polls in %v", ahead, n, long)
 			}
 			for _, p := range polls[1:] {
@@ -92,7 +92,7 @@ func TestNoJobIsDecidedWhileTheClocksAreADayApart(t *testing.T) {
 			}
 
 			r.gateway.ClockAhead(0)
-			r.advance(clockPauseMax + time.Second)
+			r.advance(clockBackoff.Max + time.Second)
 			r.wantCounts(gatewaytest.Counts{Completed: 40})
 			if err := clock.Err(); err != nil || handled.Load() != 40 || logs.FilterMessage("clock_better").Len() != 1 {
 				r.Errorf("%v: with a right clock %d jobs are handled, %v", ahead, handled.Load(), err)

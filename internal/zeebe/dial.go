@@ -1,41 +1,46 @@
 package zeebe
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
-	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+
+	"hospital.example/analyze-retry/internal/loopback"
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// Config says how to reach a gateway. The environment variables named are those by which Zeebe's own clients are
-// set up; they are named here so that a fault can name them.
+// Config configures the connection to a gateway. The environment variables are those of Zeebe's own clients, by which
+// errors name the settings.
 type Config struct {
 	// Address is the gateway's host:port (ZEEBE_ADDRESS).
 	Address string
 	// Plaintext turns TLS off (ZEEBE_INSECURE_CONNECTION).
 	Plaintext bool
-	// CACertPath is a PEM file of the authorities to trust; without it, those of the system (ZEEBE_CA_CERTIFICATE_PATH).
+	// CACertPath is a PEM file of the authorities to trust; empty for those of the system (ZEEBE_CA_CERTIFICATE_PATH).
 	CACertPath string
 	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the proxy in front
 	// of it (ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH). Both or neither.
 	ClientCertPath, ClientKeyPath string
-	// OverrideAuthority is the host name to ask for and to find in the gateway's certificate, where it is not the one
-	// of the address (ZEEBE_OVERRIDE_AUTHORITY).
+	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that of the
+	// address (ZEEBE_OVERRIDE_AUTHORITY).
 	OverrideAuthority string
-	// OAuth is nil where the gateway asks for no token.
+	// OAuth is nil if the gateway requires no token.
 	OAuth *OAuthConfig
 }
 
 const (
 	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that travel
-	// at different speeds. A dead connection is noticed sooner by the polls, which end every few seconds.
+	// at different speeds. The polls, which end every few seconds, notice a dead connection sooner.
 	keepAlive        = 35 * time.Second
 	keepAliveTimeout = 10 * time.Second
 
@@ -43,26 +48,26 @@ const (
 	reconnectMin, reconnectMax = 50 * time.Millisecond, 5 * time.Second
 
 	// maxReceive is far above what a gateway sends (4 MiB by default), because a batch that is refused here stays
-	// locked and is seen by nobody.
+	// locked unnoticed.
 	maxReceive = 64 << 20
 )
 
-// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later; a faulty
-// configuration is an error that tells all its faults, one a line.
+// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its error names
+// everything that is wrong with the configuration, one fault a line.
 func Dial(c Config) (*Client, error) { return dial(c) }
 
-// dial lets tests connect by a pipe.
+// dial also takes options with which tests connect through a pipe.
 func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
-	credentials, err := c.transport()
+	security, err := c.transport()
 	if err := errors.Join(err, c.checkSecrets()); err != nil {
 		return nil, err
 	}
 	options := []grpc.DialOption{
-		grpc.WithTransportCredentials(credentials),
+		grpc.WithTransportCredentials(security),
 		grpc.WithUserAgent("analyze-retry"),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: keepAliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           grpcbackoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
+			Backoff:           backoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
 			MinConnectTimeout: reconnectMax,
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
@@ -73,7 +78,8 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
 	if c.OAuth != nil {
-		options = append(options, newTokens(*c.OAuth, c.Plaintext).dialOptions()...)
+		t := newTokens(*c.OAuth, c.Plaintext)
+		options = append(options, grpc.WithPerRPCCredentials(t), grpc.WithStatsHandler(t))
 	}
 	options = append(options, extra...)
 	conn, err := grpc.NewClient("dns:///"+c.Address, options...)
@@ -83,31 +89,44 @@ func dial(c Config, extra ...grpc.DialOption) (*Client, error) {
 	return &Client{conn, pb.NewGatewayClient(conn)}, nil
 }
 
-// checkSecrets refuses to send a token or the client secret where others can read it. Whoever reads the configuration
-// checks it for that too, with all else that can be wrong there; but a secret that got out cannot be taken back, so this
-// holds for every caller.
+// transport returns no security, or TLS 1.2 or newer.
+func (c Config) transport() (credentials.TransportCredentials, error) {
+	if c.Plaintext {
+		return insecure.NewCredentials(), nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	var authorities, certificate error
+	if c.CACertPath != "" {
+		var err error
+		if config.RootCAs, err = readfile.Authorities(c.CACertPath); err != nil {
+			authorities = fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err)
+		}
+	}
+	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
+		pair, err := readfile.Pair(c.ClientCertPath, c.ClientKeyPath)
+		if err != nil {
+			certificate = fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return credentials.NewTLS(config), errors.Join(authorities, certificate)
+}
+
+// checkSecrets refuses to send a token or the client secret where others can read it. The settings are checked for that
+// too, with everything else; but a secret that got out cannot be taken back, so this holds for every caller.
 func (c Config) checkSecrets() error {
 	if c.OAuth == nil {
 		return nil
 	}
 	var token, secret error
-	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, where that is no address
-	if c.Plaintext && !isLoopback(host) {
+	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, if that is no address
+	if c.Plaintext && !loopback.Is(host) {
 		token = fmt.Errorf("ZEEBE_INSECURE_CONNECTION=true: refusing to send a token over plaintext to a host that is not loopback (%s)", host)
 	}
 	u, err := url.Parse(c.OAuth.TokenURL)
-	if err != nil || u.Scheme != "https" && !isLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "https" && !loopback.Is(u.Hostname()) {
 		// Without the URL, which may hold a password.
 		secret = errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret without TLS to a host that is not loopback")
 	}
 	return errors.Join(token, secret)
-}
-
-// isLoopback reports whether what is sent to the host does not leave this machine.
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }

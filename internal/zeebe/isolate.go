@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 // A gateway of Zeebe 8.5 cannot deliver a variable that is nested a thousand levels deep. A poll that fetches one is
@@ -17,24 +18,25 @@ import (
 // job stops a job type for good.
 //
 // Isolation finds that job. Jobs are activated lowest key first, and a poll that fetches no variable is always
-// answered: it tells the key of the job that is next. That job is handed back, and then one job is polled for, this time
-// with its variables. Where that poll is lost, the job that was next is locked, and can be failed by its key.
+// answered: it shows the key of the job that is next. That job is released, and then one job is polled for, this time
+// with its variables. If that poll is lost, the job that was next is locked, and can be failed by its key.
 //
 // A cluster of several partitions has as many jobs that are next, and the gateway begins each poll with another
-// partition, so all of them are looked at before the poll, and after it only the one that was taken is locked. Another
+// partition, so all of them are peeked at before the poll, and after it only the one that was taken is locked. Another
 // worker may have taken a job in between, so a job is blamed only when this happens twice; an innocent one would have
 // been worked by then.
 
 const (
 	// noVariable is a name that no process variable has.
 	noVariable = "analyze-retry: none"
-	// prompt is how quick the broker must be just before a poll is lost for the loss to be a job's fault.
-	prompt = pollMargin / 4
+	// settleTimeout bounds the calls about one job. A broker that is slower than that may have lost a poll by itself, and
+	// not because of a job.
+	settleTimeout = pollMargin / 4
 	// sweep is how late a broker may notice that a lock is over.
 	sweep = 2 * time.Second
 )
 
-// isolate takes jobs one by one, and looks at each before, until all jobs that were lost have come by once more.
+// isolate takes jobs one by one, and peeks at each before, until all jobs that were lost have come by once more.
 func (w *Worker) isolate(ctx context.Context) {
 	w.log.Warn("poll_lost", zap.String("detail",
 		"the gateway answers, but not this poll: jobs are taken one by one to find the one that it cannot deliver"))
@@ -42,11 +44,11 @@ func (w *Worker) isolate(ctx context.Context) {
 	comeBack := lock + sweep
 	suspects := map[int64]bool{}
 	for end := time.Now().Add(comeBack); time.Now().Before(end) && w.opt.Hold(ctx) == nil && w.opt.Clock.Err() == nil && ctx.Err() == nil; {
-		next := w.look(ctx)
+		next := w.peek(ctx)
 		if len(next) == 0 {
 			continue
 		}
-		if _, err := w.ask(ctx, poll{1, w.opt.FetchVariables, atOnce, lock}, w.accept); errors.Is(err, errLost) {
+		if _, err := w.poll(ctx, pollRequest{1, w.opt.FetchVariables, noWait, lock}, w.accept); errors.Is(err, errLost) {
 			for _, j := range next {
 				if locked := time.Now(); w.isLocked(ctx, j) {
 					w.blame(j, locked, suspects)
@@ -58,12 +60,13 @@ func (w *Worker) isolate(ctx context.Context) {
 	w.log.Info("polling_in_batches_again")
 }
 
-// look returns the job that is next on each partition, without its variables, and leaves it where it was. One that may be
-// another worker's by now is left alone.
-func (w *Worker) look(ctx context.Context) []job.Job {
+// peek returns the job that is next on each partition, without its variables, and releases it. It leaves out those that
+// may be another worker's by now.
+func (w *Worker) peek(ctx context.Context) []job.Job {
+	asked := time.Now()
 	cluster, err := w.client.Topology(ctx)
 	if err != nil {
-		sleep(ctx, w.link.failed(err))
+		outage.Sleep(ctx, w.pollFailed(asked, err))
 		return nil
 	}
 	if _, err := w.slots.wait(ctx, 1); err != nil {
@@ -71,31 +74,31 @@ func (w *Worker) look(ctx context.Context) []job.Job {
 	}
 	var next []job.Job
 	var locked []time.Time // each not before its poll was opened
-	for patience := w.opt.RequestTimeout; len(next) < cluster.Partitions; patience = atOnce {
+	for wait := w.opt.RequestTimeout; len(next) < cluster.Partitions; wait = noWait {
 		opened := time.Now()
-		n, err := w.ask(ctx, poll{1, []string{noVariable}, patience, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
+		n, err := w.poll(ctx, pollRequest{1, []string{noVariable}, wait, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
 			next, locked = append(next, jobs...), append(locked, opened)
 		})
 		if errors.Is(err, errLost) { // no variable was in the way
-			sleep(ctx, w.link.failed(err))
+			outage.Sleep(ctx, w.pollFailed(opened, err))
 		}
 		if n == 0 {
 			break
 		}
 	}
-	var back []job.Job
+	var released []job.Job
 	for i, j := range next {
 		if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"), locked[i]) {
-			back = append(back, j)
+			released = append(released, j)
 		}
 	}
-	return back
+	return released
 }
 
-// isLocked reports whether a job is in some worker's hands. The broker sets a lock anew only where there is one, and does so:
-// it lasts for JobTimeout from now.
+// isLocked reports whether some worker holds a job. The broker extends a lock only if there is one, and does so: it lasts
+// for JobTimeout from now.
 func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
-	ctx, cancel := context.WithTimeout(ctx, prompt)
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	_, err := w.client.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
 		JobKey: j.Key, Timeout: w.opt.JobTimeout.Milliseconds(),
@@ -103,7 +106,7 @@ func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	return err == nil
 }
 
-// blame hands a job back that a lost poll has locked, or makes an incident of it when that happened before.
+// blame releases a job that a lost poll has locked, or makes an incident of it when that happened before.
 func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
 	if !suspects[j.Key] {
 		suspects[j.Key] = true
@@ -115,16 +118,16 @@ func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
 		"correct the variable, then resolve the incident"), locked)
 }
 
-// settle answers a job here and now, and reports whether that worked. If not, the answer is left to the answerers. As any
-// other it is of use only while the lock lasts, which began when the job was locked for us.
+// settle answers a job at once, and reports whether the broker accepted that. If not, it leaves the answer to the
+// answerers. Like any other it may be sent only while the lock lasts, which began when the job was locked for us.
 func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
-	w.slots.take(1)
+	w.slots.acquire(1)
 	r := reply{j, a, w.answerBy(locked)}
 	if left := time.Until(r.answerBy); left > 0 {
-		code := w.send(r, min(prompt, left))
+		code := w.send(r, min(settleTimeout, left))
 		if code == codes.OK {
 			w.opt.Observer.Answered(j.Key, a, job.Accepted)
-			w.slots.give()
+			w.slots.release()
 			return true
 		}
 		w.log.Debug("answer_not_taken_at_once", append(jobFields(j), zap.Stringer("code", code))...)

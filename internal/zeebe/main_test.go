@@ -72,7 +72,7 @@ func (r *rig) connectWithTokensOf(server http.RoundTripper) {
 	_ = r.client.Close()
 	tokens := newTokens(goodOAuth, true)
 	tokens.http.Transport = server
-	r.connect(tokens.dialOptions()...)
+	r.connect(grpc.WithPerRPCCredentials(tokens), grpc.WithStatsHandler(tokens))
 }
 
 // run starts a worker and lets it get as far as it can without time passing.

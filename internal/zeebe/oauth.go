@@ -13,12 +13,12 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/sync/singleflight"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 )
 
-// OAuthConfig says how to get tokens by the client credentials grant.
+// OAuthConfig configures the client credentials grant by which tokens are fetched.
 type OAuthConfig struct {
 	// ClientID and ClientSecret identify this worker (ZEEBE_CLIENT_ID, ZEEBE_CLIENT_SECRET).
 	ClientID, ClientSecret string
@@ -26,20 +26,20 @@ type OAuthConfig struct {
 	TokenURL string
 	// Audience is whom the token is for (ZEEBE_TOKEN_AUDIENCE); may be empty.
 	Audience string
-	// Scope is what the token is to allow (ZEEBE_TOKEN_SCOPE); may be empty.
+	// Scope is what the token allows (ZEEBE_TOKEN_SCOPE); may be empty.
 	Scope string
 }
 
 const (
 	tokenTimeout = 5 * time.Second
-	// tokenPause keeps calls that fail for want of a token from flooding the server that issues them.
+	// tokenPause is the least time between two requests, so that failing calls do not flood the authorization server.
 	tokenPause = time.Second
-	// tokenLife is how long a token is used that does not say when it expires.
+	// tokenLife is how long a token without an expiry is used.
 	tokenLife = 5 * time.Minute
 )
 
-// tokens attaches a token to every call. It keeps the token in memory only, asks for the next one when four fifths of
-// its life are over, and asks once however many calls wait for it.
+// tokens attaches a token to every call. It keeps the token in memory only, fetches the next one when four fifths of its
+// life are over, and fetches it once for all calls that wait.
 type tokens struct {
 	source    clientcredentials.Config
 	http      *http.Client
@@ -48,10 +48,10 @@ type tokens struct {
 
 	mu      sync.Mutex
 	token   string
-	renew   time.Time // when to ask for the next one
+	renew   time.Time // when to fetch the next one
 	expires time.Time
-	asked   time.Time // when it was last asked for one
-	failed  error     // what came of that, if no token did
+	fetched time.Time // when one was last fetched
+	failed  error     // why that failed, if it did
 }
 
 func newTokens(c OAuthConfig, plaintext bool) *tokens {
@@ -63,7 +63,7 @@ func newTokens(c OAuthConfig, plaintext bool) *tokens {
 		},
 		http: &http.Client{
 			Timeout: tokenTimeout,
-			// Asked a few times an hour, the server need not hold a connection open.
+			// For a few requests an hour the server need not hold a connection open.
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true},
 			// A redirect would carry the secret to another place.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -79,53 +79,29 @@ func newTokens(c OAuthConfig, plaintext bool) *tokens {
 	return t
 }
 
-// dialOptions let every call of a connection carry a token and have the token replaced that the gateway refuses.
-func (t *tokens) dialOptions() []grpc.DialOption {
-	return []grpc.DialOption{
-		grpc.WithPerRPCCredentials(t),
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn,
-			invoke grpc.UnaryInvoker, options ...grpc.CallOption,
-		) error {
-			err := invoke(ctx, method, request, response, conn, options...)
-			t.note(err)
-			return err
-		}),
-		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
-			open grpc.Streamer, options ...grpc.CallOption,
-		) (grpc.ClientStream, error) {
-			stream, err := open(ctx, desc, conn, method, options...)
-			if err != nil {
-				return nil, err
-			}
-			return notedStream{stream, t}, nil
-		}),
+// HandleRPC implements [stats.Handler]. It has a token replaced that the gateway refuses, for example because the keys that
+// signed it were changed.
+func (t *tokens) HandleRPC(_ context.Context, s stats.RPCStats) {
+	if end, ok := s.(*stats.End); ok && status.Code(end.Error) == codes.Unauthenticated {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.renew = time.Time{}
 	}
 }
 
-// notedStream takes note of how a stream ends. That shows where its messages are received, not where it is opened.
-type notedStream struct {
-	grpc.ClientStream
-	tokens *tokens
-}
+// TagRPC implements [stats.Handler].
+func (t *tokens) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
 
-// RecvMsg receives a message, or how the stream ended.
-func (s notedStream) RecvMsg(m any) error {
-	err := s.ClientStream.RecvMsg(m)
-	s.tokens.note(err)
-	return err
-}
+// TagConn implements [stats.Handler].
+func (t *tokens) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
-// note takes note of how a call ended.
-func (t *tokens) note(err error) {
-	if status.Code(err) == codes.Unauthenticated {
-		t.reject()
-	}
-}
+// HandleConn implements [stats.Handler].
+func (t *tokens) HandleConn(context.Context, stats.ConnStats) {}
 
-// RequireTransportSecurity lets gRPC itself refuse plaintext, save to this machine.
+// RequireTransportSecurity implements [credentials.PerRPCCredentials]: gRPC itself refuses plaintext, except to this machine.
 func (t *tokens) RequireTransportSecurity() bool { return !t.plaintext }
 
-// GetRequestMetadata is called for every call.
+// GetRequestMetadata implements [credentials.PerRPCCredentials].
 func (t *tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, err := t.get(ctx)
 	if err != nil {
@@ -135,12 +111,12 @@ func (t *tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {
-	token, ask, err := t.known(time.Now())
-	if !ask {
+	token, due, err := t.current(time.Now())
+	if !due {
 		return token, err
 	}
 	fetched := t.flight.DoChan("", func() (any, error) { return t.fetch() })
-	if token != "" { // good for a while: no call waits for the next one
+	if token != "" { // still valid: no call waits for the next one
 		return token, nil
 	}
 	select {
@@ -156,47 +132,39 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	}
 }
 
-// known returns what there is without asking, the token or else the fault of a moment ago, and whether to ask.
-func (t *tokens) known(now time.Time) (token string, ask bool, err error) {
+// current returns the valid token, or else the error of a moment ago, and whether the next token is due.
+func (t *tokens) current(now time.Time) (token string, due bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ask = !now.Before(t.renew) && !now.Before(t.asked.Add(tokenPause))
+	due = !now.Before(t.renew) && !now.Before(t.fetched.Add(tokenPause))
 	if now.Before(t.expires) {
-		return t.token, ask, nil
+		return t.token, due, nil
 	}
-	return "", ask || t.failed == nil, t.failed
+	return "", due || t.failed == nil, t.failed
 }
 
-// fetch asks for a token.
 func (t *tokens) fetch() (string, error) {
-	if token, ask, err := t.known(time.Now()); !ask { // another flight has just landed
+	if token, due, err := t.current(time.Now()); !due { // another flight has just landed
 		return token, err
 	}
 	fresh, err := t.source.Token(context.WithValue(context.Background(), oauth2.HTTPClient, t.http))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.asked = time.Now()
+	t.fetched = time.Now()
 	if err != nil {
-		t.failed = status.Error(codes.Unauthenticated, "no token: "+tokenFault(err))
+		t.failed = status.Error(codes.Unauthenticated, "no token: "+tokenError(err))
 		return "", t.failed
 	}
 	life := tokenLife
 	if !fresh.Expiry.IsZero() {
-		life = fresh.Expiry.Sub(t.asked)
+		life = fresh.Expiry.Sub(t.fetched)
 	}
-	t.token, t.renew, t.expires, t.failed = fresh.AccessToken, t.asked.Add(life*4/5), t.asked.Add(life), nil
+	t.token, t.renew, t.expires, t.failed = fresh.AccessToken, t.fetched.Add(life*4/5), t.fetched.Add(life), nil
 	return t.token, nil
 }
 
-// reject has a token replaced that the gateway refuses, for example because the keys were changed that signed it.
-func (t *tokens) reject() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.renew = time.Time{}
-}
-
-// tokenFault says why there is no token in words that cannot hold the secret: the server's answer may repeat it.
-func tokenFault(err error) string {
+// tokenError returns why there is no token, without the server's own words: they may repeat the secret.
+func tokenError(err error) string {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		standard := []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
 		if slices.Contains(standard, refused.ErrorCode) {

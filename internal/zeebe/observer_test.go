@@ -97,8 +97,8 @@ func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
 		r.add(20)
 		r.run(Options{Observer: seen})
 		r.advance(2 * time.Minute)
-		if r.worker.InHand() != 0 {
-			r.Errorf("%d jobs are in hand, want none", r.worker.InHand())
+		if r.worker.ActiveJobs() != 0 {
+			r.Errorf("%d jobs are active, want none", r.worker.ActiveJobs())
 		}
 		if _, err := r.end(); err != nil {
 			r.Fatal(err)
@@ -117,33 +117,21 @@ func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
 	})
 }
 
-func TestEveryActivatedJobIsCounted(t *testing.T) {
+func TestJobsAreActiveUntilTheyAreAnswered(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		seen := &watcher{}
+		held, seen := newGate(), &watcher{}
 		r.add(5)
-		r.run(Options{Observer: seen})
-		r.advance(time.Second)
-		if _, err := r.end(); err != nil {
-			r.Fatal(err)
-		}
-		if seen.activated != 5 {
-			r.Errorf("%d jobs were counted, want 5", seen.activated)
-		}
-	})
-}
-
-func TestAJobIsInHandUntilItIsAnswered(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		held := newGate()
-		r.add(5)
-		r.run(Options{Handler: held})
-		if n := r.worker.InHand(); n != 5 {
-			r.Errorf("%d jobs are in hand, want 5", n)
+		r.run(Options{Handler: held, Observer: seen})
+		if n := r.worker.ActiveJobs(); n != 5 {
+			r.Errorf("%d jobs are active, want 5", n)
 		}
 		close(held.open)
 		r.advance(time.Second)
-		if n := r.worker.InHand(); n != 0 {
-			r.Errorf("%d jobs are in hand when all are answered", n)
+		if n := r.worker.ActiveJobs(); n != 0 {
+			r.Errorf("%d jobs are active when all are answered", n)
+		}
+		if _, err := r.end(); err != nil || seen.activated != 5 {
+			r.Errorf("%d jobs were counted as activated, want 5; %v", seen.activated, err)
 		}
 	})
 }

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 const (
@@ -18,87 +20,87 @@ const (
 	pollMargin = 2 * time.Second
 	// pollGrace is how late the gateway may answer a poll when the worker stops.
 	pollGrace = 250 * time.Millisecond
-	// pollRest keeps a gateway that answers empty polls at once, its long polling being off, from being asked without end.
+	// pollRest is the least time between empty polls, for a gateway whose long polling is off.
 	pollRest = 100 * time.Millisecond
-
-	// With the wait between two dials (reconnectMax) this bounds how long a gateway that is back waits for its first poll: 10
-	// seconds at most.
-	pollPauseMin, pollPauseMax = 50 * time.Millisecond, 3 * time.Second
+	// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now and then.
+	lostAfter = time.Second
 
 	// defaultTenant is where all jobs are on a cluster without tenants.
 	defaultTenant = "<default>"
 
-	// While the clocks differ too much for a decision, one job is taken now and then, to see whether they still do.
-	clockPauseMin, clockPauseMax = time.Second, 10 * time.Second
-
-	// atOnce is the patience of a poll that takes the jobs there are and does not wait for any.
-	atOnce = -time.Millisecond
+	// noWait is the wait of a poll that takes the jobs there are and does not wait for any.
+	noWait = -time.Millisecond
 )
 
-// errLost is a poll that the gateway did not answer in time, although it answers other calls.
-var errLost = errors.New("poll lost")
+var (
+	// pollBackoff, with the wait between two dials (reconnectMax), bounds how long a gateway that is back waits for its
+	// first poll: 10 seconds at most.
+	pollBackoff = outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second}
+	// clockBackoff paces the polls for one job that show whether the clocks still differ too much for a decision.
+	clockBackoff = outage.Backoff{Min: time.Second, Max: 10 * time.Second}
 
-// poll is what one poll asks for: at most so many jobs, with these variables, waited for so long, locked for so long.
-type poll struct {
-	max            int
-	fetch          []string
-	patience, lock time.Duration
+	// errLost is a poll that the gateway did not answer in time, although it answers other calls.
+	errLost = errors.New("poll lost")
+)
+
+// pollRequest is what one poll asks for: at most so many jobs, with these variables, waited for so long, locked for so
+// long.
+type pollRequest struct {
+	max        int
+	fetch      []string
+	wait, lock time.Duration
 }
 
 // pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a failure, does not
 // wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
-	w.link.good = time.Now()
-	pause := backoff{least: pollPauseMin, most: pollPauseMax}
-	wrongClock := backoff{least: clockPauseMin, most: clockPauseMax}
-	for patience := atOnce; ; {
+	released, wrongClock := pollBackoff, clockBackoff
+	for wait := noWait; ; {
 		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
 		// for the time until the next batch is there.
 		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive*7/10))
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
-		switch w.lately.Swap(nothing) {
-		case declined:
-			sleep(ctx, pause.next()) // the same jobs would come back at once, without end
-		case worked:
-			pause.reset()
+		switch w.lastBatch.Swap(noBatch) {
+		case batchReleased:
+			outage.Sleep(ctx, released.Next()) // the same jobs would come back at once, without end
+		case batchAnswered:
+			released.Reset()
 		}
 		if w.opt.Clock.Err() == nil {
-			wrongClock.reset()
+			wrongClock.Reset()
 		} else {
-			// What was handed back can be had at once. One job shows the time as well as many do.
-			sleep(ctx, wrongClock.next())
+			// Released jobs can be taken again at once. One job shows the time as well as many do.
+			outage.Sleep(ctx, wrongClock.Next())
 			free = 1
 			if ctx.Err() != nil {
 				return
 			}
 		}
-		_, err = w.ask(ctx, poll{free, w.opt.FetchVariables, patience, w.opt.JobTimeout}, w.accept)
+		_, err = w.poll(ctx, pollRequest{free, w.opt.FetchVariables, wait, w.opt.JobTimeout}, w.accept)
+		wait = noWait
 		switch {
 		case err == nil:
-			patience = w.opt.RequestTimeout
+			wait = w.opt.RequestTimeout
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
-			patience = atOnce
-		default:
-			patience = atOnce
 		}
 	}
 }
 
-// ask polls once, takes note of how that went and, if it failed, pauses. Jobs are passed on as they come, also those of
-// a poll that fails then.
-func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, []job.Job)) (received int, err error) {
+// poll polls once, notes how that went and, if it failed, pauses. It passes jobs on as they come, also those of a poll that
+// fails later.
+func (w *Worker) poll(ctx context.Context, p pollRequest, accept func(context.Context, []job.Job)) (received int, err error) {
 	opened := time.Now()
-	due := opened.Add(max(p.patience, 0))
+	due := opened.Add(max(p.wait, 0))
 	received, err = w.receive(ctx, p, due, accept)
 	switch {
 	case err == nil:
 		w.opt.Observer.Polled(codes.OK.String())
-		w.link.succeeded()
-		if received == 0 && p.patience != atOnce {
-			sleep(ctx, time.Until(opened.Add(pollRest)))
+		w.pollSucceeded()
+		if received == 0 && p.wait != noWait {
+			outage.Sleep(ctx, time.Until(opened.Add(pollRest)))
 		}
 		return received, nil
 	case ctx.Err() != nil:
@@ -108,15 +110,33 @@ func (w *Worker) ask(ctx context.Context, p poll, accept func(context.Context, [
 	if status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
-	w.client.rest(ctx, w.link.failed(err))
+	w.client.awaitConnection(ctx, w.pollFailed(opened, err))
 	return received, err
 }
 
-// receive polls once and passes the jobs on. The poll is due when the gateway's own patience with it is over.
+func (w *Worker) pollSucceeded() {
+	if back, reached := w.gateway.Succeeded(), w.reached.Swap(true); !back && !reached {
+		w.log.Info("gateway_connected")
+	}
+}
+
+// pollFailed returns how long to pause before the next poll.
+func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
+	s := status.Convert(err)
+	fields := []zap.Field{zap.Stringer("code", s.Code())}
+	switch s.Code() {
+	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied:
+		// The text is about the connection or the worker, never about a job.
+		fields = append(fields, zap.String("reason", s.Message()))
+	}
+	return w.gateway.Failed(opened, err, fields...)
+}
+
+// receive polls once and passes the jobs on. The poll is due when the gateway's own wait for jobs is over.
 //
 // A worker that stops does not cancel an open poll: a gateway that has just sent jobs does not notice, and they stay
 // locked without anybody to work them. On a real broker under load that was so at one stop in forty.
-func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
+func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
 	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
@@ -128,7 +148,7 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 		Timeout:           p.lock.Milliseconds(),
 		MaxJobsToActivate: int32(p.max), //nolint:gosec // a number of slots
 		FetchVariable:     p.fetch,
-		RequestTimeout:    p.patience.Milliseconds(),
+		RequestTimeout:    p.wait.Milliseconds(),
 		TenantIds:         []string{defaultTenant},
 	})
 	if err != nil {
@@ -152,7 +172,7 @@ func (w *Worker) receive(ctx context.Context, p poll, due time.Time, accept func
 	}
 }
 
-// gatewayAnswers reports whether the gateway answers a question that no job can be in the way of.
+// gatewayAnswers reports whether the gateway answers a call that no job can be in the way of.
 func (w *Worker) gatewayAnswers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pollMargin)
 	defer cancel()
@@ -178,18 +198,17 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	return jobs
 }
 
-// accept takes jobs in hand and sets them to work. Those that come when the worker is to stop are handed back, and so are
-// those of a broker whose clock is too far from this host's.
+// accept sets jobs to work. It releases those that come when the worker is to stop, and those of a broker whose clock
+// differs too much from this host's.
 func (w *Worker) accept(ctx context.Context, jobs []job.Job) {
-	w.slots.take(len(jobs))
+	w.slots.acquire(len(jobs))
 	b := batch{jobs, w.answerBy(time.Now())}
 	switch {
 	case ctx.Err() != nil:
 		w.release(b, stopping)
-		return
 	case w.opt.Clock.Err() != nil:
 		w.release(b, clocksDiffer)
-		return
+	default:
+		w.batches.Go(func() { w.work(b) })
 	}
-	w.keepers.Go(func() { w.work(b) })
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -51,7 +52,7 @@ func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
 		for range 60 {
 			r.advance(30 * time.Millisecond)
 			if n := r.gateway.Counts().Locked; n > 10 {
-				r.Fatalf("%d jobs in hand, want 10 at most", n)
+				r.Fatalf("%d active jobs, want 10 at most", n)
 			}
 		}
 		r.wantCounts(gatewaytest.Counts{Completed: 95})
@@ -131,7 +132,7 @@ func TestEveryFailedPollIsFollowedByAGrowingPause(t *testing.T) {
 				wantPauses(r.T, r.gateway.Calls(gatewaytest.ActivateJobs))
 
 				r.gateway.Heal()
-				r.advance(pollPauseMax)
+				r.advance(pollBackoff.Max)
 				healed := len(r.polls())
 				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: code})
 				r.advance(15 * time.Second) // the open poll ends, the pauses begin again
@@ -153,7 +154,7 @@ func wantPauses(t *testing.T, calls []gatewaytest.Call) {
 		if pause < bound/2 || pause > bound {
 			t.Errorf("pause %d is %v, want %v to %v", i+1, pause, bound/2, bound)
 		}
-		bound = min(2*bound, pollPauseMax)
+		bound = min(2*bound, pollBackoff.Max)
 	}
 }
 
@@ -205,21 +206,10 @@ func TestAHandlerThatHandsJobsBackIsGivenThemMoreAndMoreSlowly(t *testing.T) {
 		for i := len(released) - 3; i < len(released); i++ {
 			longest = max(longest, released[i].At.Sub(released[i-1].At))
 		}
-		if longest < pollPauseMax/2 {
-			r.Errorf("the last pauses are at most %v, want at least %v", longest, pollPauseMax/2)
+		if longest < pollBackoff.Max/2 {
+			r.Errorf("the last pauses are at most %v, want at least %v", longest, pollBackoff.Max/2)
 		}
 	})
-}
-
-func TestPausesDifferFromWorkerToWorker(t *testing.T) {
-	pauses := map[time.Duration]bool{}
-	for range 100 {
-		b := backoff{least: pollPauseMin, most: pollPauseMax}
-		pauses[b.next()] = true
-	}
-	if len(pauses) < 90 {
-		t.Errorf("%d different pauses among 100 workers", len(pauses))
-	}
 }
 
 func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
@@ -250,4 +240,63 @@ func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestALostGatewayIsLoggedOnceAndOnceWhenItIsBack(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{})
+		if !r.worker.Connected() {
+			r.Error("an idle worker is not connected at once")
+		}
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.advance(5 * time.Minute)
+		if r.worker.Connected() {
+			r.Error("connected although no poll comes through")
+		}
+		if n := r.logged(zapcore.WarnLevel, "gateway_lost"); n != 1 || r.logs.Len() != 2 {
+			r.Errorf("logged as lost %d times: %v", n, r.logs.All())
+		}
+		if code := r.logs.FilterMessageSnippet("gateway_lost").All()[0].ContextMap()["code"]; code != "Unavailable" {
+			r.Errorf("lost with code %v", code)
+		}
+		r.gateway.Heal()
+		r.advance(pollBackoff.Max)
+		back := r.logs.FilterMessage("gateway_back").All()
+		if len(back) != 1 || r.logs.Len() != 3 || !r.worker.Connected() {
+			r.Fatalf("logged as back %d times: %v", len(back), r.logs.All())
+		}
+		if away := back[0].ContextMap()["awayFor"].(time.Duration); away < 4*time.Minute || away > 6*time.Minute {
+			r.Errorf("away for %v, want 5 min", away)
+		}
+	})
+}
+
+func TestARefusalNowAndThenIsNotALoss(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.run(Options{MaxJobsActive: 1})
+		r.add(20)
+		for range 20 {
+			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Code: codes.ResourceExhausted})
+			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Delay: time.Millisecond})
+			if !r.worker.Connected() {
+				r.Fatal("not connected for being refused now and then")
+			}
+			r.advance(500 * time.Millisecond)
+		}
+		r.wantCounts(gatewaytest.Counts{Completed: 20})
+		if r.logs.Len() != 1 {
+			r.Errorf("log has %v", r.logs.All())
+		}
+	})
+}
+
+func TestAWorkerThatStartsBeforeTheGatewaySaysSo(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.PermissionDenied})
+		r.run(Options{})
+		r.advance(time.Minute)
+		if r.logged(zapcore.WarnLevel, "gateway_lost") != 1 || r.logs.Len() != 1 {
+			r.Errorf("log has %v", r.logs.All())
+		}
+	})
 }

@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// slots counts the jobs in hand: received and not yet settled. One goroutine at a time may wait.
+// slots counts the active jobs: received and not yet settled. One goroutine at a time may wait.
 type slots struct {
 	max   int
 	freed chan struct{} // holds one signal, sent when as many are free as are waited for
 
-	mu            sync.Mutex
-	taken, wanted int
+	mu           sync.Mutex
+	used, wanted int
 }
 
 func newSlots(n int) *slots { return &slots{max: n, freed: make(chan struct{}, 1)} }
 
-// take marks n slots as taken.
-func (s *slots) take(n int) {
+// acquire takes n slots, more than are free if need be.
+func (s *slots) acquire(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken += n
+	s.used += n
 }
 
-// give gives one slot back.
-func (s *slots) give() {
+// release frees one slot.
+func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken--
-	if s.max-s.taken == s.wanted {
+	s.used--
+	if s.max-s.used == s.wanted {
 		select {
 		case s.freed <- struct{}{}:
 		default:
@@ -36,18 +36,17 @@ func (s *slots) give() {
 	}
 }
 
-// inHand is how many slots are taken.
-func (s *slots) inHand() int {
+func (s *slots) inUse() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.taken
+	return s.used
 }
 
 // wait waits until n slots or more are free and returns how many are. It fails when ctx ends, or has ended.
 func (s *slots) wait(ctx context.Context, n int) (free int, err error) {
 	for ctx.Err() == nil {
 		s.mu.Lock()
-		free, s.wanted = s.max-s.taken, n
+		free, s.wanted = s.max-s.used, n
 		s.mu.Unlock()
 		if free >= n {
 			return free, nil

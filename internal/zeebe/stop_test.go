@@ -107,7 +107,7 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "40 jobs unanswered") || !strings.Contains(err.Error(), "10s") {
 					r.Errorf("Run returned %v, want the number of locks and for how long", err)
 				}
-				if took != 2*time.Second+lastCall {
+				if took != 2*time.Second+releaseTimeout {
 					r.Errorf("Run returned after %v, want 1 s after the shutdown timeout", took)
 				}
 				if n := len(r.gateway.Calls(gatewaytest.FailJob)); n != 0 {

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -16,13 +17,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-// authority issues the certificates of a test and keeps them in files.
+// authority issues the certificates of a test and keeps them in files. One key is enough for all of them.
 type authority struct {
 	t           *testing.T
 	dir         string
@@ -32,50 +35,35 @@ type authority struct {
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	a.key = newKey(t)
-	a.certificate = a.sign("ca", template, template, a.key, a.key)
-	return a
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key
+	a := &authority{t: t, dir: t.TempDir(), key: key}
+	template := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	a.certificate = template // of itself
+	a.certificate = a.sign("ca", template, time.Hour)
+	return a
 }
 
 // issue makes a certificate for a host name and returns the paths of it and of its key.
 func (a *authority) issue(name string, validFor time.Duration) (certificate, key string) {
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(validFor),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	a.sign(name, template, a.certificate, newKey(a.t), a.key)
+	a.sign(name, &x509.Certificate{
+		DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, validFor)
 	return a.path(name), a.path(name + ".key")
 }
 
 func (a *authority) path(name string) string { return filepath.Join(a.dir, name+".pem") }
 
-func (a *authority) sign(name string, template, parent *x509.Certificate, key, by *ecdsa.PrivateKey) *x509.Certificate {
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-	if err != nil {
+func (a *authority) sign(name string, template *x509.Certificate, validFor time.Duration) *x509.Certificate {
+	template.SerialNumber, template.Subject = big.NewInt(1), pkix.Name{CommonName: name}
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(validFor)
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &a.key.PublicKey, a.key)
+	keyDER, keyErr := x509.MarshalPKCS8PrivateKey(a.key)
+	if err := errors.Join(err, keyErr, a.write(name, "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", keyDER)); err != nil {
 		a.t.Fatal(err)
 	}
-	a.write(name, "CERTIFICATE", der)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.write(name+".key", "PRIVATE KEY", keyDER)
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
 		a.t.Fatal(err)
@@ -83,10 +71,8 @@ func (a *authority) sign(name string, template, parent *x509.Certificate, key, b
 	return certificate
 }
 
-func (a *authority) write(name, kind string, der []byte) {
-	if err := os.WriteFile(a.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
+func (a *authority) write(name, kind string, der []byte) error {
+	return os.WriteFile(a.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }
 
 // serveTLS starts a gateway that shows a certificate, and returns its address.
@@ -123,27 +109,76 @@ func reach(t *testing.T, c Config) error {
 	return err
 }
 
+// firstLine returns the first line that a worker logs about a gateway.
+func firstLine(t *testing.T, c Config) string {
+	t.Helper()
+	client, err := Dial(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string, 100)
+	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "event"})
+	log := zap.New(zapcore.NewCore(encoder, zapcore.AddSync(writer(lines)), zapcore.DebugLevel))
+	w := NewWorker(client, Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete), Logger: log})
+	w.gateway.Tolerance = 0 // or each of the gateways below would take a second more
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-stopped; err != nil {
+			t.Errorf("Run = %v", err)
+		}
+		_ = client.Close()
+	}()
+	select {
+	case line := <-lines:
+		return line
+	case <-time.After(time.Minute):
+		t.Fatal("nothing is logged")
+		return ""
+	}
+}
+
+// writer passes on what is written.
+type writer chan<- string
+
+func (w writer) Write(line []byte) (int, error) {
+	w <- string(line)
+	return len(line), nil
+}
+
 func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
+	t.Parallel()
 	ours, others := newAuthority(t), newAuthority(t)
 	certificate, key := ours.issue("zeebe.example", time.Hour)
 	old, oldKey := ours.issue("old.example", -time.Minute)
-	good := serveTLS(t, certificate, key, nil)
-	expired := serveTLS(t, old, oldKey, nil)
+	good, expired := serveTLS(t, certificate, key, nil), serveTLS(t, old, oldKey, nil)
 	obsolete := serveTLS(t, certificate, key, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 })
+	plain := gatewaytest.New()
+	t.Cleanup(plain.Close)
+	plaintext, err := plain.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := ours.path("ca")
 	for name, test := range map[string]struct {
 		config Config
-		refuse string // what the error says; empty where the gateway is to be trusted
+		refuse string // what log and readiness say; empty if the gateway is trusted
 	}{
-		"custom authority and the certificate's name": {Config{Address: good, CACertPath: ours.path("ca"), OverrideAuthority: "zeebe.example"}, ""},
-		"another name":       {Config{Address: good, CACertPath: ours.path("ca")}, "127.0.0.1"},
-		"another authority":  {Config{Address: good, CACertPath: others.path("ca"), OverrideAuthority: "zeebe.example"}, "unknown authority"},
-		"system authorities": {Config{Address: good, OverrideAuthority: "zeebe.example"}, "failed to verify certificate"}, // in the system's words
-		"expired":            {Config{Address: expired, CACertPath: ours.path("ca"), OverrideAuthority: "old.example"}, "expired"},
-		"TLS 1.1":            {Config{Address: obsolete, CACertPath: ours.path("ca"), OverrideAuthority: "zeebe.example"}, "protocol version"},
-		"no TLS":             {Config{Address: good, Plaintext: true}, "Unavailable"},
+		"custom authority and the certificate's name": {Config{Address: good, CACertPath: ca, OverrideAuthority: "zeebe.example"}, ""},
+		"address that the certificate does not name":  {Config{Address: good, CACertPath: ca}, "127.0.0.1"},
+		"another name":                {Config{Address: good, CACertPath: ca, OverrideAuthority: "other.example"}, "x509: certificate is valid for zeebe.example, not other.example"},
+		"another authority":           {Config{Address: good, CACertPath: others.path("ca"), OverrideAuthority: "zeebe.example"}, "x509: certificate signed by unknown authority"},
+		"system authorities":          {Config{Address: good, OverrideAuthority: "zeebe.example"}, "failed to verify certificate"}, // in the system's words
+		"expired":                     {Config{Address: expired, CACertPath: ca, OverrideAuthority: "old.example"}, "x509: certificate has expired or is not yet valid"},
+		"TLS 1.1":                     {Config{Address: obsolete, CACertPath: ca, OverrideAuthority: "zeebe.example"}, "protocol version"},
+		"only the gateway speaks TLS": {Config{Address: good, Plaintext: true}, "error reading server preface"},
+		"only the worker speaks TLS":  {Config{Address: plaintext, CACertPath: ca}, "tls: first record does not look like a TLS handshake"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := reach(t, test.config)
+			t.Parallel()
+			err := reach(t, test.config) // as readiness does
 			if test.refuse == "" {
 				if err != nil {
 					t.Error(err)
@@ -152,6 +187,9 @@ func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
 			}
 			if err == nil || !strings.Contains(err.Error(), test.refuse) {
 				t.Errorf("error is %v, want %q", err, test.refuse)
+			}
+			if line := firstLine(t, test.config); !strings.Contains(line, `"event":"gateway_lost"`) || !strings.Contains(line, test.refuse) {
+				t.Errorf("the log says %s, want %q", line, test.refuse)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -8,11 +9,13 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
-// Options say what a worker works and within which bounds. A zero duration or number stands for its default.
+// Options configure a worker. A zero duration or number stands for its default.
 type Options struct {
 	// JobType is the job type to work. Required.
 	JobType string
@@ -23,17 +26,17 @@ type Options struct {
 	Handler job.Handler
 	// Name is the worker's name in the broker's records. Defaults to the job type.
 	Name string
-	// MaxJobsActive is how many jobs may be in hand: received and not yet answered. Defaults to 50.
+	// MaxJobsActive is how many jobs may be active: received and not yet answered. Defaults to 50.
 	MaxJobsActive int
 	// JobTimeout is how long the broker locks a job for this worker. Defaults to 10 seconds.
 	JobTimeout time.Duration
 	// RequestTimeout is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to
-	// stop. Defaults to 1 second: the gateway answers an empty poll without asking the broker, so that longer ones save
-	// little, and each answer shows that the way to the gateway is open.
+	// stop. Defaults to 1 second: the gateway answers an empty poll without asking the broker, so longer ones save little,
+	// and each answer shows that the way to the gateway is open.
 	RequestTimeout time.Duration
 	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 8 seconds.
 	ShutdownTimeout time.Duration
-	// Hold is waited for before each poll: it returns when jobs may be taken, and at the latest when its context ends.
+	// Hold is called before each poll. It returns when jobs may be taken, and at the latest when its context ends.
 	// Defaults to taking jobs at any time.
 	Hold func(context.Context) error
 	// Clock reports whether the clocks of host and broker agree well enough for a decision; the workers of a process share
@@ -41,31 +44,29 @@ type Options struct {
 	Clock *Clock
 	// Observer defaults to none.
 	Observer Observer
-	// Logger defaults to none. What it is told holds neither variables nor the gateway's own texts about answers.
+	// Logger defaults to none. Neither variables nor the gateway's own texts about answers are logged.
 	Logger *zap.Logger
 }
 
-// Observer is told how the worker and the broker get along. Its methods must not block.
+// Observer observes what the worker and the broker exchange. Its methods must not block.
 type Observer interface {
-	// Polled is called for every poll that ended by itself, with the name of its gRPC code: OK where it came through.
+	// Polled is called for every poll that ended by itself, with the name of its gRPC code: OK if it succeeded.
 	Polled(code string)
 	// Activated is called for jobs that came together.
 	Activated(jobs int)
-	// HandlerFailed is called for every call of the handler that panicked, or did not come back in time.
+	// HandlerFailed is called for every call of the handler that panicked or did not return in time.
 	HandlerFailed()
 	// Answered is called once for every job that is answered, with its key, the answer and the answer's result.
 	Answered(jobKey int64, answer job.Answer, result job.Result)
 }
 
-// nobody is the observer of those who have none.
-type nobody struct{}
+type nopObserver struct{}
 
-func (nobody) Polled(string)                          {}
-func (nobody) Activated(int)                          {}
-func (nobody) HandlerFailed()                         {}
-func (nobody) Answered(int64, job.Answer, job.Result) {}
+func (nopObserver) Polled(string)                          {}
+func (nopObserver) Activated(int)                          {}
+func (nopObserver) HandlerFailed()                         {}
+func (nopObserver) Answered(int64, job.Answer, job.Result) {}
 
-// withDefaults fills in what is not given.
 func (o Options) withDefaults() Options {
 	switch {
 	case o.JobType == "":
@@ -75,17 +76,16 @@ func (o Options) withDefaults() Options {
 	case o.Handler == nil:
 		panic("zeebe: Options.Handler is nil")
 	}
-	if o.Name == "" {
-		o.Name = o.JobType
-	}
-	if o.MaxJobsActive <= 0 {
-		o.MaxJobsActive = 50
-	}
+	o.Name = cmp.Or(o.Name, o.JobType)
+	o.MaxJobsActive = cmp.Or(max(o.MaxJobsActive, 0), 50)
+	o.JobTimeout = cmp.Or(max(o.JobTimeout, 0), 10*time.Second)
+	o.RequestTimeout = cmp.Or(max(o.RequestTimeout, 0), time.Second)
+	o.ShutdownTimeout = cmp.Or(max(o.ShutdownTimeout, 0), 8*time.Second)
 	if o.Hold == nil {
 		o.Hold = func(ctx context.Context) error { return ctx.Err() }
 	}
 	if o.Observer == nil {
-		o.Observer = nobody{}
+		o.Observer = nopObserver{}
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
@@ -93,44 +93,33 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = NewClock(0, time.Now, o.Logger)
 	}
-	for _, d := range []struct {
-		value     *time.Duration
-		otherwise time.Duration
-	}{
-		{&o.JobTimeout, 10 * time.Second},
-		{&o.RequestTimeout, time.Second},
-		{&o.ShutdownTimeout, 8 * time.Second},
-	} {
-		if *d.value <= 0 {
-			*d.value = d.otherwise
-		}
-	}
 	return o
 }
 
-// lastCall is how long after the shutdown timeout Run has for handing back what is unanswered.
-const lastCall = time.Second
+// releaseTimeout is how long after the shutdown timeout Run has for releasing the jobs that are still unanswered.
+const releaseTimeout = time.Second
 
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
-	opt    Options
-	client *Client
-	log    *zap.Logger
-	link   link
-	slots  *slots
+	opt     Options
+	client  *Client
+	log     *zap.Logger
+	gateway outage.Tracker // by how the polls fare
+	reached atomic.Bool    // the gateway has answered a poll
+	slots   *slots
 
-	// Jobs in hand are handled and answered beyond the end of Run's context: handling is aborted when the shutdown
-	// timeout is over, answering is cut off when the last call is.
+	// Active jobs are handled and answered beyond the end of Run's context: handling is aborted after the shutdown
+	// timeout, answering is cut off releaseTimeout later.
 	handling, answering context.Context
 	abort, cut          context.CancelFunc
 
-	keepers   sync.WaitGroup // one goroutine for each batch
-	replies   chan reply     // has room for every job in hand
-	abandoned atomic.Int64   // handler calls that did not come back in time
-	lately    atomic.Int32   // what the handler did since it was last asked: nothing, worked or declined
+	batches   sync.WaitGroup // one goroutine for each
+	replies   chan reply     // has room for every active job
+	abandoned atomic.Int64   // handler calls that did not return in time
+	lastBatch atomic.Int32   // what the handler did with the last batch since the poll loop last looked
 }
 
-// NewWorker makes a worker. It panics where a required option is missing.
+// NewWorker makes a worker. It panics if a required option is missing.
 func NewWorker(client *Client, options Options) *Worker {
 	o := options.withDefaults()
 	w := &Worker{
@@ -140,23 +129,24 @@ func NewWorker(client *Client, options Options) *Worker {
 		slots:   newSlots(o.MaxJobsActive),
 		replies: make(chan reply, o.MaxJobsActive),
 	}
-	w.link = link{log: w.log, pause: backoff{least: pollPauseMin, most: pollPauseMax}}
+	w.gateway.Log, w.gateway.Name, w.gateway.Level = w.log, "gateway", zapcore.WarnLevel
+	w.gateway.Tolerance, w.gateway.Backoff = lostAfter, pollBackoff
 	w.handling, w.abort = context.WithCancel(context.Background())
 	w.answering, w.cut = context.WithCancel(context.Background())
 	return w
 }
 
-// Connected reports whether the last polls came through. It turns true with the first poll that the gateway answers,
-// which does not wait for jobs, and false when polls have failed for a second. Whether the broker behind the gateway
-// has a leader is for Topology to say.
-func (w *Worker) Connected() bool { return w.link.up.Load() }
+// Connected reports whether the last polls succeeded. It turns true with the first poll that the gateway answers, which
+// does not wait for jobs, and false when polls have failed for a second. [Client.Topology] shows whether the broker behind
+// the gateway has a leader.
+func (w *Worker) Connected() bool { return w.reached.Load() && w.gateway.Err() == nil }
 
-// InHand is how many jobs are in hand: received and not yet answered.
-func (w *Worker) InHand() int { return w.slots.inHand() }
+// ActiveJobs returns how many jobs are received and not yet answered.
+func (w *Worker) ActiveJobs() int { return w.slots.inUse() }
 
-// Run takes and works jobs until ctx ends. Then it takes no more, hands back those that the handler was not given yet,
-// and lets the others finish within the shutdown timeout; what is unanswered then is handed back within one second more.
-// It returns nil when no job is left locked, and otherwise an error that says how many are. It may be called once.
+// Run takes and works jobs until ctx ends. Then it takes no more, releases those that the handler was not given yet, and
+// lets the others finish within the shutdown timeout; what is unanswered then is released within one second more. It
+// returns nil if no job is left locked, and otherwise an error with their number. It may be called once.
 func (w *Worker) Run(ctx context.Context) error {
 	var answerers sync.WaitGroup
 	for range min(maxAnswering, w.opt.MaxJobsActive) {
@@ -164,17 +154,17 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(w.opt.ShutdownTimeout, w.abort)
-		time.AfterFunc(w.opt.ShutdownTimeout+lastCall, w.cut)
+		time.AfterFunc(w.opt.ShutdownTimeout+releaseTimeout, w.cut)
 	})
 	w.pollJobs(ctx)
 
-	_, _ = w.slots.wait(w.answering, w.opt.MaxJobsActive) // for all slots to be free, or the last call to be over
+	_, _ = w.slots.wait(w.answering, w.opt.MaxJobsActive) // for all of them, or until answering is cut off
 	w.abort()
 	w.cut()
-	w.keepers.Wait()
+	w.batches.Wait()
 	close(w.replies)
 	answerers.Wait()
-	if n := w.slots.inHand(); n > 0 {
+	if n := w.slots.inUse(); n > 0 {
 		return fmt.Errorf("stopped with %d jobs unanswered: the broker gives them out again within %v", n, w.opt.JobTimeout)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/events/kafka"
 	"hospital.example/analyze-retry/internal/events/natsjs"
 	"hospital.example/analyze-retry/internal/events/rabbitmq"
+	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -222,8 +223,7 @@ func (a *address) tls() *tls.Config {
 func (a *address) loopback() bool {
 	return !slices.ContainsFunc(a.hosts, func(hostPort string) bool {
 		host, _, _ := net.SplitHostPort(hostPort)
-		ip := net.ParseIP(host)
-		return host != "localhost" && (ip == nil || !ip.IsLoopback())
+		return !loopback.Is(host)
 	})
 }
 

@@ -1,0 +1,120 @@
+// Package outage tracks a dependency that goes away and comes back: it logs each change once and paces the tries in
+// between.
+package outage
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// Tracker tracks whether a dependency is available. Its fields are set before its first use; its methods are safe for
+// concurrent use.
+type Tracker struct {
+	// Log receives NAME_lost and NAME_back, each with how long the dependency has been away.
+	Log  *zap.Logger
+	Name string
+	// Level is that of NAME_lost. Detail, if any, is logged with it: what the loss means for the operator.
+	Level  zapcore.Level
+	Detail string
+	// Tolerance is how long tries may fail before the dependency counts as lost; with zero it is at the first failure.
+	Tolerance time.Duration
+	// Backoff paces the tries that follow a failure.
+	Backoff Backoff
+
+	mu      sync.Mutex
+	failing time.Time     // when the first try of those that failed in a row began; zero after a success
+	cause   error         // why it is lost
+	back    chan struct{} // closed when it is back; nil unless it is lost
+}
+
+// Failed notes a failed try that began at this time, and returns how long to pause before the next one. The fields are
+// logged instead of the error, whose text may hold what is not for the log.
+func (t *Tracker) Failed(began time.Time, err error, fields ...zap.Field) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failing.IsZero() {
+		t.failing = began
+	}
+	away := time.Since(t.failing)
+	if t.back == nil && away >= t.Tolerance {
+		t.back = make(chan struct{})
+		if len(fields) == 0 {
+			fields = append(fields, zap.Error(err))
+		}
+		if t.Detail != "" {
+			fields = append(fields, zap.String("detail", t.Detail))
+		}
+		t.Log.Log(t.Level, t.Name+"_lost", append(fields, zap.Duration("awayFor", away))...)
+	}
+	if t.back != nil {
+		t.cause = err
+	}
+	return t.Backoff.Next()
+}
+
+// Succeeded notes a successful try and reports whether it ended an outage.
+func (t *Tracker) Succeeded() (ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ended = t.back != nil; ended {
+		t.Log.Info(t.Name+"_back", zap.Duration("awayFor", time.Since(t.failing)))
+		close(t.back)
+	}
+	t.failing, t.cause, t.back = time.Time{}, nil, nil
+	t.Backoff.Reset()
+	return ended
+}
+
+// Err returns the error of the last failed try while the dependency is lost, and otherwise nil.
+func (t *Tracker) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cause
+}
+
+// Wait waits while the dependency is lost. It fails when ctx ends.
+func (t *Tracker) Wait(ctx context.Context) error {
+	t.mu.Lock()
+	back := t.back
+	t.mu.Unlock()
+	if back != nil {
+		select {
+		case <-back:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}
+
+// Backoff paces tries that follow a failure. Each pause is about twice the one before, and drawn from the upper half of its
+// bound, so that workers that failed together do not come back together.
+type Backoff struct {
+	// Min and Max bound the pauses.
+	Min, Max time.Duration
+	bound    time.Duration // of the last pause
+}
+
+// Next returns how long to pause now.
+func (b *Backoff) Next() time.Duration {
+	b.bound = min(max(2*b.bound, 2*b.Min), b.Max)
+	return b.bound/2 + rand.N(b.bound/2+1)
+}
+
+// Reset makes the next pause a short one.
+func (b *Backoff) Reset() { b.bound = 0 }
+
+// Sleep waits for d, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
