@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
-
-	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -21,9 +18,9 @@ type auditHead struct {
 	Heads []audit.Head `json:"heads"`
 }
 
-// FromHeads makes the event that tells how far the chains of a trail go, signed, so that an auditor can later compare the
-// store with what others keep. It depends on its arguments alone: the same heads make the same event. A head that was not
-// signed with the key is left out; where none is left, the event is the zero one.
+// FromHeads makes the event that shows how far the chains of an audit log go, signed, so that an auditor can later compare
+// the store with what others keep. It depends on its arguments alone: the same heads make the same event. It leaves out a
+// head that was not signed with the key; if none is left, it returns the zero event.
 func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, error) {
 	data := auditHead{Version: 1, Key: key.ID()}
 	name, newest := strings.Builder{}, time.Time{}
@@ -41,22 +38,17 @@ func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, err
 	if len(data.Heads) == 0 {
 		return Event{}, nil
 	}
-	e := cloudevents.New()
-	e.SetID(id(name.String()))
-	e.SetSource(sourcePrefix + url.PathEscape(cluster))
-	e.SetType(TypeAuditHead)
-	e.SetTime(newest)
-	e.SetDataSchema(schemaPrefix + TypeAuditHead)
-	e.SetExtension(partitionKey, "audit-"+data.Key)
-	text, err := written(&e, data)
+	partition := "audit-" + data.Key
+	e := newEvent(cluster, TypeAuditHead, partition, name.String(), newest)
+	event, err := encode(&e, partition, data)
 	if err != nil {
 		return Event{}, fmt.Errorf("event of the audit heads: %w", err)
 	}
-	return Event{ID: e.ID(), Type: TypeAuditHead, Key: "audit-" + data.Key, JSON: text}, nil
+	return event, nil
 }
 
-// Heads returns the heads of a key in an event, none where the event is not a [TypeAuditHead]. Their signatures are not
-// checked.
+// Heads returns the heads of a key in an event, none if the event is not a [TypeAuditHead]. It does not check their
+// signatures.
 func Heads(event []byte, key string) ([]audit.Head, error) {
 	if !bytes.Contains(event, []byte(TypeAuditHead)) { // most are not, and there may be millions
 		return nil, nil

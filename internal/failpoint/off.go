@@ -4,8 +4,8 @@ package failpoint
 
 import "time"
 
-// At is a point at which a test may interfere; subject is the claim that is at the point.
+// At marks a point that a claim passes.
 func At(_, _ string) {}
 
-// Now is the wall clock that a job is decided by. A test may move it.
+// Now returns the time by which jobs are decided.
 func Now() time.Time { return time.Now() }

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -17,17 +18,16 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 )
 
-// Config says where events go. Brokers and Topic are required.
+// Config configures a publisher. Brokers and Topic are required.
 type Config struct {
 	// Brokers are host:port.
 	Brokers []string
-	// User is empty where the brokers ask for none. SASL is then not looked at.
+	// User is empty if the brokers require none. SASL is then ignored.
 	User, Password string
 	SASL           Mechanism
 	// TLS is nil for plaintext.
 	TLS *tls.Config
-	// Topic takes all events. The brokers may make it where there is none, unless KeepOut says that topics are others'
-	// business.
+	// Topic takes all events. If it does not exist, the brokers may create it, unless KeepOut is set.
 	Topic   string
 	KeepOut bool
 }
@@ -42,14 +42,14 @@ const (
 	ScramSHA512 Mechanism = "scram-sha-512"
 )
 
-// pingWithin bounds the look whether a lost broker is back.
-const pingWithin = 3 * time.Second
+// pingTimeout bounds a ping, which shows why a broker is lost, or that it is back.
+const pingTimeout = 3 * time.Second
 
 // Publisher is an [events.Publisher] and an [events.Reader]. It is made by [Open] and is for one goroutine at a time.
 type Publisher struct {
 	config Config
 	client *kgo.Client
-	lost   bool // nothing was acknowledged the last time
+	lost   bool // nothing was acknowledged last time
 }
 
 // Open makes a publisher. It does not wait for the brokers, which may come later.
@@ -58,7 +58,7 @@ func Open(config Config) (*Publisher, error) {
 		kgo.DefaultProduceTopic(config.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
 		kgo.ProducerLinger(0),              // events come in batches already
-		// The relay sends again what was given up, and a consumer knows a repeat by its ID.
+		// The relay sends again what was given up, and a consumer recognizes a repeat by its ID.
 		kgo.AllowIdempotentProduceCancellation(),
 	)
 	if !config.KeepOut {
@@ -71,9 +71,9 @@ func Open(config Config) (*Publisher, error) {
 	return &Publisher{config: config, client: client}, nil
 }
 
-// connection returns how the brokers are reached.
+// connection returns the options by which the brokers are reached.
 func connection(config Config) []kgo.Opt {
-	options := []kgo.Opt{kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DialTimeout(pingWithin)}
+	options := []kgo.Opt{kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DialTimeout(pingTimeout)}
 	if config.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(config.TLS))
 	}
@@ -84,8 +84,7 @@ func connection(config Config) []kgo.Opt {
 }
 
 func mechanism(config Config) sasl.Mechanism {
-	login := scram.Auth{User: config.User, Pass: config.Password}
-	switch config.SASL {
+	switch login := (scram.Auth{User: config.User, Pass: config.Password}); config.SASL {
 	case Plain:
 		return plain.Auth{User: config.User, Pass: config.Password}.AsMechanism()
 	case ScramSHA256:
@@ -99,25 +98,19 @@ func mechanism(config Config) sasl.Mechanism {
 
 // Publish implements [events.Publisher].
 func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
-	errs := make([]error, len(batch))
-	if p.lost { // a ping says why, and at once
-		pinging, cancel := context.WithTimeout(ctx, pingWithin)
-		defer cancel()
-		if err := p.client.Ping(pinging); err != nil {
-			for i := range errs {
-				errs[i] = fmt.Errorf("connect to Kafka: %w", err)
-			}
-			return errs
+	if p.lost { // a ping fails soon, and with the reason
+		if err := p.ping(ctx); err != nil {
+			return slices.Repeat([]error{err}, len(batch))
 		}
 	}
+	errs := slices.Repeat([]error{errUnanswered}, len(batch))
 	type result struct {
 		event int
 		err   error
 	}
-	results := make(chan result, len(batch)) // a promise may be kept when nobody waits any more
+	results := make(chan result, len(batch)) // some may come when Publish has returned
 	for i := range batch {
 		p.client.Produce(ctx, record(&batch[i]), func(_ *kgo.Record, err error) { results <- result{i, err} })
-		errs[i] = errUnanswered
 	}
 	p.lost = true
 	for range batch {
@@ -132,6 +125,15 @@ func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
 	return errs
 }
 
+func (p *Publisher) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := p.client.Ping(ctx); err != nil {
+		return fmt.Errorf("connect to Kafka: %w", err)
+	}
+	return nil
+}
+
 var errUnanswered = errors.New("kafka did not acknowledge in time")
 
 func record(e *events.Event) *kgo.Record {
@@ -141,7 +143,7 @@ func record(e *events.Event) *kgo.Record {
 	}
 }
 
-// explain says what an error of producing means.
+// explain returns the error for a result of producing.
 func (p *Publisher) explain(err error, e *events.Event) error {
 	switch {
 	case err == nil:

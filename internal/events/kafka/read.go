@@ -12,23 +12,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Read implements [events.Reader]. Kafka knows no types, so that it reads the whole topic, without a consumer group.
+// Read implements [events.Reader]. It reads the whole topic, as Kafka knows no types, and without a consumer group.
 func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []byte)) error {
-	pinging, cancel := context.WithTimeout(ctx, pingWithin) // a broker that is not there is asked again and again otherwise
-	defer cancel()
-	if err := p.client.Ping(pinging); err != nil {
-		return fmt.Errorf("connect to Kafka: %w", err)
+	if err := p.ping(ctx); err != nil { // without it, the client would try an absent broker until ctx ends
+		return err
 	}
 	left, err := p.ends(ctx)
 	if err != nil {
 		return fmt.Errorf("kafka: topic %s: %w", p.config.Topic, err)
 	}
+	if len(left) == 0 {
+		return nil
+	}
 	from := map[int32]kgo.Offset{}
 	for partition := range left {
 		from[partition] = kgo.NewOffset().AtStart()
-	}
-	if len(left) == 0 {
-		return nil
 	}
 	reader, err := kgo.NewClient(append(connection(p.config), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.config.Topic: from}),
 		kgo.KeepControlRecords(), // the last one of a partition may be one, of another producer's transaction
@@ -55,19 +53,18 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 	return nil
 }
 
-// ends returns the offset behind the last record of each partition of the topic that holds any. A topic that is not there
-// has none.
+// ends returns the offset behind the last record of each partition that holds any. An absent topic has none.
 func (p *Publisher) ends(ctx context.Context) (map[int32]int64, error) {
 	topic := kmsg.NewMetadataRequestTopic()
 	topic.Topic = &p.config.Topic
-	asking := kmsg.NewPtrMetadataRequest()
-	asking.Topics = append(asking.Topics, topic)
-	answer, err := asking.RequestWith(ctx, p.client)
+	request := kmsg.NewPtrMetadataRequest()
+	request.Topics = append(request.Topics, topic)
+	response, err := request.RequestWith(ctx, p.client)
 	if err != nil {
 		return nil, err
 	}
 	var partitions []int32
-	for _, t := range answer.Topics {
+	for _, t := range response.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); errors.Is(err, kerr.UnknownTopicOrPartition) {
 			return nil, nil
 		} else if err != nil {
@@ -77,7 +74,7 @@ func (p *Publisher) ends(ctx context.Context) (map[int32]int64, error) {
 			partitions = append(partitions, partition.Partition)
 		}
 	}
-	const beginning, end = -2, -1 // what Kafka calls these times
+	const beginning, end = -2, -1 // Kafka's names of these times
 	begins, err := p.offsets(ctx, partitions, beginning)
 	if err != nil {
 		return nil, err
@@ -87,23 +84,23 @@ func (p *Publisher) ends(ctx context.Context) (map[int32]int64, error) {
 	return ends, err
 }
 
-// offsets returns the offset that each partition has at a time.
+// offsets returns the offset of each partition at a time.
 func (p *Publisher) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, error) {
 	topic := kmsg.NewListOffsetsRequestTopic()
 	topic.Topic = p.config.Topic
 	for _, partition := range partitions {
-		ask := kmsg.NewListOffsetsRequestTopicPartition()
-		ask.Partition, ask.Timestamp = partition, at
-		topic.Partitions = append(topic.Partitions, ask)
+		query := kmsg.NewListOffsetsRequestTopicPartition()
+		query.Partition, query.Timestamp = partition, at
+		topic.Partitions = append(topic.Partitions, query)
 	}
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.Topics = append(request.Topics, topic)
-	answer, err := request.RequestWith(ctx, p.client)
+	response, err := request.RequestWith(ctx, p.client)
 	if err != nil {
 		return nil, err
 	}
 	all := map[int32]int64{}
-	for _, t := range answer.Topics {
+	for _, t := range response.Topics {
 		for _, partition := range t.Partitions {
 			if err := kerr.ErrorForCode(partition.ErrorCode); err != nil {
 				return nil, err

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,25 +16,27 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 )
 
-// Config says where events go. All fields but the credentials and TLS are required.
+// Config configures a publisher. All fields but the credentials and TLS are required.
 type Config struct {
 	// Servers are nats:// or tls:// URLs without user and password.
 	Servers []string
-	// User and Password are empty where the server asks for none; User alone is a token.
+	// User and Password are empty if the server requires none; User alone is a token.
 	User, Password string
 	// TLS is nil for plaintext.
 	TLS *tls.Config
-	// Prefix stands before an event's type in its subject.
+	// Prefix precedes an event's type in its subject.
 	Prefix string
-	// Stream takes the subjects. It is made where there is none, unless KeepOut says that streams are others' business.
+	// Stream takes the subjects. If it does not exist, it is created, unless KeepOut is set.
 	Stream  string
 	KeepOut bool
 }
 
 const (
-	// ackWithin bounds the wait for one acknowledgement. It is shorter than the relay's for a whole page.
-	ackWithin = 8 * time.Second
-	// duplicates is how long the server knows a repeat by its message ID: longer than an outage is likely to last.
+	// ackTimeout bounds the wait for one acknowledgement. It is shorter than the relay's for a whole page.
+	ackTimeout = 8 * time.Second
+	// connectTimeout bounds a reader's wait for a connection, which the library tries for ever.
+	connectTimeout = 5 * time.Second
+	// duplicates is how long the server recognizes a repeat by its message ID: longer than an outage is likely to last.
 	duplicates = time.Hour
 )
 
@@ -52,9 +55,9 @@ func Open(config Config) (*Publisher, error) {
 		AllowReconnect: true, RetryOnFailedConnect: true, MaxReconnect: -1,
 		ReconnectWait: 500 * time.Millisecond, ReconnectJitter: 500 * time.Millisecond, ReconnectJitterTLS: time.Second,
 		ReconnectBufSize: -1, // what cannot be sent now is the relay's to send again
-		Timeout:          nats.DefaultTimeout, PingInterval: 10 * time.Second, MaxPingsOut: 2, FlusherTimeout: ackWithin,
+		Timeout:          nats.DefaultTimeout, PingInterval: 10 * time.Second, MaxPingsOut: 2, FlusherTimeout: ackTimeout,
 		TLSConfig: config.TLS, Secure: config.TLS != nil,
-		IgnoreAuthErrorAbort: true,                                           // a password may be mended at the server
+		IgnoreAuthErrorAbort: true,                                           // a password may be corrected at the server
 		AsyncErrorCB:         func(*nats.Conn, *nats.Subscription, error) {}, // the library's own writes to stderr; see explain
 	}
 	if config.Password == "" {
@@ -66,7 +69,7 @@ func Open(config Config) (*Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("NATS: %w", err)
 	}
-	stream, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(ackWithin))
+	stream, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(ackTimeout))
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("NATS: %w", err)
@@ -76,14 +79,10 @@ func Open(config Config) (*Publisher, error) {
 
 // Publish implements [events.Publisher].
 func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
-	errs := make([]error, len(batch))
 	if err := p.prepare(ctx); err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
-		return errs
+		return slices.Repeat([]error{err}, len(batch))
 	}
-	futures := make([]jetstream.PubAckFuture, len(batch))
+	errs, futures := make([]error, len(batch)), make([]jetstream.PubAckFuture, len(batch))
 	for i, e := range batch {
 		// The relay sends again what is not acknowledged, and knows when.
 		futures[i], errs[i] = p.stream.PublishMsgAsync(p.message(&e), jetstream.WithRetryAttempts(0))
@@ -125,15 +124,11 @@ func await(ctx context.Context, f jetstream.PubAckFuture) error {
 	}
 }
 
-// prepare makes the stream where there is none.
+// prepare creates the stream if it does not exist.
 func (p *Publisher) prepare(ctx context.Context) error {
 	if !p.conn.IsConnected() {
-		p.ready.Store(false) // whoever restarts a server may have emptied it
-		err := p.conn.LastError()
-		if err == nil {
-			err = nats.ErrConnectionReconnecting
-		}
-		return fmt.Errorf("NATS is not connected: %w", err)
+		p.ready.Store(false) // a server that was restarted may be empty
+		return p.notConnected(nats.ErrConnectionReconnecting)
 	}
 	if p.config.KeepOut || p.ready.Load() {
 		return nil
@@ -155,7 +150,15 @@ func (p *Publisher) prepare(ctx context.Context) error {
 	return nil
 }
 
-// explain says what an error of publishing means.
+// notConnected returns the reason of the library, or else this one.
+func (p *Publisher) notConnected(reason error) error {
+	if err := p.conn.LastError(); err != nil {
+		reason = err
+	}
+	return fmt.Errorf("NATS is not connected: %w", reason)
+}
+
+// explain returns the error for a result of publishing.
 func (p *Publisher) explain(err error, e *events.Event) error {
 	var api *jetstream.APIError
 	switch {

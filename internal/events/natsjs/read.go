@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Read implements [events.Reader]. It asks the stream for one message after the other, so that it leaves no consumer behind.
+// Read implements [events.Reader]. It gets one message after the other, so that it leaves no consumer behind.
 func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []byte)) error {
 	if err := p.connected(ctx); err != nil {
 		return err
@@ -40,12 +39,9 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 	}
 }
 
-// connectWithin bounds the wait for a connection, which the library tries for ever.
-const connectWithin = 5 * time.Second
-
 // connected waits until there is a connection.
 func (p *Publisher) connected(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	changed := p.conn.StatusChanged(nats.CONNECTED)
 	defer p.conn.RemoveStatusListener(changed)
@@ -56,10 +52,6 @@ func (p *Publisher) connected(ctx context.Context) error {
 	case <-changed:
 		return nil
 	case <-ctx.Done():
-		err := p.conn.LastError()
-		if err == nil {
-			err = ctx.Err()
-		}
-		return fmt.Errorf("NATS is not connected: %w", err)
+		return p.notConnected(ctx.Err())
 	}
 }

@@ -2,6 +2,7 @@
 package queue
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// The names that are used where a URL has none.
+// The names that are used if a URL has none.
 const (
 	DefaultStream   = "ANALYZE_RETRY"
 	DefaultSubject  = "analyze-retry"
@@ -28,31 +29,29 @@ const (
 	DefaultTopic    = "analyze-retry.events"
 )
 
-// schemes are those that a URL may have, with the port for hosts without one.
+// schemes are the schemes of URLs, with the port for hosts without one.
 var schemes = map[string]string{
 	"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
 }
 
 const allowed = "nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://"
 
-// Open makes the publisher for a URL. It does not wait for the queue, which may come later; an error is about the URL,
-// names all that is wrong with it, and shows neither user nor password.
+// Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names everything that
+// is wrong with the URL, one fault a line, and shows neither user nor password.
 //
 //	nats://user:password@host:4222,host2:4222?stream=ANALYZE_RETRY&subject=analyze-retry    tls://... with TLS
 //	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events    amqps://... with TLS
 //	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512    kafka+tls://... with TLS
 //
-// All take create=false, where the queue is not to be made by the worker, ca=FILE, for certificate authorities instead
-// of the system's, and insecure=true, which lets a password go in plaintext to a host that is not loopback.
+// All take create=false, if the worker may not create the queue, ca=FILE, for certificate authorities instead of the
+// system's, and insecure=true, which lets a password go in plaintext to a host that is not loopback.
 func Open(raw string) (events.Publisher, error) {
 	u, err := parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	user, password := u.user.Username(), ""
-	if u.user != nil {
-		password, _ = u.user.Password()
-	}
+	user := u.user.Username()
+	password, _ := u.user.Password()
 	secure, keepOut, insecure := u.tls(), !u.flag("create", true), u.flag("insecure", false)
 	if user != "" && secure == nil && !insecure && !u.loopback() {
 		u.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
@@ -63,33 +62,35 @@ func Open(raw string) (events.Publisher, error) {
 			Servers: u.servers(), User: user, Password: password, TLS: secure,
 			Stream: u.name("stream", DefaultStream, streamName), Prefix: u.name("subject", DefaultSubject, subjectName), KeepOut: keepOut,
 		}
-		if u.check("") {
-			return orNil(natsjs.Open(config))
+		if err := u.check(""); err != nil {
+			return nil, err
 		}
+		return orNil(natsjs.Open(config))
 	case "amqp", "amqps":
 		if len(u.hosts) > 1 {
 			u.fault("one host only, a load balancer where there are several")
+		}
+		if user == "" {
+			u.fault("a user and a password are needed")
 		}
 		config := rabbitmq.Config{
 			Address: u.hosts[0], User: user, Password: password, VirtualHost: u.virtualHost(), TLS: secure,
 			Exchange: u.name("exchange", DefaultExchange, plainName), Queue: u.name("queue", DefaultQueue, plainName), KeepOut: keepOut,
 		}
-		if user == "" {
-			u.fault("a user and a password are needed")
+		if err := u.check(u.path); err != nil {
+			return nil, err
 		}
-		if u.check(u.path) {
-			return rabbitmq.New(config), nil
-		}
+		return rabbitmq.New(config), nil
 	default:
 		config := kafka.Config{
 			Brokers: u.hosts, User: user, Password: password, TLS: secure,
 			Topic: u.name("topic", DefaultTopic, topicName), SASL: u.mechanism(), KeepOut: keepOut,
 		}
-		if u.check("") {
-			return orNil(kafka.Open(config))
+		if err := u.check(""); err != nil {
+			return nil, err
 		}
+		return orNil(kafka.Open(config))
 	}
-	return nil, u.err()
 }
 
 // orNil keeps a nil pointer from becoming an interface that is not nil.
@@ -100,7 +101,7 @@ func orNil[P events.Publisher](p P, err error) (events.Publisher, error) {
 	return p, nil
 }
 
-// What may stand in names. All leave out what has a meaning of its own in the queue.
+// What names may hold. All leave out what has a meaning of its own in the queue.
 var (
 	streamName  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
 	subjectName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
@@ -108,14 +109,14 @@ var (
 	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 )
 
-// address is a URL in its parts. Its methods note what is wrong.
+// address is a URL in its parts. Its methods collect what is wrong with it.
 type address struct {
 	scheme string
 	user   *url.Userinfo
 	hosts  []string // host:port
 	path   string
 	query  url.Values
-	known  []string // names in the query that were asked for
+	known  []string // names that the query may hold
 	faults []error
 }
 
@@ -126,25 +127,19 @@ func parse(raw string) (*address, error) {
 	if !found || !known {
 		return nil, errors.New("must begin with " + allowed)
 	}
-	authority := rest
+	authority, tail := rest, ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority = rest[:i]
+		authority, tail = rest[:i], rest[i:]
 	}
-	userinfo, list := "", authority
-	if i := strings.LastIndex(authority, "@"); i >= 0 {
-		userinfo, list = authority[:i+1], authority[i+1:]
-	}
+	list := authority[strings.LastIndex(authority, "@")+1:]
+	userinfo := strings.TrimSuffix(authority, list)
 	a := &address{scheme: scheme}
 	for host := range strings.SplitSeq(list, ",") {
-		u, err := url.Parse("queue://" + userinfo + host + rest[len(authority):])
+		u, err := url.Parse("queue://" + userinfo + host + tail)
 		if err != nil || u.Hostname() == "" || u.Fragment != "" {
 			return nil, errors.New("is not a URL of the form scheme://user:password@host:port?name=value; write special characters of user and password as %XX, such as %2F for /")
 		}
-		hostPort := u.Port()
-		if hostPort == "" {
-			hostPort = port
-		}
-		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), hostPort))
+		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
 		a.user, a.path = u.User, u.Path
 		if a.query, err = url.ParseQuery(u.RawQuery); err != nil {
 			return nil, errors.New("has a query that cannot be read; it is name=value&name=value")
@@ -157,14 +152,10 @@ func (a *address) fault(text string) { a.faults = append(a.faults, errors.New(te
 
 func (a *address) get(name string) (value string, given bool) {
 	a.known = append(a.known, name)
-	values := a.query[name]
-	if len(values) > 1 {
+	if len(a.query[name]) > 1 {
 		a.fault(name + " is given more than once")
 	}
-	if len(values) == 0 {
-		return "", false
-	}
-	return values[0], true
+	return a.query.Get(name), a.query.Has(name)
 }
 
 func (a *address) name(name, otherwise string, form *regexp.Regexp) string {
@@ -180,28 +171,28 @@ func (a *address) name(name, otherwise string, form *regexp.Regexp) string {
 
 func (a *address) flag(name string, otherwise bool) bool {
 	value, given := a.get(name)
-	if given && value != "true" && value != "false" {
-		a.fault(name + " must be true or false")
-	}
 	if !given {
 		return otherwise
+	}
+	if value != "true" && value != "false" {
+		a.fault(name + " must be true or false")
 	}
 	return value == "true"
 }
 
 func (a *address) mechanism() kafka.Mechanism {
 	value, given := a.get("sasl")
-	m := kafka.Mechanism(value)
 	if !given {
 		return kafka.ScramSHA512
 	}
+	m := kafka.Mechanism(value)
 	if !slices.Contains([]kafka.Mechanism{kafka.Plain, kafka.ScramSHA256, kafka.ScramSHA512}, m) {
 		a.fault("sasl must be plain, scram-sha-256 or scram-sha-512")
 	}
 	return m
 }
 
-// tls is nil where the scheme is without.
+// tls returns nil if the scheme is one without TLS.
 func (a *address) tls() *tls.Config {
 	file, given := a.get("ca")
 	if a.scheme == "nats" || a.scheme == "amqp" || a.scheme == "kafka" {
@@ -235,7 +226,7 @@ func (a *address) servers() []string {
 	return servers
 }
 
-// virtualHost is the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.
+// virtualHost returns the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.
 func (a *address) virtualHost() string {
 	if a.path == "" || a.path == "/" {
 		return "/"
@@ -243,8 +234,8 @@ func (a *address) virtualHost() string {
 	return a.path[1:]
 }
 
-// check reports whether the URL is without fault: nothing but this path and the names that were asked for.
-func (a *address) check(path string) bool {
+// check returns what is wrong with the URL. It may have this path and the names in its query that were looked up.
+func (a *address) check(path string) error {
 	if a.path != path && a.path != "/" {
 		a.fault("a path is for amqp:// only")
 	}
@@ -255,7 +246,5 @@ func (a *address) check(path string) bool {
 			a.fault("holds a name in its query that is not known; allowed: " + strings.Join(a.known, ", "))
 		}
 	}
-	return a.faults == nil
+	return errors.Join(a.faults...)
 }
-
-func (a *address) err() error { return errors.Join(a.faults...) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -14,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 )
 
-// Config says where events go. All fields but TLS are required.
+// Config configures a publisher. All fields but TLS are required.
 type Config struct {
 	// Address is host:port.
 	Address        string
@@ -23,7 +24,7 @@ type Config struct {
 	// TLS is nil for plaintext.
 	TLS *tls.Config
 	// Exchange is a topic exchange; an event's type is its routing key. Queue is bound to it for all types. Both are
-	// durable, and made where there are none, unless KeepOut says that they are others' business.
+	// durable. If they do not exist, they are created, unless KeepOut is set.
 	Exchange, Queue string
 	KeepOut         bool
 }
@@ -31,19 +32,19 @@ type Config struct {
 const (
 	// heartbeat finds a dead connection within twice this time.
 	heartbeat = 10 * time.Second
-	// atOnce is how many messages may wait for their confirmation. Returned ones are kept until then.
-	atOnce = 256
+	// maxUnconfirmed is how many messages may wait for their confirmation. Returned ones are kept until then.
+	maxUnconfirmed = 256
 )
 
 // Publisher is an [events.Publisher]. It is made by [New], connects when it is first used and again after every fault,
 // and is for one goroutine at a time.
 type Publisher struct {
 	config  Config
-	raw     net.Conn // under conn, to end what hangs
+	raw     net.Conn // of conn, closed to end what hangs
 	conn    *amqp.Connection
 	channel *amqp.Channel // nil while there is no connection
 	closed  chan *amqp.Error
-	// returned receives what no queue would have. The broker sends it before the confirmation.
+	// returned receives the messages that no queue is bound for. The broker sends each before its confirmation.
 	returned chan amqp.Return
 }
 
@@ -52,34 +53,29 @@ func New(config Config) *Publisher { return &Publisher{config: config} }
 
 // Publish implements [events.Publisher].
 func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
-	errs := make([]error, 0, len(batch))
-	for len(batch) > 0 {
-		n := min(len(batch), atOnce)
-		errs, batch = append(errs, p.publish(ctx, batch[:n])...), batch[n:]
+	var errs []error
+	for part := range slices.Chunk(batch, maxUnconfirmed) {
+		errs = append(errs, p.publish(ctx, part)...)
 	}
 	return errs
 }
 
 func (p *Publisher) publish(ctx context.Context, batch []events.Event) []error {
-	errs := make([]error, len(batch))
 	if err := p.connect(ctx); err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
-		return errs
+		return slices.Repeat([]error{err}, len(batch))
 	}
+	errs := make([]error, len(batch))
 	p.send(ctx, batch, errs)
-	p.takeBack(batch, errs)
+	p.collectReturned(batch, errs)
 	if ctx.Err() == nil && !p.channel.IsClosed() {
 		return errs
 	}
-	reason := p.reason()
+	reason := p.closeReason()
 	p.disconnect()
-	var fault *amqp.Error
-	if !errors.As(reason, &fault) || fault.Code != amqp.PreconditionFailed {
+	if closed, ok := errors.AsType[*amqp.Error](reason); !ok || closed.Code != amqp.PreconditionFailed {
 		return errs
 	}
-	// The broker closes the channel, and forgets the whole batch, over one message that is too large.
+	// One message that is too large makes the broker close the channel and forget the whole batch.
 	if len(batch) == 1 {
 		return []error{fmt.Errorf("%w: %w", reason, events.ErrRefused)}
 	}
@@ -119,8 +115,8 @@ func (p *Publisher) send(ctx context.Context, batch []events.Event, errs []error
 	}
 }
 
-// takeBack makes refused ones of the events that were returned: confirmed, but in no queue.
-func (p *Publisher) takeBack(batch []events.Event, errs []error) {
+// collectReturned marks the events as refused that were returned: confirmed, but in no queue.
+func (p *Publisher) collectReturned(batch []events.Event, errs []error) {
 	for {
 		select {
 		case r, open := <-p.returned:
@@ -151,17 +147,17 @@ func (p *Publisher) Close() error {
 	return nil
 }
 
-// connect returns at once where there is a connection.
+// connect connects unless there is a connection.
 func (p *Publisher) connect(ctx context.Context) error {
 	if p.channel != nil && !p.channel.IsClosed() {
 		return nil
 	}
 	p.disconnect()
-	if err := p.dial(ctx); err != nil {
+	err := p.dial(ctx)
+	if err != nil {
 		p.disconnect()
-		return err
 	}
-	return nil
+	return err
 }
 
 func (p *Publisher) dial(ctx context.Context) error {
@@ -199,13 +195,13 @@ func (p *Publisher) dial(ctx context.Context) error {
 	if err := channel.Confirm(false); err != nil {
 		return fmt.Errorf("ask RabbitMQ for confirmations: %w", err)
 	}
-	p.returned = channel.NotifyReturn(make(chan amqp.Return, atOnce))
+	p.returned = channel.NotifyReturn(make(chan amqp.Return, maxUnconfirmed))
 	p.closed = channel.NotifyClose(make(chan *amqp.Error, 1))
 	p.channel = channel
 	return nil
 }
 
-// declare makes the exchange and the queue, unless they are there as they shall be.
+// declare creates the exchange and the queue, unless they exist as they should.
 func (p *Publisher) declare(channel *amqp.Channel) error {
 	if p.config.KeepOut {
 		return nil
@@ -223,19 +219,19 @@ func (p *Publisher) declare(channel *amqp.Channel) error {
 	return nil
 }
 
-// reason is why the channel was closed.
-func (p *Publisher) reason() error {
+// closeReason returns why the channel was closed.
+func (p *Publisher) closeReason() error {
 	select {
-	case fault := <-p.closed:
-		if fault != nil {
-			return fmt.Errorf("RabbitMQ: %w", fault)
+	case closed := <-p.closed:
+		if closed != nil {
+			return fmt.Errorf("RabbitMQ: %w", closed)
 		}
 	default:
 	}
 	return errors.New("RabbitMQ: the connection was lost")
 }
 
-// disconnect ends the connection, in order where that can be done within a second.
+// disconnect closes the connection, in order if that takes less than a second.
 func (p *Publisher) disconnect() {
 	if p.conn != nil {
 		_ = p.conn.CloseDeadline(time.Now().Add(time.Second))
