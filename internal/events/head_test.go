@@ -161,7 +161,7 @@ func TestHeadsThatAreNotTakenHoldUpNoEvent(t *testing.T) {
 		if n := b.queue.sentOf(0); n != tries+1 || b.logs.FilterMessage("audit_heads_published").Len() != 1 {
 			t.Errorf("the queue takes them again, but they were sent %d times", n-tries)
 		}
-		if published, failed := b.seen.get(); published != 300 || failed != 0 {
+		if published, failed := b.seen.Events(); published != 300 || failed != 0 {
 			t.Errorf("counted %d published and %d failed, want the events of records only", published, failed)
 		}
 	})

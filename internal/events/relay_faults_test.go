@@ -19,9 +19,9 @@ func TestAQueueThatIsAwayForLongIsTriedSeldomLoggedOnceAndThenDrained(t *testing
 		b.relay.Wake()
 		b.advance(5 * time.Minute)
 		later := b.outbox.Fill("B", 10, 1)
-		_, before := b.seen.get()
+		_, before := b.seen.Events()
 		b.advance(2 * time.Minute)
-		if _, tries := b.seen.get(); tries-before > 256*60 {
+		if _, tries := b.seen.Events(); tries-before > 256*60 {
 			t.Errorf("%d events are sent in two minutes to a queue that is away", tries-before)
 		}
 		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "queue_lost" {
@@ -248,13 +248,13 @@ func TestTheBacklogIsToldWhetherOrNotAnythingIsPublished(t *testing.T) {
 		b.queue.set(func(events.Event) error { return errAway })
 		b.outbox.Fill("A", 7, 1)
 		b.advance(10 * time.Second)
-		if b.seen.waiting != 7 || !b.seen.oldest.Equal(eventstest.Began) {
-			t.Errorf("told %d since %v", b.seen.waiting, b.seen.oldest)
+		if n, oldest := b.seen.Waiting(); n != 7 || !oldest.Equal(eventstest.Began) {
+			t.Errorf("told %d since %v", n, oldest)
 		}
 		b.queue.set(nil)
 		b.advance(time.Minute)
-		if b.seen.waiting != 0 || !b.seen.oldest.IsZero() {
-			t.Errorf("told %d since %v", b.seen.waiting, b.seen.oldest)
+		if n, oldest := b.seen.Waiting(); n != 0 || !oldest.IsZero() {
+			t.Errorf("told %d since %v", n, oldest)
 		}
 	})
 }

@@ -90,31 +90,10 @@ type bench struct {
 	outbox *eventstest.Outbox
 	queue  *queue
 	relay  *events.Relay
-	seen   *counts
+	seen   *eventstest.Counts
 	logs   *observer.ObservedLogs
 	heads  func(context.Context) (events.Event, error) // nil: no heads are published
 	stop   func()                                      // and wait for the end of Run
-}
-
-type counts struct {
-	mu                sync.Mutex
-	published, failed int
-	waiting           int64
-	oldest            time.Time
-}
-
-func (c *counts) Published(n int) { c.mu.Lock(); c.published += n; c.mu.Unlock() }
-func (c *counts) get() (published, failed int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.published, c.failed
-}
-
-func (c *counts) PublishFailed(n int) { c.mu.Lock(); c.failed += n; c.mu.Unlock() }
-func (c *counts) Backlog(waiting int64, oldest time.Time) {
-	c.mu.Lock()
-	c.waiting, c.oldest = waiting, oldest
-	c.mu.Unlock()
 }
 
 func inBubble(t *testing.T, test func(*bench)) {
@@ -130,7 +109,7 @@ func inBubble(t *testing.T, test func(*bench)) {
 // start starts a relay on the bench's outbox and queue.
 func (b *bench) start() {
 	core, logs := observer.New(zap.DebugLevel)
-	b.logs, b.seen = logs, &counts{}
+	b.logs, b.seen = logs, &eventstest.Counts{}
 	b.relay = events.NewRelay(b.outbox, b.queue, events.Options{Logger: zap.New(core), Observer: b.seen, Heads: b.heads})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

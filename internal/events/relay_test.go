@@ -74,7 +74,7 @@ func TestABacklogIsPublishedInTheOrderOfEachClaimWhateverFails(t *testing.T) {
 		if acked != len(records) || sent == acked {
 			t.Errorf("%d acknowledged of %d records, %d sent", acked, len(records), sent)
 		}
-		if published, failed := b.seen.get(); published != acked || failed != sent-acked {
+		if published, failed := b.seen.Events(); published != acked || failed != sent-acked {
 			t.Errorf("counted %d published and %d failed, want %d and %d", published, failed, acked, sent-acked)
 		}
 	})

@@ -126,7 +126,7 @@ func TestAnEndOfALockThatCannotBeOneTellsNothing(t *testing.T) {
 	for _, deadline := range []int64{-1, math.MinInt64, math.MaxInt64, lastMilli + 1} {
 		inBubble(t, func(r *rig) {
 			clock := NewClock(0, time.Now, zap.NewNop())
-			r.gateway.TellDeadline(deadline)
+			r.gateway.ShowDeadline(deadline)
 			r.add(10)
 			r.run(Options{Clock: clock})
 			r.advance(time.Second)

@@ -49,7 +49,7 @@ const pingTimeout = 3 * time.Second
 type Publisher struct {
 	config Config
 	client *kgo.Client
-	lost   bool // nothing was acknowledged last time
+	lost   bool // nothing was acknowledged last time, or yet
 }
 
 // Open makes a publisher. It does not wait for the brokers, which may come later.
@@ -68,7 +68,7 @@ func Open(config Config) (*Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up Kafka: %w", err)
 	}
-	return &Publisher{config: config, client: client}, nil
+	return &Publisher{config: config, client: client, lost: true}, nil
 }
 
 // connection returns the options by which the brokers are reached.

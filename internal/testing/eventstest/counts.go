@@ -1,17 +1,47 @@
 package eventstest
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
-// counts is an [events.Observer] that counts.
-type counts struct{ published, failed atomic.Int64 }
+// Counts is an [events.Observer] that counts.
+type Counts struct {
+	mu                sync.Mutex
+	published, failed int
+	waiting           int64
+	oldest            time.Time
+}
 
-func (c *counts) Published(n int)     { c.published.Add(int64(n)) }
-func (c *counts) PublishFailed(n int) { c.failed.Add(int64(n)) }
+// Published implements [events.Observer].
+func (c *Counts) Published(n int) { c.add(&c.published, n) }
 
-// Backlog is not looked at.
-func (c *counts) Backlog(int64, time.Time) {}
+// PublishFailed implements [events.Observer].
+func (c *Counts) PublishFailed(n int) { c.add(&c.failed, n) }
 
-func (c *counts) get() (published, failed int64) { return c.published.Load(), c.failed.Load() }
+func (c *Counts) add(to *int, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*to += n
+}
+
+// Backlog implements [events.Observer].
+func (c *Counts) Backlog(waiting int64, oldest time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting, c.oldest = waiting, oldest
+}
+
+// Events returns how many events were published, and how often one was not.
+func (c *Counts) Events() (published, failed int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.published, c.failed
+}
+
+// Waiting returns the last backlog.
+func (c *Counts) Waiting() (n int64, oldest time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting, c.oldest
+}

@@ -14,7 +14,7 @@ import (
 // Outbox is an [audit.Outbox] in memory. The zero value is empty; several relays may share it.
 type Outbox struct {
 	mu      sync.Mutex
-	last    audit.Record
+	chain   *audit.Chain
 	waiting []audit.Record
 	led     bool
 	err     error
@@ -26,17 +26,14 @@ type Outbox struct {
 func (o *Outbox) Append(records ...audit.Record) []audit.Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := range records {
-		r := &records[i]
-		r.ID = o.last.ID + 1
-		chain := audit.NewChain(1)
-		if o.last.ID > 0 {
-			chain = audit.ChainAt(1, o.last.ID, o.last.Hash)
-		}
-		chain.Link(r)
-		o.last = *r
-		o.waiting = append(o.waiting, *r)
+	if o.chain == nil {
+		o.chain = audit.NewChain(1)
 	}
+	for i := range records {
+		records[i].ID = o.chain.Seq() + 1
+		o.chain.Link(&records[i])
+	}
+	o.waiting = append(o.waiting, records...)
 	return records
 }
 
@@ -51,24 +48,24 @@ func (o *Outbox) Fill(prefix string, n, rounds int) []audit.Record {
 	return o.Append(records...)
 }
 
-// Fail makes every question fail with err from now on, until it is called with nil.
+// Fail makes every call fail with err from now on, until it is called with nil.
 func (o *Outbox) Fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.err = err
 }
 
-// Hang lets marks hang until their context ends, as a store does whose disk hangs.
+// Hang makes Published hang until its context ends, as with a hung disk.
 func (o *Outbox) Hang() { o.hangs.Store(true) }
 
-// Waiting is how many records wait.
+// Waiting returns how many records wait.
 func (o *Outbox) Waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.waiting)
 }
 
-// Reads is how often Unpublished was called.
+// Reads returns how often Unpublished was called.
 func (o *Outbox) Reads() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,11 +110,8 @@ func (o *Outbox) Published(ctx context.Context, ids []int64) error {
 	if o.err != nil {
 		return o.err
 	}
-	gone := map[int64]bool{}
-	for _, id := range ids {
-		gone[id] = true
-	}
-	o.waiting = slices.DeleteFunc(o.waiting, func(r audit.Record) bool { return gone[r.ID] })
+	slices.Sort(ids)
+	o.waiting = slices.DeleteFunc(o.waiting, func(r audit.Record) bool { _, published := slices.BinarySearch(ids, r.ID); return published })
 	return nil
 }
 

@@ -16,12 +16,13 @@ const stepsOf = `"steps":{"errorReceived":%q,"afterMicros":[0,40,40,40,40,41]},"
 
 // Samples returns one record of each kind, linked, all of one claim but the rejected one, which names none.
 func Samples() []audit.Record {
+	const claim = "CLM-001-1234567890"
 	detail := func(at time.Time, more string) string {
 		return fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry",`+more+stepsOf+`}`, at.Format(time.RFC3339Nano))
 	}
 	first := Began.Add(-6 * time.Minute)
 	records := []audit.Record{
-		Scheduled("CLM-001-1234567890", Began),
+		Scheduled(claim, Began),
 		{
 			Kind: audit.KindExhausted, RetryCount: 5,
 			Message:   "claim CLM-001-1234567890: all 5 retries used, last error 503 (TRANSIENT); review the claim, then resubmit or abandon it",
@@ -42,12 +43,13 @@ func Samples() []audit.Record {
 		{Kind: audit.KindRedriven, RetryCount: 2},
 		{Kind: audit.KindUndelivered},
 	}
+	var outbox Outbox
 	for i := range records {
 		r := &records[i]
 		r.At = Began.Add(time.Duration(i) * time.Hour)
 		r.Key = audit.Key{Cluster: "production", JobKey: 2251799813685300 + int64(i), ProcessInstanceKey: 2251799813685249}
 		if r.Kind != audit.KindRejected {
-			r.ClaimID = "CLM-001-1234567890"
+			r.ClaimID = claim
 		}
 		switch r.Kind {
 		case audit.KindRetry:
@@ -69,12 +71,12 @@ func Samples() []audit.Record {
 			}
 			r.Detail += "}"
 		}
-		link(records[:i+1])
+		records[i] = outbox.Append(*r)[0]
 	}
 	return records
 }
 
-// Scheduled is a record of a retry, not linked yet.
+// Scheduled returns a record of a retry, not linked yet.
 func Scheduled(claimID string, at time.Time) audit.Record {
 	return audit.Record{
 		Kind: audit.KindRetry, At: at, ClaimID: claimID, RetryCount: 1,
@@ -83,15 +85,4 @@ func Scheduled(claimID string, at time.Time) audit.Record {
 		Variables:     `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T14:42:00Z","retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","reason":"HINT","delayBeforeJitter":"PT10M","backoffDuration":"PT12M","bounds":["DEADLINE"],"retriesLeft":3,"hint":{"source":"TEXT","after":"PT30M"},"deadline":"2026-03-02T14:42:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":31,"overrides":{"max":"PT60M"}}}`,
 		Detail:        fmt.Sprintf(`{"processId":"SubmissionRetryProcess","elementId":"AnalyzeRetry","submissionError":"TIMEOUT, Retry-After: 1800",`+stepsOf+`}`, at.Format(time.RFC3339Nano)),
 	}
-}
-
-// link gives the last record its ID and its place in the chain of the others.
-func link(records []audit.Record) {
-	chain := audit.NewChain(1)
-	if n := len(records); n > 1 {
-		chain = audit.ChainAt(1, int64(n-1), records[n-2].Hash)
-	}
-	last := &records[len(records)-1]
-	last.ID = int64(len(records))
-	chain.Link(last)
 }

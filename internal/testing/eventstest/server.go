@@ -27,13 +27,13 @@ func Start(t *testing.T, start func(context.Context) (*devqueue.Server, error)) 
 	return Server{s}
 }
 
-// With opens a publisher to the server; the query says what place it uses and how.
+// With opens a publisher to the server; the query names the place in the queue, and its options.
 func (s Server) With(t *testing.T, query string) events.Publisher {
 	t.Helper()
 	return Open(t, s.URL()+query)
 }
 
-// Kill is that of [Queue].
+// Kill implements [Queue].
 func (s Server) Kill(t *testing.T) {
 	t.Helper()
 	if err := s.Server.Kill(); err != nil {
@@ -41,7 +41,7 @@ func (s Server) Kill(t *testing.T) {
 	}
 }
 
-// Restart is that of [Queue].
+// Restart implements [Queue].
 func (s Server) Restart(t *testing.T) {
 	t.Helper()
 	if err := s.Server.Restart(t.Context()); err != nil {

@@ -20,22 +20,26 @@ type Queue interface {
 	// Open makes a publisher to the place of this name in the queue: a stream, an exchange, a topic. It is closed with
 	// the test.
 	Open(t *testing.T, place string) events.Publisher
-	// Received returns what the place holds, in its order. Of an event, the ID and the JSON count.
+	// Received returns the events of a place in its order, each with its ID and its JSON.
 	Received(t *testing.T, place string) []events.Event
 	// Kill ends the queue as kill -9 does; Restart starts it again on the same data and address.
 	Kill(t *testing.T)
 	Restart(t *testing.T)
-	// TooLarge is a size in bytes that the queue takes for no event, whatever else it takes.
+	// TooLarge is a size in bytes of which the queue takes no event.
 	TooLarge() int
 }
 
-// Suite holds what every queue must keep, together with the relay.
+// Suite tests what every queue must keep, together with the relay.
 func Suite(t *testing.T, q Queue) {
-	t.Run("EveryEventArrivesAsItIsInTheOrderOfItsClaim", func(t *testing.T) { everyEventArrives(t, q) })
-	t.Run("AnEventThatIsTooLargeIsRefusedAndNoOther", func(t *testing.T) { tooLarge(t, q) })
-	t.Run("TheHeadsOfTheTrailCanBeReadBack", func(t *testing.T) { headsReadBack(t, q) })
-	t.Run("AQueueThatIsKilledInTheMiddleLosesNothing", func(t *testing.T) { killedInTheMiddle(t, q) })
-	t.Run("AQueueThatIsNotThereAtTheStartIsWaitedFor", func(t *testing.T) { notThereAtTheStart(t, q) })
+	for name, test := range map[string]func(*testing.T, Queue){
+		"EveryEventArrivesUnchangedInTheOrderOfItsClaim": everyEventArrives,
+		"OnlyAnEventThatIsTooLargeIsRefused":             tooLarge,
+		"HeadsCanBeReadBack":                             headsReadBack,
+		"AKilledQueueLosesNothing":                       killedInTheMiddle,
+		"AQueueThatIsAbsentAtTheStartIsWaitedFor":        notThereAtTheStart,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, q) })
+	}
 }
 
 // patience bounds every wait: far more than is needed, for slow machines.
@@ -141,7 +145,7 @@ func tooLarge(t *testing.T, q Queue) {
 	}
 }
 
-// headsReadBack publishes heads between other events and reads them back, from every queue that can be read.
+// headsReadBack publishes heads between other events and reads them back from every queue that is an [events.Reader].
 func headsReadBack(t *testing.T, q Queue) {
 	p := q.Open(t, "heads")
 	reader, can := p.(events.Reader)
@@ -194,31 +198,31 @@ func headsReadBack(t *testing.T, q Queue) {
 }
 
 func killedInTheMiddle(t *testing.T, q Queue) {
-	outbox, seen := &Outbox{}, &counts{}
+	outbox, seen := &Outbox{}, &Counts{}
 	relay, _ := Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
 	records := outbox.Fill("A", 2000, 3)
 	relay.Wake()
-	Await(t, "the first are published", func() bool { published, _ := seen.get(); return published > 0 })
+	Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
 	q.Kill(t)
 	if outbox.Waiting() == 0 {
 		t.Fatal("all was published before the queue was killed: nothing is tried")
 	}
 	records = append(records, outbox.Fill("B", 10, 1)...)
-	_, before := seen.get()
-	Await(t, "sending fails", func() bool { _, failed := seen.get(); return failed > before })
+	_, before := seen.Events()
+	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > before })
 	q.Restart(t)
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	repeats := Complete(t, records, q.Received(t, "killed"))
-	_, failed := seen.get()
+	_, failed := seen.Events()
 	t.Logf("%d events, %d sent and not acknowledged, %d received twice", len(records), failed, repeats)
 }
 
 func notThereAtTheStart(t *testing.T, q Queue) {
 	q.Kill(t)
-	outbox, seen := &Outbox{}, &counts{}
+	outbox, seen := &Outbox{}, &Counts{}
 	records := outbox.Fill("A", 20, 2)
 	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
-	Await(t, "sending fails", func() bool { _, failed := seen.get(); return failed > 0 })
+	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
 	q.Restart(t)
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	Complete(t, records, q.Received(t, "late"))

@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"context"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -11,12 +12,14 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"hospital.example/analyze-retry/internal/outage"
 )
 
-// Method names a call of the gateway.
+// Method is the name of a gateway's method.
 type Method string
 
-// The calls that a job worker and its commands make.
+// The methods that the worker and its commands call.
 const (
 	ActivateJobs   Method = "ActivateJobs"
 	CompleteJob    Method = "CompleteJob"
@@ -31,28 +34,27 @@ const (
 type Fault struct {
 	// Times is how many calls are hit: one if it is 0, all that follow if it is negative.
 	Times int
-	// Delay holds the answer back for so long; alone, it is the whole fault. The call takes effect before it.
+	// Delay delays the answer. The call takes effect before it.
 	Delay time.Duration
-	// Code is what the call is answered with instead; its text repeats the request, as a gateway's may.
+	// Code is the answer instead; its text repeats the request, as a gateway's may.
 	Code codes.Code
 	// Hang never answers.
 	Hang bool
-	// Applied lets the call take effect all the same: only its answer is lost. A poll that is applied may have
-	// delivered its jobs before it fails.
+	// Applied lets the call take effect, so that only its answer is lost. A poll that is applied may have delivered its
+	// jobs before it fails.
 	Applied bool
-	// Empty sends a message without jobs before the jobs of a poll, and alone is the whole fault. Camunda's test gateway
-	// does so.
+	// Empty sends a message without jobs before the jobs of a poll, as Camunda's test gateway does.
 	Empty bool
 }
 
-// Inject lets a fault happen to the calls of a method that follow, after those injected earlier are used up.
+// Inject adds a fault for the next calls of a method, after the faults injected earlier.
 func (g *Gateway) Inject(m Method, f Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.faults[m] = append(g.faults[m], &f)
+	g.faults[m] = append(g.faults[m], f)
 }
 
-// Heal forgets all faults that have not happened yet.
+// Heal removes all faults that have not happened yet.
 func (g *Gateway) Heal() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,18 +72,12 @@ type Call struct {
 	Authorization string
 }
 
-// Calls returns the calls of the methods named, or all, in the order in which they arrived.
-func (g *Gateway) Calls(methods ...Method) []Call {
+// Calls returns the calls of these methods, or all, in the order in which they arrived.
+func (g *Gateway) Calls(methods ...Method) (calls []Call) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var calls []Call
 	for _, c := range g.calls {
-		for _, m := range methods {
-			if c.Method == m {
-				calls = append(calls, c)
-			}
-		}
-		if len(methods) == 0 {
+		if len(methods) == 0 || slices.Contains(methods, c.Method) {
 			calls = append(calls, c)
 		}
 	}
@@ -102,7 +98,7 @@ func (g *Gateway) arrive(ctx context.Context, m Method, request any) Fault {
 	if len(faults) == 0 {
 		return Fault{}
 	}
-	f := faults[0]
+	f := &faults[0]
 	if f.Times > 0 {
 		f.Times--
 	}
@@ -112,14 +108,9 @@ func (g *Gateway) arrive(ctx context.Context, m Method, request any) Fault {
 	return *f
 }
 
-// outcome lets the fault happen; err is what the call itself came to.
+// outcome applies the fault; err is the result of the call itself.
 func (f Fault) outcome(ctx context.Context, request any, err error) error {
-	if f.Delay > 0 {
-		select {
-		case <-time.After(f.Delay):
-		case <-ctx.Done():
-		}
-	}
+	outage.Sleep(ctx, f.Delay)
 	if f.Hang {
 		<-ctx.Done()
 		return status.FromContextError(ctx.Err()).Err()
@@ -130,7 +121,7 @@ func (f Fault) outcome(ctx context.Context, request any, err error) error {
 	return err
 }
 
-// lost reports whether the call is to have no effect.
+// lost reports whether the call has no effect.
 func (f Fault) lost() bool { return !f.Applied && (f.Hang || f.Code != codes.OK) }
 
 func (g *Gateway) interceptUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -146,7 +137,7 @@ func (g *Gateway) interceptUnary(ctx context.Context, request any, info *grpc.Un
 	return response, nil
 }
 
-// interceptStream lets faults happen to polls. The request of a server stream arrives inside of the call.
+// interceptStream applies faults to polls. The request of a server stream arrives inside the call.
 func (g *Gateway) interceptStream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	s := &faultyStream{ServerStream: stream, gateway: g, method: Method(path.Base(info.FullMethod))}
 	err := next(server, s)
@@ -156,7 +147,7 @@ func (g *Gateway) interceptStream(server any, stream grpc.ServerStream, info *gr
 	if s.fault.lost() {
 		return err
 	}
-	s.fault.Delay = 0 // was held back before it was sent
+	s.fault.Delay = 0 // SendMsg has applied it
 	return s.fault.outcome(stream.Context(), s.request, err)
 }
 
@@ -169,7 +160,7 @@ type faultyStream struct {
 	sent    bool // a message has been sent
 }
 
-// RecvMsg takes the request; a fault without effect ends the call here.
+// RecvMsg receives the request. A fault without effect ends the call here.
 func (s *faultyStream) RecvMsg(m any) error {
 	if err := s.ServerStream.RecvMsg(m); err != nil {
 		return err
@@ -181,14 +172,11 @@ func (s *faultyStream) RecvMsg(m any) error {
 	return nil
 }
 
-// SendMsg holds an answer back that is to come late.
+// SendMsg delays an answer that is to come late.
 func (s *faultyStream) SendMsg(m any) error {
-	if s.fault.Delay > 0 {
-		select {
-		case <-time.After(s.fault.Delay):
-		case <-s.Context().Done():
-			return status.FromContextError(s.Context().Err()).Err()
-		}
+	outage.Sleep(s.Context(), s.fault.Delay)
+	if err := s.Context().Err(); err != nil {
+		return status.FromContextError(err).Err()
 	}
 	if s.fault.Empty && !s.sent {
 		if err := s.ServerStream.SendMsg(&pb.ActivateJobsResponse{}); err != nil {

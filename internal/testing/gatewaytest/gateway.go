@@ -1,8 +1,8 @@
 // Package gatewaytest is a Zeebe gateway in the process of a test: a real gRPC server, over a real or an in-memory
-// connection, in front of a queue of jobs that behaves as the one of Zeebe 8.5 does as far as a job worker can tell.
+// connection, in front of a queue of jobs that behaves like that of Zeebe 8.5 as far as a job worker can see.
 //
-// What differs from the real one: the time limit of a lock is kept to the millisecond (a real broker looks once a
-// second), jobs do not belong to process instances that go on, and nothing is kept on disk.
+// Differences: a lock ends to the millisecond (a real broker looks once a second), jobs do not belong to process instances
+// that go on, and nothing is kept on disk.
 package gatewaytest
 
 import (
@@ -20,7 +20,7 @@ import (
 // partitionBits is where the number of its partition begins in a job's key, as in the broker.
 const partitionBits = 51
 
-// Gateway is the gateway and the broker behind it. All its methods may be called at any time, also while it serves.
+// Gateway is the gateway and the broker behind it. It is safe for concurrent use.
 type Gateway struct {
 	pb.UnimplementedGatewayServer
 	server *grpc.Server
@@ -28,13 +28,13 @@ type Gateway struct {
 	mu         sync.Mutex
 	partitions int
 	ahead      time.Duration     // of this process's clock
-	deadline   int64             // of every lock, as it is told; 0 for the true one
+	deadline   int64             // of every lock, as it is shown; 0 for the true one
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type
 	jobs       map[int64]*record
 	counts     Counts
 	changed    chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
-	faults     map[Method][]*Fault
+	faults     map[Method][]Fault
 	calls      []Call
 }
 
@@ -45,7 +45,7 @@ func New(options ...grpc.ServerOption) *Gateway {
 		partitions: 1,
 		queues:     map[string]*queue{},
 		jobs:       map[int64]*record{},
-		faults:     map[Method][]*Fault{},
+		faults:     map[Method][]Fault{},
 	}
 	g.server = grpc.NewServer(append([]grpc.ServerOption{
 		grpc.UnaryInterceptor(g.interceptUnary),
@@ -63,21 +63,21 @@ func (g *Gateway) Partition(n int) {
 	g.partitions = n
 }
 
-// ClockAhead sets how far the broker's clock is ahead of this process's. It shows in the ends of locks that are told.
+// ClockAhead sets how far the broker's clock is ahead of this process's. It shows in the ends of locks.
 func (g *Gateway) ClockAhead(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ahead = d
 }
 
-// TellDeadline makes every lock end at a time as it is told, in milliseconds of Unix time; 0 tells the true one again.
-func (g *Gateway) TellDeadline(milli int64) {
+// ShowDeadline sets the end that every lock shows, in milliseconds of Unix time; 0 is the true one.
+func (g *Gateway) ShowDeadline(milli int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deadline = milli
 }
 
-// Skip passes over so many keys, as if so many jobs had been created before. Call it before Add.
+// Skip skips n keys, as if n jobs had been created before. Call it before Add.
 func (g *Gateway) Skip(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,12 +101,9 @@ func (g *Gateway) Listen() (address string, err error) {
 	return listener.Addr().String(), nil
 }
 
-// Serve serves on a listener in the background, until Close.
+// Serve serves on a listener in the background, until Close. A listener that breaks shows in the test that calls it.
 func (g *Gateway) Serve(listener net.Listener) {
-	go func() {
-		// The error only says that the server was stopped: a listener that breaks shows in the test that calls it.
-		_ = g.server.Serve(listener)
-	}()
+	go func() { _ = g.server.Serve(listener) }()
 }
 
 // Pipe serves in memory and returns the function that dials it, for grpc.WithContextDialer. Unlike a socket it works
@@ -117,12 +114,10 @@ func (g *Gateway) Pipe() func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
 }
 
-// Close cuts all connections, as a gateway does that is killed. The jobs stay, to be looked at.
-func (g *Gateway) Close() {
-	g.server.Stop()
-}
+// Close cuts all connections, as a killed gateway does. The jobs stay, for the test to look at.
+func (g *Gateway) Close() { g.server.Stop() }
 
-// change tells those who wait that something happened. The caller holds the mutex.
+// change wakes those who wait for a change. The caller holds the mutex.
 func (g *Gateway) change() {
 	if g.changed != nil {
 		close(g.changed)
@@ -155,7 +150,7 @@ func (g *Gateway) Wait(ctx context.Context, until func(Counts) bool) error {
 	}
 }
 
-// expire makes those jobs available again whose lock has run out. The caller holds the mutex.
+// expire makes jobs available again whose lock has ended. The caller holds the mutex.
 func (g *Gateway) expire(q *queue, now time.Time) {
 	for len(q.locks) > 0 && !q.locks[0].deadline.After(now) {
 		l := q.popLock()
@@ -181,7 +176,7 @@ func (g *Gateway) setState(j *record, state State) {
 func (g *Gateway) queue(jobType string) *queue {
 	q := g.queues[jobType]
 	if q == nil {
-		q = &queue{ready: make([]keys, g.partitions)}
+		q = &queue{ready: make([][]int64, g.partitions)}
 		g.queues[jobType] = q
 	}
 	return q

@@ -2,7 +2,6 @@ package gatewaytest
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -16,7 +15,7 @@ type Job struct {
 	// Type is the job type.
 	Type string
 	// Variables is the JSON object that a worker gets, less what it does not fetch. A text that is no JSON object is
-	// delivered as it stands.
+	// delivered as it is.
 	Variables string
 	// Retries defaults to 3.
 	Retries int32
@@ -27,7 +26,7 @@ type Job struct {
 	Poison string
 }
 
-// State is where a job stands.
+// State is the state of a job.
 type State uint8
 
 // The states of a job.
@@ -39,24 +38,15 @@ const (
 	Incident                   // failed without retries left
 )
 
-// Counts says how many jobs are in which state, and how many locks ran out so far.
+// Counts holds how many jobs are in each state, and how many locks ran out so far.
 type Counts struct {
 	Waiting, Locked, Completed, Thrown, Incident int
 	Expired                                      int
 }
 
 func (c *Counts) add(s State, n int) {
-	switch s {
-	case Waiting:
-		c.Waiting += n
-	case Locked:
-		c.Locked += n
-	case Completed:
-		c.Completed += n
-	case Thrown:
-		c.Thrown += n
-	case Incident:
-		c.Incident += n
+	if s > 0 {
+		*[]*int{&c.Waiting, &c.Locked, &c.Completed, &c.Thrown, &c.Incident}[s-1] += n
 	}
 }
 
@@ -97,7 +87,7 @@ func (g *Gateway) Cure(key int64) {
 	g.jobs[key].Poison = ""
 }
 
-// Counts tells how many jobs are in which state.
+// Counts returns how many jobs are in each state.
 func (g *Gateway) Counts() Counts {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,7 +95,7 @@ func (g *Gateway) Counts() Counts {
 	return g.counts
 }
 
-// Job tells where one job stands: its state, the retries it has left and the message of its last failure.
+// Job returns a job's state, the retries it has left and the message of its last failure.
 func (g *Gateway) Job(key int64) (state State, retries int32, message string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +122,8 @@ func (g *Gateway) activate(q *queue, limit int, timeout time.Duration) []*record
 	for i := range q.ready {
 		ready := &q.ready[(q.turn+i)%len(q.ready)]
 		for len(taken) < limit && len(*ready) > 0 {
-			j := g.jobs[heap.Pop(ready).(int64)]
+			j := g.jobs[(*ready)[0]]
+			*ready = (*ready)[1:]
 			if j.state != Waiting { // answered after its lock had run out
 				continue
 			}
@@ -151,7 +142,7 @@ func (g *Gateway) lock(q *queue, j *record, until time.Time) {
 	q.pushLock(lock{until, j.Key})
 }
 
-// deliver is what a worker gets of a job. The caller holds the mutex.
+// deliver returns what a worker gets of a job. The caller holds the mutex.
 func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.ActivatedJob {
 	return &pb.ActivatedJob{
 		Key:                j.Key,
@@ -168,19 +159,19 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 	}
 }
 
-// fetched is the job's variables less those that were not asked for; no names ask for all.
+// fetched returns the job's variables of these names, or all if there are no names.
 func (j *record) fetched(names []string) string {
-	wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
-	if j.names == nil || !slices.ContainsFunc(j.names, func(n string) bool { return !wanted(n) }) {
+	unwanted := func(name string) bool { return !slices.Contains(names, name) }
+	if len(names) == 0 || !slices.ContainsFunc(j.names, unwanted) {
 		return j.Variables
 	}
 	values := object(j.Variables)
-	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return !wanted(name) })
+	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return unwanted(name) })
 	text, _ := json.Marshal(values)
 	return string(text)
 }
 
-// object reads a JSON object; it is nil where the text is none.
+// object parses a JSON object; it returns nil if the text is none.
 func object(text string) map[string]json.RawMessage {
 	var values map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &values) != nil {

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// defaultLongPoll is how long a poll waits for jobs that does not say how long.
+// defaultLongPoll is how long a poll waits for jobs by default.
 const defaultLongPoll = 10 * time.Second
 
-// ActivateJobs answers a poll as soon as there is a job for it, or without one when its time is up.
+// ActivateJobs answers a poll as soon as there is a job for it, or without one when its wait is over.
 func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_ActivateJobsServer) error {
 	switch {
 	case r.Type == "":
@@ -34,7 +34,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	if err == nil {
 		err = stream.Send(response)
 	}
-	if err != nil { // the worker has gone: its jobs are handed back
+	if err != nil { // the worker is gone: its jobs are released
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		for _, j := range taken {
@@ -46,21 +46,18 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	return err
 }
 
-// poisoned reports whether one of the jobs brings a variable that cannot be delivered.
+// poisoned reports whether one of the jobs has a variable that cannot be delivered.
 func (g *Gateway) poisoned(jobs []*record, fetch []string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(jobs, func(j *record) bool { return j.Poison != "" && slices.Contains(fetch, j.Poison) })
 }
 
-// awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows. The response shows them as they
-// are then: an answer may change them any time later.
+// awaitJobs locks jobs for a poll, waiting for the first one as long as the poll allows. The response has them as they are
+// then: an answer may change them any time later.
 func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (taken []*record, response *pb.ActivateJobsResponse) {
-	patience := time.Duration(r.RequestTimeout) * time.Millisecond
-	if patience == 0 {
-		patience = defaultLongPoll
-	}
-	ctx, cancel := context.WithTimeout(ctx, max(patience, 0))
+	wait := cmp.Or(time.Duration(r.RequestTimeout)*time.Millisecond, defaultLongPoll)
+	ctx, cancel := context.WithTimeout(ctx, max(wait, 0))
 	defer cancel()
 	for {
 		g.mu.Lock()
@@ -89,7 +86,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (tak
 	}
 }
 
-// answer finishes or fails an open job; the caller says what becomes of it.
+// answer applies an answer to an open job.
 func (g *Gateway) answer(key int64, then func(*record)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,8 +102,8 @@ func (g *Gateway) answer(key int64, then func(*record)) error {
 	return nil
 }
 
-// variablesFault refuses variables that are no JSON object, repeating them in its text as the real gateway does.
-func variablesFault(variables string) error {
+// checkVariables refuses variables that are no JSON object, repeating them in its text as the real gateway does.
+func checkVariables(variables string) error {
 	if variables != "" && object(variables) == nil {
 		return status.Errorf(codes.InvalidArgument, "Invalid JSON value: %s", variables)
 	}
@@ -115,7 +112,7 @@ func variablesFault(variables string) error {
 
 // CompleteJob completes a job.
 func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.CompleteJobResponse, error) {
-	if err := variablesFault(r.Variables); err != nil {
+	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
 	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Completed) })
@@ -124,7 +121,7 @@ func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.
 
 // ThrowError throws a BPMN error.
 func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.ThrowErrorResponse, error) {
-	if err := variablesFault(r.Variables); err != nil {
+	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
 	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Thrown) })
@@ -147,7 +144,7 @@ func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobR
 	return &pb.FailJobResponse{}, err
 }
 
-// UpdateJobTimeout sets the lock of a job anew; one that is not locked is refused.
+// UpdateJobTimeout restarts the lock of a job; it refuses one that is not locked.
 func (g *Gateway) UpdateJobTimeout(_ context.Context, r *pb.UpdateJobTimeoutRequest) (*pb.UpdateJobTimeoutResponse, error) {
 	var refused error
 	err := g.answer(r.JobKey, func(j *record) {
@@ -177,7 +174,7 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	}, nil
 }
 
-// DeployResource takes every resource for a process whose id is the resource's name.
+// DeployResource deploys every resource as a process whose id is the resource's name.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -192,12 +189,12 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	return response, nil
 }
 
-// PublishMessage takes a message and hands it to nobody: there are no processes. [Gateway.Calls] shows it.
+// PublishMessage accepts a message, which no process waits for. [Gateway.Calls] shows it.
 func (g *Gateway) PublishMessage(_ context.Context, r *pb.PublishMessageRequest) (*pb.PublishMessageResponse, error) {
 	if r.Name == "" {
 		return nil, status.Error(codes.InvalidArgument, "Expected to publish a message with a name, but it was blank")
 	}
-	if err := variablesFault(r.Variables); err != nil {
+	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
