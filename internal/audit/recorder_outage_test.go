@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-func TestAStoreIsLostAfterThreeTriesAndHoldsEverythingUntilItIsBack(t *testing.T) {
+func TestStoreIsLostAfterThreeTriesUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{dead: true}, func(r *recording) {
 		if _, err := r.within(5*time.Second, 1); !errors.Is(err, errDisk) || !errors.Is(r.Err(), errDisk) || r.failed.Load() != 3 {
@@ -39,7 +39,7 @@ func TestAStoreIsLostAfterThreeTriesAndHoldsEverythingUntilItIsBack(t *testing.T
 const housekeeping = 1100 * time.Millisecond
 
 // A handler waits for nine tenths of its five seconds.
-func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
+func TestHungStoreIsGivenUpWithinTheHandlersBound(t *testing.T) {
 	t.Parallel()
 	for _, deaf := range []bool{false, true} {
 		record(t, &disk{hold: make(chan struct{}), deaf: deaf}, func(r *recording) {
@@ -63,7 +63,7 @@ func TestAStoreThatHangsIsGivenUpWithinTheHandlersBound(t *testing.T) {
 	}
 }
 
-func TestACallerThatIsTooLateAnywayIsNoLossOfTheStore(t *testing.T) {
+func TestLateCallerIsNoLossOfTheStore(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{}, func(r *recording) {
 		_, _ = r.within(-time.Second, 1) // stored or not, both are right
@@ -73,7 +73,7 @@ func TestACallerThatIsTooLateAnywayIsNoLossOfTheStore(t *testing.T) {
 	})
 }
 
-func TestAStoreThatIsAwayIsNoticedAlsoWhileNobodyWrites(t *testing.T) {
+func TestLossOfAnIdleStoreIsNoticed(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{}, func(r *recording) {
 		r.disk.set(func(d *disk) { d.dead = true })
@@ -88,7 +88,7 @@ func TestAStoreThatIsAwayIsNoticedAlsoWhileNobodyWrites(t *testing.T) {
 	})
 }
 
-func TestMarksThatWaitDoNotKeepAHangingStoreFromBeingNoticed(t *testing.T) {
+func TestHungStoreIsNoticedWhileMarksWait(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{hold: make(chan struct{}), deaf: true}, func(r *recording) {
 		_, _ = r.within(time.Second, 1)
@@ -101,7 +101,7 @@ func TestMarksThatWaitDoNotKeepAHangingStoreFromBeingNoticed(t *testing.T) {
 	})
 }
 
-func TestACallersOwnCancellationIsNoLossOfTheStore(t *testing.T) {
+func TestCallersCancellationIsNoLossOfTheStore(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{hold: make(chan struct{})}, func(r *recording) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -117,7 +117,7 @@ func TestACallersOwnCancellationIsNoLossOfTheStore(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatWasTakenIsNotCalledUndeliveredAfterAnOutage(t *testing.T) {
+func TestAcceptedAnswerIsNotUndeliveredAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	d := &disk{marked: []int64{7}}
 	record(t, d, func(r *recording) {
@@ -137,7 +137,7 @@ func TestAnAnswerThatWasTakenIsNotCalledUndeliveredAfterAnOutage(t *testing.T) {
 }
 
 // The record that says so settles the answer, and its mark must stay until the record is stored.
-func TestAnAnswerThatFoundNoJobIsCalledUndeliveredAfterAnOutageThatBeginsJustThen(t *testing.T) {
+func TestUndeliveredAnswerIsRecordedAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{marked: []int64{7}, full: true}, func(r *recording) {
 		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}})

@@ -227,7 +227,7 @@ func TestACallerThatGivesUpHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestAnAnsweredMarkGoesAlongWithTheNextTransactionOrWithinASecond(t *testing.T) {
+func TestAnsweredMarkIsWrittenWithinASecond(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{}, func(r *recording) {
 		r.Answered(7)
@@ -258,7 +258,7 @@ func TestAnsweredMarksOutliveAFailedTransaction(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatFoundNoJobIsRecordedUnlessAnotherWorkerHasAnswered(t *testing.T) {
+func TestAnswerWithoutAJobIsUndeliveredUnlessAnotherWorkerAnswered(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{marked: []int64{7}}, func(r *recording) {
 		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}, ClaimID: "CLM-001-7"})

@@ -8,7 +8,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 )
 
-func TestARecordOfAnAnswerThatDidNotArriveBelongsToTheTraceOfItsDecision(t *testing.T) {
+func TestUndeliveredRecordBelongsToTheTraceOfItsDecision(t *testing.T) {
 	t.Parallel()
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for _, detail := range []string{`{"processId":"SUB_06"}`, contract.WithTraceparent(`{"processId":"SUB_06"}`, trace)} {

@@ -35,7 +35,7 @@ func decidedBy(t *testing.T, policyName string, o retry.Overrides, r retry.Reque
 	return record
 }
 
-func TestAnEventOfARealDecisionTellsWhatSettledIt(t *testing.T) {
+func TestEventOfARealDecisionShowsItsReason(t *testing.T) {
 	until := eventstest.Began.Add(20 * time.Minute)
 	three := 3
 	for what, test := range map[string]struct {
@@ -119,7 +119,7 @@ func TestTheSchemasKnowEveryReasonToIgnoreAVariable(t *testing.T) {
 }
 
 // The older job type answers with less; the rest lies in the detail.
-func TestTheEventIsTheSameWhereverTheRecordKeepsTheExplanation(t *testing.T) {
+func TestEventDoesNotDependOnWhereTheExplanationIsKept(t *testing.T) {
 	record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{ClaimID: "CLM-1-1", SubmissionError: "503 Retry-After: 900"})
 	want := dataOf(t, &record)
 	var variables, detail map[string]json.RawMessage
@@ -149,7 +149,7 @@ func dataOf(t *testing.T, r *audit.Record) string {
 	return text(event.Data)
 }
 
-func TestTheEventOfARecordOfAnOlderVersionLeavesOutWhatItDoesNotKnow(t *testing.T) {
+func TestEventOfAnOlderRecordLeavesOutWhatItLacks(t *testing.T) {
 	newer := []string{"reason", "hint", "deadline", "advice", "bounds", "overrides", "ignored"}
 	for _, r := range eventstest.Samples() {
 		if !r.Kind.IsDecision() {

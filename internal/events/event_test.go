@@ -89,14 +89,14 @@ func TestTheExampleOfEverySchemaIsWhatIsSent(t *testing.T) {
 			t.Errorf("%s (-example +sent):\n%s\nsent: %s", event.Type, diff, event.JSON)
 		}
 	}
-	seen[events.TypeAuditHead] = true // TestTheEventOfTheHeadsFitsItsSchemaAndIsReadBack
+	seen[events.TypeAuditHead] = true // TestEventOfTheHeadsFitsItsSchema
 	files, err := filepath.Glob(filepath.Join(schemas, "*.schema.json"))
 	if err != nil || len(files) != len(seen) {
 		t.Errorf("%d schemas for %d types (%v)", len(files), len(seen), err)
 	}
 }
 
-func TestEveryEventOfADecisionOrAnOutcomeFitsItsSchema(t *testing.T) {
+func TestEveryEventFitsItsSchema(t *testing.T) {
 	compiled := map[string]*jsonschema.Schema{}
 	for _, r := range eventstest.Samples() {
 		kind := fromRecord(t, &r).Type
@@ -208,7 +208,7 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 	}
 }
 
-func TestAnEventNamesItsPlaceInTheAuditTrailAndTheEventItIsAbout(t *testing.T) {
+func TestEventNamesItsAuditPositionAndTheUndeliveredEvent(t *testing.T) {
 	records := eventstest.Samples()
 	first, last := fromRecord(t, &records[0]), records[len(records)-1]
 	var got struct {
@@ -244,7 +244,7 @@ func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
 	}
 }
 
-func TestTheDurationOfARoundIsLeftOutWhereItsFirstFailureIsNotKnown(t *testing.T) {
+func TestDurationIsLeftOutIfTheFirstFailureIsUnknown(t *testing.T) {
 	r := eventstest.Samples()[1]
 	at := func(first string) string {
 		r.Detail = `{"submissionError":"503"` + first + `}`

@@ -36,7 +36,7 @@ func newSecret(t *testing.T) *audit.Secret {
 	return secret
 }
 
-func TestTheEventOfTheHeadsFitsItsSchemaAndIsReadBack(t *testing.T) {
+func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	secret := newSecret(t)
 	event := headsEvent(t, secret, 5)
 	schema, example := schema(t, events.TypeAuditHead)
@@ -106,7 +106,7 @@ func (b *bench) telling(secret *audit.Secret) {
 	b.start()
 }
 
-func TestTheHeadsArePublishedOnceADayAndByEachNewLeader(t *testing.T) {
+func TestHeadsArePublishedDailyAndByEachNewLeader(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.telling(newSecret(t))
 		synctest.Wait()

@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
-func TestAQueueThatIsAwayForLongIsTriedSeldomLoggedOnceAndThenDrained(t *testing.T) {
+func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.set(func(events.Event) error { return errAway })
 		records := b.outbox.Fill("A", 400, 3)
@@ -39,7 +39,7 @@ func TestAQueueThatIsAwayForLongIsTriedSeldomLoggedOnceAndThenDrained(t *testing
 	})
 }
 
-func TestAnEventThatIsRefusedForEverHoldsUpItsClaimOnly(t *testing.T) {
+func TestRefusedEventHoldsUpOnlyItsClaim(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		poison := int64(3) // the first event of the third claim
 		b.queue.set(func(e events.Event) error {
@@ -76,7 +76,7 @@ func TestAnEventThatIsRefusedForEverHoldsUpItsClaimOnly(t *testing.T) {
 	})
 }
 
-func TestMoreRefusedEventsThanAPageDoNotHoldUpTheOthers(t *testing.T) {
+func TestRefusedEventsBeyondAPageHoldUpNoOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		const last = 600
 		b.queue.set(func(e events.Event) error {
@@ -105,7 +105,7 @@ func TestMoreRefusedEventsThanAPageDoNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestARecordThatCannotBeReadHoldsUpItsClaimOnly(t *testing.T) {
+func TestUnreadableRecordHoldsUpOnlyItsClaim(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		bad := eventstest.Scheduled("CLM-A-1", eventstest.Began)
 		bad.Detail = "{"
@@ -123,7 +123,7 @@ func TestARecordThatCannotBeReadHoldsUpItsClaimOnly(t *testing.T) {
 }
 
 // As when one partition of a topic has no leader: its events are never answered, all others are.
-func TestAPartOfAQueueThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
+func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		const last = 1000 // the relay may run as soon as there are records
 		b.queue.set(func(e events.Event) error {
@@ -148,7 +148,7 @@ func TestAPartOfAQueueThatIsAwayDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestOfTwoRelaysOnOneStoreOneOnlyPublishesAndTheOtherTakesOver(t *testing.T) {
+func TestOneOfTwoRelaysPublishesAndTheOtherTakesOver(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.delay = 100 * time.Millisecond
 		synctest.Wait()
@@ -168,7 +168,7 @@ func TestOfTwoRelaysOnOneStoreOneOnlyPublishesAndTheOtherTakesOver(t *testing.T)
 	})
 }
 
-func TestAStoreThatIsAwayIsAskedAgainAndLoggedOnce(t *testing.T) {
+func TestOutageOfTheStoreIsLoggedOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.advance(time.Second)
 		b.outbox.Fail(errors.New("disk full"))
@@ -186,7 +186,7 @@ func TestAStoreThatIsAwayIsAskedAgainAndLoggedOnce(t *testing.T) {
 }
 
 // The mark is lost, not the event: it is sent again, and a consumer knows it by its ID.
-func TestARepeatCarriesTheSameBytes(t *testing.T) {
+func TestRepeatedEventHasTheSameBytes(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		synctest.Wait()
 		b.outbox.Fill("A", 1, 1)
@@ -206,7 +206,7 @@ func TestARepeatCarriesTheSameBytes(t *testing.T) {
 	})
 }
 
-func TestAStopWaitsTwoSecondsForAcknowledgementsOnTheirWayAndMarksThem(t *testing.T) {
+func TestStopWaitsTwoSecondsForAcknowledgements(t *testing.T) {
 	for _, c := range []struct {
 		delay, stopped time.Duration
 		waiting        int
@@ -229,7 +229,7 @@ func TestAStopWaitsTwoSecondsForAcknowledgementsOnTheirWayAndMarksThem(t *testin
 	}
 }
 
-func TestAStopWaitsTwoSecondsForAStoreThatHangs(t *testing.T) {
+func TestStopWaitsTwoSecondsForAHungStore(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.outbox.Hang()
 		b.outbox.Fill("A", 3, 1)
@@ -243,7 +243,7 @@ func TestAStopWaitsTwoSecondsForAStoreThatHangs(t *testing.T) {
 	})
 }
 
-func TestTheBacklogIsToldWhetherOrNotAnythingIsPublished(t *testing.T) {
+func TestBacklogIsReportedWhetherOrNotEventsArePublished(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.set(func(events.Event) error { return errAway })
 		b.outbox.Fill("A", 7, 1)

@@ -12,7 +12,7 @@ import (
 
 var errAway = errors.New("no route to the queue")
 
-func TestWhatIsAppendedIsPublishedAtOnceWhenTheRelayIsTold(t *testing.T) {
+func TestWakePublishesAtOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.advance(time.Second / 2)
 		began := time.Now()
@@ -26,7 +26,7 @@ func TestWhatIsAppendedIsPublishedAtOnceWhenTheRelayIsTold(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyTellsOfIsPublishedWithinASecond(t *testing.T) {
+func TestRecordsWithoutAWakeArePublishedWithinASecond(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		synctest.Wait()
 		b.outbox.Fill("A", 3, 1)
@@ -53,7 +53,7 @@ func TestNothingIsMarkedThatIsNotAcknowledged(t *testing.T) {
 	})
 }
 
-func TestABacklogIsPublishedInTheOrderOfEachClaimWhateverFails(t *testing.T) {
+func TestBacklogKeepsTheOrderOfEachClaimDespiteFailures(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		chance := rand.New(rand.NewPCG(1, 2))
 		b.queue.set(func(events.Event) error {

@@ -69,7 +69,7 @@ func empty(t *testing.T, s audit.Store) func() bool {
 	}
 }
 
-func TestTwoRelaysOnOneStoreDoNotPublishSideBySide(t *testing.T) {
+func TestTwoRelaysOnOneStoreDoNotPublishConcurrently(t *testing.T) {
 	onBothStores(t, func(t *testing.T, first, second audit.Store) {
 		t.Helper()
 		q := &queue{delay: time.Millisecond}

@@ -81,9 +81,7 @@ func TestAReleasedJobKeepsItsRetries(t *testing.T) {
 			return complete(j)
 		})})
 		r.advance(time.Second)
-		if state, retries, message := r.gateway.Job(key); state != gatewaytest.Completed || retries != 2 || message != "not now" {
-			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
-		}
+		r.wantJob(key, gatewaytest.Completed, 2, "not now")
 	})
 }
 
@@ -122,35 +120,7 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAJobThatIsGoneIsDone(t *testing.T) {
-	for code, line := range map[codes.Code]struct {
-		level zapcore.Level
-		event string
-	}{
-		codes.NotFound:           {zapcore.DebugLevel, "job_gone"},
-		codes.FailedPrecondition: {zapcore.InfoLevel, "answer_not_taken"},
-	} {
-		t.Run(code.String(), func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: code})
-				r.add(1)
-				r.run(Options{})
-				r.advance(9 * time.Second)
-				if n := len(answers(r.gateway)); n != 1 {
-					r.Errorf("sent %d times, want once", n)
-				}
-				if r.logged(line.level, line.event) != 1 {
-					r.Errorf("log has %v", r.logs.All())
-				}
-				if n := r.worker.slots.inUse(); n != 0 {
-					r.Errorf("%d active jobs", n)
-				}
-			})
-		})
-	}
-}
-
-func TestAnAnswerThatTheGatewayRefusesBecomesAnIncidentWithoutData(t *testing.T) {
+func TestRefusedAnswerBecomesAnIncidentWithoutData(t *testing.T) {
 	for name, answer := range map[string]job.Answer{
 		"complete":   job.Complete(`{"name":"` + secret + `"`), // a brace is missing
 		"BPMN error": job.ThrowError("CODE", "text", secret),
@@ -162,16 +132,14 @@ func TestAnAnswerThatTheGatewayRefusesBecomesAnIncidentWithoutData(t *testing.T)
 				if state, _, message := r.gateway.Job(key); state != gatewaytest.Incident || message == "" {
 					r.Errorf("job is in state %v with message %q", state, message)
 				}
-				if r.logged(zapcore.ErrorLevel, "answer_refused") != 1 {
-					r.Errorf("log has %v", r.logs.All())
-				}
+				r.wantLogged(zapcore.ErrorLevel, "answer_refused", 1)
 				r.wantNowhere(secret)
 			})
 		})
 	}
 }
 
-func TestAnAnswerIsNotReplacedOnceItMayHaveBeenTaken(t *testing.T) {
+func TestAnswerInDoubtIsNotReplaced(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.Unavailable})
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.InvalidArgument})
@@ -186,7 +154,7 @@ func TestAnAnswerIsNotReplacedOnceItMayHaveBeenTaken(t *testing.T) {
 	})
 }
 
-func TestAnAnswerIsGivenUpWhenTheLockEndsWithOneWarning(t *testing.T) {
+func TestAnswerIsGivenUpWhenTheLockEnds(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
 		start := time.Now()
@@ -203,9 +171,7 @@ func TestAnAnswerIsGivenUpWhenTheLockEndsWithOneWarning(t *testing.T) {
 		if r.logged(zapcore.WarnLevel, "answer_given_up") != 1 || r.logs.FilterLevelExact(zapcore.WarnLevel).Len() != 1 {
 			r.Errorf("log has %v", r.logs.All())
 		}
-		if n := r.worker.slots.inUse(); n != 0 {
-			r.Errorf("%d active jobs", n)
-		}
+		r.wantActive(0)
 		r.gateway.Heal()
 		r.advance(time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
@@ -241,7 +207,7 @@ func TestAnswersAreSentSideBySide(t *testing.T) {
 	}
 }
 
-func TestOneJobWhoseAnswerFailsDoesNotHoldUpTheOthers(t *testing.T) {
+func TestFailingAnswerHoldsUpNoOthers(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.ThrowError, gatewaytest.Fault{Times: -1, Code: codes.Internal})
 		bad := r.gateway.Add(poisoned)[0]
@@ -253,9 +219,7 @@ func TestOneJobWhoseAnswerFailsDoesNotHoldUpTheOthers(t *testing.T) {
 			return complete(j)
 		})})
 		r.wantCounts(gatewaytest.Counts{Completed: 300, Locked: 1})
-		if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Locked {
-			r.Errorf("the bad one is in state %v", state)
-		}
+		r.wantJob(bad, gatewaytest.Locked, 3, "")
 	})
 }
 
@@ -278,20 +242,23 @@ func TestNoTextOfTheGatewayAboutAnAnswerIsLogged(t *testing.T) {
 	}
 }
 
-// The table of what is told of an answer's result.
-func TestAnAnswersFateIsToldOnce(t *testing.T) {
+// The table of what is reported as an answer's result.
+func TestResultOfAnAnswerIsReportedOnce(t *testing.T) {
 	lost := gatewaytest.Fault{Code: codes.Unavailable, Applied: true}
 	for name, test := range map[string]struct {
 		faults []gatewaytest.Fault
 		want   job.Result
+		sent   int // how often it was sent; 0 is not looked at
+		level  zapcore.Level
+		event  string // logged once, if any
 	}{
-		"taken at once":                        {nil, job.Accepted},
-		"taken at the second try":              {[]gatewaytest.Fault{{Code: codes.Unavailable}}, job.Accepted},
-		"gone at the first try":                {[]gatewaytest.Fault{{Code: codes.NotFound}}, job.NotFound},
-		"gone after a try that may have come":  {[]gatewaytest.Fault{lost}, job.Accepted},
-		"the job failed meanwhile":             {[]gatewaytest.Fault{{Code: codes.FailedPrecondition}}, job.Unknown},
-		"refused as invalid, then an incident": {[]gatewaytest.Fault{{Code: codes.InvalidArgument}}, job.Unknown},
-		"given up when the lock ends":          {[]gatewaytest.Fault{{Times: -1, Code: codes.Unavailable}}, job.Unknown},
+		"accepted at once":                     {want: job.Accepted, sent: 1},
+		"accepted at the second try":           {faults: []gatewaytest.Fault{{Code: codes.Unavailable}}, want: job.Accepted, sent: 2},
+		"not found at the first try":           {[]gatewaytest.Fault{{Code: codes.NotFound}}, job.NotFound, 1, zapcore.DebugLevel, "job_gone"},
+		"not found after a try in doubt":       {[]gatewaytest.Fault{lost}, job.Accepted, 2, zapcore.DebugLevel, "job_gone"},
+		"the job failed meanwhile":             {[]gatewaytest.Fault{{Code: codes.FailedPrecondition}}, job.Unknown, 1, zapcore.InfoLevel, "answer_not_taken"},
+		"refused as invalid, then an incident": {faults: []gatewaytest.Fault{{Code: codes.InvalidArgument}}, want: job.Unknown, sent: 2},
+		"given up when the lock ends":          {[]gatewaytest.Fault{{Times: -1, Code: codes.Unavailable}}, job.Unknown, 0, zapcore.WarnLevel, "answer_given_up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(r *rig) {
@@ -299,32 +266,33 @@ func TestAnAnswersFateIsToldOnce(t *testing.T) {
 					r.gateway.Inject(gatewaytest.CompleteJob, f)
 				}
 				r.add(1)
-				told := make(chan job.Result, 10)
-				first := true
-				seen := &watcher{}
+				var reported []job.Result
+				first, seen := true, &watcher{}
 				r.run(Options{Observer: seen, Handler: each(func(j job.Job) job.Answer {
 					if !first { // after a lock has ended
 						return job.Complete("{}")
 					}
 					first = false
-					return job.Complete("{}").Then(func(f job.Result) { told <- f })
+					return job.Complete("{}").Then(func(f job.Result) { reported = append(reported, f) })
 				})})
 				r.advance(9600 * time.Millisecond)
-				_, _ = r.end()
-				close(told)
-				var got []job.Result
-				for f := range told {
-					got = append(got, f)
+				if n := len(answers(r.gateway)); test.sent > 0 && n != test.sent {
+					r.Errorf("sent %d times, want %d", n, test.sent)
 				}
-				if len(got) != 1 || got[0] != test.want {
-					r.Errorf("told %v, want %v once", got, test.want)
+				if test.event != "" {
+					r.wantLogged(test.level, test.event, 1)
+				}
+				r.wantActive(0)
+				_, _ = r.end()
+				if len(reported) != 1 || reported[0] != test.want {
+					r.Errorf("reported %v, want %v once", reported, test.want)
 				}
 				kind, result := job.KindComplete, test.want
 				if test.faults != nil && test.faults[0].Code == codes.InvalidArgument { // then it is the incident's
 					kind, result = job.KindFail, job.Accepted
 				}
 				if len(seen.results) == 0 || seen.answers[0].Kind() != kind || seen.results[0] != result {
-					r.Errorf("the observer was told %v of %v, want first %v of %v", seen.results, seen.answers, result, kind)
+					r.Errorf("observed %v of %v, want first %v of %v", seen.results, seen.answers, result, kind)
 				}
 			})
 		})

@@ -91,9 +91,7 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 					r.Errorf("failed by %v, want 2 retries left and %q", f, test.message)
 				}
 				r.advance(30 * time.Second)
-				if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Incident {
-					r.Errorf("poisoned job ends in state %v, want an incident when its retries are used up", state)
-				}
+				r.wantJob(bad, gatewaytest.Incident, 0, "")
 				if log := logText(r); !strings.Contains(log, test.log) {
 					r.Errorf("log does not hold %q: %s", test.log, log)
 				}
@@ -149,7 +147,7 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 	})
 }
 
-func TestAHandlerIsToldItsDeadline(t *testing.T) {
+func TestHandlerHasADeadline(t *testing.T) {
 	for name, test := range map[string]struct {
 		options Options
 		want    time.Duration

@@ -28,7 +28,7 @@ func countJobs(n *atomic.Int64) handlerFunc {
 }
 
 // The bubble's broker has the worker's clock. What is told is its lock, held against the one that was asked for.
-func TestTheBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
+func TestBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour, 463 * days} {
 		inBubble(t, func(r *rig) {
 			clock := NewClock(100_000*time.Hour, time.Now, zap.NewNop())
@@ -52,7 +52,7 @@ func TestTheBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 	}
 }
 
-func TestNoJobIsDecidedWhileTheClocksAreADayApart(t *testing.T) {
+func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 	for _, ahead := range []time.Duration{463 * days, -463 * days, 24*time.Hour + time.Minute, -24*time.Hour - time.Minute} {
 		inBubble(t, func(r *rig) {
 			var handled atomic.Int64
@@ -122,7 +122,7 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 	}
 }
 
-func TestAnEndOfALockThatCannotBeOneTellsNothing(t *testing.T) {
+func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	for _, deadline := range []int64{-1, math.MinInt64, math.MaxInt64, lastMilli + 1} {
 		inBubble(t, func(r *rig) {
 			clock := NewClock(0, time.Now, zap.NewNop())
@@ -156,7 +156,7 @@ func TestAnEndOfALockThatCannotBeOneTellsNothing(t *testing.T) {
 
 // What was told last and what has passed since must both say that a clock is wrong: the host's may have been set right
 // since, or the host has slept, and its monotonic clock with it.
-func TestAClockThatWasSetRightNeedsNoJobToBeSeen(t *testing.T) {
+func TestCorrectedClockIsSeenWithoutAJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		told, now time.Duration // how far the broker is ahead
 		wrong     bool

@@ -25,57 +25,38 @@ func TestDialNamesEveryFaultOfTheConfiguration(t *testing.T) {
 		o.TokenURL = tokenURL
 		return &o
 	}
+	const (
+		ca, pair, token = "ZEEBE_CA_CERTIFICATE_PATH: ", "ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: open ", "refusing to send a token over plaintext"
+		client          = "ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret"
+		gateway         = "zeebe:26500"
+	)
 	for name, test := range map[string]struct {
 		config Config
 		want   []string
 	}{
-		"authority that is no file": {
-			Config{Address: "zeebe:26500", CACertPath: "testdata/none.pem"},
-			[]string{"ZEEBE_CA_CERTIFICATE_PATH: open testdata/none.pem"},
-		},
-		"authority that is no certificate": {
-			Config{Address: "zeebe:26500", CACertPath: "dial_test.go"},
-			[]string{"ZEEBE_CA_CERTIFICATE_PATH: dial_test.go holds no certificate in PEM"},
-		},
-		"certificate without key": {
-			Config{Address: "zeebe:26500", ClientCertPath: "dial_test.go"},
-			[]string{"ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: open : "},
-		},
-		"key without certificate": {
-			Config{Address: "zeebe:26500", ClientKeyPath: "dial_test.go"},
-			[]string{"ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: open : "},
-		},
-		"certificate that is no file": {
-			Config{Address: "zeebe:26500", ClientCertPath: "testdata/c.pem", ClientKeyPath: "testdata/k.pem"},
-			[]string{"ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: open testdata/c.pem"},
-		},
+		"authority that is no file":        {Config{Address: gateway, CACertPath: "testdata/none.pem"}, []string{ca + "open testdata/none.pem"}},
+		"authority that is no certificate": {Config{Address: gateway, CACertPath: "dial_test.go"}, []string{ca + "dial_test.go holds no certificate in PEM"}},
+		"certificate without key":          {Config{Address: gateway, ClientCertPath: "dial_test.go"}, []string{pair + ": "}},
+		"key without certificate":          {Config{Address: gateway, ClientKeyPath: "dial_test.go"}, []string{pair + ": "}},
+		"certificate that is no file":      {Config{Address: gateway, ClientCertPath: "testdata/c.pem", ClientKeyPath: "testdata/k.pem"}, []string{pair + "testdata/c.pem"}},
 		"token over plaintext": {
 			Config{Address: "zeebe.example:26500", Plaintext: true, OAuth: &goodOAuth},
-			[]string{"refusing to send a token over plaintext to a host that is not loopback (zeebe.example)"},
+			[]string{token + " to a host that is not loopback (zeebe.example)"},
 		},
 		"token over plaintext to a private address": {
 			Config{Address: "10.0.0.1:26500", Plaintext: true, OAuth: &goodOAuth},
-			[]string{"refusing to send a token over plaintext to a host that is not loopback (10.0.0.1)"},
+			[]string{token + " to a host that is not loopback (10.0.0.1)"},
 		},
-		"token over plaintext to what is no address": {
-			Config{Address: "127.0.0.1", Plaintext: true, OAuth: &goodOAuth},
-			[]string{"refusing to send a token over plaintext"},
-		},
-		"secret over plaintext": {
-			Config{Address: "zeebe:26500", OAuth: withTokenURL("http://login.example/token")},
-			[]string{"ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret"},
-		},
-		"URL that is none": {
-			Config{Address: "zeebe:26500", OAuth: withTokenURL("login:" + secret)},
-			[]string{"ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret"},
-		},
+		"token over plaintext to what is no address": {Config{Address: "127.0.0.1", Plaintext: true, OAuth: &goodOAuth}, []string{token}},
+		"secret over plaintext":                      {Config{Address: gateway, OAuth: withTokenURL("http://login.example/token")}, []string{client}},
+		"URL that is none":                           {Config{Address: gateway, OAuth: withTokenURL("login:" + secret)}, []string{client}},
 		"many at once": {
-			Config{Address: "zeebe:26500", CACertPath: "none.pem", ClientKeyPath: "k.pem", OAuth: withTokenURL(secret + "%")},
-			[]string{"ZEEBE_CA_CERTIFICATE_PATH", "\nZEEBE_CLIENT_CERTIFICATE_PATH", "\nZEEBE_AUTHORIZATION_SERVER_URL"},
+			Config{Address: gateway, CACertPath: "none.pem", ClientKeyPath: "k.pem", OAuth: withTokenURL(secret + "%")},
+			[]string{ca, "\n" + pair, "\n" + client},
 		},
 		"many at once, in plaintext": {
-			Config{Address: "zeebe:26500", Plaintext: true, OAuth: &OAuthConfig{}},
-			[]string{"ZEEBE_INSECURE_CONNECTION", "\nZEEBE_AUTHORIZATION_SERVER_URL"},
+			Config{Address: gateway, Plaintext: true, OAuth: &OAuthConfig{}},
+			[]string{"ZEEBE_INSECURE_CONNECTION", "\n" + client},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

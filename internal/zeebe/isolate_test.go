@@ -17,7 +17,7 @@ import (
 // deep is a job that the gateway cannot deliver.
 var deep = gatewaytest.Job{Type: testType, Variables: `{"a":[[]]}`, Poison: "a"}
 
-func TestAJobThatCannotBeDeliveredBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
+func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		good := r.add(20)
 		bad := r.gateway.Add(deep)[0]
@@ -27,14 +27,10 @@ func TestAJobThatCannotBeDeliveredBecomesAnIncidentAndTheOthersAreWorked(t *test
 		r.advance(2 * time.Minute)
 		r.wantCounts(gatewaytest.Counts{Completed: len(good), Incident: 2, Expired: 42})
 		for _, key := range []int64{bad, worse} {
-			if state, _, message := r.gateway.Job(key); state != gatewaytest.Incident || !strings.Contains(message, "nested too deep") {
-				r.Errorf("job ends in state %v with message %q", state, message)
-			}
+			r.wantJob(key, gatewaytest.Incident, 0, "nested too deep")
 		}
 		for _, key := range good {
-			if state, retries, _ := r.gateway.Job(key); state != gatewaytest.Completed || retries != 3 {
-				r.Errorf("good job ends in state %v with %d retries", state, retries)
-			}
+			r.wantJob(key, gatewaytest.Completed, 3, "")
 		}
 		for level, text := range map[zapcore.Level]string{
 			zapcore.WarnLevel: "poll_lost", zapcore.InfoLevel: "in_batches_again",
@@ -43,9 +39,7 @@ func TestAJobThatCannotBeDeliveredBecomesAnIncidentAndTheOthersAreWorked(t *test
 				r.Errorf("%q is logged %d times", text, n)
 			}
 		}
-		if n := r.logged(zapcore.ErrorLevel, "cannot_be_delivered"); n != 2 {
-			r.Errorf("incidents are logged %d times", n)
-		}
+		r.wantLogged(zapcore.ErrorLevel, "cannot_be_delivered", 2)
 		if polls := r.polls(); polls[len(polls)-1].MaxJobsToActivate != 50 {
 			r.Errorf("the last poll asks for %d jobs, want all slots again", polls[len(polls)-1].MaxJobsToActivate)
 		}
@@ -54,7 +48,7 @@ func TestAJobThatCannotBeDeliveredBecomesAnIncidentAndTheOthersAreWorked(t *test
 
 // With two partitions under load, the job that is looked at and the one that is polled for are never the same if only one
 // is looked at: each poll begins with the other partition.
-func TestOnABusyClusterTheJobThatCannotBeDeliveredIsFoundAndNoOtherIsBlamed(t *testing.T) {
+func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {
 	for _, partitions := range []int{2, 3} {
 		inBubble(t, func(r *rig) {
 			r.gateway.Partition(partitions)
@@ -65,9 +59,7 @@ func TestOnABusyClusterTheJobThatCannotBeDeliveredIsFoundAndNoOtherIsBlamed(t *t
 			r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 300 * time.Millisecond, Applied: true})
 			r.run(Options{MaxJobsActive: 1})
 			r.advance(time.Minute)
-			if state, _, message := r.gateway.Job(bad); state != gatewaytest.Incident || !strings.Contains(message, "nested too deep") {
-				r.Errorf("%d partitions: after a minute the job is in state %v with message %q", partitions, state, message)
-			}
+			r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
 			if c := r.gateway.Counts(); c.Waiting < 100 {
 				r.Errorf("%d jobs are left, that is no load", c.Waiting)
 			}
@@ -79,15 +71,13 @@ func TestOnABusyClusterTheJobThatCannotBeDeliveredIsFoundAndNoOtherIsBlamed(t *t
 	}
 }
 
-func TestAJobThatCannotBeDeliveredIsFoundWithLocksShorterThanAPoll(t *testing.T) {
+func TestUndeliverableJobIsFoundWithLocksShorterThanAPoll(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		bad := r.gateway.Add(deep)[0]
 		good := r.add(10)
 		r.run(Options{JobTimeout: time.Second})
 		r.advance(time.Minute)
-		if state, _, _ := r.gateway.Job(bad); state != gatewaytest.Incident {
-			r.Errorf("job ends in state %v", state)
-		}
+		r.wantJob(bad, gatewaytest.Incident, 0, "")
 		if c := r.gateway.Counts(); c.Completed != len(good) || c.Incident != 1 {
 			r.Errorf("the jobs end as %+v", c)
 		}
@@ -99,9 +89,7 @@ func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 		r.gateway.Add(deep)
 		r.run(Options{})
 		r.advance(3 * time.Second)
-		if n := r.logged(zapcore.WarnLevel, "poll_lost"); n != 1 {
-			r.Fatalf("isolation is entered %d times", n)
-		}
+		r.wantLogged(zapcore.WarnLevel, "poll_lost", 1)
 		for range 5 {
 			r.add(3)
 			r.advance(100 * time.Millisecond)
@@ -110,16 +98,14 @@ func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 	})
 }
 
-func TestAJobThatOneLostPollHasLockedIsOnlySuspected(t *testing.T) {
+func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		key := r.gateway.Add(deep)[0]
 		r.run(Options{})
 		r.advance(11 * time.Second) // its first lock is over, and the poll for it alone is under way
 		r.gateway.Cure(key)
 		r.advance(20 * time.Second)
-		if state, retries, _ := r.gateway.Job(key); state != gatewaytest.Completed || retries != 3 {
-			r.Errorf("job ends in state %v with %d retries", state, retries)
-		}
+		r.wantJob(key, gatewaytest.Completed, 3, "")
 		suspected := 0
 		for _, f := range requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob) {
 			if strings.Contains(f.ErrorMessage, "suspected") {
@@ -132,7 +118,7 @@ func TestAJobThatOneLostPollHasLockedIsOnlySuspected(t *testing.T) {
 	})
 }
 
-func TestAJobThatNoLostPollHasLockedIsNotBlamedHoweverOftenItWasNext(t *testing.T) {
+func TestJobThatNoLostPollLockedIsNotBlamed(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
 		for range 3 { // looks come through, polls are lost before they take anything
@@ -142,13 +128,11 @@ func TestAJobThatNoLostPollHasLockedIsNotBlamedHoweverOftenItWasNext(t *testing.
 		r.run(Options{})
 		key := r.add(1)[0]
 		r.advance(30 * time.Second)
-		if state, retries, _ := r.gateway.Job(key); state != gatewaytest.Completed || retries != 3 {
-			r.Errorf("job ends in state %v with %d retries", state, retries)
-		}
+		r.wantJob(key, gatewaytest.Completed, 3, "")
 	})
 }
 
-func TestAPollThatIsNotAnsweredByADeadGatewayIsNoReasonToIsolate(t *testing.T) {
+func TestDeadGatewayIsNoReasonToIsolate(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Hang: true})
 		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
@@ -160,7 +144,7 @@ func TestAPollThatIsNotAnsweredByADeadGatewayIsNoReasonToIsolate(t *testing.T) {
 	})
 }
 
-func TestAStopDuringIsolationLeavesNoLockButTheLostOnes(t *testing.T) {
+func TestStopDuringIsolationLeavesOnlyLostLocks(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 10 * time.Millisecond})
 		r.gateway.Add(deep)
@@ -175,7 +159,7 @@ func TestAStopDuringIsolationLeavesNoLockButTheLostOnes(t *testing.T) {
 	})
 }
 
-func TestALookThatCannotBeTakenBackAtOnceIsTakenBackLater(t *testing.T) {
+func TestPeekedJobIsReleasedLaterIfNotAtOnce(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
 		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: 1, Hang: true})
@@ -191,7 +175,7 @@ func TestALookThatCannotBeTakenBackAtOnceIsTakenBackLater(t *testing.T) {
 }
 
 // A process that stood still, or a partition that is slow, can hold up a look for longer than the first job's lock.
-func TestAJobThatWasLookedAtForLongerThanItsLockIsLeftToWhoeverHasItNow(t *testing.T) {
+func TestJobPeekedAtTooLongIsLeftAlone(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		const lock = time.Second
 		r.gateway.Partition(2)

@@ -121,6 +121,37 @@ func (r *rig) wantCounts(want gatewaytest.Counts) {
 	}
 }
 
+// wantJob wants a job in this state, with so many retries left and this in the message of its last failure.
+func (r *rig) wantJob(key int64, state gatewaytest.State, retries int32, message string) {
+	r.Helper()
+	gotState, gotRetries, gotMessage := r.gateway.Job(key)
+	if gotState != state || gotRetries != retries || !strings.Contains(gotMessage, message) {
+		r.Errorf("job is in state %v with %d retries and message %q; want %v, %d and %q", gotState, gotRetries, gotMessage, state, retries, message)
+	}
+}
+
+// wantStop wants Run to return nil after so long.
+func (r *rig) wantStop(after time.Duration) {
+	r.Helper()
+	if took, err := r.end(); took != after || err != nil {
+		r.Errorf("Run returned %v after %v, want nil after %v", err, took, after)
+	}
+}
+
+func (r *rig) wantActive(want int) {
+	r.Helper()
+	if n := r.worker.ActiveJobs(); n != want {
+		r.Errorf("%d jobs are active, want %d", n, want)
+	}
+}
+
+func (r *rig) wantLogged(level zapcore.Level, text string, times int) {
+	r.Helper()
+	if n := r.logged(level, text); n != times {
+		r.Errorf("%q is logged %d times, want %d: %v", text, n, times, r.logs.All())
+	}
+}
+
 // polls are the requests of all polls so far.
 func (r *rig) polls() []*pb.ActivateJobsRequest {
 	return requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)

@@ -355,7 +355,7 @@ func TestAnOutageOfTheTokenServer(t *testing.T) {
 	}
 }
 
-func TestASlowTokenServerIsWaitedForAndAskedOnce(t *testing.T) {
+func TestSlowTokenServerIsAskedOnce(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		i := &issuer{answer: func(w http.ResponseWriter, q *http.Request, n int) error {
 			<-time.After(tokenTimeout - time.Second)

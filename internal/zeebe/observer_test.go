@@ -49,7 +49,7 @@ func (w *watcher) Answered(_ int64, answer job.Answer, result job.Result) {
 	w.answers, w.results = append(w.answers, answer), append(w.results, result)
 }
 
-func TestEveryPollIsToldByTheCodeThatItEndedWith(t *testing.T) {
+func TestEveryPollIsObservedWithItsCode(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		seen := &watcher{}
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 3, Code: codes.ResourceExhausted})
@@ -64,7 +64,7 @@ func TestEveryPollIsToldByTheCodeThatItEndedWith(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatPanicsOrHangsIsToldEachTime(t *testing.T) {
+func TestEveryFailureOfTheHandlerIsObserved(t *testing.T) {
 	for name, handler := range map[string]func(*rig) handlerFunc{
 		"panics": func(*rig) handlerFunc { return func(context.Context, []job.Job) []job.Answer { panic("odd") } },
 		"hangs": func(r *rig) handlerFunc {
@@ -89,7 +89,7 @@ func TestAHandlerThatPanicsOrHangsIsToldEachTime(t *testing.T) {
 }
 
 // Beside the jobs of the loop, those that are looked at to find one that cannot be delivered are counted on both sides.
-func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
+func TestEveryActivatedJobIsObservedAsAnswered(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		seen := &watcher{}
 		r.add(20)
@@ -97,9 +97,7 @@ func TestEveryJobThatWasTakenIsToldAsAnsweredInTheEnd(t *testing.T) {
 		r.add(20)
 		r.run(Options{Observer: seen})
 		r.advance(2 * time.Minute)
-		if r.worker.ActiveJobs() != 0 {
-			r.Errorf("%d jobs are active, want none", r.worker.ActiveJobs())
-		}
+		r.wantActive(0)
 		if _, err := r.end(); err != nil {
 			r.Fatal(err)
 		}
@@ -122,14 +120,10 @@ func TestJobsAreActiveUntilTheyAreAnswered(t *testing.T) {
 		held, seen := newGate(), &watcher{}
 		r.add(5)
 		r.run(Options{Handler: held, Observer: seen})
-		if n := r.worker.ActiveJobs(); n != 5 {
-			r.Errorf("%d jobs are active, want 5", n)
-		}
+		r.wantActive(5)
 		close(held.open)
 		r.advance(time.Second)
-		if n := r.worker.ActiveJobs(); n != 0 {
-			r.Errorf("%d jobs are active when all are answered", n)
-		}
+		r.wantActive(0)
 		if _, err := r.end(); err != nil || seen.activated != 5 {
 			r.Errorf("%d jobs were counted as activated, want 5; %v", seen.activated, err)
 		}

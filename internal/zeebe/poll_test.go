@@ -40,7 +40,7 @@ func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 	})
 }
 
-func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
+func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		handler := newGate()
 		r.add(95)
@@ -59,7 +59,7 @@ func TestNeverMoreJobsAreInHandThanAllowed(t *testing.T) {
 	})
 }
 
-func TestTheNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
+func TestNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		// One answer comes back each half second.
 		for i := range 9 {
@@ -192,7 +192,7 @@ func TestAWorkerThatHoldsJobsStops(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatHandsJobsBackIsGivenThemMoreAndMoreSlowly(t *testing.T) {
+func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.add(1)
 		r.run(Options{Handler: each(func(job.Job) job.Answer { return job.Release("not now") })})
@@ -242,7 +242,7 @@ func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestALostGatewayIsLoggedOnceAndOnceWhenItIsBack(t *testing.T) {
+func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.run(Options{})
 		if !r.worker.Connected() {

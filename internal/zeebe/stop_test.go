@@ -19,9 +19,7 @@ func TestAnIdleWorkerStopsWhenItsPollIsOver(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.run(Options{})
 		r.advance(700 * time.Millisecond)
-		if took, err := r.end(); took != 300*time.Millisecond || err != nil {
-			r.Errorf("Run returned %v after %v, want nil at the end of the poll", err, took)
-		}
+		r.wantStop(300 * time.Millisecond)
 		r.add(3)
 		synctest.Wait()
 		r.wantCounts(gatewaytest.Counts{Waiting: 3})
@@ -33,24 +31,18 @@ func TestJobsThatComeWhileTheWorkerStopsAreHandedBack(t *testing.T) {
 		r.run(Options{Handler: each(func(j job.Job) job.Answer { r.Error("a job is handled"); return complete(j) })})
 		r.stop()
 		key := r.add(5)[0]
-		if took, err := r.end(); took != 0 || err != nil {
-			r.Errorf("Run returned %v after %v, want nil at once", err, took)
-		}
+		r.wantStop(0)
 		r.wantCounts(gatewaytest.Counts{Waiting: 5})
-		if _, retries, message := r.gateway.Job(key); retries != 3 || !strings.Contains(message, "stopping") {
-			r.Errorf("jobs have %d retries and message %q", retries, message)
-		}
+		r.wantJob(key, gatewaytest.Waiting, 3, "stopping")
 	})
 }
 
-func TestAStopDoesNotWaitForAGatewayThatIsSilent(t *testing.T) {
+func TestStopDoesNotWaitForASilentGateway(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.run(Options{})
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Hang: true})
 		r.advance(time.Second)
-		if took, err := r.end(); took != time.Second+pollGrace || err != nil {
-			r.Errorf("Run returned %v after %v, want nil soon after the poll is due", err, took)
-		}
+		r.wantStop(time.Second + pollGrace)
 	})
 }
 
@@ -62,9 +54,7 @@ func TestWhatIsBeingHandledIsFinishedFirst(t *testing.T) {
 			return each(complete)(ctx, jobs)
 		})})
 		r.advance(time.Second)
-		if took, err := r.end(); err != nil || took != 2*time.Second {
-			r.Errorf("Run returned %v after %v, want nil after the 2 s the handler needs", err, took)
-		}
+		r.wantStop(2 * time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 10})
 	})
 }
@@ -87,9 +77,7 @@ func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 			r.Errorf("handler's context ended with %v", cause)
 		}
 		r.wantCounts(gatewaytest.Counts{Waiting: 10})
-		if _, retries, message := r.gateway.Job(keys[0]); retries != 3 || !strings.Contains(message, "stopping") {
-			r.Errorf("jobs have %d retries and message %q", retries, message)
-		}
+		r.wantJob(keys[0], gatewaytest.Waiting, 3, "stopping")
 	})
 }
 
@@ -118,14 +106,12 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 	}
 }
 
-func TestAStopWhileTheGatewayIsAwayDoesNotWaitForIt(t *testing.T) {
+func TestStopDoesNotWaitForAnAbsentGateway(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
 		r.run(Options{})
 		r.advance(time.Minute)
-		if took, err := r.end(); took != 0 || err != nil {
-			r.Errorf("Run returned %v after %v, want nil at once", err, took)
-		}
+		r.wantStop(0)
 	})
 }
 

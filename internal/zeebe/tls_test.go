@@ -195,7 +195,7 @@ func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
 	}
 }
 
-func TestAClientCertificateIsShownToWhoAsksForOne(t *testing.T) {
+func TestClientCertificateIsPresentedOnRequest(t *testing.T) {
 	ours, others := newAuthority(t), newAuthority(t)
 	certificate, key := ours.issue("zeebe.example", time.Hour)
 	address := serveTLS(t, certificate, key, func(c *tls.Config) {

@@ -152,7 +152,7 @@ func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
 	}
 }
 
-func TestALoginIsAskedForAndAWrongPasswordIsToldWithoutIt(t *testing.T) {
+func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation(), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "worker", "right"), kfake.Superuser("PLAIN", "plain", "right"))
 	for _, login := range []struct{ user, query, want string }{
 		{"worker:right", "", ""},
@@ -178,7 +178,7 @@ func TestALoginIsAskedForAndAWrongPasswordIsToldWithoutIt(t *testing.T) {
 }
 
 // A fetch takes about a megabyte of a partition.
-func TestATopicIsReadToItsEndHoweverLongItIs(t *testing.T) {
+func TestLongTopicIsReadToItsEnd(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
 	secret, err := audit.NewSecret()
 	if err != nil {
@@ -209,7 +209,7 @@ func TestATopicIsReadToItsEndHoweverLongItIs(t *testing.T) {
 }
 
 // The end of a transaction is a record too, which readers are not given unless they ask for it.
-func TestATopicThatEndsWithATransactionOfOthersIsReadToItsEnd(t *testing.T) {
+func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
 	p := c.Open(t, "transaction")
 	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}

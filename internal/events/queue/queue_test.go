@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "s3cret"
 
-func TestAQueueThatIsNotThereIsNoFault(t *testing.T) {
+func TestAbsentQueueIsNoFault(t *testing.T) {
 	for _, url := range []string{
 		"nats://127.0.0.1:1",
 		"nats://token@127.0.0.1:1,localhost:2?stream=S&subject=a.b",

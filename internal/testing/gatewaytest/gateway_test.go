@@ -77,7 +77,7 @@ func keys(jobs []*pb.ActivatedJob) []int64 {
 
 const noWait = -time.Millisecond
 
-func TestJobsAreActivatedLowestKeyFirstAndBelongToOneWorkerUntilTheLockEnds(t *testing.T) {
+func TestJobsAreActivatedLowestKeyFirstAndLocked(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		added := r.gateway.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
 		if d := cmp.Diff(added[:2], keys(r.poll(2, noWait))); d != "" {
@@ -102,7 +102,7 @@ func TestJobsAreActivatedLowestKeyFirstAndBelongToOneWorkerUntilTheLockEnds(t *t
 	})
 }
 
-func TestAPollWaitsForAJobAsLongAsItSays(t *testing.T) {
+func TestPollWaitsForAJobUntilItsTimeout(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		start := time.Now()
 		if jobs := r.poll(9, 3*time.Second); len(jobs) != 0 || time.Since(start) != 3*time.Second {
@@ -186,7 +186,7 @@ func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
 	})
 }
 
-func TestJobsOfAPollThatHasEndedAreGivenOutAgain(t *testing.T) {
+func TestJobsOfACancelledPollAreReleased(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
 		stream, err := r.stubs.ActivateJobs(ctx, &pb.ActivateJobsRequest{Type: "t", Timeout: 5000, MaxJobsToActivate: 1})
@@ -257,7 +257,7 @@ func TestAFaultHappensAsOftenAsItSays(t *testing.T) {
 	})
 }
 
-func TestWaitEndsWhenTheJobsAreWhereTheyAreToBe(t *testing.T) {
+func TestWaitEndsWhenTheCountsMatch(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		time.AfterFunc(time.Second, func() { r.gateway.Add(gatewaytest.Job{Type: "t"}) })
 		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
