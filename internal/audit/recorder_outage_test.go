@@ -48,11 +48,11 @@ func TestHungStoreIsGivenUpWithinTheHandlersBound(t *testing.T) {
 				r.Errorf("got %v after %v", err, time.Since(started))
 			}
 			if !deaf && r.Err() == nil {
-				r.Error("the batch is handed back, and the store is not lost yet: the same jobs would be taken at once")
+				r.Error("the batch is released, and the store is not lost yet: the same jobs would be taken at once")
 			}
 			<-time.After(housekeeping) // who is not waited for is looked after once a second
 			if r.Err() == nil {
-				r.Error("the store hangs, and nobody has noticed")
+				r.Error("the store hangs, and it is not lost")
 			}
 			close(r.disk.hold)
 			<-time.After(housekeeping)
@@ -79,7 +79,7 @@ func TestLossOfAnIdleStoreIsNoticed(t *testing.T) {
 		r.disk.set(func(d *disk) { d.dead = true })
 		<-time.After(12 * time.Second)
 		if r.Err() == nil {
-			r.Error("the store is away, and nobody has noticed")
+			r.Error("the store is away, and it is not lost")
 		}
 		r.disk.set(func(d *disk) { d.dead = false })
 		if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
@@ -95,7 +95,7 @@ func TestHungStoreIsNoticedWhileMarksWait(t *testing.T) {
 		r.Answered(7)
 		<-time.After(10 * time.Second)
 		if r.Err() == nil {
-			r.Error("the store hangs, and nobody has noticed")
+			r.Error("the store hangs, and it is not lost")
 		}
 		close(r.disk.hold)
 	})

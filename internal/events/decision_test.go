@@ -138,7 +138,7 @@ func TestEventDoesNotDependOnWhereTheExplanationIsKept(t *testing.T) {
 	}
 }
 
-// dataOf is an event's data without its place in the trail.
+// dataOf is an event's data without its place in the audit log.
 func dataOf(t *testing.T, r *audit.Record) string {
 	t.Helper()
 	var event struct{ Data map[string]any }
@@ -171,7 +171,7 @@ func TestEventOfAnOlderRecordLeavesOutWhatItLacks(t *testing.T) {
 		}
 		for name := range parsed.(map[string]any)["data"].(map[string]any) {
 			if slices.Contains(newer, name) {
-				t.Errorf("%s tells %s, which its record does not know", r.Kind, name)
+				t.Errorf("%s has %s, which its record does not know", r.Kind, name)
 			}
 		}
 	}

@@ -249,12 +249,12 @@ func TestBacklogIsReportedWhetherOrNotEventsArePublished(t *testing.T) {
 		b.outbox.Fill("A", 7, 1)
 		b.advance(10 * time.Second)
 		if n, oldest := b.seen.Waiting(); n != 7 || !oldest.Equal(eventstest.Began) {
-			t.Errorf("told %d since %v", n, oldest)
+			t.Errorf("observed %d since %v", n, oldest)
 		}
 		b.queue.set(nil)
 		b.advance(time.Minute)
 		if n, oldest := b.seen.Waiting(); n != 0 || !oldest.IsZero() {
-			t.Errorf("told %d since %v", n, oldest)
+			t.Errorf("observed %d since %v", n, oldest)
 		}
 	})
 }

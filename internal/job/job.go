@@ -16,7 +16,7 @@ type Job struct {
 	ProcessInstanceKey int64
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID, ElementID string
-	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
+	// Retries returns the number of retries the job has left at the broker. It is not the retry count of the claim.
 	Retries int32
 	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
 	Headers string
@@ -28,14 +28,14 @@ type Job struct {
 
 // Handler turns a batch of jobs into as many answers, in the same order.
 //
-// A batch is handed over whole so that a handler can record all its decisions in one transaction. The context ends
+// It gets a whole batch so that it can record all its decisions in one transaction. The context ends
 // when the jobs' lock is about to run out; a handler that returns later is treated as hung. A handler may be given the
 // same job again (a redelivery, or the rest of a batch in which another job panicked) and must answer it alike.
 type Handler interface {
 	Handle(ctx context.Context, jobs []Job) []Answer
 }
 
-// Kind tells the commands apart with which a job can be answered.
+// Kind is the command with which a job is answered.
 type Kind uint8
 
 // The kinds of answer. The zero value is none of them, so that a forgotten answer is noticed.
@@ -46,7 +46,7 @@ const (
 	KindRelease
 )
 
-// String returns the answer's name as it stands in logs and metric labels.
+// String returns the kind's name in logs and metric labels.
 func (k Kind) String() string {
 	switch k {
 	case KindComplete:
@@ -62,8 +62,8 @@ func (k Kind) String() string {
 	}
 }
 
-// Answer is what the broker is told about a job. It is made only by the constructors below, one for each outcome.
-// The zero value answers nothing.
+// Answer is the answer to a job. It is made only by the constructors below, one for each outcome. The zero value answers
+// nothing.
 type Answer struct {
 	kind      Kind
 	retries   int32
@@ -73,7 +73,7 @@ type Answer struct {
 	settled   func(Result)
 }
 
-// Result is what became of an answer, as far as it is known.
+// Result is the result of an answer, as far as it is known.
 type Result uint8
 
 // The results of an answer. The zero value is none of them.
@@ -87,7 +87,7 @@ const (
 	Unknown
 )
 
-// String returns the result's name as it stands in logs and metric labels.
+// String returns the result's name in logs and metric labels.
 func (f Result) String() string {
 	switch f {
 	case Accepted:
@@ -101,13 +101,13 @@ func (f Result) String() string {
 	}
 }
 
-// Then has a function called once with the answer's result. It must not block.
+// Then sets a function that is called once with the answer's result. It must not block.
 func (a Answer) Then(settled func(Result)) Answer {
 	a.settled = settled
 	return a
 }
 
-// Settle tells the answer's result to the function that wants to know it, if there is one.
+// Settle calls the function that was set by Then, if any.
 func (a Answer) Settle(f Result) {
 	if a.settled != nil {
 		a.settled(f)
@@ -134,22 +134,22 @@ func Fail(retries int32, message string) Answer {
 	return Answer{kind: KindFail, retries: max(retries, 0), message: message}
 }
 
-// Release hands the job back to the broker with its retries unchanged; reason is kept in the broker's records.
+// Release releases the job with its retries unchanged; the broker keeps the reason in its records.
 func Release(reason string) Answer {
 	return Answer{kind: KindRelease, message: reason}
 }
 
-// Kind tells which command the answer stands for.
+// Kind returns the command of the answer.
 func (a Answer) Kind() Kind { return a.kind }
 
-// Retries is the number of retries that a failed job keeps.
+// Retries returns the number of retries that a failed job keeps.
 func (a Answer) Retries() int32 { return a.retries }
 
-// Code is the BPMN error code of a thrown error.
+// Code returns the BPMN error code of a thrown error.
 func (a Answer) Code() string { return a.code }
 
-// Message is the text that a thrown error, a failed job or a released job carries.
+// Message returns the text that a thrown error, a failed job or a released job carries.
 func (a Answer) Message() string { return a.message }
 
-// Variables is the JSON object that a completed job or a thrown error carries; it may be empty.
+// Variables returns the JSON object that a completed job or a thrown error carries; it may be empty.
 func (a Answer) Variables() string { return a.variables }

@@ -54,8 +54,8 @@ func (w *Worker) answerJobs() {
 // if the gateway refused the handler's, and its result. It returns false if the worker stops before the result is known:
 // the job may still be locked.
 //
-// An answer that may have been lost on its way, or whose own answer may have been, is sent again unchanged: another answer
-// could undo what the broker has accepted already.
+// An answer whose call failed may have been accepted all the same. It is sent again unchanged, because another answer could
+// undo what the broker has accepted already.
 func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled bool) {
 	backoff := answerBackoff
 	code := codes.DeadlineExceeded // of the last try

@@ -192,7 +192,7 @@ func TestATryThatIsNotAnsweredEndsAfterFiveSeconds(t *testing.T) {
 
 func TestAnswersAreSentSideBySide(t *testing.T) {
 	for _, test := range []struct{ jobs, want int }{{20, 20}, {200, 32}} {
-		t.Run(fmt.Sprintf("%d jobs at most in hand", test.jobs), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d active jobs at most", test.jobs), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
 				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: time.Second})
 				r.add(test.jobs)

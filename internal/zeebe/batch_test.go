@@ -38,7 +38,7 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 	type answers = []job.Answer
 	for name, test := range map[string]struct {
 		do           func(*rig, context.Context) answers
-		message, log string // what is told of it
+		message, log string // what the broker and the log show
 	}{
 		"panic with data": {
 			func(*rig, context.Context) answers { panic(secret) },
@@ -204,7 +204,7 @@ func TestTheStackOfAPanicIsLogged(t *testing.T) {
 		r.gateway.Add(poisoned)
 		r.run(Options{Handler: r.stumble(func(*rig, context.Context) []job.Answer { panic(secret) })})
 		if r.logged(zapcore.ErrorLevel, "handler_failed_on_job") == 0 {
-			r.Fatal("no line tells of the panic")
+			r.Fatal("no line shows the panic")
 		}
 		line := r.logs.FilterMessageSnippet("handler_failed_on_job").All()[0].ContextMap()
 		if stack, _ := line["stack"].(string); !strings.Contains(stack, "stumble") {

@@ -27,7 +27,7 @@ func countJobs(n *atomic.Int64) handlerFunc {
 	}
 }
 
-// The bubble's broker has the worker's clock. What is told is its lock, held against the one that was asked for.
+// The bubble's broker has the worker's clock; only the ends of locks are shifted.
 func TestBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour, 463 * days} {
 		inBubble(t, func(r *rig) {
@@ -35,7 +35,7 @@ func TestBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 			r.gateway.ClockAhead(ahead)
 			r.add(3)
 			if _, known := clock.Skew(); known || !clock.Broker().IsZero() {
-				r.Error("the broker's time is known before it has told it")
+				r.Error("the broker's time is known before the first job")
 			}
 			r.run(Options{Clock: clock})
 			r.advance(time.Second)
@@ -132,7 +132,7 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 			r.advance(time.Second)
 			r.wantCounts(gatewaytest.Counts{Completed: 10})
 			if skew, known := clock.Skew(); known || clock.Err() != nil {
-				r.Errorf("a lock until %d told of a skew of %v", deadline, skew)
+				r.Errorf("a lock until %d makes a skew of %v", deadline, skew)
 			}
 		})
 	}
@@ -140,11 +140,11 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	clock.observe(nil, time.Second)
 	clock.observe([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
 	if !clock.Broker().IsZero() {
-		t.Error("a batch without a time told one")
+		t.Error("a batch without a time sets one")
 	}
 	clock.observe([]*pb.ActivatedJob{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
 	if skew, known := clock.Skew(); !known || skew.Abs() > time.Minute {
-		t.Errorf("the job that tells the time was passed over: %v, %v", skew, known)
+		t.Errorf("the job that shows the time was passed over: %v, %v", skew, known)
 	}
 	for _, extreme := range []int64{1, lastMilli} {
 		clock.observe([]*pb.ActivatedJob{{Deadline: extreme}}, time.Hour)
@@ -154,11 +154,11 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	}
 }
 
-// What was told last and what has passed since must both say that a clock is wrong: the host's may have been set right
+// The skew last observed and the present one must both be too large: the host's may have been set right
 // since, or the host has slept, and its monotonic clock with it.
 func TestCorrectedClockIsSeenWithoutAJob(t *testing.T) {
 	for name, c := range map[string]struct {
-		told, now time.Duration // how far the broker is ahead
+		last, now time.Duration // how far the broker is ahead
 		wrong     bool
 	}{
 		"wrong":                     {-463 * days, -463 * days, true},
@@ -168,7 +168,7 @@ func TestCorrectedClockIsSeenWithoutAJob(t *testing.T) {
 	} {
 		clock := NewClock(0, time.Now, zap.NewNop())
 		now := time.Now()
-		clock.broker, clock.seen, clock.skew = now.Round(0).Add(c.now), now, c.told
+		clock.broker, clock.seen, clock.skew = now.Round(0).Add(c.now), now, c.last
 		if err := clock.Err(); (err != nil) != c.wrong {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -117,23 +117,23 @@ func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		ask := func() codes.Code {
+		topology := func() codes.Code {
 			_, err := c.Topology(t.Context())
 			return status.Code(err)
 		}
-		if code := ask(); code != codes.OK {
+		if code := topology(); code != codes.OK {
 			t.Fatalf("gateway answers %v", code)
 		}
 		first.Close()
 		for range 540 { // long enough for the pauses between tries to have grown
-			if code := ask(); code != codes.Unavailable {
+			if code := topology(); code != codes.Unavailable {
 				t.Fatalf("a gateway that is away answers %v", code)
 			}
 			<-time.After(time.Second)
 		}
 		there.Store(second)
 		const jitter = reconnectMax / 5
-		for back := time.Now(); ask() != codes.OK; <-time.After(100 * time.Millisecond) {
+		for back := time.Now(); topology() != codes.OK; <-time.After(100 * time.Millisecond) {
 			if away := time.Since(back); away > reconnectMax+jitter {
 				t.Fatalf("not found after %v", away)
 			}

@@ -63,10 +63,10 @@ func (w *Worker) isolate(ctx context.Context) {
 // peek returns the job that is next on each partition, without its variables, and releases it. It leaves out those that
 // may be another worker's by now.
 func (w *Worker) peek(ctx context.Context) []job.Job {
-	asked := time.Now()
+	began := time.Now()
 	cluster, err := w.client.Topology(ctx)
 	if err != nil {
-		outage.Sleep(ctx, w.pollFailed(asked, err))
+		outage.Sleep(ctx, w.pollFailed(began, err))
 		return nil
 	}
 	if _, err := w.slots.wait(ctx, 1); err != nil {

@@ -190,7 +190,7 @@ func TestJobPeekedAtTooLongIsLeftAlone(t *testing.T) {
 			r.Errorf("%d answers were given up, want both: they are too late", n)
 		}
 		if failed := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob); len(failed) > 0 {
-			r.Errorf("a job was handed back that another worker may hold: %v", failed)
+			r.Errorf("a job was released that another worker may hold: %v", failed)
 		}
 		r.advance(time.Minute)
 		r.wantCounts(gatewaytest.Counts{Completed: len(jobs), Expired: len(jobs)})

@@ -103,10 +103,10 @@ func (r *rig) advance(d time.Duration) {
 
 // end stops the worker and returns how long that took and what Run returned.
 func (r *rig) end() (time.Duration, error) {
-	asked := time.Now()
+	began := time.Now()
 	r.stop()
 	<-r.stopped
-	return time.Since(asked), r.err
+	return time.Since(began), r.err
 }
 
 // add puts n jobs into the queue.

@@ -47,15 +47,15 @@ func says(code int, body string) tokenReply {
 
 // issuer is a token server without a network, so that a bubble's clock can move.
 type issuer struct {
-	mu     sync.Mutex
-	asked  []time.Time
-	answer tokenReply
+	mu        sync.Mutex
+	requested []time.Time
+	answer    tokenReply
 }
 
 func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	i.mu.Lock()
-	i.asked = append(i.asked, time.Now())
-	n, answer := len(i.asked), i.answer
+	i.requested = append(i.requested, time.Now())
+	n, answer := len(i.requested), i.answer
 	i.mu.Unlock()
 	w := httptest.NewRecorder()
 	if err := answer(w, r, n); err != nil {
@@ -74,16 +74,16 @@ func (i *issuer) set(answer tokenReply) {
 func (i *issuer) requests() (all, most int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for first, from := range i.asked {
+	for first, from := range i.requested {
 		n := 0
-		for _, at := range i.asked[first:] {
+		for _, at := range i.requested[first:] {
 			if at.Sub(from) < time.Second {
 				n++
 			}
 		}
 		most = max(most, n)
 	}
-	return len(i.asked), most
+	return len(i.requested), most
 }
 
 func (i *issuer) tokens() *tokens {
@@ -131,7 +131,7 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 		}
 	}
 	if len(forms) != 1 {
-		t.Fatalf("asked for a token %d times", len(forms))
+		t.Fatalf("%d tokens were requested", len(forms))
 	}
 	for name, want := range map[string]string{
 		"grant_type": "client_credentials", "client_id": "worker", "client_secret": secret, "audience": "zeebe-api", "scope": "jobs",
@@ -163,7 +163,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 		close(answer)
 		calls.Wait()
 		if n, _ := i.requests(); n != 1 {
-			t.Errorf("asked for a token %d times", n)
+			t.Errorf("%d tokens were requested", n)
 		}
 	})
 }
@@ -204,24 +204,24 @@ func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
 func TestTheLifeOfAToken(t *testing.T) {
 	down := fails(errors.New("connection refused"))
 	for name, test := range map[string]struct {
-		life   time.Duration // of the first token; 0 says nothing of it
-		step   time.Duration // between two calls
-		calls  int
-		reject bool
-		after  tokenReply // what follows the first token, if not another one
-		asked  int
-		want   codes.Code // of the last call
+		life      time.Duration // of the first token; 0 says nothing of it
+		step      time.Duration // between two calls
+		calls     int
+		reject    bool
+		after     tokenReply // what follows the first token, if not another one
+		requested int
+		want      codes.Code // of the last call
 	}{
-		"asked for once while it lives":           {life: time.Hour, step: 47 * time.Minute, calls: 2, asked: 1},
-		"asked for anew when a fifth is left":     {life: time.Hour, step: 49 * time.Minute, calls: 2, asked: 2},
-		"used five minutes where it says nothing": {step: time.Minute, calls: 5, asked: 2},
-		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, asked: 2},
-		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, asked: 2, want: codes.Unauthenticated},
-		"asked for once a second where that fails": {
-			life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, asked: 11, want: codes.Unauthenticated,
+		"fetched once while it lives":             {life: time.Hour, step: 47 * time.Minute, calls: 2, requested: 1},
+		"fetched anew when a fifth is left":       {life: time.Hour, step: 49 * time.Minute, calls: 2, requested: 2},
+		"used five minutes where it says nothing": {step: time.Minute, calls: 5, requested: 2},
+		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, requested: 2},
+		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, requested: 2, want: codes.Unauthenticated},
+		"fetched once a second where that fails": {
+			life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, requested: 11, want: codes.Unauthenticated,
 		},
-		"asked for anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, asked: 3},
-		"asked for once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, asked: 10},
+		"fetched anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, requested: 3},
+		"fetched once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, requested: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -243,8 +243,8 @@ func TestTheLifeOfAToken(t *testing.T) {
 						tokens.HandleRPC(t.Context(), &stats.End{Error: status.Error(codes.Unauthenticated, "")})
 					}
 				}
-				if n, _ := i.requests(); n != test.asked || status.Code(err) != test.want {
-					t.Errorf("asked %d times and ended with %v; want %d times and %v", n, err, test.asked, test.want)
+				if n, _ := i.requests(); n != test.requested || status.Code(err) != test.want {
+					t.Errorf("%d requests, ended with %v; want %d and %v", n, err, test.requested, test.want)
 				}
 			})
 		})
@@ -270,7 +270,7 @@ func TestWorkerReplacesATokenThatIsRefused(t *testing.T) {
 					r.Error("the job is completed with the token that was refused")
 				}
 				if n, _ := i.requests(); n < 2 || n > 10 {
-					r.Errorf("asked for a token %d times", n)
+					r.Errorf("%d tokens were requested", n)
 				}
 			})
 		})
@@ -337,7 +337,7 @@ func TestAnOutageOfTheTokenServer(t *testing.T) {
 					}
 					r.advance(5 * time.Minute)
 					if n, most := i.requests(); n < 30 || most > 1 {
-						r.Errorf("asked %d times in five minutes, %d times in a second", n, most)
+						r.Errorf("%d requests in five minutes, %d times in a second", n, most)
 					}
 					if log := logText(r); strings.Count(log, "gateway_lost") != 1 || !strings.Contains(log, test.says) {
 						r.Errorf("want one line with %q, have:\n%s", test.says, log)
@@ -367,7 +367,7 @@ func TestSlowTokenServerIsAskedOnce(t *testing.T) {
 		r.advance(tokenTimeout + pollBackoff.Max)
 		r.wantCounts(gatewaytest.Counts{Completed: 1})
 		if n, _ := i.requests(); n != 1 {
-			r.Errorf("asked %d times", n)
+			r.Errorf("%d tokens were requested", n)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-// watcher is an Observer that keeps all that it is told. It is looked at when the worker has stopped.
+// watcher is an Observer that keeps everything. It is read when the worker has stopped.
 type watcher struct {
 	mu        sync.Mutex
 	polls     map[string]int
@@ -59,14 +59,14 @@ func TestEveryPollIsObservedWithItsCode(t *testing.T) {
 			r.Fatal(err)
 		}
 		if seen.polls["ResourceExhausted"] != 3 || seen.polls["OK"] == 0 || len(seen.polls) != 2 {
-			r.Errorf("told %v, want 3 times ResourceExhausted and else OK", seen.polls)
+			r.Errorf("observed %v, want 3 times ResourceExhausted and else OK", seen.polls)
 		}
 	})
 }
 
 func TestEveryFailureOfTheHandlerIsObserved(t *testing.T) {
 	for name, handler := range map[string]func(*rig) handlerFunc{
-		"panics": func(*rig) handlerFunc { return func(context.Context, []job.Job) []job.Answer { panic("odd") } },
+		"panics": func(*rig) handlerFunc { return func(context.Context, []job.Job) []job.Answer { panic("oops") } },
 		"hangs": func(r *rig) handlerFunc {
 			return func(context.Context, []job.Job) []job.Answer { <-r.over; return nil }
 		},
@@ -81,7 +81,7 @@ func TestEveryFailureOfTheHandlerIsObserved(t *testing.T) {
 					r.Fatal(err)
 				}
 				if seen.failed != 2 || len(seen.answers) != 2 || seen.answers[1].Retries() != 0 {
-					r.Errorf("told of %d failures and %d answers, want one for each of 2 retries", seen.failed, len(seen.answers))
+					r.Errorf("observed %d failures and %d answers, want one for each of 2 retries", seen.failed, len(seen.answers))
 				}
 			})
 		})

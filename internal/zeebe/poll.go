@@ -43,8 +43,7 @@ var (
 	errLost = errors.New("poll lost")
 )
 
-// pollRequest is what one poll asks for: at most so many jobs, with these variables, waited for so long, locked for so
-// long.
+// pollRequest requests at most so many jobs with these variables, waited for so long and locked for so long.
 type pollRequest struct {
 	max        int
 	fetch      []string

@@ -46,7 +46,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 		r.add(95)
 		r.run(Options{MaxJobsActive: 10, Handler: handler})
 		r.wantCounts(gatewaytest.Counts{Waiting: 85, Locked: 10})
-		// Handled, but not answered yet, they are still in hand.
+		// Handled, but not answered yet, they are still active.
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 100 * time.Millisecond})
 		close(handler.open)
 		for range 60 {
@@ -199,7 +199,7 @@ func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 		r.advance(time.Minute)
 		released := answers(r.gateway)
 		if len(released) < 10 || len(released) > 90 {
-			r.Errorf("handed back %d times in a minute, want 10 to 90", len(released))
+			r.Errorf("released %d times in a minute, want 10 to 90", len(released))
 		}
 		// A poll that is open takes the job once more before the next one pauses.
 		var longest time.Duration

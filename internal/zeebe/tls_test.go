@@ -95,7 +95,7 @@ func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) s
 	return address
 }
 
-// reach asks a gateway for its topology.
+// reach queries a gateway's topology, as readiness does.
 func reach(t *testing.T, c Config) error {
 	t.Helper()
 	client, err := Dial(c)
@@ -178,7 +178,7 @@ func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := reach(t, test.config) // as readiness does
+			err := reach(t, test.config)
 			if test.refuse == "" {
 				if err != nil {
 					t.Error(err)

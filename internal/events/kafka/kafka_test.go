@@ -108,11 +108,11 @@ func TestATopicOfOthersIsNeverMade(t *testing.T) {
 // A producer that is not idempotent has no number (-1), and what it sends again may overtake or double.
 func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
-	asked := make(chan *kmsg.ProduceRequest, 1)
+	produced := make(chan *kmsg.ProduceRequest, 1)
 	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		select {
-		case asked <- r.(*kmsg.ProduceRequest):
+		case produced <- r.(*kmsg.ProduceRequest):
 		default:
 		}
 		return nil, nil, false
@@ -123,7 +123,7 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 			t.Error(err)
 		}
 	}
-	request := <-asked
+	request := <-produced
 	if request.Acks != -1 {
 		t.Errorf("acks %d, want -1: all", request.Acks)
 	}
@@ -208,7 +208,7 @@ func TestLongTopicIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// The end of a transaction is a record too, which readers are not given unless they ask for it.
+// The end of a transaction is a record too, which readers get only on request.
 func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
 	p := c.Open(t, "transaction")

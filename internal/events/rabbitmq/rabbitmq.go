@@ -193,7 +193,7 @@ func (p *Publisher) dial(ctx context.Context) error {
 		return err
 	}
 	if err := channel.Confirm(false); err != nil {
-		return fmt.Errorf("ask RabbitMQ for confirmations: %w", err)
+		return fmt.Errorf("enable RabbitMQ's confirmations: %w", err)
 	}
 	p.returned = channel.NotifyReturn(make(chan amqp.Return, maxUnconfirmed))
 	p.closed = channel.NotifyClose(make(chan *amqp.Error, 1))
