@@ -44,7 +44,9 @@ func start(t *testing.T, options ...kfake.Opt) *cluster {
 	}
 	c := &cluster{address: address}
 	c.options = append(options, kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(t.TempDir()), kfake.DefaultNumPartitions(3))
-	c.Restart(t)
+	if err := c.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { c.Cluster.Close() })
 	return c
 }
@@ -81,14 +83,14 @@ func (c *cluster) Received(t *testing.T, place string) (received []events.Event)
 	}
 }
 
-func (c *cluster) Kill(*testing.T) { c.Cluster.Close() }
+func (c *cluster) Kill() error {
+	c.Cluster.Close()
+	return nil
+}
 
-func (c *cluster) Restart(t *testing.T) {
-	t.Helper()
-	var err error
-	if c.Cluster, err = kfake.NewCluster(c.options...); err != nil {
-		t.Fatal(err)
-	}
+func (c *cluster) Restart(context.Context) (err error) {
+	c.Cluster, err = kfake.NewCluster(c.options...)
+	return err
 }
 
 func (c *cluster) TooLarge() int { return 2 << 20 }

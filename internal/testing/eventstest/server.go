@@ -33,22 +33,6 @@ func (s Server) With(t *testing.T, query string) events.Publisher {
 	return Open(t, s.URL()+query)
 }
 
-// Kill implements [Queue].
-func (s Server) Kill(t *testing.T) {
-	t.Helper()
-	if err := s.Server.Kill(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Restart implements [Queue].
-func (s Server) Restart(t *testing.T) {
-	t.Helper()
-	if err := s.Server.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Open opens the publisher that a URL names, as the worker does; it is closed with the test.
 func Open(t *testing.T, url string) events.Publisher {
 	t.Helper()

@@ -23,8 +23,8 @@ type Queue interface {
 	// Received returns the events of a place in its order, each with its ID and its JSON.
 	Received(t *testing.T, place string) []events.Event
 	// Kill ends the queue as kill -9 does; Restart starts it again on the same data and address.
-	Kill(t *testing.T)
-	Restart(t *testing.T)
+	Kill() error
+	Restart(ctx context.Context) error
 	// TooLarge is a size in bytes of which the queue takes no event.
 	TooLarge() int
 }
@@ -203,14 +203,18 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 	records := outbox.Fill("A", 2000, 3)
 	relay.Wake()
 	Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
-	q.Kill(t)
+	if err := q.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	if outbox.Waiting() == 0 {
 		t.Fatal("all was published before the queue was killed: nothing is tried")
 	}
 	records = append(records, outbox.Fill("B", 10, 1)...)
 	_, before := seen.Events()
 	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > before })
-	q.Restart(t)
+	if err := q.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	repeats := Complete(t, records, q.Received(t, "killed"))
 	_, failed := seen.Events()
@@ -218,12 +222,16 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 }
 
 func notThereAtTheStart(t *testing.T, q Queue) {
-	q.Kill(t)
+	if err := q.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	outbox, seen := &Outbox{}, &Counts{}
 	records := outbox.Fill("A", 20, 2)
 	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
 	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
-	q.Restart(t)
+	if err := q.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	Complete(t, records, q.Received(t, "late"))
 }
