@@ -119,21 +119,25 @@ func TestCallersCancellationIsNoLossOfTheStore(t *testing.T) {
 
 func TestAcceptedAnswerIsNotUndeliveredAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	d := &disk{marked: []int64{7}}
-	record(t, d, func(r *recording) {
-		r.disk.set(func(d *disk) { d.dead = true })
-		_, _ = r.within(5*time.Second, 1)
-		r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}}) // of a second worker, and
-		r.Answered(7)                                          // of the one that was first
-		<-time.After(10 * time.Second)
-		r.disk.set(func(d *disk) { d.dead = false })
-		<-time.After(10 * time.Second)
-		for _, keys := range r.appends() {
-			if slices.Contains(keys, 7) {
-				r.Errorf("recorded %v", r.appends())
+	for _, own := range []bool{true, false} { // whether this recorder has the mark of the worker that was first
+		record(t, &disk{marked: []int64{7}, dead: true}, func(r *recording) {
+			_, _ = r.within(5*time.Second, 1)
+			r.Gone(audit.Record{ID: 7, Key: audit.Key{JobKey: 7}})
+			if own {
+				r.Answered(7)
 			}
-		}
-	})
+			<-time.After(10 * time.Second)
+			r.disk.set(func(d *disk) { d.dead = false })
+			<-time.After(4 * time.Second)
+			r.disk.set(func(d *disk) { d.marked = nil }) // another worker's mark, which it could not clear before
+			<-time.After(10 * time.Second)
+			for _, keys := range r.appends() {
+				if slices.Contains(keys, 7) {
+					r.Errorf("own mark %v: recorded %v", own, r.appends())
+				}
+			}
+		})
+	}
 }
 
 // The record that says so settles the answer, and its mark must stay until the record is stored.

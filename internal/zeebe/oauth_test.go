@@ -288,6 +288,7 @@ func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
 		"answered 307": func(w http.ResponseWriter, r *http.Request, n int) error {
 			if n > 1 {
 				t.Error("the secret was sent elsewhere")
+				return issues(time.Hour)(w, r, n)
 			}
 			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
 			return nil
