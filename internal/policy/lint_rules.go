@@ -52,14 +52,6 @@ func (l *linter) alone(r *Rule, m *match.Condition) {
 		l.rule(oddity{SevereInformation, "expensive"}, r, "pattern", "the pattern is tried on every text, which costs far more than looking for a word",
 			"add contains, or to all ways through the pattern a word of three letters or more")
 	}
-	if asksForLower(m.Pattern) {
-		l.rule(oddity{SevereWarning, "never-matches"}, r, "pattern", "the pattern asks for a lower-case letter, but it is matched on the text in upper case: the rule never matches",
-			"write the pattern in upper case")
-	}
-	if m.Unless != "" && asksForLower(m.Unless) {
-		l.rule(oddity{SevereWarning, "unless-never-matches"}, r, "unless", "unless asks for a lower-case letter, but it is matched on the text in upper case: it excludes nothing",
-			"write unless in upper case")
-	}
 	if excludesItself(m) {
 		l.rule(oddity{SevereWarning, "never-matches"}, r, "unless", "unless matches everything that the rule looks for: the rule never matches", "make unless narrower, or leave it out")
 	}

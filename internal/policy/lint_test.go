@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -148,14 +147,5 @@ func TestARuleThatIsSaidNeverToDecideDecidesNoText(t *testing.T) {
 	})
 	if dead == 0 || alive == 0 {
 		t.Errorf("%d rules were said never to decide, %d texts were tried", dead, alive)
-	}
-}
-
-// The lint takes a pattern with a lower-case letter for one that cannot match. That holds if upper case has none left.
-func TestUpperCaseLeavesNoLetterThatHasAnUpperCase(t *testing.T) {
-	for c := rune(0); c <= unicode.MaxRune; c++ {
-		if up := unicode.ToUpper(c); unicode.IsLower(up) && unicode.ToUpper(up) != up {
-			t.Errorf("the upper case of %q is %q, which has one of its own", c, up)
-		}
 	}
 }

@@ -20,7 +20,7 @@ func compile(pattern string) (*Expression, error) {
 	if pattern == "" {
 		return nil, nil //nolint:nilnil // no condition is no fault
 	}
-	compiled, err := regexp.Compile(pattern)
+	compiled, err := regexp.Compile(ignoreCase(pattern) + pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +29,18 @@ func compile(pattern string) (*Expression, error) {
 		e.literals = makeWords(fewest(literals(parsed)))
 	}
 	return e, nil
+}
+
+// notLetters matches the lower-case letters of a pattern that stand for something else: [CodeMark], escapes, flags and names.
+var notLetters = regexp.MustCompile(`\{code\}|\\[pP]\{[^}]*\}|\\.|\(\?[^:)>]*|\[:\^?[a-z]+:\]`)
+
+// ignoreCase returns the flag (?i) for a pattern with a lower-case letter, which would never match a text in upper case.
+// Other patterns do without the flag: it makes them slower.
+func ignoreCase(pattern string) string {
+	if letters := notLetters.ReplaceAllString(pattern, ""); strings.ToUpper(letters) == letters {
+		return ""
+	}
+	return "(?i)"
 }
 
 // MustCompile compiles an expression that is written in the code.
@@ -126,7 +138,7 @@ func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
-			return []string{string(re.Rune)}, true
+			return []string{strings.ToUpper(string(re.Rune))}, true
 		}
 	case syntax.OpCharClass:
 		if texts = characters(re.Rune); texts != nil {
@@ -172,7 +184,7 @@ func characters(ranges []rune) (all []string) {
 			if len(all) == few {
 				return nil
 			}
-			all = append(all, string(c))
+			all = append(all, strings.ToUpper(string(c)))
 		}
 	}
 	return all

@@ -17,7 +17,7 @@ type Condition struct {
 	// Codes: any of these stands by itself in the text, and not as a part of a number, an amount, a date or an id. Where
 	// Pattern has the mark [CodeMark], any of these stands there instead, apart from other digits.
 	Codes []string
-	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none.
+	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none. Case does not matter.
 	Pattern string
 	// Unless is a regular expression that must not match; empty for none.
 	Unless string

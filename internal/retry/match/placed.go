@@ -72,10 +72,11 @@ func place(pattern string, codes []string) (*placed, error) {
 	}
 	p.others = makeWords(others)
 	const group = "anyOfTheCodes"
+	flags := ignoreCase(pattern)
 	for n := 1; strings.Contains(pattern, CodeMark); n++ { // names of groups must differ
 		pattern = strings.Replace(pattern, CodeMark, fmt.Sprintf("(?P<%s%d>%s)", group, n, strings.Join(quoted, "|")), 1)
 	}
-	if p.expression, err = regexp.Compile(pattern); err != nil {
+	if p.expression, err = regexp.Compile(flags + pattern); err != nil {
 		return nil, err
 	}
 	for i, name := range p.expression.SubexpNames() {
