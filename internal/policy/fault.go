@@ -65,3 +65,12 @@ func ordered(faults []Fault) error {
 	}
 	return Faults(faults)
 }
+
+// short cuts a long value, so that it does not fill the screen.
+func short(value string) string {
+	const most = 60
+	if runes := []rune(value); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return value
+}

@@ -105,7 +105,7 @@ func quoted(taken []taking) string {
 	for i, t := range taken {
 		words[i] = t.word
 	}
-	return join(words, "and")
+	return strings.Join(words, ", ")
 }
 
 // takenBy is the first rule that is asked before rule i and matches every text that m matches; -1 for none. m is the
@@ -143,7 +143,7 @@ func (l *linter) inBothClasses(i int) {
 		if len(both) > 0 {
 			l.rule(oddity{SevereInformation, "two-classes"}, &l.e.Rules[i], "code",
 				fmt.Sprintf("%s here, but PERMANENT in rule %s under other conditions: %s; where both hold it is PERMANENT",
-					l.p.Rules[i].Class, other.ID, join(both, "and")),
+					l.p.Rules[i].Class, other.ID, strings.Join(both, ", ")),
 				"nothing, where the conditions tell the two apart")
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,8 +28,6 @@ type reader struct {
 	faults []Fault
 	// paths are the paths of the faults that have one.
 	paths []string
-	// odd are the numbers that YAML may read otherwise than a person does.
-	odd []oddNumber
 	// nodes counts the values that were made of the file.
 	nodes int
 	// root is the file's YAML.
@@ -51,10 +48,9 @@ func (r *reader) read(text []byte) []*Entry {
 		if slices.Contains(r.paths[:known], strings.Join(v.path, "/")) { // the schema would only repeat it in other words
 			continue
 		}
-		_, line := follow(r.root, v.path)
-		r.fault(v.path, line, v.problem(r.root))
+		node, line := follow(r.root, v.path)
+		r.fault(v.path, line, place(v.path, node)+": "+v.problem)
 	}
-	r.oddNumbers()
 	_, list := child(r.root, "policies")
 	var entries []*Entry
 	for i, node := range items(list) {
@@ -164,7 +160,11 @@ func (r *reader) mapping(node *yaml.Node, path []string) any {
 			continue
 		}
 		if line, twice := lines[key.Value]; twice {
-			r.tell(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), line))
+			r.report(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), line))
+			continue
+		}
+		if key.ShortTag() == "!!merge" {
+			r.fault(below(path, key.Value), key.Line, "merge keys (<<) are not read: use extends")
 			continue
 		}
 		lines[key.Value] = key.Line
@@ -184,24 +184,24 @@ func (r *reader) scalar(node *yaml.Node, path []string) any {
 		r.fault(path, node.Line, withoutYAML(err))
 		return nil
 	}
-	if f, ok := value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		r.fault(path, node.Line, short(node.Value)+" is no number to reckon with")
-		return nil
-	}
 	if tag := node.ShortTag(); (tag == "!!int" || tag == "!!float") && !decimal.MatchString(node.Value) {
-		r.odd = append(r.odd, oddNumber{path, node.Line, node.Value, value})
+		r.fault(path, node.Line, fmt.Sprintf("%s, which YAML reads as %v: write a number in plain decimal digits, and a text in quotes", place(path, node), value))
+		return node.Value
 	}
 	return value
 }
 
+// decimal matches a number that is read as it is written: -1, 0.2, .5, 1000. YAML takes 010 for 8, 0x10 for 16 and 1_000 for 1000.
+var decimal = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*|(?:0|[1-9][0-9]*)?\.[0-9]+)$`)
+
 // fault notes a problem because of which what stands at a path is not judged any further.
 func (r *reader) fault(path []string, line int, problem string) {
-	r.tell(path, line, problem)
+	r.report(path, line, problem)
 	r.paths = append(r.paths, strings.Join(path, "/"))
 }
 
-// tell notes a problem at a path from the root, with the names of the policy and the rule that the path leads through.
-func (r *reader) tell(path []string, line int, problem string) {
+// report notes a problem at a path from the root, with the names of the policy and the rule that the path leads through.
+func (r *reader) report(path []string, line int, problem string) {
 	f := Fault{File: r.file, Line: line, Problem: problem}
 	if len(path) >= 2 && path[0] == "policies" {
 		policy, _ := follow(r.root, path[:2])
@@ -271,6 +271,36 @@ func text(node *yaml.Node, name string) string {
 		return short(strings.TrimSpace(value.Value))
 	}
 	return ""
+}
+
+// place names what stands at a path, and its value if that is a single one: jitter.share is 20, rules[1].
+func place(path []string, node *yaml.Node) string {
+	name := "the file"
+	switch { // the fault itself names the policy and the rule
+	case len(path) > 4:
+		path = path[4:]
+	case len(path) > 2:
+		path = path[2:]
+	}
+	for i, step := range path {
+		_, err := strconv.Atoi(step)
+		switch {
+		case err == nil:
+			name += "[" + step + "]"
+		case i == 0:
+			name = short(step)
+		default:
+			name += "." + short(step)
+		}
+	}
+	switch {
+	case node.Kind != yaml.ScalarNode || isNull(node):
+		return name
+	case node.ShortTag() == "!!str":
+		return name + " is " + strconv.Quote(short(node.Value))
+	default:
+		return name + " is " + short(node.Value)
+	}
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }

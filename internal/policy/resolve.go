@@ -108,7 +108,7 @@ func (v *resolver) unknownParent(e *Entry) string {
 	if similar := spelling.Nearest(e.Extends, names); similar != "" {
 		return fmt.Sprintf("extends %q, which is no policy: did you mean %s?", short(e.Extends), similar)
 	}
-	return fmt.Sprintf("extends %q, which is no policy: there are %s", short(e.Extends), join(names, "and"))
+	return fmt.Sprintf("extends %q, which is no policy: there are %s", short(e.Extends), strings.Join(names, ", "))
 }
 
 func circle(entries []*Entry) string {

@@ -7,102 +7,100 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of a policies file. Editors complete and check by it, and so does the worker:
-// what a file may hold is written down once.
+// Schema is the JSON Schema (draft 2020-12) of a policies file. Editors complete and check by it, and so does the worker.
+// Its errorMessage is what both say where the schema's own words would not help.
 //
 //go:embed policies.schema.json
 var Schema []byte
 
-// schema is Schema ready for use, and as plain values.
-var schema = sync.OnceValues(func() (*jsonschema.Schema, map[string]any) {
+// schema returns Schema compiled, and as plain values.
+var schema = sync.OnceValues(func() (*jsonschema.Schema, any) {
+	const name = "policies.schema.json"
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
 	if err != nil {
-		panic(fmt.Sprintf("policies.schema.json: %v", err))
+		panic(fmt.Sprintf("%s: %v", name, err))
 	}
-	const name = "policies.schema.json"
 	compiler := jsonschema.NewCompiler()
 	if err := compiler.AddResource(name, document); err != nil {
 		panic(err)
 	}
-	return compiler.MustCompile(name), document.(map[string]any)
+	return compiler.MustCompile(name), document
 })
 
 // violation is one place of a file that the schema does not allow.
 type violation struct {
-	path []string
-	kind jsonschema.ErrorKind
-	// def is the name of the definition in the schema that is broken, such as "duration"; empty for none.
-	def string
-	// fields are the fields that the object may have.
-	fields []string
+	path    []string
+	problem string
 }
 
-// violations holds a file's plain values against the schema.
+// violations checks the values of a file against the schema.
 func violations(value any) (found []violation) {
 	compiled, document := schema()
-	var broken *jsonschema.ValidationError
-	if !errors.As(compiled.Validate(value), &broken) {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(compiled.Validate(value), &invalid) {
 		return nil
 	}
+	english := message.NewPrinter(language.English)
 	var collect func(*jsonschema.ValidationError)
 	collect = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) > 0 && !oneOfSeveral(e.ErrorKind) {
+		rules := subschema(document, e.SchemaURL)
+		switch k := e.ErrorKind.(type) {
+		case *kind.AdditionalProperties:
+			properties, _ := rules["properties"].(map[string]any)
+			for _, name := range k.Properties { // each has its own line
+				found = append(found, violation{below(e.InstanceLocation, name), unknownField(name, slices.Sorted(maps.Keys(properties)))})
+			}
+			return
+		case *kind.AnyOf: // its causes say why each of the ways was not taken
+		default:
 			for _, cause := range e.Causes {
 				collect(cause)
 			}
-			return
+			if len(e.Causes) > 0 {
+				return
+			}
 		}
-		v := violation{e.InstanceLocation, e.ErrorKind, definition(e.SchemaURL), fields(document, e.SchemaURL)}
-		unknown, ok := e.ErrorKind.(*kind.AdditionalProperties)
-		if !ok {
-			found = append(found, v)
-			return
+		problem, worded := rules["errorMessage"].(string)
+		if !worded {
+			problem = e.ErrorKind.LocalizedString(english)
 		}
-		for _, name := range unknown.Properties { // each has its own line
-			v.path = below(e.InstanceLocation, name)
-			found = append(found, v)
-		}
+		found = append(found, violation{e.InstanceLocation, problem})
 	}
-	collect(broken)
+	collect(invalid)
 	return found
 }
 
-// definition is the name behind #/$defs/ in a schema's address.
-func definition(url string) string {
-	_, name, _ := strings.Cut(url, "#/$defs/")
-	if strings.Contains(name, "/") {
-		return ""
-	}
-	return name
-}
-
-// fields are the names that the schema at the address knows.
-func fields(document map[string]any, url string) []string {
+// subschema returns the part of the schema at an address such as policies.schema.json#/$defs/policy.
+func subschema(document any, url string) map[string]any {
 	_, pointer, _ := strings.Cut(url, "#")
-	at := document
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if next, ok := at[step].(map[string]any); ok {
-			at = next
+	for step := range strings.FieldsFuncSeq(pointer, func(c rune) bool { return c == '/' }) {
+		switch parent := document.(type) {
+		case map[string]any:
+			document = parent[step]
+		case []any:
+			i, _ := strconv.Atoi(step)
+			document = parent[i]
 		}
 	}
-	properties, _ := at["properties"].(map[string]any)
-	return slices.Sorted(maps.Keys(properties))
+	part, _ := document.(map[string]any)
+	return part
 }
 
-// oneOfSeveral reports whether a violation says that none of several ways was taken. Its causes are why each one was not,
-// which helps nobody.
-func oneOfSeveral(k jsonschema.ErrorKind) bool {
-	switch k.(type) {
-	case *kind.AnyOf, *kind.Not:
-		return true
-	default:
-		return false
+func unknownField(name string, known []string) string {
+	if similar := spelling.Nearest(name, known); similar != "" {
+		return "there is no such field: did you mean " + similar + "?"
 	}
+	return "there is no such field: known are " + strings.Join(known, ", ")
 }

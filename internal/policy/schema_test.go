@@ -75,7 +75,7 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 		{"policy", fields(t, policy.Entry{}), keys(defs["policy"].Properties)},
 		{"jitter", fields(t, policy.Jitter{}), keys(defs["policy"].Properties["jitter"].Properties)},
 		{"rule", fields(t, policy.Rule{}), keys(defs["rule"].Properties)},
-		{"landed", withoutClass, keys(defs["landed"].Properties)},
+		{"inDoubtRule", withoutClass, keys(defs["inDoubtRule"].Properties)},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
 			t.Errorf("%s (-struct +schema):\n%s", tt.name, diff)

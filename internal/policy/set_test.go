@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,6 +134,26 @@ policies:
 	}
 	if b.Rules[0].Contains[0] != "NO" || b.InDoubt[0].Contains[0] != "NO" {
 		t.Errorf("b looks for %v and %v", b.Rules, b.InDoubt)
+	}
+}
+
+func TestNumbersInPlainDigitsAreReadAsWritten(t *testing.T) {
+	for written, want := range map[string]string{
+		"maxRetries: 0": "0 2 0.2", "maxRetries: 10": "10 2 0.2", "maxRetries: 1000": "1000 2 0.2", "maxRetries: 2.0": "2 2 0.2",
+		"maxRetries: 1, factor: 1.5": "1 1.5 0.2", "maxRetries: 1, factor: 10": "1 10 0.2",
+		"maxRetries: 1, jitter: {mode: proportional, share: .5}":  "1 2 0.5",
+		"maxRetries: 1, jitter: {mode: proportional, share: 0.0}": "1 2 0",
+		"maxRetries: 1, jitter: {mode: proportional, share: 1}":   "1 2 1",
+	} {
+		set, err := policy.Parse("policies.yaml", []byte("policies:\n- {name: mine, extends: tiss, "+written+"}\n"))
+		if err != nil {
+			t.Errorf("%s: %v", written, err)
+			continue
+		}
+		p, _ := set.Get("mine")
+		if got := fmt.Sprint(p.MaxRetries, p.Factor, p.Jitter.Share); got != want {
+			t.Errorf("%s is read as %s, want %s", written, got, want)
+		}
 	}
 }
 
