@@ -106,7 +106,7 @@ func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
 
 func lintText(findings []policy.Finding) string {
 	if len(findings) == 0 {
-		return "Nothing is odd.\n"
+		return "No findings.\n"
 	}
 	var b strings.Builder
 	for line := range strings.Lines(findingsText(findings)) {

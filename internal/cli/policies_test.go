@@ -85,7 +85,7 @@ func TestTheExitCodeOfLintTellsWhatIsToBeDone(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nothing", []string{file("good.yaml", good)}, 0, "Nothing is odd"},
+		{"nothing", []string{file("good.yaml", good)}, 0, "No findings"},
 		{"the built-in policies", nil, 0, "cap-not-reached"},
 		{"information", []string{file("information.yaml", strings.Replace(good, "4m", "8m", 1))}, 0, "information cap-not-reached"},
 		{"a warning", []string{nightFile}, 1, "1 warning"},

@@ -8,11 +8,11 @@ import (
 	"github.com/sosodev/duration"
 )
 
-// maxDays is how long an ISO 8601 duration may be; a Duration holds nearly three times as much.
+// maxDays bounds an ISO 8601 duration. A [time.Duration] holds nearly three times as much.
 const maxDays = 100 * 365
 
-// ParseDuration reads a span of time as it is written in a policies file or a task header: 500ms, 90s, 5m, 24h, or as ISO
-// 8601 has it, PT5M or P1D. Years and months are refused, for they have no fixed length.
+// ParseDuration parses a duration of a policies file or a task header: 500ms, 90s, 5m, 24h, or in ISO 8601 PT5M or P1D. It
+// refuses years and months, which have no fixed length.
 func ParseDuration(text string) (time.Duration, error) {
 	if !strings.HasPrefix(text, "P") {
 		d, err := time.ParseDuration(text)

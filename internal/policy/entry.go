@@ -13,8 +13,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry/match"
 )
 
-// Entry is a policy as it is written in a file; the schema says what each field holds. What is nil or empty is not stated:
-// it has its default, or is taken over from the policy that this one extends. Of [Set.Entry] everything is stated.
+// Entry is a policy as it is written in a file. The schema describes the fields. A nil or empty field is not stated: it is
+// inherited from the policy that this one extends, or has its default.
 type Entry struct {
 	Name         string   `yaml:"name" json:"name"`
 	Description  string   `yaml:"description" json:"description,omitempty"`
@@ -36,15 +36,18 @@ type Entry struct {
 	Rules        []Rule   `yaml:"rules" json:"rules,omitempty"`
 	InDoubt      []Rule   `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
-	// file is where the policy is written, path where in it, and node is its YAML there.
+	// file is the file that the policy is written in, path the place in it, such as policies/0, and node its YAML there.
 	file, path string
 	node       *yaml.Node
+	// policy is made of the entry. It stays nil if there is a fault.
+	policy  *retry.Policy
+	visited bool
 }
 
 // Jitter is the jitter of an [Entry].
 type Jitter struct {
 	Mode string `yaml:"mode" json:"mode"`
-	// Share is stated with mode proportional only.
+	// Share goes with mode proportional only.
 	Share *float64 `yaml:"share" json:"share,omitempty"`
 }
 
@@ -58,12 +61,12 @@ type Rule struct {
 	Unless   string   `yaml:"unless" json:"unless,omitempty"`
 	Source   string   `yaml:"source" json:"source,omitempty"`
 
-	// policy, file, path and node say where the rule is written, also after it was taken over.
+	// policy, file, path and node are the place where the rule is written, also after another policy inherited it.
 	policy, file, path string
 	node               *yaml.Node
 }
 
-// newEntry reads an entry. The error is that of a form which the schema does not allow either.
+// newEntry reads an entry. It fails on a form that the schema does not allow either.
 func newEntry(file, path string, node *yaml.Node) (*Entry, error) {
 	e := &Entry{}
 	err := node.Decode(e)
@@ -72,7 +75,7 @@ func newEntry(file, path string, node *yaml.Node) (*Entry, error) {
 	return e, err
 }
 
-// written are the rules as the entry states them, one for each item of the list.
+// written returns the rules that the entry itself states, one for each item of the list.
 func (e *Entry) written(key string) []Rule {
 	_, list := child(e.node, key)
 	written := make([]Rule, len(items(list)))
@@ -84,7 +87,7 @@ func (e *Entry) written(key string) []Rule {
 	return written
 }
 
-// states reports whether the entry itself states a setting, and in which line; the line of its beginning where it does not.
+// states reports whether the entry itself states a setting, and returns its line, or the entry's first line.
 func (e *Entry) states(setting string) (line int, stated bool) {
 	if key, _ := child(e.node, setting); key != nil {
 		return key.Line, true
@@ -92,52 +95,50 @@ func (e *Entry) states(setting string) (line int, stated bool) {
 	return e.node.Line, false
 }
 
-// extend takes over from the parent what the entry does not state. The entry's rules come before the parent's.
-func (e *Entry) extend(parent *Entry) {
-	inherit(&e.Base, parent.Base)
-	inherit(&e.Factor, parent.Factor)
-	inherit(&e.Min, parent.Min)
-	inherit(&e.Max, parent.Max)
-	inherit(&e.Jitter, parent.Jitter)
-	inherit(&e.Precision, parent.Precision)
-	inherit(&e.MaxRetries, parent.MaxRetries)
-	inherit(&e.Deadline, parent.Deadline)
-	inherit(&e.TimeZone, parent.TimeZone)
-	inherit(&e.IDs, parent.IDs)
-	inherit(&e.Unknown, parent.Unknown)
-	inherit(&e.OnEmptyError, parent.OnEmptyError)
-	inherit(&e.JobOverrides, parent.JobOverrides)
+// inherit takes from the parent what the entry does not state. The entry's rules come before the parent's.
+func (e *Entry) inherit(parent *Entry) {
+	fill(&e.Base, parent.Base)
+	fill(&e.Factor, parent.Factor)
+	fill(&e.Min, parent.Min)
+	fill(&e.Max, parent.Max)
+	fill(&e.Jitter, parent.Jitter)
+	fill(&e.Precision, parent.Precision)
+	fill(&e.MaxRetries, parent.MaxRetries)
+	fill(&e.Deadline, parent.Deadline)
+	fill(&e.TimeZone, parent.TimeZone)
+	fill(&e.IDs, parent.IDs)
+	fill(&e.Unknown, parent.Unknown)
+	fill(&e.OnEmptyError, parent.OnEmptyError)
+	fill(&e.JobOverrides, parent.JobOverrides)
 	e.Rules = slices.Concat(e.Rules, parent.Rules)
 	e.InDoubt = slices.Concat(e.InDoubt, parent.InDoubt)
 }
 
-// inherit takes the parent's value where there is no own one.
-func inherit[T comparable](own *T, parents T) {
-	*own = cmp.Or(*own, parents)
-}
+// fill sets a field that is not stated.
+func fill[T comparable](field *T, value T) { *field = cmp.Or(*field, value) }
 
-// defaultTimeZone is the zone of a policy that names none: that of the hospital (RN-BIL-005).
+// defaultTimeZone is the hospital's (RN-BIL-005).
 const defaultTimeZone = "America/Sao_Paulo"
 
-// completed is the entry with the defaults of all that is not stated.
+// completed returns the entry with all defaults.
 func (e *Entry) completed() Entry {
 	c := *e
-	inherit(&c.Factor, new(2.0))
-	inherit(&c.Precision, "minute")
-	inherit(&c.Min, map[string]string{"minute": "1m", "second": "1s", "millisecond": "1ms"}[c.Precision])
-	inherit(&c.Jitter, &Jitter{Mode: string(retry.JitterNone)})
-	inherit(&c.MaxRetries, new(0))
-	inherit(&c.TimeZone, defaultTimeZone)
-	inherit(&c.IDs, string(retry.ClaimIDs))
-	inherit(&c.Unknown, string(retry.Unknown))
-	inherit(&c.OnEmptyError, "reject")
-	inherit(&c.JobOverrides, new(false))
+	fill(&c.Factor, new(2.0))
+	fill(&c.Precision, "minute")
+	fill(&c.Min, map[string]string{"minute": "1m", "second": "1s", "millisecond": "1ms"}[c.Precision])
+	fill(&c.Jitter, &Jitter{Mode: string(retry.JitterNone)})
+	fill(&c.MaxRetries, new(0))
+	fill(&c.TimeZone, defaultTimeZone)
+	fill(&c.IDs, string(retry.ClaimIDs))
+	fill(&c.Unknown, string(retry.Unknown))
+	fill(&c.OnEmptyError, "reject")
+	fill(&c.JobOverrides, new(false))
 	return c
 }
 
-// policy makes the policy of an entry that is complete. What is wrong with it are [*retry.SettingError]s.
-func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
-	span := func(setting, text string) time.Duration {
+// make makes the policy of a completed entry.
+func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
+	duration := func(setting, text string) time.Duration {
 		if text == "" {
 			return 0
 		}
@@ -149,14 +150,14 @@ func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
 	}
 	written := retry.Settings{
 		Name:             e.Name,
-		Base:             span("base", e.Base),
+		Base:             duration("base", e.Base),
 		Factor:           *e.Factor,
-		Min:              span("min", e.Min),
-		Max:              span("max", e.Max),
+		Min:              duration("min", e.Min),
+		Max:              duration("max", e.Max),
 		Jitter:           retry.Jitter{Mode: retry.JitterMode(e.Jitter.Mode), Share: *cmp.Or(e.Jitter.Share, new(0.0))},
 		Precision:        map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}[e.Precision],
 		MaxRetries:       *e.MaxRetries,
-		Deadline:         span("deadline", e.Deadline),
+		Deadline:         duration("deadline", e.Deadline),
 		IDs:              retry.IDForm(e.IDs),
 		Unknown:          retry.Class(e.Unknown),
 		AcceptEmptyError: e.OnEmptyError == "unknown",
@@ -169,18 +170,18 @@ func (e *Entry) policy() (p *retry.Policy, faults []*retry.SettingError) {
 	written.Zone, err = time.LoadLocation(e.TimeZone)
 	if err != nil || e.TimeZone == "Local" {
 		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaultTimeZone)})
-		written.Zone = time.UTC // so that the rest is looked at
+		written.Zone = time.UTC // so that the rest is checked
 	}
 	p, err = retry.New(written)
 	for _, fault := range settingErrors(err) {
-		if !unread || fault.Rule != "" { // what could not be read would be found too short as well
+		if !unread || fault.Rule != "" { // a duration that could not be read is 0, which would be a fault too
 			faults = append(faults, fault)
 		}
 	}
 	return p, faults
 }
 
-// settingErrors takes a joined error of [retry.New] apart.
+// settingErrors returns the errors that [retry.New] joined.
 func settingErrors(err error) (faults []*retry.SettingError) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -4,44 +4,42 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/terminal"
 )
 
-// Fault is one thing because of which a policies file is refused.
+// Fault is one reason to refuse a policies file.
 type Fault struct {
 	File string
-	// Line counts from 1; 0 where the fault has no line.
+	// Line counts from 1; 0 if the fault has no line.
 	Line int
-	// Policy and Rule name where in the file it is; empty where it is above them or they have no name.
+	// Policy and Rule are the names of the policy and the rule; empty if the fault is in none, or it has no name.
 	Policy, Rule string
-	// Problem says what is wrong.
+	// Problem is what is wrong, with the field and its value.
 	Problem string
 }
 
-// Error names file, line, policy and rule, and the problem, on one line that cannot command a terminal.
+// Error returns file, line, policy, rule and problem on one line, without control characters.
 func (f Fault) Error() string {
-	var b strings.Builder
-	b.WriteString(terminal.Line(f.File))
+	at := f.File
 	if f.Line > 0 {
-		fmt.Fprintf(&b, ":%d", f.Line)
+		at += ":" + strconv.Itoa(f.Line)
 	}
-	b.WriteString(": ")
 	if f.Policy != "" {
-		b.WriteString("policy " + terminal.Line(f.Policy) + ": ")
+		at += ": policy " + f.Policy
 	}
 	if f.Rule != "" {
-		b.WriteString("rule " + terminal.Line(f.Rule) + ": ")
+		at += ": rule " + f.Rule
 	}
-	b.WriteString(terminal.Line(f.Problem))
-	return b.String()
+	return terminal.Line(at + ": " + f.Problem)
 }
 
-// Faults is all that is wrong with a policies file, in the order of its lines. It is the error of [Parse] and [Open].
+// Faults are all faults of a policies file, in the order of its lines. They are the error of [Parse] and [Open].
 type Faults []Fault
 
-// Error has a line for each fault.
+// Error returns a line for each fault.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for i := range f {
@@ -50,10 +48,10 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxFaults is how many faults of a file are told.
+// maxFaults is how many faults of a file are listed.
 const maxFaults = 100
 
-// ordered is the faults by line, those of a line always in the same order, and each once; nil where there is none.
+// ordered returns the faults by line and problem, each once; nil if there is none.
 func ordered(faults []Fault) error {
 	if len(faults) == 0 {
 		return nil

@@ -10,20 +10,16 @@ import (
 	"hospital.example/analyze-retry/internal/spelling"
 )
 
-// resolver makes policies of the entries of one file, in the order in which they extend one another.
+// resolver makes policies of the entries of one file. An entry comes after the one that it extends.
 type resolver struct {
 	*reader
-	// above are the policies that the file's may extend or replace.
-	above map[string]*Entry
-	own   map[string]*Entry
-	// done are the entries that were looked at, with whether they are sound.
-	done map[*Entry]bool
-	made map[*Entry]*retry.Policy
+	// above are the policies that the file's may extend or replace, own are the file's.
+	above, own map[string]*Entry
 }
 
-// resolve returns the policies of the entries that are sound. It notes all faults in the reader.
-func resolve(r *reader, entries []*Entry, above map[string]*Entry) map[*Entry]*retry.Policy {
-	v := &resolver{reader: r, above: above, own: map[string]*Entry{}, done: map[*Entry]bool{}, made: map[*Entry]*retry.Policy{}}
+// resolve gives each sound entry its policy. It notes all faults in the reader.
+func resolve(r *reader, entries []*Entry, above map[string]*Entry) {
+	v := &resolver{r, above, map[string]*Entry{}}
 	for _, e := range entries {
 		if first, twice := v.own[e.Name]; twice && e.Name != "" {
 			line, _ := e.states("name")
@@ -36,45 +32,41 @@ func resolve(r *reader, entries []*Entry, above map[string]*Entry) map[*Entry]*r
 	for _, e := range entries {
 		v.visit(e, nil)
 	}
-	return v.made
 }
 
-// visit makes one policy, after those that it extends. It reports whether it is sound.
+// visit makes the policy of an entry, which the children extend, and reports whether it is sound.
 func (v *resolver) visit(e *Entry, children []*Entry) bool {
-	if sound, done := v.done[e]; done {
-		return sound
+	if e.visited {
+		return e.policy != nil
 	}
-	v.done[e] = false
+	e.visited = true
 	before := len(v.faults)
 	v.sameIDs(e)
-	whole := v.takeOver(e, children) && !v.broken(e.path)
+	whole := v.extend(e, children) && !v.broken(e.path)
 	checked := e.completed()
 	if !whole { // the numbers cannot be judged, but the rules can
 		checked.Rules, checked.InDoubt = v.faultless(e.Rules), v.faultless(e.InDoubt)
 	}
-	p, faults := checked.policy()
+	p, faults := checked.make()
 	for _, fault := range faults {
 		if whole || fault.Rule != "" {
 			v.setting(e, fault)
 		}
 	}
 	if whole && len(v.faults) == before {
-		v.made[e], v.done[e] = p, true
+		e.policy = p
 	}
-	return v.done[e]
+	return e.policy != nil
 }
 
-// takeOver extends the entry's parent. It reports whether there is nothing in the way of judging the result.
-func (v *resolver) takeOver(e *Entry, children []*Entry) bool {
+// extend lets the entry inherit from its parent. It reports whether the result can be judged.
+func (v *resolver) extend(e *Entry, children []*Entry) bool {
 	if e.Extends == "" {
 		return true
 	}
 	line, _ := e.states("extends")
 	parent := v.own[e.Extends]
-	if e.Extends == e.Name {
-		parent = nil // the one that it replaces
-	}
-	if parent == nil {
+	if parent == nil || e.Extends == e.Name { // a policy may extend the one that it replaces
 		parent = v.above[e.Extends]
 	}
 	if parent == nil {
@@ -85,13 +77,17 @@ func (v *resolver) takeOver(e *Entry, children []*Entry) bool {
 	}
 	children = append(slices.Clip(children), e)
 	if i := slices.Index(children, parent); i >= 0 {
-		v.note(e, "", line, "extends goes round in a circle: "+circle(children[i:]))
+		var circle strings.Builder
+		for _, child := range children[i:] {
+			circle.WriteString(child.Name + " -> ")
+		}
+		v.note(e, "", line, "extends goes round in a circle: "+circle.String()+parent.Name)
 		return false
 	}
-	if parent.file == e.file && v.own[parent.Name] == parent && !v.visit(parent, children) {
+	if v.own[parent.Name] == parent && !v.visit(parent, children) {
 		return false
 	}
-	e.extend(parent)
+	e.inherit(parent)
 	return true
 }
 
@@ -99,60 +95,45 @@ func (v *resolver) unknownParent(e *Entry) string {
 	if e.Extends == e.Name {
 		return "the policy extends itself, and there is no built-in policy of that name"
 	}
-	names := slices.Sorted(maps.Keys(v.above))
-	for name := range v.own {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == e.Name || name == "" })
+	known := maps.Clone(v.above)
+	maps.Copy(known, v.own)
+	delete(known, e.Name)
+	delete(known, "")
+	names := slices.Sorted(maps.Keys(known))
 	if similar := spelling.Nearest(e.Extends, names); similar != "" {
-		return fmt.Sprintf("extends %q, which is no policy: did you mean %s?", short(e.Extends), similar)
+		return fmt.Sprintf("extends is %q, which is no policy: did you mean %s?", short(e.Extends), similar)
 	}
-	return fmt.Sprintf("extends %q, which is no policy: there are %s", short(e.Extends), strings.Join(names, ", "))
+	return fmt.Sprintf("extends is %q, which is no policy: known are %s", short(e.Extends), strings.Join(names, ", "))
 }
 
-func circle(entries []*Entry) string {
-	names := make([]string, 0, len(entries)+1)
-	for _, e := range entries {
-		names = append(names, e.Name)
-	}
-	return strings.Join(append(names, entries[0].Name), " -> ")
-}
-
-// sameIDs notes rules of the entry's own lists that have one id. An id that the parent has too is no fault: the own rule
-// is asked first.
+// sameIDs notes an id that two of the entry's own rules have. An id of the parent's is no fault: the own rule is asked first.
 func (v *resolver) sameIDs(e *Entry) {
 	lines := map[string]int{}
-	for _, rules := range [][]Rule{e.Rules, e.InDoubt} {
-		for i := range rules {
-			r := &rules[i]
-			_, line := follow(r.node, []string{"id"})
-			if first, twice := lines[r.ID]; twice && r.ID != "" {
-				v.note(e, r.ID, line, fmt.Sprintf("the id is taken: another rule has it in line %d", first))
-				continue
-			}
-			lines[r.ID] = line
+	for _, r := range slices.Concat(e.Rules, e.InDoubt) {
+		_, line := follow(r.node, []string{"id"})
+		if first, twice := lines[r.ID]; twice && r.ID != "" {
+			v.note(e, r.ID, line, fmt.Sprintf("the id is taken: another rule has it in line %d", first))
+			continue
 		}
+		lines[r.ID] = line
 	}
 }
 
-// related are the settings that a setting is held against.
+// related are the settings that a setting is compared with.
 var related = map[string][]string{
 	"max": {"base", "min", "precision"}, "min": {"precision", "max"},
 }
 
-// setting notes what the rule itself finds wrong, where it is written. Of what was taken over that is the setting that
-// does not go with it, else where it is taken over.
+// setting notes a fault that [retry.New] found, at the line of the setting. The fault of an inherited setting is noted at the
+// setting that it contradicts, else where it is inherited.
 func (v *resolver) setting(e *Entry, fault *retry.SettingError) {
 	problem := fault.Setting + " " + fault.Problem
 	if fault.Rule != "" {
-		for _, rules := range [][]Rule{e.Rules, e.InDoubt} {
-			for i := range rules {
-				if rules[i].ID == fault.Rule && rules[i].node != nil {
-					_, line := follow(rules[i].node, []string{fault.Setting})
-					v.note(e, fault.Rule, line, problem)
-					return
-				}
+		for _, r := range slices.Concat(e.Rules, e.InDoubt) {
+			if r.ID == fault.Rule && r.node != nil {
+				_, line := follow(r.node, []string{fault.Setting})
+				v.note(e, fault.Rule, line, problem)
+				return
 			}
 		}
 	}
@@ -165,7 +146,7 @@ func (v *resolver) setting(e *Entry, fault *retry.SettingError) {
 			}
 		}
 		if e.Extends != "" {
-			problem += fmt.Sprintf(" (%s is taken over from %s)", fault.Setting, e.Extends)
+			problem += fmt.Sprintf(" (%s is inherited from %s)", fault.Setting, e.Extends)
 		}
 	}
 	v.note(e, "", line, problem)
@@ -177,15 +158,10 @@ func (v *resolver) note(e *Entry, rule string, line int, problem string) {
 
 // broken reports whether the form of what stands at a path is wrong.
 func (v *resolver) broken(path string) bool {
-	for _, faulty := range v.paths {
-		if faulty == path || strings.HasPrefix(faulty, path+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.paths, func(faulty string) bool { return strings.HasPrefix(faulty+"/", path+"/") })
 }
 
-// faultless are the rules without those whose form is wrong already.
+// faultless returns the rules of the file whose form is right.
 func (v *resolver) faultless(rules []Rule) (kept []Rule) {
 	for _, r := range rules {
 		if r.file == v.file && !v.broken(r.path) {

@@ -10,17 +10,16 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// Store holds the policies that are in force, and reads their file again when it is asked to. It may be used by several
-// goroutines.
+// Store holds the policies in force and can reload their file. It is safe for concurrent use.
 type Store struct {
-	// needed are names that must be known at any time.
+	// needed are names that must always be known.
 	needed  []string
 	file    string
 	current atomic.Pointer[Set]
 }
 
-// Open reads the policies file, or takes the built-in policies alone where file is empty. A file that is missing or
-// broken is an error, which names every fault with its line; so is one without the policies that are needed.
+// Open reads the policies file. With an empty file name only the built-in policies are known. It fails if the file is missing,
+// has faults ([Faults]), or lacks a needed policy ([MissingError]).
 func Open(file string, needed ...string) (*Store, error) {
 	s := &Store{file: file, needed: needed}
 	set, err := s.read()
@@ -31,11 +30,10 @@ func Open(file string, needed ...string) (*Store, error) {
 	return s, nil
 }
 
-// Current is the policies in force. A job keeps to the set it began with.
+// Current returns the policies in force. A job keeps the set that it began with.
 func (s *Store) Current() *Set { return s.current.Load() }
 
-// Reload reads the file again. Where it is missing or broken, the policies in force stay, and the error says why. Without
-// a file there is nothing to do.
+// Reload reads the file again. If that fails, the policies in force stay. Without a file it does nothing.
 func (s *Store) Reload() error {
 	if s.file == "" {
 		return nil
@@ -49,41 +47,36 @@ func (s *Store) Reload() error {
 }
 
 func (s *Store) read() (*Set, error) {
-	set, err := read(s.file)
-	if err != nil {
-		return nil, err
-	}
-	var faults []error
-	for _, name := range s.needed {
-		if _, known := set.Get(name); !known {
-			faults = append(faults, &MissingError{Name: name, Known: set.Names()})
+	set := BuiltIns()
+	if s.file != "" {
+		text, _, err := readfile.Read(filepath.Clean(s.file), maxFile)
+		if err != nil {
+			return nil, fmt.Errorf("policies file: %w", err)
+		}
+		if set, err = Parse(s.file, text); err != nil {
+			return nil, err
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	var missing []error
+	for _, name := range s.needed {
+		if _, known := set.Get(name); !known {
+			missing = append(missing, &MissingError{Name: name, Known: set.Names()})
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
 	return set, nil
 }
 
-// MissingError says that a policy which must be known is not.
+// MissingError is the error for a needed policy that is not known.
 type MissingError struct {
-	// Name is the policy's, Known are those that are known.
+	// Name is the missing policy, Known are those that are known.
 	Name  string
 	Known []string
 }
 
-// Error names the policy and those that are known.
+// Error names the policy, and those that are known.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no policy %s; known are %s", e.Name, strings.Join(e.Known, ", "))
-}
-
-func read(file string) (*Set, error) {
-	if file == "" {
-		return BuiltIns(), nil
-	}
-	text, _, err := readfile.Read(filepath.Clean(file), maxFile)
-	if err != nil {
-		return nil, fmt.Errorf("policies file: %w", err)
-	}
-	return Parse(file, text)
 }

@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Horizon returns the shortest and the longest sum of all waits of a policy: how long a claim is tried that fails every time.
+// A deadline bounds both. Server hints and the tries themselves come on top.
+func Horizon(p *retry.Policy) (shortest, longest time.Duration) {
+	shortest, longest = waited(p, p.MaxRetries)
+	if p.Deadline > 0 {
+		shortest, longest = min(shortest, p.Deadline), min(longest, p.Deadline)
+	}
+	return shortest, longest
+}
+
+// waited returns the shortest and the longest sum of the first waits.
+func waited(p *retry.Policy, waits int) (shortest, longest time.Duration) {
+	for n := range waits {
+		from, to := p.Band(n)
+		shortest, longest = sum(shortest, from), sum(longest, to)
+	}
+	return shortest, longest
+}
+
+// sum adds without overflow: a thousand waits of a year are more than a Duration holds.
+func sum(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+const (
+	longHorizon = 30 * 24 * time.Hour
+	manyRetries = retry.RetriesCeiling / 2
+)
+
+// never reports whether no claim is ever tried again, and adds why. Then the waits need no check.
+func (l *linter) never() bool {
+	const nothing = "nothing is ever tried again: "
+	p, before := l.p, len(l.findings)
+	if p.MaxRetries == 0 && !p.JobOverrides {
+		l.add(l.setting("maxRetries"), SevereError, "no-retries", nothing+"maxRetries is 0", "raise maxRetries: it is how often a claim is tried again")
+	}
+	if p.MaxRetries > 0 && p.Deadline > 0 && p.Deadline < p.Min {
+		l.add(l.setting("deadline"), SevereError, "deadline-too-short",
+			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, FormatDuration(p.Deadline), FormatDuration(p.Min)),
+			"lengthen the deadline, or shorten min")
+	}
+	if l.allPermanent() {
+		l.add(l.setting("unknown"), SevereError, "all-permanent", nothing+"no rule is TRANSIENT, and a text that no rule matches is PERMANENT",
+			"add TRANSIENT rules, or state unknown: UNKNOWN")
+	}
+	return len(l.findings) > before
+}
+
+// allPermanent reports whether every error is permanent. An accepted blank text is not: it is an unknown error.
+func (l *linter) allPermanent() bool {
+	transient := func(r retry.Rule) bool { return r.Class != retry.Permanent }
+	return l.p.Unknown == retry.Permanent && !l.p.AcceptEmptyError && !slices.ContainsFunc(l.p.Rules, transient)
+}
+
+// horizon finds retries without a bound in time, and retries that end before the outage.
+func (l *linter) horizon() {
+	p := l.p
+	shortest, longest := Horizon(p)
+	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
+		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, FormatDuration(longest)),
+			"set a deadline: the time after which the claim needs a person anyway")
+	}
+	switch {
+	case l.outage > longest:
+		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
+			"raise maxRetries, factor or max")
+	case l.outage > shortest:
+		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
+			"raise maxRetries, factor or max, so that the shortest waits last too")
+	}
+}
+
+// deadline finds a deadline that cuts retries off.
+func (l *linter) deadline() {
+	p := l.p
+	if p.Deadline == 0 || p.MaxRetries == 0 {
+		return
+	}
+	_, first := p.Band(0)
+	_, longest := waited(p, p.MaxRetries)
+	switch {
+	case p.Deadline < first:
+		l.add(l.setting("deadline"), SevereWarning, "deadline-too-short",
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
+			"lengthen the deadline, or shorten base")
+	case p.Deadline < longest:
+		fit := 0
+		for all := first; all <= p.Deadline; {
+			fit++
+			_, next := p.Band(fit)
+			all = sum(all, next)
+		}
+		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
+			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
+				counted(p.MaxRetries, "wait"), fit, FormatDuration(p.Deadline)),
+			"lengthen the deadline if all retries are wanted")
+	}
+}
+
+// waits finds settings of the waits that have no effect.
+func (l *linter) waits() {
+	p := l.p
+	if p.Min > p.Base {
+		l.add(l.setting("min"), SevereWarning, "min-above-base",
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", FormatDuration(p.Min), FormatDuration(p.Base)),
+			"raise base to min, or lower min")
+	}
+	if p.MaxRetries == 0 {
+		l.add(l.setting("maxRetries"), SevereInformation, "no-retries", "a job is tried again only if it states max_attempts: maxRetries is 0",
+			"raise maxRetries, unless all jobs state max_attempts")
+		return
+	}
+	_, longest := p.Band(p.MaxRetries - 1)
+	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
+		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", FormatDuration(p.Max), counted(p.MaxRetries, "retry"), FormatDuration(longest)),
+			"lower max, unless it is there to bound server hints")
+	}
+	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
+		l.add(l.setting("factor"), SevereWarning, "factor-ignored",
+			"decorrelated jitter has no factor: each wait is drawn from base to three times the wait before", "leave factor out")
+	}
+}
+
+// jitter finds waits that jitter cannot spread, or spreads less than it says.
+func (l *linter) jitter() {
+	p := l.p
+	if p.Jitter.Mode == retry.JitterNone {
+		return
+	}
+	// The other modes reach a bound by design.
+	bounded := p.Jitter.Mode == retry.JitterProportional || p.Jitter.Mode == retry.JitterEqual
+	var cut, single []int
+	for n := range p.MaxRetries {
+		if shortest, longest := p.Band(n); shortest == longest {
+			single = append(single, n)
+		} else if from, to := p.Spread(n); bounded && (from < p.Min || to > p.Max) {
+			cut = append(cut, n)
+		}
+	}
+	if len(single) > 0 {
+		only, _ := p.Band(single[0])
+		l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
+			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
+				numbered(single), FormatDuration(only)),
+			"choose a finer precision, a lower min, a higher max or a larger share")
+	}
+	if len(cut) > 0 {
+		from, to := p.Spread(cut[0])
+		shortest, longest := p.Band(cut[0])
+		l.add(l.setting("jitter"), SevereInformation, "jitter-leaves-band",
+			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but are spread over less time",
+				numbered(cut), between(from, to), between(shortest, longest)),
+			"choose a lower min or a higher max, unless that is enough")
+	}
+}
