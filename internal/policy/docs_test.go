@@ -8,7 +8,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-func TestTheExampleInTheDocsIsAGoodFile(t *testing.T) {
+func TestExampleInDocsHasNoWarning(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestTheExampleInTheDocsIsAGoodFile(t *testing.T) {
 	}
 }
 
-func TestTheDocsExplainEveryField(t *testing.T) {
+func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	if err != nil {
 		t.Fatal(err)

@@ -3,10 +3,13 @@ package policy_test
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,13 +35,19 @@ func checkGolden(t *testing.T, name, got string) {
 	}
 }
 
-func TestEveryFaultOfABrokenFileIsToldWithFileLineAndReason(t *testing.T) {
-	files, err := filepath.Glob("testdata/broken/*.yaml")
+// glob returns the files of a pattern, at least one.
+func glob(tb testing.TB, pattern string) []string {
+	tb.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatal("no broken files", err)
+		tb.Fatalf("no files %s: %v", pattern, err)
 	}
+	return files
+}
+
+func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 	var got strings.Builder
-	for _, file := range files {
+	for _, file := range glob(t, "testdata/broken/*.yaml") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -54,4 +63,48 @@ func TestEveryFaultOfABrokenFileIsToldWithFileLineAndReason(t *testing.T) {
 		got.WriteString(err.Error() + "\n\n")
 	}
 	checkGolden(t, "faults", got.String())
+}
+
+func TestDurationIsReadInBothNotations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": 24 * time.Hour,
+		"PT5M": 5 * time.Minute, "P1D": 24 * time.Hour, "PT1.5S": 1500 * time.Millisecond, "P2W": 14 * 24 * time.Hour,
+		"PT4194326.258S": 4194326258 * time.Millisecond, // its seconds as a float are a nanosecond more
+	} {
+		if got, err := policy.ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)
+		}
+	}
+	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h"} {
+		if got, err := policy.ParseDuration(text); err == nil && got != 0 {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+func TestDurationIsWrittenWithoutNeedlessZeros(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 750 * time.Millisecond: "750ms", 10 * time.Second: "10s", time.Minute: "1m", 70 * time.Second: "1m10s", time.Hour: "1h",
+		90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s", 240 * time.Hour: "240h", 366 * 24 * time.Hour: "366 days",
+		math.MaxInt64: "centuries",
+	} {
+		if got := policy.FormatDuration(d); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestNumbersInPlainDigitsAreReadAsWritten(t *testing.T) {
+	for written, want := range map[string]string{
+		"maxRetries: 0": "0 2 0.2", "maxRetries: 10": "10 2 0.2", "maxRetries: 1000": "1000 2 0.2", "maxRetries: 2.0": "2 2 0.2",
+		"maxRetries: 1, factor: 1.5": "1 1.5 0.2", "maxRetries: 1, factor: 10": "1 10 0.2",
+		"maxRetries: 1, jitter: {mode: proportional, share: .5}":  "1 2 0.5",
+		"maxRetries: 1, jitter: {mode: proportional, share: 0.0}": "1 2 0",
+		"maxRetries: 1, jitter: {mode: proportional, share: 1}":   "1 2 1",
+	} {
+		p, _ := parse(t, "policies:\n- {name: mine, extends: tiss, "+written+"}\n").Get("mine")
+		if got := fmt.Sprint(p.MaxRetries, p.Factor, p.Jitter.Share); got != want {
+			t.Errorf("%s is read as %s, want %s", written, got, want)
+		}
+	}
 }

@@ -46,7 +46,10 @@ func (r *reader) read(text []byte) []*Entry {
 	for _, v := range violations(value) {
 		if !slices.Contains(r.paths[:known], strings.Join(v.path, "/")) { // else the schema only repeats a fault
 			node, line := follow(r.root, v.path)
-			r.fault(v.path, line, place(v.path, node)+": "+v.problem)
+			if len(v.path) != 2 || node.Kind != yaml.MappingNode { // else the fault names the policy
+				v.problem = place(v.path, node) + ": " + v.problem
+			}
+			r.fault(v.path, line, v.problem)
 		}
 	}
 	_, list := child(r.root, "policies")

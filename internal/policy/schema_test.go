@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,15 +57,6 @@ func fields(t *testing.T, of any) (names []string) {
 	return names
 }
 
-func keys[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 	defs := schema(t)
 	withoutClass := slices.DeleteFunc(fields(t, policy.Rule{}), func(name string) bool { return name == "class" })
@@ -72,10 +64,10 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 		name      string
 		want, got []string
 	}{
-		{"policy", fields(t, policy.Entry{}), keys(defs["policy"].Properties)},
-		{"jitter", fields(t, policy.Jitter{}), keys(defs["policy"].Properties["jitter"].Properties)},
-		{"rule", fields(t, policy.Rule{}), keys(defs["rule"].Properties)},
-		{"inDoubtRule", withoutClass, keys(defs["inDoubtRule"].Properties)},
+		{"policy", fields(t, policy.Entry{}), slices.Sorted(maps.Keys(defs["policy"].Properties))},
+		{"jitter", fields(t, policy.Jitter{}), slices.Sorted(maps.Keys(defs["policy"].Properties["jitter"].Properties))},
+		{"rule", fields(t, policy.Rule{}), slices.Sorted(maps.Keys(defs["rule"].Properties))},
+		{"inDoubtRule", withoutClass, slices.Sorted(maps.Keys(defs["inDoubtRule"].Properties))},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
 			t.Errorf("%s (-struct +schema):\n%s", tt.name, diff)
@@ -83,7 +75,7 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 	}
 }
 
-func TestEveryFieldOfTheSchemaIsExplained(t *testing.T) {
+func TestEveryFieldOfSchemaIsDescribed(t *testing.T) {
 	for name, def := range schema(t) {
 		for property, p := range def.Properties {
 			if p.Description == "" {
@@ -98,12 +90,8 @@ func TestEveryFieldOfTheSchemaIsExplained(t *testing.T) {
 	}
 }
 
-func TestEditorsFindTheSchemaOfTheBuiltInPolicies(t *testing.T) {
-	files, err := filepath.Glob("builtin/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
-	}
-	for _, file := range files {
+func TestEditorsFindSchemaOfBuiltInPolicies(t *testing.T) {
+	for _, file := range glob(t, "builtin/*.yaml") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +111,7 @@ func TestEditorsFindTheSchemaOfTheBuiltInPolicies(t *testing.T) {
 // The smallest policy that can be written.
 const smallest = "policies:\n  - {name: mine, base: 5m, max: 1h, maxRetries: 3"
 
-func TestTheDefaultsOfTheSchemaAreThoseOfThePolicy(t *testing.T) {
+func TestDefaultsOfSchemaAreThoseOfPolicy(t *testing.T) {
 	set, err := policy.Parse("smallest.yaml", []byte(smallest+"}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +132,7 @@ func TestTheDefaultsOfTheSchemaAreThoseOfThePolicy(t *testing.T) {
 	}
 }
 
-func TestEveryWordThatTheSchemaAllowsIsTaken(t *testing.T) {
+func TestEveryEnumValueIsAccepted(t *testing.T) {
 	defs := schema(t)
 	try := func(setting string) {
 		if _, err := policy.Parse("words.yaml", []byte(smallest+", "+setting+"}\n")); err != nil {
