@@ -47,8 +47,8 @@ func searchAddresses(s string) string {
 // maxQuoted is the length of the longest local part, 64 characters, with room for escapes.
 const maxQuoted = 200
 
-// isLocal says what an unquoted local part is made of in practice. The other characters that RFC 5322 allows (= / ? {)
-// stand around addresses far more often than in them.
+// isLocal reports whether r is in unquoted local parts in practice. The other characters that RFC 5322 allows (= / ? {) stand
+// around addresses far more often than in them.
 func isLocal(r rune) bool {
 	switch r {
 	case '.', '_', '-', '+', '%', '\'', '~':

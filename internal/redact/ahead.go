@@ -1,39 +1,39 @@
 package redact
 
-// ahead says who may be anotherName next though the name does not stand right after its field. What is read after a mark
-// depends on the mark alone, not on how it came about, so that a second run reads the same.
+// ahead is which name may come next, further away from its field. After a mark it depends on the mark alone, not on how the
+// mark came about, so that a second run reads the same.
 type ahead int
 
 const (
-	nobody      ahead = iota
-	asked             // a person's field had no name: "BENEFICIARIO: 000123 - ANA LIMA", "a beneficiária, Ana Lima,"
-	anotherName       // a name has just ended; another one may follow after a comma
-	fullName          // a full name may stand here
+	noName     ahead = iota
+	afterField       // a person's field had no name: "BENEFICIARIO: 000123 - ANA LIMA", "a beneficiária, Ana Lima,"
+	afterName        // a name has just ended; another one may follow a comma
+	fullName         // a full name may stand here
 )
 
-// afterMark returns who may be anotherName after a mark: another person after a name, the number's owner after a number.
+// afterMark returns what may come after a mark: another name after a name, the owner's name after a number.
 func afterMark(mark string) ahead {
 	switch mark {
 	case markName:
-		return anotherName
+		return afterName
 	case markEmail:
-		return nobody
+		return noName
 	}
 	return fullName
 }
 
-// afterNumber returns who may be anotherName after a number that is nobody's or was not recognised.
+// afterNumber returns what may come after a number that got no mark.
 func (a ahead) afterNumber() ahead {
-	if a == asked || a == fullName {
+	if a == afterField || a == fullName {
 		return fullName
 	}
-	return nobody
+	return noName
 }
 
-// after returns who may be anotherName after a character that is neither a letter nor a digit.
+// after returns what may come after a character that is neither a letter nor a digit.
 func (a ahead) after(r rune) ahead {
-	if a == nobody {
-		return nobody
+	if a == noName {
+		return noName
 	}
 	switch r {
 	case ' ', '-', '(', ')', '+', '_':
@@ -41,73 +41,44 @@ func (a ahead) after(r rune) ahead {
 	case ',':
 		return fullName
 	case ';', '/', '&', '|':
-		if a != asked {
+		if a != afterField {
 			return fullName
 		}
 		return a
 	case ':', '=', '#':
-		if a != anotherName {
+		if a != afterName {
 			return a
 		}
 	case '.':
-		if a != anotherName {
+		if a != afterName {
 			return a
 		}
 	case '"', '\'', '>', '\u00b0': // "n°"
-		if a == asked {
+		if a == afterField {
 			return a
 		}
 	}
-	return nobody
+	return noName
 }
 
-// afterWord returns who may be anotherName after a word that is no name; f is what it announces.
+// afterWord returns what may come after a word that is no name and announces f.
 func (a ahead) afterWord(w *word, f field, in tag) ahead {
 	switch {
 	case in == closingTag:
-		return nobody
-	case f&fieldPerson == fieldWeakName: // "pai João de Souza"; "pai biológico" is nobody
+		return noName
+	case f&fieldPerson == fieldWeakName: // "pai João de Souza"; "pai biológico" names nobody
 		return fullName
 	case f&fieldPerson != 0:
-		return asked
-	case a == nobody:
-		return nobody
-	case a == anotherName:
+		return afterField
+	case a == noName:
+		return noName
+	case a == afterName:
 		if w.n == 1 && w.letters[0]|0x20 == 'e' {
 			return fullName
 		}
-		return nobody
-	case f&(fieldLink|fieldNumbers) != 0 || w.numbering():
+		return noName
+	case f&(fieldLink|fieldNumbers) != 0 || w.is(numbering):
 		return a
 	}
-	return nobody
-}
-
-// numbering reports whether the word stands between a person's field and a number: "Paciente nº 55".
-func (w *word) numbering() bool {
-	if w.n > maxWord {
-		return false
-	}
-	var buf [maxWord]byte
-	switch string(lower(&buf, w.letters[:w.n])) {
-	case "nr", "nro", "num", "numero", "n?mero", "carteira", "carteirinha", "matricula", "cod", "codigo", "id", "doc", "documento":
-		return true
-	}
-	return false
-}
-
-// fullNameEnd returns where the name that begins with the word w at s[i:] and announces f ends, or 0. Its field is
-// further away than usual, so more is asked of it: a common given name, or two words with capitals.
-func fullNameEnd(s string, i int, w *word, f field, wordEnd int) int {
-	if f != 0 || w.ordinary() {
-		return 0
-	}
-	given := w.givenName()
-	if !given && !w.hasUpper() {
-		return 0
-	}
-	if stop := nameEnd(s, i, false); given || stop > wordEnd {
-		return stop
-	}
-	return 0
+	return noName
 }

@@ -167,8 +167,8 @@ func commaCPF(s string, i int, d *digits) (int, bool) {
 	return c.stop[3], validCPF(c.value[:11])
 }
 
-// unmistakableCPF: in 999.999.999-99 the form says enough, and a typing error in it is still a person's. Where all
-// separators are the same it might also be an IP address or a list of codes; then the check digits decide.
+// unmistakableCPF reports whether the form alone shows a CPF: 999.999.999-99 is a person's even with a typing error. With equal
+// separators it might be an IP address or a list of codes; then the check digits decide.
 func (d *digits) unmistakableCPF(breaks uint32) bool {
 	last := d.before[3]
 	return breaks == cpfBreaks && (last == '-' || last == '/' || last == ' ' || last == '_') &&
@@ -177,4 +177,50 @@ func (d *digits) unmistakableCPF(breaks uint32) bool {
 
 func (d *digits) unmistakableCNPJ(breaks uint32) bool {
 	return breaks == cnpjBreaks && d.before[3] == '/'
+}
+
+// wordCNPJ is letteredCNPJ for a number that begins with the letters up to after. It rejects most words quickly: a blank follows.
+func wordCNPJ(s string, i, after int, prev rune) int {
+	if r, _ := next(s, after); !isDigit(r) && r != '.' {
+		return 0
+	}
+	return letteredCNPJ(s, i, prev)
+}
+
+// letteredCNPJ recognises the CNPJ with letters at s[i:], 12.ABC.345/01DE-35, and returns where it ends, or 0. Without
+// its punctuation it has to be in capitals, with a digit among its letters and right check digits.
+func letteredCNPJ(s string, i int, prev rune) int {
+	if isDigit(prev) || isLetter(prev) || prev == '_' {
+		return 0
+	}
+	var d [14]byte
+	n, letters, figures, small, punctuation := 0, 0, 0, false, 0
+	for n < len(d) {
+		r, after := next(s, i)
+		if n > 0 && punctuation < 4 && r == rune("./-"[min(max(punctuation-1, 0), 2)]) && cnpjBreaks&(1<<n) != 0 {
+			punctuation++
+			r, after = next(s, after)
+		}
+		switch {
+		case isDigit(r):
+			if n < 12 {
+				figures++
+			}
+		case r < 0x80 && isLetter(r) && n < 12:
+			small = small || !isUpper(r)
+			r &^= 0x20
+			letters++
+		default:
+			return 0
+		}
+		d[n] = byte(r) //nolint:gosec // an ASCII letter or digit
+		n, i = n+1, after
+	}
+	if r, _ := next(s, i); isDigit(r) || isLetter(r) || r == '_' || letters == 0 {
+		return 0
+	}
+	if punctuation == 4 || punctuation == 0 && !small && figures > 0 && validCNPJ(d[:]) {
+		return i
+	}
+	return 0
 }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads one character and undoes the escapes it stands in: percent signs around backslashes around HTML
-// entities, the order in which texts are handed on. It returns the number of bytes it took, 1 or more of a text that is
-// not empty; an escape that is none is read as its first character.
+// decode reads one character and undoes its escapes: percent signs around backslashes around HTML entities, the order in which
+// programs add them. It returns the number of bytes read, at least 1 of a text that is not empty. An invalid escape is read as
+// its first character.
 func decode(s string) (rune, int) {
 	r, n := unslashed(s)
 	if r == '&' {

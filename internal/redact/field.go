@@ -2,12 +2,12 @@ package redact
 
 import "strings"
 
-// field says what the value after a word is. A word may be of several kinds, "cpfCnpj" for one.
+// field is the kind of the value that a word announces. A word such as cpfCnpj has several kinds.
 type field uint16
 
 const (
 	fieldName     field = 1 << iota // a person
-	fieldWeakName                   // a person where ":" or the like follows; else it may be anybody's role
+	fieldWeakName                   // a person if ":" or the like follows, else perhaps only a role
 	fieldTitle                      // "Sra.", "Pac.": a name follows after the full stop
 	fieldCPF
 	fieldCNS
@@ -15,104 +15,14 @@ const (
 	fieldCard
 	fieldPhone
 	fieldBirth
-	fieldLink  // says nothing, but stands between a field's name and its value: "nome SOCIAL DO paciente"
+	fieldLink  // announces nothing, but stands between a field's name and its value: "nome SOCIAL DO paciente"
 	fieldAside // the same, before numbers only: "CPF INFORMADO"
 
 	fieldNumbers = fieldCPF | fieldCNS | fieldCNPJ | fieldCard | fieldPhone | fieldBirth
 	fieldPerson  = fieldName | fieldWeakName | fieldTitle
 )
 
-// word is an identifier without accents, its case kept.
-type word struct {
-	letters [maxWord]byte
-	n       int // maxWord+1: longer than any field's name
-}
-
-const maxWord = 48
-
-// readWord reads the letters and underscores at s[i:] and returns where they end.
-func readWord(s string, i int) (word, int) {
-	var w word
-	for {
-		for ; i < len(s) && s[i] < 0x80 && (isLetter(rune(s[i])) || s[i] == '_'); i++ { // most text, without the detour
-			if w.n < maxWord {
-				w.letters[w.n] = s[i]
-			}
-			w.n = min(w.n+1, maxWord+1)
-		}
-		r, after := next(s, i)
-		if !isLetter(r) && r != '_' {
-			return w, i
-		}
-		if w.n < maxWord {
-			if r >= 0x80 {
-				r = '?' // U+FFFD, where an accented letter was
-			}
-			w.letters[w.n] = byte(r)
-		}
-		w.n, i = min(w.n+1, maxWord+1), after
-	}
-}
-
-// fields says what an identifier such as nome, NOME_SOCIAL, nrCpfBeneficiario or dtNascimento announces. For a person
-// every part of it must fit (PACIENTE_ID announces none), for a number one is enough, because the number must fit too.
-func (w *word) fields() field {
-	if w.n < 2 || w.n > maxWord {
-		return w.single()
-	}
-	var all field
-	person := true
-	for from := 0; from < w.n; {
-		to := w.part(from)
-		if to > from {
-			f := classify(w.letters[from:to])
-			person = person && f&(fieldPerson|fieldLink) != 0
-			all |= f
-		}
-		from = to
-		for from < w.n && w.letters[from] == '_' {
-			from++
-		}
-	}
-	if all&fieldNumbers != 0 {
-		return all & fieldNumbers
-	}
-	switch {
-	case !person:
-		return all & fieldAside
-	case all&fieldPerson != 0:
-		return all & fieldPerson
-	}
-	return all
-}
-
-// single: the articles "o", "a" and "e" stand between a field's name and its value.
-func (w *word) single() field {
-	if w.n == 1 {
-		switch w.letters[0] | 0x20 {
-		case 'o', 'a', 'e', 'n', 's':
-			return fieldLink
-		}
-	}
-	return 0
-}
-
-// part returns the end of the part of the identifier that begins at from: at an underscore, before a capital that
-// follows a small letter, and before the last of several capitals that small letters follow (CPFPaciente).
-func (w *word) part(from int) int {
-	small := func(i int) bool { return i < w.n && 'a' <= w.letters[i] && w.letters[i] <= 'z' }
-	big := func(i int) bool { return i < w.n && 'A' <= w.letters[i] && w.letters[i] <= 'Z' }
-	i := from
-	for ; i < w.n && w.letters[i] != '_'; i++ {
-		if i > from && big(i) && (small(i-1) || big(i-1) && small(i+1)) {
-			break
-		}
-	}
-	return i
-}
-
-// fieldValue looks for the value of the field whose name ends at i and returns where the value begins and ends and its
-// mark, or no mark.
+// fieldValue looks for the value of the field whose name ends at i. It returns its start, its end and its mark, or no mark.
 func fieldValue(s string, i int, f field, in tag) (int, int, string) {
 	if f&(fieldNumbers|fieldPerson) == 0 || in == closingTag {
 		return 0, 0, ""
@@ -129,8 +39,7 @@ func fieldValue(s string, i int, f field, in tag) (int, int, string) {
 	return 0, 0, ""
 }
 
-// listed looks for the next value of a list of quoted ones, after the one that ends at i, and returns what fieldValue
-// does.
+// listed looks for the next value of a list of quoted values, after the one that ends at i. It returns what fieldValue returns.
 func listed(s string, i int, f field) (int, int, string) {
 	quote, i := next(s, i)
 	if quote != '"' && quote != '\'' {
@@ -162,7 +71,7 @@ func listed(s string, i int, f field) (int, int, string) {
 	return 0, 0, ""
 }
 
-// tag reports whether a word is the name of an XML tag, with or without a prefix (ans:nomeBeneficiario).
+// tag is the XML tag that a word is the name of, with or without a prefix (ans:nomeBeneficiario).
 type tag int
 
 const (
@@ -171,7 +80,7 @@ const (
 	closingTag
 )
 
-// after returns what the word after this character is.
+// after returns the tag of a word after the character r.
 func (t tag) after(r rune) tag {
 	switch {
 	case r == '<':
@@ -184,7 +93,7 @@ func (t tag) after(r rune) tag {
 	return noTag
 }
 
-// tagEnd passes over the attributes of the tag, if they end within a line's length.
+// tagEnd skips the attributes of a tag, if they end within 120 characters.
 func tagEnd(s string, i int) int {
 	r, j := next(s, i)
 	if r != ' ' && r != '+' {
@@ -199,8 +108,8 @@ func tagEnd(s string, i int) int {
 	return i
 }
 
-// numberValue reads the number that a field's name announced: fewer proofs are asked of it than of one that stands
-// alone. Up to six words that say nothing may come before it.
+// numberValue reads the number that a field's name announced. It needs less proof than a number that stands alone. Up to six
+// words that announce nothing may come before it.
 func numberValue(s string, i int, f field) (int, int, string) {
 	for range 6 {
 		i = gap(s, i)
@@ -298,4 +207,23 @@ func announced(s string, i int, f field) (int, string) {
 		}
 	}
 	return 0, ""
+}
+
+// dottedBirth returns where "D.N." or "D. N." ends, w being the word before i, or 0.
+func dottedBirth(s string, w *word, i int) int {
+	if w.n != 1 || w.letters[0]|0x20 != 'd' {
+		return 0
+	}
+	r, i := next(s, i)
+	if r != '.' {
+		return 0
+	}
+	if r, after := next(s, i); r == ' ' || r == '+' {
+		i = after
+	}
+	n, i := readWord(s, i)
+	if n.n != 1 || n.letters[0]|0x20 != 'n' {
+		return 0
+	}
+	return i
 }

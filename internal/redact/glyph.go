@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// end stands for "no more text"; it is no character.
+// end stands for "no more text". It is no character.
 const end rune = -1
 
-// next reads the character at s[i:] as a person would read it, and says where the one after it begins. It undoes what
-// hides a character from a search: percent, HTML and JSON escapes, full-width forms, other scripts' digits, accents and
-// typographic dashes, and it passes over what cannot be seen at all. The case of letters is kept: names need it.
+// next returns the character at s[i:] as a person reads it, and where the next one begins. It undoes percent, HTML and JSON
+// escapes, full-width forms, other scripts' digits, accents and typographic dashes, and skips invisible characters. It keeps
+// the case of letters, because names need it.
 func next(s string, i int) (rune, int) {
 	for i < len(s) {
 		c := s[i]
@@ -57,7 +57,7 @@ func plain(r rune) rune {
 		return 'o'
 	case r < 0x180:
 		return latin[r-0xa0]
-	case 0x1e00 <= r && r < 0x1f00: // the rest of the accented Latin letters is told by its neighbours' order only
+	case 0x1e00 <= r && r < 0x1f00: // further accented Latin letters stay
 		return r
 	case 0xff01 <= r && r <= 0xff5e:
 		return r - 0xff01 + '!'
@@ -120,7 +120,7 @@ var latin = func() (t [0x180 - 0xa0]rune) {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// isLetter takes the replacement character for one: it stands where another encoding had an accented letter.
+// isLetter reports whether r is a letter. The replacement character is one: it stands for an accented letter of another encoding.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r|0x20 && r|0x20 <= 'z'

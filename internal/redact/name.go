@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// nameValue looks for a person's name after the field's name that ends at i, and returns where it begins and ends, or
-// nothing. Words that only qualify the field ("nome DO PACIENTE") are passed over, up to six of them.
+// nameValue looks for a person's name after the field's name that ends at i. It returns its start and end, or 0. It skips up to
+// six words that only qualify the field ("nome DO PACIENTE").
 func nameValue(s string, i int, f field) (int, int) {
 	announced := false // by ":" and the like
 	for range 7 {
@@ -29,7 +29,7 @@ func nameValue(s string, i int, f field) (int, int) {
 					return after, stop
 				}
 			}
-			if !announced && !w.hasUpper() && !w.givenName() {
+			if !announced && !w.hasUpper() && !w.is(givenName) {
 				return 0, 0
 			}
 			return after, nameEnd(s, after, announced)
@@ -56,11 +56,11 @@ func namesField(s string, i int) bool {
 	return false
 }
 
-// separator is what stands between a field's name and the next word.
+// separator is the text between a field's name and the next word.
 type separator struct {
 	stop    bool // there is no value
 	strong  bool // it announces a value
-	bracket rune // the value ends at this character: a quote, or '<'; 0 where nothing says so
+	bracket rune // the character that ends the value: a quote, or '<'; 0 for none
 }
 
 // readSeparator reads the separator at s[i:], up to a dozen characters, and returns where the word after it begins.
@@ -99,8 +99,8 @@ func readSeparator(s string, i int, f field) (separator, int) {
 	return sep, i
 }
 
-// closed returns where the quoted or tagged text at s[i:] ends, before its closing character, or 0 when that is more
-// than 120 characters away. All of it is taken for the name: whoever puts a value in quotes says where it ends.
+// closed returns where the quoted or tagged text at s[i:] ends, before its closing character, or 0 if that is more than 120
+// characters away. All of it is the name, because the quotes mark its end.
 func closed(s string, i int, bracket rune) int {
 	for range 120 {
 		r, after := next(s, i)
@@ -117,16 +117,15 @@ func closed(s string, i int, bracket rune) int {
 	return 0
 }
 
-// Most names have two to six words; what exceeds maxNameWords is a sentence.
+// Most names have two to six words. What exceeds maxNameWords is a sentence.
 const (
 	maxNameWords = 8
 	maxTailWords = 3
 )
 
-// nameEnd returns where the name that begins at s[i:] ends. It goes on over capitalised words and the particles
-// between them, and stops at punctuation, a digit, an ordinary word ("não", "CPF"), and, where the name began with a
-// capital, at a word in small letters. Up to three of those still belong to it if nothing but they stands before the
-// end of the value ("Nome: Maria silva").
+// nameEnd returns where the name that begins at s[i:] ends. It takes capitalised words and the particles between them. It stops
+// at punctuation, a digit, an ordinary word ("não", "CPF"), and, if the name began with a capital, at a word in small letters.
+// Up to three of those still belong to it if only they stand before the end of the value ("Nome: Maria silva").
 func nameEnd(s string, i int, announced bool) int {
 	w, stop := readWord(s, i)
 	sure, capital, words, tail := stop, w.hasUpper(), 1, 0
@@ -141,7 +140,7 @@ func nameEnd(s string, i int, announced bool) int {
 		if dottedBirth(s, &w, wordEnd) > 0 {
 			return sure
 		}
-		if w.particle() {
+		if w.is(particle) {
 			i = wordEnd
 			continue
 		}
@@ -169,8 +168,8 @@ func nameEnd(s string, i int, announced bool) int {
 	return sure
 }
 
-// joint passes over what stands between two words of a name and reports whether a word follows. after is the length of
-// the word before it: "A." is an initial.
+// joint skips the text between two words of a name and reports whether a word follows. after is the length of the word before:
+// "A." is an initial.
 func joint(s string, i, after int) (int, bool) {
 	start := i
 	for range 4 {
@@ -210,11 +209,18 @@ func isKey(s string, i int) bool {
 	return r == ':' || r == '='
 }
 
-func (w *word) hasUpper() bool {
-	for _, c := range w.letters[:min(w.n, maxWord)] {
-		if 'A' <= c && c <= 'Z' || c == '?' {
-			return true
-		}
+// fullNameEnd returns the end of a name that begins with the word w at s[i:], or 0; f is what w announces. The name's field is
+// further away than usual, so it must have a common given name, or two words with capitals.
+func fullNameEnd(s string, i int, w *word, f field, wordEnd int) int {
+	if f != 0 || w.ordinary() {
+		return 0
 	}
-	return false
+	given := w.is(givenName)
+	if !given && !w.hasUpper() {
+		return 0
+	}
+	if stop := nameEnd(s, i, false); given || stop > wordEnd {
+		return stop
+	}
+	return 0
 }

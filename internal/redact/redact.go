@@ -5,23 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// The marks that stand in place of what was found.
-const (
-	markCPF   = "[CPF]"
-	markCNS   = "[CNS]"
-	markCNPJ  = "[CNPJ]"
-	markCard  = "[CARD]"
-	markPhone = "[PHONE]"
-	markEmail = "[EMAIL]"
-	markBirth = "[BIRTHDATE]"
-	markName  = "[NAME]"
-)
-
-// Text returns s with every piece of personal data that it can recognise replaced by a mark such as [CPF]; the package
-// comment says what it recognises. The result is always valid UTF-8 without NUL, which is what PostgreSQL takes: NUL
-// bytes are dropped, and bytes that are no UTF-8 become U+FFFD. Where there is nothing to do it returns s itself and
-// allocates nothing. Redacting a second time changes nothing. The time it takes grows with the length of s, never
-// faster, so a caller bounds it by cutting s first.
+// Text returns s with a mark such as [CPF] in place of each piece of personal data that it recognises; see the package comment.
+//
+// The result is valid UTF-8 without NUL, as PostgreSQL requires: NUL bytes are dropped, and bytes that are no UTF-8 become
+// U+FFFD. If there is nothing to do, Text returns s itself and allocates nothing. A second run changes nothing. The time grows
+// linearly with the length of s, so callers bound it by cutting s first.
 func Text(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -33,58 +21,11 @@ func Text(s string) string {
 	return searchFields(searchAddresses(s))
 }
 
-// output collects the redacted text. The zero value is ready; nothing is allocated before the first mark.
-type output struct {
-	buf    strings.Builder
-	copied int // s[:copied] is in buf, redacted
-}
-
-// mark puts the mark in place of s[start:stop] and of what cannot be seen after it, such as a name's last combining
-// accent, and returns where the text goes on.
-func (o *output) mark(s string, start, stop int, mark string) int {
-	if o.buf.Len() == 0 {
-		o.buf.Grow(len(s) + 16)
-	}
-	o.buf.WriteString(s[o.copied:start])
-	o.buf.WriteString(mark)
-	for stop < len(s) {
-		r, n := decode(s[stop:])
-		if plain(r) != 0 {
-			break
-		}
-		stop += n
-	}
-	o.copied = stop
-	return stop
-}
-
-func (o *output) text(s string) string {
-	if o.copied == 0 {
-		return s
-	}
-	o.buf.WriteString(s[o.copied:])
-	return o.buf.String()
-}
-
-// markAt returns the length of the mark that begins s, or 0. A mark is never searched: its word would otherwise be
-// taken for a field's name ("[PHONE] 12345678") on the second run.
-func markAt(s string) int {
-	if s == "" || s[0] != '[' {
-		return 0
-	}
-	for _, m := range [...]string{markCPF, markCNS, markCNPJ, markCard, markPhone, markEmail, markBirth, markName} {
-		if strings.HasPrefix(s, m) {
-			return len(m)
-		}
-	}
-	return 0
-}
-
-// searchFields walks over the text once. A word may be a field's name, and then what follows it is the field's value;
-// a digit may begin a number that gives itself away.
+// searchFields walks over the text once. A word may be a field's name, with its value after it. A digit may begin a number that
+// is recognised by its form.
 func searchFields(s string) string {
 	var out output
-	prev, in, ahead := ' ', noTag, nobody // the character before s[i:], the tag it is in, who may be named next
+	prev, in, ahead := ' ', noTag, noName // the character before s[i:], the tag it is in, the name that may come
 	for i := 0; i < len(s); {
 		if n := markAt(s[i:]); n > 0 {
 			ahead = afterMark(s[i : i+n])

@@ -1,6 +1,11 @@
 package redact_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/redact"
@@ -138,5 +143,31 @@ func TestOtherDataStays(t *testing.T) {
 				t.Errorf("%q becomes %q", tt.text, got)
 			}
 		})
+	}
+}
+
+// The lists are reviewed by people, and are edited by hand.
+func TestWordListsAreClean(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^[a-z?_]{1,48}$`)
+	files, err := filepath.Glob("words/*.txt")
+	if err != nil || len(files) < 19 {
+		t.Fatalf("%d lists: %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comment, words, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n")
+		list := strings.Split(words, "\n")
+		if !strings.HasPrefix(comment, "# ") || !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) {
+			t.Errorf("%s has no comment, is not sorted or has a word twice", file)
+		}
+		for _, word := range list {
+			if !form.MatchString(word) {
+				t.Errorf("%s: %q is not a word in small letters", file, word)
+			}
+		}
 	}
 }

@@ -1,7 +1,7 @@
 package redact
 
 // validCPF checks the two check digits of an 11-digit CPF. One digit eleven times passes the arithmetic, but is a
-// placeholder and nobody's.
+// placeholder.
 func validCPF(d []byte) bool {
 	return !repeated(d) && mod11(d[:9], 10) == d[9] && mod11(d[:10], 11) == d[10]
 }
@@ -117,51 +117,4 @@ func looksLikeKey(d []byte) bool {
 		v = v*10 + uint64(c-'0')
 	}
 	return len(d) < maxDigits && v >= 1<<keyBits && v&(1<<keyBits-1) < keyCounters
-}
-
-// wordCNPJ is letteredCNPJ for a number that begins with the letters up to after. Most words end before a blank, and that
-// settles it.
-func wordCNPJ(s string, i, after int, prev rune) int {
-	if r, _ := next(s, after); !isDigit(r) && r != '.' {
-		return 0
-	}
-	return letteredCNPJ(s, i, prev)
-}
-
-// letteredCNPJ recognises the CNPJ with letters at s[i:], 12.ABC.345/01DE-35, and returns where it ends, or 0. Without
-// its punctuation it has to be in capitals, with a digit among its letters and right check digits.
-func letteredCNPJ(s string, i int, prev rune) int {
-	if isDigit(prev) || isLetter(prev) || prev == '_' {
-		return 0
-	}
-	var d [14]byte
-	n, letters, figures, small, punctuation := 0, 0, 0, false, 0
-	for n < len(d) {
-		r, after := next(s, i)
-		if n > 0 && punctuation < 4 && r == rune("./-"[min(max(punctuation-1, 0), 2)]) && cnpjBreaks&(1<<n) != 0 {
-			punctuation++
-			r, after = next(s, after)
-		}
-		switch {
-		case isDigit(r):
-			if n < 12 {
-				figures++
-			}
-		case r < 0x80 && isLetter(r) && n < 12:
-			small = small || !isUpper(r)
-			r &^= 0x20
-			letters++
-		default:
-			return 0
-		}
-		d[n] = byte(r) //nolint:gosec // an ASCII letter or digit
-		n, i = n+1, after
-	}
-	if r, _ := next(s, i); isDigit(r) || isLetter(r) || r == '_' || letters == 0 {
-		return 0
-	}
-	if punctuation == 4 || punctuation == 0 && !small && figures > 0 && validCNPJ(d[:]) {
-		return i
-	}
-	return 0
 }

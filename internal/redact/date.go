@@ -1,7 +1,7 @@
 package redact
 
-// date recognises the date at s[i:] in the usual spellings and returns where it ends, or 0. Any date is taken for what
-// the field's name said; 31/02 is a typing error in a birth date, but still about a person.
+// date recognises the date at s[i:] in the usual spellings and returns its end, or 0. It accepts impossible dates: 31/02 is a
+// typing error in a birth date, but still about a person.
 func date(s string, i int) int {
 	if r, _ := next(s, i); isLetter(r) {
 		return monthFirst(s, i)
@@ -31,25 +31,6 @@ func date(s string, i int) int {
 		return d.stop[0]
 	}
 	return 0
-}
-
-// dottedBirth returns where "D.N." or "D. N." ends, w being the word before i, or 0.
-func dottedBirth(s string, w *word, i int) int {
-	if w.n != 1 || w.letters[0]|0x20 != 'd' {
-		return 0
-	}
-	r, i := next(s, i)
-	if r != '.' {
-		return 0
-	}
-	if r, after := next(s, i); r == ' ' || r == '+' {
-		i = after
-	}
-	n, i := readWord(s, i)
-	if n.n != 1 || n.letters[0]|0x20 != 'n' {
-		return 0
-	}
-	return i
 }
 
 func century(a, b byte) bool { return a == '1' && (b == '8' || b == '9') || a == '2' && b == '0' }
@@ -93,7 +74,7 @@ func year(s string, i int) int {
 	return 0
 }
 
-// dateGap passes over the punctuation between the parts of a date, and a "de".
+// dateGap skips the punctuation between the parts of a date, and a "de".
 func dateGap(s string, i int) int {
 	for range 8 {
 		r, after := next(s, i)
@@ -109,19 +90,4 @@ func dateGap(s string, i int) int {
 		i = after
 	}
 	return i
-}
-
-func (w *word) isMonth() bool {
-	if w.n < 3 || w.n > len("september") {
-		return false
-	}
-	var low [maxWord]byte
-	for i, c := range w.letters[:w.n] {
-		low[i] = c | 0x20
-	}
-	switch string(low[:3]) {
-	case "jan", "fev", "feb", "mar", "abr", "apr", "mai", "may", "jun", "jul", "ago", "aug", "set", "sep", "out", "oct", "nov", "dez", "dec":
-		return true
-	}
-	return false
 }
