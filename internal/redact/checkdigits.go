@@ -3,31 +3,22 @@ package redact
 // validCPF checks the two check digits of an 11-digit CPF. One digit eleven times passes the arithmetic, but is a
 // placeholder.
 func validCPF(d []byte) bool {
-	return !repeated(d) && mod11(d[:9], 10) == d[9] && mod11(d[:10], 11) == d[10]
-}
-
-// mod11 returns the check digit after d, weighted from first down to 2.
-func mod11(d []byte, first int) byte {
-	sum := 0
-	for i, c := range d {
-		sum += int(c-'0') * (first - i)
-	}
-	if rest := sum % 11; rest >= 2 {
-		return byte('0' + 11 - rest)
-	}
-	return '0'
+	const weights = 10
+	return !repeated(d) && mod11(d[:9], weights) == d[9] && mod11(d[:10], weights) == d[10]
 }
 
 // validCNPJ checks the two check digits of a CNPJ. Since July 2026 the first twelve places may also hold capital
 // letters, each worth its ASCII code less 48.
 func validCNPJ(d []byte) bool {
-	return len(d) == 14 && !repeated(d) && cnpjDigit(d[:12]) == d[12] && cnpjDigit(d[:13]) == d[13]
+	const weights = 8
+	return len(d) == 14 && !repeated(d) && mod11(d[:12], weights) == d[12] && mod11(d[:13], weights) == d[13]
 }
 
-func cnpjDigit(d []byte) byte {
+// mod11 returns the check digit after d. From the right the weights are 2, 3 and so on; after that many they begin again.
+func mod11(d []byte, weights int) byte {
 	sum := 0
 	for i := range d {
-		sum += int(d[len(d)-1-i]-'0') * (2 + i%8)
+		sum += int(d[len(d)-1-i]-'0') * (2 + i%weights)
 	}
 	if rest := sum % 11; rest >= 2 {
 		return byte('0' + 11 - rest)

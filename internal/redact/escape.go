@@ -206,52 +206,25 @@ func numbered(s string, i int) (rune, int) {
 	return r, i
 }
 
-// maxEntity is the length of the longest name in named.
+// maxEntity is the length of the longest name in entities.
 const maxEntity = len("nonbreakingspace")
 
-// named knows the entities of Portuguese letters and of the punctuation that stands in numbers, addresses and markup.
+// entities are the named characters that stand in numbers, addresses and markup.
+var entities = map[string]rune{
+	"nbsp": ' ', "ensp": ' ', "emsp": ' ', "thinsp": ' ', "Tab": ' ', "NewLine": ' ', "nonbreakingspace": ' ',
+	"period": '.', "middot": '.', "dash": '-', "hyphen": '-', "ndash": '-', "mdash": '-', "minus": '-', "lowbar": '_',
+	"sol": '/', "commat": '@', "colon": ':', "equals": '=', "plus": '+', "lpar": '(', "rpar": ')', "lt": '<', "gt": '>',
+	"quot": '"', "ldquo": '"', "rdquo": '"', "apos": '\'', "lsquo": '\'', "rsquo": '\'', "ordm": 'o', "ordf": 'o',
+	"zwj": 0x200b, "zwnj": 0x200b, "shy": 0x200b, "ZeroWidthSpace": 0x200b, "NoBreak": 0x200b, "lrm": 0x200b, "rlm": 0x200b,
+}
+
+// named returns the character of a named entity, of an accented letter without its accent; 0 if it does not know the name.
 func named(name string) rune {
-	switch name {
-	case "nbsp", "ensp", "emsp", "thinsp", "Tab", "NewLine", "nonbreakingspace":
-		return ' '
-	case "period", "middot":
-		return '.'
-	case "dash", "hyphen", "ndash", "mdash", "minus":
-		return '-'
-	case "sol":
-		return '/'
-	case "commat":
-		return '@'
-	case "colon":
-		return ':'
-	case "equals":
-		return '='
-	case "plus":
-		return '+'
-	case "lpar":
-		return '('
-	case "rpar":
-		return ')'
-	case "lowbar":
-		return '_'
-	case "quot", "ldquo", "rdquo":
-		return '"'
-	case "apos", "lsquo", "rsquo":
-		return '\''
-	case "lt":
-		return '<'
-	case "gt":
-		return '>'
-	case "zwj", "zwnj", "shy", "ZeroWidthSpace", "NoBreak", "lrm", "rlm":
-		return 0x200b
-	case "ordm", "ordf":
-		return 'o'
-	}
 	if len(name) > 1 && isLetter(rune(name[0])) {
 		switch name[1:] {
 		case "acute", "grave", "circ", "tilde", "uml", "cedil", "ring", "slash":
 			return rune(name[0])
 		}
 	}
-	return 0
+	return entities[name]
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // inPhone are the separators inside telephone numbers. The slash is none: it stands between two of them.
 func inPhone(r rune) bool {
@@ -132,20 +135,12 @@ func joined(prev rune) bool {
 	return isDigit(prev) || isLetter(prev)
 }
 
+// areaCodes are the area codes in use: the second digits by the first.
+var areaCodes = [10]string{
+	1: "123456789", 2: "12478", 3: "1234578", 4: "123456789", 5: "1345", 6: "123456789", 7: "134579", 8: "123456789", 9: "123456789",
+}
+
 // areaCode reports whether the two digits are an area code in use.
 func areaCode(d []byte) bool {
-	if len(d) < 2 || d[0] < '1' || d[1] < '1' {
-		return false
-	}
-	switch d[0] {
-	case '2':
-		return d[1] == '1' || d[1] == '2' || d[1] == '4' || d[1] == '7' || d[1] == '8'
-	case '3':
-		return d[1] != '6' && d[1] != '9'
-	case '5':
-		return d[1] == '1' || d[1] == '3' || d[1] == '4' || d[1] == '5'
-	case '7':
-		return d[1] == '1' || d[1] == '3' || d[1] == '4' || d[1] == '5' || d[1] == '7' || d[1] == '9'
-	}
-	return true
+	return len(d) >= 2 && '0' <= d[0] && d[0] <= '9' && strings.IndexByte(areaCodes[d[0]-'0'], d[1]) >= 0
 }
