@@ -14,7 +14,7 @@ import (
 
 // StartNATS starts a NATS server with JetStream, which flushes every message to the disk, and returns once it answers.
 //
-// The server is the one that go.mod names as a tool. Go builds it, checks it and keeps it in its build cache: there is
+// The server is the one that tools/go.mod names. Go builds it, checks it and keeps it in its build cache: there is
 // nothing to install, its version is pinned, and unlike a server inside the test process it can be killed.
 func StartNATS(ctx context.Context) (*Server, error) {
 	program, err := natsProgram(ctx)
@@ -38,14 +38,22 @@ authorization { user: %q, password: %q }
 	return s.start(ctx)
 }
 
-// natsProgram returns the path of the server's program, which Go builds where its cache does not have it.
+// natsProgram returns the path of the server's program, which Go builds if its cache lacks it.
 func natsProgram(ctx context.Context) (string, error) {
+	main, err := goOutput(ctx, "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	return goOutput(ctx, "tool", "-modfile="+filepath.Join(filepath.Dir(main), "tools", "go.mod"), "-n", "nats-server")
+}
+
+func goOutput(ctx context.Context, args ...string) (string, error) {
 	var stderr strings.Builder
-	cmd := exec.CommandContext(ctx, "go", "tool", "-n", "nats-server")
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("build the NATS server that go.mod names (needs the go command): %w\n%s", err, stderr.String())
+		return "", fmt.Errorf("build the NATS server that tools/go.mod names: go %s: %w\n%s", args[0], err, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
