@@ -40,8 +40,8 @@ var goTypes = map[string]func() any{
 // operators are the groups whose kinds Kubernetes itself does not know.
 var operators = []string{"keda.sh/", "monitoring.coreos.com/"}
 
-// checkObject tells what is wrong with an object: an unknown or misspelt field, a wrong type, a missing field.
-func checkObject(t *testing.T, o object) error {
+// checkObject returns what is wrong with an object: an unknown or misspelt field, a wrong type, a missing field.
+func checkObject(t *testing.T, schemas kubeSchemas, o object) error {
 	t.Helper()
 	apiVersion := at[string](o.tree, "apiVersion")
 	asJSON, err := yaml.YAMLToJSONStrict(o.yaml)
@@ -57,7 +57,7 @@ func checkObject(t *testing.T, o object) error {
 		return err
 	}
 	for _, version := range []string{oldest, newest} {
-		schema := kubeSchema(t, version, apiVersion, o.kind)
+		schema := schemas.of(t, version, apiVersion, o.kind)
 		ofOperator := slices.ContainsFunc(operators, func(group string) bool { return strings.HasPrefix(apiVersion, group) })
 		if (schema == nil) != ofOperator {
 			t.Fatalf("Kubernetes %s: has it a schema of %s %s? %v", version, apiVersion, o.kind, schema != nil)
@@ -77,11 +77,11 @@ func checkObject(t *testing.T, o object) error {
 }
 
 func TestEveryObjectIsOneThatKubernetesAndTheOperatorsTake(t *testing.T) {
-	rendered := map[string]bool{}
+	schemas, rendered := openKubeSchemas(t), map[string]bool{}
 	for name, values := range valueFiles(t) {
 		for _, o := range objects(t, values) {
 			rendered[at[string](o.tree, "apiVersion")+" "+o.kind] = true
-			if err := checkObject(t, o); err != nil {
+			if err := checkObject(t, schemas, o); err != nil {
 				t.Errorf("%s, %s: %v", name, o.name, err)
 			}
 		}
@@ -91,10 +91,8 @@ func TestEveryObjectIsOneThatKubernetesAndTheOperatorsTake(t *testing.T) {
 			t.Errorf("no value file renders a %s", kind)
 		}
 	}
-}
 
-// The check above must be able to fail.
-func TestASlipInAnObjectIsFound(t *testing.T) {
+	// The check must be able to fail.
 	for _, slip := range []struct{ kind, right, wrong string }{
 		{"Deployment", "readOnlyRootFilesystem: true", "readOnlyRootFileSystem: true"},
 		{"Deployment", "terminationGracePeriodSeconds: 102", "terminationGracePeriodSeconds: 102s"},
@@ -111,7 +109,7 @@ func TestASlipInAnObjectIsFound(t *testing.T) {
 			t.Fatalf("%s has no %q", o.name, slip.right)
 		}
 		o.yaml = bytes.Replace(o.yaml, []byte(slip.right), []byte(slip.wrong), 1)
-		if err := checkObject(t, o); err == nil {
+		if err := checkObject(t, schemas, o); err == nil {
 			t.Errorf("%s with %q is taken", o.name, slip.wrong)
 		}
 	}

@@ -1,24 +1,19 @@
 package helm_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 // contents are what the mounted files hold, by their names.
 func contents(t *testing.T, all []object) map[string]string {
 	t.Helper()
-	key, certificate := keyPair(t)
+	key, certificate := deploytest.KeyPair(t)
 	return map[string]string{
 		"database-url":        "postgres://analyze_retry_app:canary-1@db.example/analyze_retry\n",
 		"events-url":          "amqps://analyze_retry:canary-2@queue.example\n",
@@ -42,34 +37,9 @@ func policies(all []object) string {
 	return ""
 }
 
-// keyPair is a key and a certificate that it signed itself, as PEM.
-func keyPair(t *testing.T) (key, certificate string) {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"retry.example"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-}
-
-// The worker itself is asked: names, notations, and settings that need or exclude each other.
+// The worker itself checks names, notations, and settings that need or exclude each other.
 func TestTheWorkerTakesTheVariablesOfEveryPod(t *testing.T) {
-	worker := filepath.Join(t.TempDir(), "worker")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", worker, "./cmd/worker")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the worker: %v\n%s", err, out)
-	}
+	worker := deploytest.Worker(t)
 	for file, values := range valueFiles(t) {
 		all := objects(t, values)
 		contents := contents(t, all)
@@ -80,7 +50,7 @@ func TestTheWorkerTakesTheVariablesOfEveryPod(t *testing.T) {
 				if !known {
 					t.Fatalf("%s, %s mounts %s, which no test knows", file, name, path)
 				}
-				write(t, root+path, content)
+				deploytest.Write(t, root+path, content)
 			}
 			cmd := exec.CommandContext(t.Context(), worker, "config")
 			// As in the image, which sets these two.
@@ -110,15 +80,5 @@ func TestTheWorkerTakesTheVariablesOfEveryPod(t *testing.T) {
 				t.Errorf("%s, %s: the store is not %s:\n%s", file, name, store, out)
 			}
 		}
-	}
-}
-
-func write(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,20 +1,17 @@
 // Command sbom writes what a binary of the worker is made of, as CycloneDX 1.6 in JSON.
 //
-//	sbom -version v1.2.3 -licences deploy/image/licenses.csv -o worker.cdx.json bin/worker
+//	sbom v1.2.3 deploy/image/licenses.csv worker.cdx.json bin/worker
 //
-// It reads the modules from the binary itself, so that it tells what was linked and not what was asked for. The same
-// binary gives the same bytes: there is no time in it.
+// The arguments are the worker's version, the list of licences, the file to write and the binary. The modules are read
+// from the binary, so the document names what was linked. The same binary gives the same bytes: there is no time in it.
 package main
 
 import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/csv"
-	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -24,26 +21,22 @@ import (
 )
 
 func main() {
-	version := flag.String("version", "", "version of the worker; the binary itself knows only that of its modules")
-	list := flag.String("licences", "", "the list of licences (deploy/image/licenses.csv)")
-	out := flag.String("o", "", "file to write")
-	flag.Parse()
-	if *version == "" || *list == "" || *out == "" || flag.NArg() != 1 {
-		flag.Usage()
+	if len(os.Args) != 5 {
+		fmt.Fprintln(os.Stderr, "usage: sbom VERSION LICENCES OUTPUT BINARY")
 		os.Exit(2)
 	}
-	if err := run(*version, *list, *out, flag.Arg(0)); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
 }
 
 func run(version, list, out, binary string) error {
-	licences, err := readLicences(list)
+	text, err := os.ReadFile(list)
 	if err != nil {
 		return err
 	}
-	bom, err := describe(version, licences, binary)
+	bom, err := describe(version, string(text), binary)
 	if err != nil {
 		return err
 	}
@@ -51,88 +44,57 @@ func run(version, list, out, binary string) error {
 	if err != nil {
 		return err
 	}
-	err = cdx.NewBOMEncoder(file, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
-	return errors.Join(err, file.Close())
+	return errors.Join(cdx.NewBOMEncoder(file, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom), file.Close())
 }
 
-// readLicences returns the licence, as an SPDX expression, of each module in the list.
-func readLicences(path string) (map[string]string, error) {
-	file, err := os.Open(path)
+// describe returns the document. A module without a licence in the list is an error: the list is out of date.
+func describe(version, list, binary string) (*cdx.BOM, error) {
+	rows, err := csv.NewReader(strings.NewReader(list)).ReadAll()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the list of licences: %w", err)
 	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	licences := make(map[string]string, len(rows))
+	licences := map[string]string{} // SPDX expressions, by module
 	for _, row := range rows {
 		licences[row[0]] = row[1]
 	}
-	return licences, nil
-}
-
-// describe makes the document. A module without a licence in the list is an error: the list is out of date.
-func describe(version string, licences map[string]string, path string) (*cdx.BOM, error) {
-	info, err := buildinfo.ReadFile(path)
+	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("read what %s is made of: %w", path, err)
+		return nil, fmt.Errorf("read what %s is made of: %w", binary, err)
 	}
-	sum, err := sha256Of(path)
+	content, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 	bom := cdx.NewBOM()
 	bom.SpecVersion = cdx.SpecVersion1_6
 	bom.JSONSchema = "http://cyclonedx.org/schema/bom-1.6.schema.json"
-	// A document of another binary has another number; one of the same has the same.
-	bom.SerialNumber = uuid.NewSHA1(uuid.NameSpaceOID, []byte(sum)).URN()
+	bom.SerialNumber = uuid.NewSHA1(uuid.NameSpaceOID, []byte(sum)).URN() // another binary, another number
 	worker := component(cdx.ComponentTypeApplication, info.Main.Path, version, "Apache-2.0")
 	worker.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}}
 	bom.Metadata = &cdx.Metadata{Component: &worker}
-
-	var parts []cdx.Component
-	var unknown []string
+	bom.Components = &[]cdx.Component{}
 	for _, m := range append([]*debug.Module{{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}}, info.Deps...) {
 		licence, known := licences[m.Path]
 		if !known {
-			unknown = append(unknown, m.Path)
+			return nil, fmt.Errorf("the list of licences lacks %s: run make generate", m.Path)
 		}
 		if m.Replace != nil {
 			return nil, fmt.Errorf("%s is replaced by %s: what was linked has no public name", m.Path, m.Replace.Path)
 		}
-		parts = append(parts, component(cdx.ComponentTypeLibrary, m.Path, m.Version, licence))
+		*bom.Components = append(*bom.Components, component(cdx.ComponentTypeLibrary, m.Path, m.Version, licence))
 	}
-	if len(unknown) > 0 {
-		return nil, fmt.Errorf("the list of licences lacks %s: go test ./image/thirdparty -update", strings.Join(unknown, ", "))
-	}
-	bom.Components = &parts
 	return bom, nil
 }
 
-// component is one module under the name by which scanners know it.
-func component(kind cdx.ComponentType, path, version, licence string) cdx.Component {
-	name := path
-	if path == "std" {
-		name = "stdlib" // so it is called in the data on vulnerabilities
+// component returns a module under the name by which scanners know it.
+func component(kind cdx.ComponentType, name, version, licence string) cdx.Component {
+	if name == "std" {
+		name = "stdlib" // its name in the databases of vulnerabilities
 	}
 	purl := "pkg:golang/" + strings.ToLower(name) + "@" + strings.ReplaceAll(version, "+", "%2B")
 	return cdx.Component{
 		BOMRef: purl, Type: kind, Name: name, Version: version, PackageURL: purl,
 		Licenses: &cdx.Licenses{{Expression: licence}},
 	}
-}
-
-func sha256Of(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }

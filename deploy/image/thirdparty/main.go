@@ -7,10 +7,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,10 +19,10 @@ import (
 	"strings"
 )
 
-// systems are those that the worker is built for. What one of them alone links is told for all, so there is one text.
+// systems are those that the worker is built for. What only one of them links is listed for all, so there is one text.
 var systems = []string{"linux", "darwin", "windows"}
 
-// std is the name under which Go's runtime and standard library stand; they are in every binary.
+// std is the name of Go's runtime and standard library, which are in every binary.
 const std = "std"
 
 // module is what is linked of one module. Path is its import path, or std; Dir holds its files.
@@ -32,31 +32,27 @@ type module struct{ Path, Version, Dir string }
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|unlicense)([-._].*)?$`)
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	modules, err := linked(".")
+	if err == nil {
+		err = write(os.Stdout, modules)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "thirdparty:", err)
 		os.Exit(1)
 	}
 }
 
-func run(to io.Writer) error {
-	modules, err := linked(".")
-	if err != nil {
-		return err
-	}
-	return write(to, modules)
-}
-
 // linked returns the modules whose packages are in the worker's binary on at least one of the systems, ours left out,
 // sorted by path. The checkout is at dir.
 func linked(dir string) ([]module, error) {
-	toolchain, err := ask(dir, "", "env", "GOVERSION", "GOROOT")
+	toolchain, err := goOutput(dir, "", "env", "GOVERSION", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
 	version, root, _ := strings.Cut(strings.TrimSpace(toolchain), "\n")
 	found := map[string]module{std: {Path: std, Version: version, Dir: root}}
 	for _, system := range systems {
-		list, err := ask(dir, system, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/worker")
+		list, err := goOutput(dir, system, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/worker")
 		if err != nil {
 			return nil, err
 		}
@@ -66,24 +62,18 @@ func linked(dir string) ([]module, error) {
 			}
 		}
 	}
-	modules := make([]module, 0, len(found))
-	for _, m := range found {
-		modules = append(modules, m)
-	}
-	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
-	return modules, nil
+	return slices.SortedFunc(maps.Values(found), func(a, b module) int { return strings.Compare(a.Path, b.Path) }), nil
 }
 
-// ask runs the go command at dir for a system; "" is the one that this runs on.
-func ask(dir, system string, args ...string) (string, error) {
+// goOutput runs the go command at dir for a system; "" is the one that this runs on.
+func goOutput(dir, system string, args ...string) (string, error) {
 	command := exec.Command("go", args...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
-	var problem bytes.Buffer
-	command.Stderr = &problem
+	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s (GOOS=%s): %w\n%s", args[0], system, err, problem.Bytes())
+		return "", fmt.Errorf("go %s (GOOS=%s): %w", args[0], system, err)
 	}
 	return string(out), nil
 }
@@ -106,39 +96,37 @@ func files(m module) ([]string, error) {
 	return names, nil
 }
 
-// text is one licence and the modules that bring it word for word.
-type text struct {
-	content string
-	from    []string
-}
-
 // write writes each text once, below the names of the modules that it came with.
 func write(to io.Writer, modules []module) error {
-	var texts []*text
+	var texts []string // in the order in which they are found
+	from := map[string][]string{}
 	for _, m := range modules {
 		names, err := files(m)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			content, err := os.ReadFile(filepath.Join(m.Dir, name))
+			text, err := read(m, name)
 			if err != nil {
 				return err
 			}
-			clean := strings.TrimSpace(strings.ReplaceAll(string(content), "\r\n", "\n"))
-			at := slices.IndexFunc(texts, func(t *text) bool { return t.content == clean })
-			if at < 0 {
-				at = len(texts)
-				texts = append(texts, &text{content: clean})
+			if from[text] == nil {
+				texts = append(texts, text)
 			}
-			texts[at].from = append(texts[at].from, fmt.Sprintf("%s %s (%s)", m.Path, m.Version, name))
+			from[text] = append(from[text], fmt.Sprintf("%s %s (%s)", m.Path, m.Version, name))
 		}
 	}
 	rule := strings.Repeat("=", 80)
 	_, err := fmt.Fprintln(to, "The worker's binary holds code of the modules below. Each stands above the text it was given under.")
-	for _, t := range texts {
-		_, failed := fmt.Fprintf(to, "\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(t.from, "\n"), rule, t.content)
+	for _, text := range texts {
+		_, failed := fmt.Fprintf(to, "\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(from[text], "\n"), rule, text)
 		err = errors.Join(err, failed)
 	}
 	return err
+}
+
+// read returns the text of a module's licence file, without the differences that an editor makes.
+func read(m module, name string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(m.Dir, name))
+	return strings.TrimSpace(strings.ReplaceAll(string(content), "\r\n", "\n")), err
 }

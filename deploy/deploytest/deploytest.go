@@ -1,0 +1,145 @@
+// Package deploytest holds what the tests of this module share.
+package deploytest
+
+import (
+	"archive/zip"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var root = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	return filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), err
+})
+
+// Path returns a path of the checkout, by its path from the top.
+func Path(t *testing.T, path string) string {
+	t.Helper()
+	top, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(top, path)
+}
+
+// Read returns the content of a file of the checkout, by its path from the top.
+func Read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(Path(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Files returns the files of the checkout that match a pattern, by their paths from the top. No file is an error.
+func Files(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := fs.Glob(os.DirFS(Path(t, "")), pattern)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found
+}
+
+// Write writes a file that only its owner can read, and the directories above it.
+func Write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Run runs a program in a directory and returns all that it prints. Debian's package is named if the program is missing.
+func Run(t *testing.T, dir, name string, args ...string) (string, error) {
+	t.Helper()
+	program, err := exec.LookPath(name)
+	if err != nil && name == "promtool" {
+		t.Fatal("promtool is missing (Debian: apt-get install --no-install-recommends prometheus)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Worker builds the worker as a release does and returns the path of the binary.
+func Worker(t *testing.T) string {
+	t.Helper()
+	t.Setenv("CGO_ENABLED", "0")
+	path := filepath.Join(t.TempDir(), "worker")
+	if out, err := Run(t, Path(t, ""), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "./cmd/worker"); err != nil {
+		t.Fatalf("build the worker: %v\n%s", err, out)
+	}
+	return path
+}
+
+// Wheel opens the package that a requirements file for pip pins, with its hashes. pip fetches it once into .cache.
+func Wheel(t *testing.T, requirements string) *zip.ReadCloser {
+	t.Helper()
+	name, version, _ := strings.Cut(Read(t, requirements), "==")
+	name = name[strings.LastIndexByte(name, '\n')+1:]
+	dir := Path(t, filepath.Join(".cache", "wheel-"+name+"-"+strings.Fields(version)[0]))
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		fetch(t, requirements, dir)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s holds %v (%v), want one wheel", dir, found, err)
+	}
+	wheel, err := zip.OpenReader(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = wheel.Close() })
+	return wheel
+}
+
+// fetch makes dir whole or not at all. Another process may be quicker.
+func fetch(t *testing.T, requirements, dir string) {
+	t.Helper()
+	fresh := dir + "-" + rand.Text()
+	defer os.RemoveAll(fresh)
+	if out, err := Run(t, Path(t, ""), "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--only-binary=:all:", "--require-hashes", "--dest", fresh, "--requirement", requirements); err != nil {
+		t.Fatalf("pip cannot fetch what %s names: %v\n%s", requirements, err, out)
+	}
+	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+}
+
+// KeyPair returns a new Ed25519 key and a certificate that it signed itself, as PEM.
+func KeyPair(t *testing.T) (key, certificate string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"retry.example"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
