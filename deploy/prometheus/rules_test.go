@@ -3,8 +3,6 @@ package prometheus_test
 
 import (
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 const (
-	runbooks = "../../docs/runbooks/"
+	runbooks = "docs/runbooks/" // from the top
 	// runbookURL is where the runbooks are read.
 	runbookURL = "https://hospital.example/analyze-retry/docs/runbooks/"
 )
@@ -39,15 +39,12 @@ type testCase struct {
 // promtool runs the program of that name in this directory.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Fatal("promtool is missing (Debian: apt-get install --no-install-recommends prometheus)")
-	}
-	if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
+	if out, err := deploytest.Run(t, ".", "promtool", args...); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 
+// files returns files of this directory.
 func files(t *testing.T, pattern string) []string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -57,18 +54,9 @@ func files(t *testing.T, pattern string) []string {
 	return found
 }
 
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func decode(t *testing.T, file string, into any) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(read(t, file)), into); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "deploy/prometheus/"+file)), into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 }
@@ -179,15 +167,12 @@ func TestEveryAlertSaysHowUrgentItIsWhatItMeansAndWhereItsRunbookIs(t *testing.T
 }
 
 func TestEveryAlertHasARunbookAndEveryRunbookAnAlertAndAPlaceInTheIndex(t *testing.T) {
-	index := read(t, runbooks+"README.md")
+	index := deploytest.Read(t, runbooks+"README.md")
 	var got []string
-	for _, file := range files(t, runbooks+"*.md") {
+	for _, file := range deploytest.Files(t, runbooks+"*[a-z].md") {
 		name := strings.TrimSuffix(filepath.Base(file), ".md")
-		if name == "README" {
-			continue
-		}
 		got = append(got, name)
-		if text := read(t, file); !strings.HasPrefix(text, "# "+name+"\n") {
+		if !strings.HasPrefix(deploytest.Read(t, file), "# "+name+"\n") {
 			t.Errorf("%s does not begin with its name", file)
 		}
 		if !strings.Contains(index, "("+name+".md)") {
@@ -202,13 +187,9 @@ func TestEveryAlertHasARunbookAndEveryRunbookAnAlertAndAPlaceInTheIndex(t *testi
 func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, file := range append(files(t, "*.rules.yml"), "scrape.example.yml") {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(read(t, file)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		deploytest.Write(t, filepath.Join(dir, file), deploytest.Read(t, "deploy/prometheus/"+file))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "http-token"), []byte("0123456789abcdef"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	deploytest.Write(t, filepath.Join(dir, "http-token"), "0123456789abcdef")
 	promtool(t, "check", "config", filepath.Join(dir, "scrape.example.yml"))
 
 	var config struct {
