@@ -13,6 +13,8 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 const (
@@ -62,31 +64,16 @@ func services(t *testing.T) map[string]service {
 // ours reports whether a service runs an image that is built from the Dockerfile here.
 func ours(s service) bool { return strings.HasPrefix(s.Image, "analyze-retry") }
 
-func TestAMisspeltKeyIsRefused(t *testing.T) {
-	for _, file := range []string{all, overlay} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+func TestAMisspeltKeyIsRefusedAndNoVariableNeedsToBeSet(t *testing.T) {
+	bare := regexp.MustCompile(`\$\{[A-Za-z0-9_]+\}|\$\{[A-Za-z0-9_]+:?\?`)
+	for _, file := range []string{"docker-compose.yml", "deploy/compose/" + overlay} {
+		text := deploytest.Read(t, file)
 		broken := filepath.Join(t.TempDir(), "broken.yml")
-		misspelt := strings.Replace(string(text), "restart:", "restrat:", 1)
-		if err := os.WriteFile(broken, []byte(misspelt), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		deploytest.Write(t, broken, strings.Replace(text, "restart:", "restrat:", 1))
 		if _, err := read(t, broken); err == nil || !strings.Contains(err.Error(), "restrat") {
 			t.Errorf("%s with a misspelt key: %v", file, err)
 		}
-	}
-}
-
-func TestNoVariableNeedsToBeSet(t *testing.T) {
-	bare := regexp.MustCompile(`\$\{[A-Za-z0-9_]+\}|\$\{[A-Za-z0-9_]+:?\?`)
-	for _, file := range []string{all, overlay} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			if !strings.HasPrefix(strings.TrimSpace(line), "#") && bare.MatchString(line) {
 				t.Errorf("%s: no value where it is unset: %s", file, line)
 			}
@@ -94,24 +81,17 @@ func TestNoVariableNeedsToBeSet(t *testing.T) {
 	}
 }
 
-func TestPortsAreOpenToThisMachineOnly(t *testing.T) {
-	for name, s := range services(t) {
-		t.Run(name, func(t *testing.T) {
-			for _, p := range s.Ports {
-				if p.HostIP != "127.0.0.1" {
-					t.Errorf("port %s is published on %q", p.Published, p.HostIP)
-				}
-			}
-		})
-	}
-}
-
-func TestNoServiceHasRightsThatItDoesNotNeed(t *testing.T) {
+func TestNoServiceReachesOutOrHasRightsThatItDoesNotNeed(t *testing.T) {
 	// The broker writes to more places than its data, and its image may start as root to hand them over.
 	loose := []string{"zeebe"}
 	mayAdd := map[string][]string{"key": {"CHOWN"}}
 	for name, s := range services(t) {
 		t.Run(name, func(t *testing.T) {
+			for _, p := range s.Ports {
+				if p.HostIP != "127.0.0.1" {
+					t.Errorf("port %s is published on %q, not to this machine only", p.Published, p.HostIP)
+				}
+			}
 			if s.Privileged || s.Pid != "" || s.Ipc != "" || s.NetworkMode == "host" || s.UserNSMode != "" || len(s.Devices) > 0 {
 				t.Error("it reaches out of its container")
 			}
@@ -138,7 +118,7 @@ func TestEveryImageIsOfOneVersion(t *testing.T) {
 					return
 				}
 				path := filepath.Join(s.Build.Context, s.Build.Dockerfile)
-				if _, err := os.Stat(path); err != nil || s.Build.Context != absolute(t, top) {
+				if _, err := os.Stat(path); err != nil || s.Build.Context != deploytest.Path(t, "") {
 					t.Errorf("it is built from %s in %s (%v)", path, s.Build.Context, err)
 				}
 				return
@@ -148,15 +128,6 @@ func TestEveryImageIsOfOneVersion(t *testing.T) {
 			}
 		})
 	}
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestWhatIsMountedIsThereAndCannotBeChanged(t *testing.T) {
@@ -186,7 +157,7 @@ func TestWhatIsMountedIsThereAndCannotBeChanged(t *testing.T) {
 	}
 }
 
-func TestWhoeverIsWaitedForGetsThere(t *testing.T) {
+func TestEveryDependencyCanBeMet(t *testing.T) {
 	for name, s := range services(t) {
 		t.Run(name, func(t *testing.T) {
 			for name, d := range s.DependsOn {
@@ -206,9 +177,7 @@ func TestWhoeverIsWaitedForGetsThere(t *testing.T) {
 			}
 		})
 	}
-}
 
-func TestTheWorkerStartsWhenAllThatItNeedsIsThere(t *testing.T) {
 	needs := slices.Sorted(maps.Keys(load(t, all).Services["worker"].DependsOn))
 	if want := []string{"key", "migrate", "queue", "zeebe"}; !slices.Equal(needs, want) {
 		t.Errorf("it waits for %v, want %v", needs, want)

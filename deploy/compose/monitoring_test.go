@@ -3,7 +3,6 @@ package compose_test
 import (
 	"net/url"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/types"
 	"sigs.k8s.io/yaml"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 // mounted returns where a path inside a service's container lies on this machine.
@@ -55,19 +56,13 @@ func TestPrometheusTakesItsConfigurationAndFindsTheRules(t *testing.T) {
 	// The same file with the paths of this machine.
 	here := strings.NewReplacer("/etc/prometheus/rules", rules, "/run/secrets/http-token", p.Secrets["http-token"].File).Replace(string(text))
 	file := filepath.Join(t.TempDir(), "prometheus.yml")
-	if err := os.WriteFile(file, []byte(here), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Fatal("promtool is missing (Debian: apt-get install --no-install-recommends prometheus)")
-	}
-	out, err := exec.CommandContext(t.Context(), promtool, "check", "config", file).CombinedOutput()
+	deploytest.Write(t, file, here)
+	out, err := deploytest.Run(t, ".", "promtool", "check", "config", file)
 	if err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
 	for _, rule := range found {
-		if !strings.Contains(string(out), rule) {
+		if !strings.Contains(out, rule) {
 			t.Errorf("the rules in %s are not loaded:\n%s", rule, out)
 		}
 	}

@@ -1,9 +1,6 @@
 package helm_test
 
 import (
-	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +10,8 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 // selectors are where kinds say which pods (or, of a ServiceMonitor, which Services) they are about.
@@ -85,7 +84,7 @@ func TestScalersScaleTheDeploymentThatLeavesItsReplicasToThem(t *testing.T) {
 		all := objects(t, valueFiles(t)[file])
 		deployment := one(t, all, "Deployment")
 		if decode[appsv1.Deployment](t, deployment).Spec.Replicas != nil {
-			t.Errorf("%s: the Deployment sets replicas beside a %s", file, kind)
+			t.Errorf("%s: the Deployment sets replicas, which a %s is to set", file, kind)
 		}
 		if got := at[string](one(t, all, kind).tree, "spec", "scaleTargetRef", "name"); got != at[string](deployment.tree, "metadata", "name") {
 			t.Errorf("%s: the %s scales %q", file, kind, got)
@@ -93,96 +92,52 @@ func TestScalersScaleTheDeploymentThatLeavesItsReplicasToThem(t *testing.T) {
 	}
 }
 
-// copies are the files that lie outside the chart, which must hold all it needs. A symlink does not survive packing.
-func copies(t *testing.T) map[string]string {
+// copies are the files that the chart must hold copies of, as a symlink does not survive packing.
+func copies(t *testing.T) []string {
 	t.Helper()
-	found := map[string]string{}
-	for _, pattern := range []string{"../prometheus/*.rules.yml", "../grafana/dashboard.json"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			found[path] = filepath.Join(chartDir, "files", strings.TrimPrefix(path, "../"))
-		}
-	}
-	return found
+	return append(deploytest.Files(t, "deploy/prometheus/*.rules.yml"), "deploy/grafana/dashboard.json")
 }
 
 func TestTheChartCarriesTheRulesAndTheDashboard(t *testing.T) {
-	have := map[string]bool{}
-	for source, copied := range copies(t) {
-		have[copied] = true
-		text, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden(t, copied, string(text))
+	kept := map[string]bool{}
+	for _, source := range copies(t) {
+		path := "deploy/helm/analyze-retry/files/" + strings.TrimPrefix(source, "deploy/")
+		kept[path] = true
+		golden(t, deploytest.Path(t, path), deploytest.Read(t, source))
 	}
-	in, err := filepath.Glob(chartDir + "/files/*/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range in {
-		if have[path] {
-			continue
+	for _, path := range deploytest.Files(t, "deploy/helm/analyze-retry/files/*/*") {
+		if !kept[path] {
+			t.Errorf("%s is a copy of nothing: remove it", path)
 		}
-		if *update {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		t.Errorf("%s is a copy of nothing; `go test ./helm -update` removes it", path)
 	}
-}
 
-func TestThePrometheusRuleHoldsTheRulesOfAllFiles(t *testing.T) {
+	all := objects(t, valueFiles(t)["everything"])
 	var want []monitoringv1.RuleGroup
-	for _, source := range slices.Sorted(maps.Keys(copies(t))) {
-		if filepath.Ext(source) != ".yml" {
-			continue
-		}
-		text, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+	names := map[string]bool{}
+	for _, source := range deploytest.Files(t, "deploy/prometheus/*.rules.yml") {
 		var spec monitoringv1.PrometheusRuleSpec
-		if err := yaml.UnmarshalStrict(text, &spec); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(deploytest.Read(t, source)), &spec); err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}
 		want = append(want, spec.Groups...)
+		for _, group := range spec.Groups {
+			if names[group.Name] {
+				t.Errorf("two groups are called %s, which the operator refuses", group.Name)
+			}
+			names[group.Name] = true
+		}
 	}
-	rule := decode[monitoringv1.PrometheusRule](t, one(t, objects(t, valueFiles(t)["everything"]), "PrometheusRule"))
-	if len(want) == 0 {
-		t.Fatal("there are no rules")
-	}
-	if diff := cmp.Diff(want, rule.Spec.Groups); diff != "" {
+	if diff := cmp.Diff(want, decode[monitoringv1.PrometheusRule](t, one(t, all, "PrometheusRule")).Spec.Groups); diff != "" {
 		t.Errorf("the rules differ (-files +chart):\n%s", diff)
 	}
-	names := map[string]bool{}
-	for _, group := range want {
-		if names[group.Name] {
-			t.Errorf("two groups are called %s, which the operator refuses", group.Name)
-		}
-		names[group.Name] = true
+	i := slices.IndexFunc(all, func(o object) bool { return strings.HasSuffix(o.name, "-dashboard") })
+	if i < 0 {
+		t.Fatal("there is no ConfigMap of the dashboard")
 	}
-}
-
-func TestTheDashboardIsCarriedUnchanged(t *testing.T) {
-	text, err := os.ReadFile("../grafana/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
+	carried := at[string](all[i].tree, "data", "analyze-retry.json")
+	if strings.TrimSpace(carried) != strings.TrimSpace(deploytest.Read(t, "deploy/grafana/dashboard.json")) {
+		t.Errorf("%s holds another dashboard", all[i].name)
 	}
-	for _, o := range objects(t, valueFiles(t)["everything"]) {
-		if strings.HasSuffix(o.name, "-dashboard") {
-			if got := at[string](o.tree, "data", "analyze-retry.json"); strings.TrimSpace(got) != strings.TrimSpace(string(text)) {
-				t.Errorf("%s holds another dashboard", o.name)
-			}
-			return
-		}
-	}
-	t.Error("there is no ConfigMap of the dashboard")
 }
 
 func TestTheScalersQueryNamesEveryJobType(t *testing.T) {

@@ -1,11 +1,11 @@
 package helm_test
 
 import (
+	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 // pods are the pod templates among the objects, by the name of their object.
@@ -81,29 +83,17 @@ func TestEveryPodIsLockedDown(t *testing.T) {
 // is reports whether a field is set, and to that.
 func is[T comparable](field *T, want T) bool { return field != nil && *field == want }
 
-func TestTheServiceAccountGetsNoToken(t *testing.T) {
-	account := decode[corev1.ServiceAccount](t, one(t, objects(t, valueFiles(t)["minimal"]), "ServiceAccount"))
-	if !is(account.AutomountServiceAccountToken, false) {
-		t.Error("a token is mounted")
-	}
-}
-
-// seconds finds a constant of whole seconds in the worker's source.
+// seconds returns a constant of whole seconds in the worker's source.
 func seconds(t *testing.T, file, name string) int64 {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`(?m)^(?:const )?\s*` + name + `\s*=\s*(?:([0-9]+)\s*\*\s*)?time\.Second\b`).FindSubmatch(text)
+	constant := regexp.MustCompile(`(?m)^(?:const )?\s*` + name + `\s*=\s*(?:([0-9]+)\s*\*\s*)?time\.Second\b`)
+	found := constant.FindStringSubmatch(deploytest.Read(t, file))
 	if found == nil {
 		t.Fatalf("%s has no %s in whole seconds any more", file, name)
 	}
-	n := int64(1)
-	if len(found[1]) > 0 {
-		if _, err := fmt.Sscan(string(found[1]), &n); err != nil {
-			t.Fatal(err)
-		}
+	n, err := strconv.ParseInt(cmp.Or(found[1], "1"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return n
 }
@@ -112,22 +102,14 @@ func seconds(t *testing.T, file, name string) int64 {
 // cleanups that are registered by name, and what is done within that time directly.
 func steps(t *testing.T) int64 {
 	t.Helper()
-	files, err := filepath.Glob("../../internal/app/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	named, unnamed := regexp.MustCompile(`\b(?:l|closeL)ater\("|\bwithin\("`), regexp.MustCompile(`\.(?:l|closeL)ater\([^"]|\bwithin\([^"]`)
 	var count, helpers int
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	for _, file := range deploytest.Files(t, "internal/app/*.go") {
+		if !strings.HasSuffix(file, "_test.go") {
+			text := deploytest.Read(t, file)
+			count += len(named.FindAllString(text, -1))
+			helpers += len(unnamed.FindAllString(text, -1))
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count += len(named.FindAll(text, -1))
-		helpers += len(unnamed.FindAll(text, -1))
 	}
 	// Without a name in place: within's definition, its use for the cleanups, and closeLater's.
 	if count < 5 || helpers != 3 {
@@ -137,7 +119,7 @@ func steps(t *testing.T) int64 {
 }
 
 func TestTheGracePeriodIsLongerThanAStopCanTake(t *testing.T) {
-	closing := seconds(t, "../../internal/zeebe/worker.go", "lastCall") + steps(t)*seconds(t, "../../internal/app/stop.go", "stepTimeout")
+	closing := seconds(t, "internal/zeebe/worker.go", "lastCall") + steps(t)*seconds(t, "internal/app/stop.go", "stepTimeout")
 	for _, shutdown := range []int64{1, 8, 20, 600} {
 		text := fmt.Sprintf("worker: {shutdownTimeoutSeconds: %d}", shutdown)
 		deployment := decode[appsv1.Deployment](t, one(t, objects(t, values(t, "minimal", text)), "Deployment"))

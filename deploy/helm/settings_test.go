@@ -1,7 +1,6 @@
 package helm_test
 
 import (
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -11,6 +10,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 func variablesOf(c corev1.Container) map[string]corev1.EnvVar {
@@ -26,12 +27,9 @@ func variables(pod corev1.PodSpec) map[string]corev1.EnvVar { return variablesOf
 // settings are the names that docs/configuration.md knows, and those of them that are secret: they can be given by file.
 func settings(t *testing.T) (known map[string]bool, secret []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := deploytest.Read(t, "docs/configuration.md")
 	known = map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)`(?: or `([A-Z_]+_FILE)`)? \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)`(?: or `([A-Z_]+_FILE)`)? \\|").FindAllStringSubmatch(text, -1) {
 		known[row[1]] = true
 		if row[2] != "" {
 			known[row[2]] = true
@@ -64,14 +62,10 @@ func TestEveryVariableIsASettingOfTheWorker(t *testing.T) {
 	}
 }
 
-// The image sets RETRY_DATABASE_URL, and the worker refuses a setting beside its file.
+// The image sets RETRY_DATABASE_URL, and the worker refuses a setting that is given twice, as a value and as a file.
 func TestASettingOfTheImageIsEmptiedWhereItsFileIsNamed(t *testing.T) {
-	text, err := os.ReadFile("../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !regexp.MustCompile(`\bRETRY_DATABASE_URL=`).Match(text) {
-		t.Fatal("the image does not set RETRY_DATABASE_URL any more: the chart need not empty it, nor this test be")
+	if !strings.Contains(deploytest.Read(t, "deploy/Dockerfile"), " RETRY_DATABASE_URL=") {
+		t.Fatal("the image does not set RETRY_DATABASE_URL any more: neither the chart's empty value nor this test is needed")
 	}
 	for file, values := range valueFiles(t) {
 		for name, pod := range pods(t, objects(t, values)) {

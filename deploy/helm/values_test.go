@@ -3,7 +3,6 @@ package helm_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 // value is one value of values.yaml that is documented: its path, its default and its comment.
@@ -22,12 +23,8 @@ var whole = []string{"resources", "startupProbe", "livenessProbe", "readinessPro
 // documented reads values.yaml with its comments.
 func documented(t *testing.T) []value {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(chartDir, "values.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "deploy/helm/analyze-retry/values.yaml")), &document); err != nil {
 		t.Fatal(err)
 	}
 	var found []value
@@ -71,22 +68,11 @@ func sentence(comment string) string {
 	return strings.Join(strings.Fields(regexp.MustCompile(`(?m)^# ?`).ReplaceAllString(comment, "")), " ")
 }
 
-func TestEveryValueIsExplained(t *testing.T) {
-	for _, v := range documented(t) {
-		if !strings.HasSuffix(v.meaning, ".") && !strings.HasSuffix(v.meaning, ":") && !strings.HasSuffix(v.meaning, ".yaml") {
-			t.Errorf("%s has no comment that is a sentence: %q", v.path, v.meaning)
-		}
-	}
-}
-
-func TestTheReadmeOfTheChartNamesEveryValue(t *testing.T) {
+func TestTheReadmeOfTheChartExplainsEveryValue(t *testing.T) {
 	path := filepath.Join(chartDir, "README.md")
-	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := deploytest.Read(t, "deploy/helm/analyze-retry/README.md")
 	const begin, end = "<!-- values: made by `go test ./helm -update` from values.yaml -->\n", "<!-- end of values -->"
-	before, rest, found := strings.Cut(string(readme), begin)
+	before, rest, found := strings.Cut(readme, begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
 		t.Fatalf("%s lacks %q or %q", path, begin, end)
@@ -94,18 +80,17 @@ func TestTheReadmeOfTheChartNamesEveryValue(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("\n| value | default | meaning |\n|---|---|---|\n")
 	for _, v := range documented(t) {
+		if !strings.HasSuffix(v.meaning, ".") && !strings.HasSuffix(v.meaning, ":") && !strings.HasSuffix(v.meaning, ".yaml") {
+			t.Errorf("%s has no comment that is a sentence: %q", v.path, v.meaning)
+		}
 		fmt.Fprintf(&table, "| `%s` | `%s` | %s |\n", v.path, v.normal, strings.ReplaceAll(v.meaning, "|", `\|`))
 	}
 	golden(t, path, before+begin+table.String()+"\n"+end+after)
 }
 
 func TestTheSchemaIsStrictAndKnowsNoValueThatTheChartHasNot(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(chartDir, "values.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var schema map[string]any
-	if err := json.Unmarshal(text, &schema); err != nil {
+	if err := json.Unmarshal([]byte(deploytest.Read(t, "deploy/helm/analyze-retry/values.schema.json")), &schema); err != nil {
 		t.Fatal(err)
 	}
 	var walk func(path string, node map[string]any, defaults map[string]any)

@@ -9,34 +9,24 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
-// configuration is every key that .goreleaser.yaml has, by GoReleaser's own documentation; another one fails to be read.
-// The workflow of the tests lets GoReleaser itself check it.
+// configuration is what the tests here look at. The workflow of the tests lets GoReleaser itself check the whole.
 type configuration struct {
-	Version     int    `json:"version"`
-	ProjectName string `json:"project_name"`
-	Before      struct {
+	Before struct {
 		Hooks []string `json:"hooks"`
 	} `json:"before"`
 	Builds []struct {
-		ID           string   `json:"id"`
-		Main         string   `json:"main"`
-		Binary       string   `json:"binary"`
-		Env          []string `json:"env"`
-		Goos         []string `json:"goos"`
-		Goarch       []string `json:"goarch"`
-		Flags        []string `json:"flags"`
-		Ldflags      string   `json:"ldflags"`
-		ModTimestamp string   `json:"mod_timestamp"`
+		Main    string   `json:"main"`
+		Env     []string `json:"env"`
+		Goos    []string `json:"goos"`
+		Goarch  []string `json:"goarch"`
+		Flags   []string `json:"flags"`
+		Ldflags string   `json:"ldflags"`
 	} `json:"builds"`
 	Archives []struct {
-		NameTemplate    string   `json:"name_template"`
-		Formats         []string `json:"formats"`
-		FormatOverrides []struct {
-			Goos    string   `json:"goos"`
-			Formats []string `json:"formats"`
-		} `json:"format_overrides"`
 		BuildsInfo owner `json:"builds_info"`
 		Files      []struct {
 			Src         string `json:"src"`
@@ -44,25 +34,16 @@ type configuration struct {
 			Info        owner  `json:"info"`
 		} `json:"files"`
 	} `json:"archives"`
-	Checksum struct {
-		NameTemplate string `json:"name_template"`
-	} `json:"checksum"`
 	SBOMs []struct {
 		Artifacts string   `json:"artifacts"`
-		Documents []string `json:"documents"`
 		Cmd       string   `json:"cmd"`
 		Args      []string `json:"args"`
 	} `json:"sboms"`
 	Signs []struct {
 		Artifacts string   `json:"artifacts"`
 		Cmd       string   `json:"cmd"`
-		Signature string   `json:"signature"`
 		Args      []string `json:"args"`
 	} `json:"signs"`
-	Changelog struct {
-		Sort string `json:"sort"`
-		Use  string `json:"use"`
-	} `json:"changelog"`
 	Release struct {
 		Draft bool `json:"draft"`
 	} `json:"release"`
@@ -77,35 +58,28 @@ type owner struct {
 func goreleaser(t *testing.T) configuration {
 	t.Helper()
 	var c configuration
-	if err := yaml.UnmarshalStrict([]byte(read(t, ".goreleaser.yaml")), &c); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, ".goreleaser.yaml")), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Version != 2 || len(c.Builds) != 1 || len(c.Archives) != 1 || len(c.SBOMs) != 1 || len(c.Signs) != 1 {
+	if len(c.Builds) != 1 || len(c.Archives) != 1 || len(c.SBOMs) != 1 || len(c.Signs) != 1 {
 		t.Fatalf("%+v", c)
 	}
 	return c
 }
 
-func TestTheWorkerIsReleasedForThreeSystemsAndTwoMachines(t *testing.T) {
-	b := goreleaser(t).Builds[0]
-	if !slices.Equal(b.Goos, []string{"linux", "darwin", "windows"}) || !slices.Equal(b.Goarch, []string{"amd64", "arm64"}) || b.Main != "./cmd/worker" {
-		t.Errorf("%+v", b)
-	}
-}
-
-// Who compares the two gets the same bytes.
 func TestTheBinaryOfAReleaseIsBuiltAsThatOfTheImage(t *testing.T) {
 	b := goreleaser(t).Builds[0]
-	if !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) {
-		t.Errorf("env %v", b.Env)
+	if !slices.Equal(b.Goos, []string{"linux", "darwin", "windows"}) || !slices.Equal(b.Goarch, []string{"amd64", "arm64"}) ||
+		!slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) {
+		t.Errorf("%+v", b)
 	}
-	dockerfile := strings.ReplaceAll(read(t, "deploy/Dockerfile"), "\\\n    ", "")
+	dockerfile := strings.ReplaceAll(deploytest.Read(t, "deploy/Dockerfile"), "\\\n    ", "")
 	want := "CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build " + strings.Join(b.Flags, " ") +
 		` -ldflags "` + strings.ReplaceAll(b.Ldflags, "{{ .Tag }}", "${VERSION}") + `" -o /worker ` + b.Main + "\n"
 	if !strings.Contains(dockerfile, want) {
 		t.Errorf("deploy/Dockerfile does not hold\n%s", want)
 	}
-	release := read(t, ".github/workflows/release.yml")
+	release := deploytest.Read(t, ".github/workflows/release.yml")
 	if !strings.Contains(release, "VERSION: ${{ github.ref_name }}") || !strings.Contains(release, `--build-arg "VERSION=$VERSION"`) {
 		t.Error("the image does not get the tag as its version")
 	}
@@ -114,7 +88,7 @@ func TestTheBinaryOfAReleaseIsBuiltAsThatOfTheImage(t *testing.T) {
 		t.Fatal("the image is built with no certain version of Go")
 	}
 	for name := range workflows(t) {
-		for _, v := range regexp.MustCompile(`go-version: (\S+)`).FindAllStringSubmatch(read(t, ".github/workflows/"+name), -1) {
+		for _, v := range regexp.MustCompile(`go-version: (\S+)`).FindAllStringSubmatch(deploytest.Read(t, ".github/workflows/"+name), -1) {
 			if v[1] != golang[1] {
 				t.Errorf("%s builds with Go %s, the image with %s", name, v[1], golang[1])
 			}
@@ -135,7 +109,7 @@ func TestAnArchiveHoldsTheWorkerAndWhatItsLicencesAskFor(t *testing.T) {
 			if !slices.ContainsFunc(c.Before.Hooks, func(hook string) bool { return strings.Contains(hook, "> "+f.Src) }) {
 				t.Errorf("nothing makes %s", f.Src)
 			}
-		} else if _, err := os.Stat(filepath.Join(top, f.Src)); err != nil {
+		} else if _, err := os.Stat(deploytest.Path(t, f.Src)); err != nil {
 			t.Error(err)
 		}
 		if f.StripParent != strings.Contains(f.Src, "/") {
@@ -156,7 +130,7 @@ func TestEveryBinaryIsDescribedAndTheChecksumsAreSigned(t *testing.T) {
 	if s := c.Signs[0]; s.Artifacts != "checksum" || s.Cmd != "cosign" || slices.ContainsFunc(s.Args, func(a string) bool { return strings.Contains(a, "--key") }) {
 		t.Errorf("signs %+v", s)
 	}
-	if !strings.Contains(read(t, ".github/workflows/release.yml"), `cosign sign --yes "$REFERENCE"`) {
+	if !strings.Contains(deploytest.Read(t, ".github/workflows/release.yml"), `cosign sign --yes "$REFERENCE"`) {
 		t.Error("the image is not signed")
 	}
 	if !c.Release.Draft {

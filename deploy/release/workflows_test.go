@@ -4,8 +4,6 @@ package release_test
 
 import (
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,13 +11,12 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
-const (
-	top = "../.."
-	// actionlint is run by its version: what it needs does not go together with what this module needs.
-	actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
-)
+// actionlint is run by its version: what it needs does not go together with what this module needs.
+const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 
 // workflow is what the tests here look at.
 type workflow struct {
@@ -37,65 +34,50 @@ type workflow struct {
 	} `json:"jobs"`
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(top, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func workflows(t *testing.T) map[string]workflow {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(top, ".github", "workflows", "*"))
-	if err != nil || len(files) != 3 {
-		t.Fatalf("workflows: %v, %v", files, err)
-	}
 	found := map[string]workflow{}
-	for _, file := range files {
+	for _, file := range deploytest.Files(t, ".github/workflows/*") {
 		var w workflow
-		if err := yaml.Unmarshal([]byte(read(t, ".github/workflows/"+filepath.Base(file))), &w); err != nil {
+		if err := yaml.Unmarshal([]byte(deploytest.Read(t, file)), &w); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		found[filepath.Base(file)] = w
+	}
+	if len(found) != 3 {
+		t.Fatalf("workflows: %v", slices.Collect(maps.Keys(found)))
 	}
 	return found
 }
 
 func TestTheWorkflowsHaveNoFaultThatTheirLinterKnows(t *testing.T) {
 	dir := t.TempDir()
-	bin := exec.CommandContext(t.Context(), "go", "install", actionlint)
-	bin.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
-	if out, err := bin.CombinedOutput(); err != nil {
+	t.Setenv("GOBIN", dir)
+	t.Setenv("GOFLAGS", "")
+	if out, err := deploytest.Run(t, ".", "go", "install", actionlint); err != nil {
 		t.Fatalf("actionlint cannot be had: %v\n%s", err, out)
 	}
-	lint := func(args ...string) ([]byte, error) {
-		command := exec.CommandContext(t.Context(), filepath.Join(dir, "actionlint"), append([]string{"-no-color"}, args...)...)
-		command.Dir = top
-		return command.CombinedOutput()
+	lint := func(args ...string) (string, error) {
+		return deploytest.Run(t, deploytest.Path(t, ""), filepath.Join(dir, "actionlint"), append([]string{"-no-color"}, args...)...)
 	}
 	if out, err := lint(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	bad := filepath.Join(dir, "bad.yml")
-	if err := os.WriteFile(bad, []byte("on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: echo ${{ matrix.none }}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := lint(bad); err == nil || !strings.Contains(string(out), "none") {
+	deploytest.Write(t, bad, "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: echo ${{ matrix.none }}\n")
+	if out, err := lint(bad); err == nil || !strings.Contains(out, "none") {
 		t.Errorf("actionlint finds no fault with a name that is not there: %s", out)
 	}
 }
 
 // A tag can be moved to other code, a commit cannot.
 func TestEveryActionIsPinnedToACommitAndNamesItsVersion(t *testing.T) {
-	uses := regexp.MustCompile(`uses:`)
 	pinned := regexp.MustCompile(`uses: [\w./-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
 	commits := map[string]string{}
 	for name := range workflows(t) {
-		for line := range strings.Lines(read(t, ".github/workflows/"+name)) {
+		for line := range strings.Lines(deploytest.Read(t, ".github/workflows/"+name)) {
 			line = strings.TrimSpace(line)
-			if !uses.MatchString(line) {
+			if !strings.Contains(line, "uses:") {
 				continue
 			}
 			if !pinned.MatchString(line) {
@@ -123,14 +105,14 @@ func TestAWorkflowTakesOnlyTheRightsThatItNeeds(t *testing.T) {
 			t.Errorf("%s: permissions %v; without a line of its own a workflow may do much", name, w.Permissions)
 		}
 		if w.Concurrency == nil {
-			t.Errorf("%s may run beside itself", name)
+			t.Errorf("two runs of %s may overlap", name)
 		}
 		for job, j := range w.Jobs {
 			if !maps.Equal(j.Permissions, may[name+" "+job]) {
 				t.Errorf("%s, %s: permissions %v, want %v", name, job, j.Permissions, may[name+" "+job])
 			}
 			if j.TimeoutMinutes == 0 {
-				t.Errorf("%s, %s: it could hang for six hours", name, job)
+				t.Errorf("%s, %s: it has no timeout and could hang for six hours", name, job)
 			}
 			for _, step := range j.Steps {
 				if strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != false {
@@ -160,7 +142,7 @@ func TestWhatIsTestedIsWhatEverybodyRuns(t *testing.T) {
 }
 
 func TestVulnerabilitiesAreLookedForEveryWeek(t *testing.T) {
-	text := read(t, ".github/workflows/govulncheck.yml")
+	text := deploytest.Read(t, ".github/workflows/govulncheck.yml")
 	if !regexp.MustCompile(`cron: "\d+ \d+ \* \* [0-6]"`).MatchString(text) || !strings.Contains(text, "govulncheck@v") {
 		t.Error(text)
 	}
@@ -175,7 +157,7 @@ func TestUpdatesOfZeebeAreHeldBack(t *testing.T) {
 			Enabled           *bool
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read(t, ".github/renovate.json")), &renovate); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, ".github/renovate.json")), &renovate); err != nil {
 		t.Fatal(err)
 	}
 	held := 0
