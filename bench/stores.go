@@ -52,7 +52,7 @@ func openStores(ctx context.Context, progress io.Writer) (_ *stores, err error) 
 	}
 	fmt.Fprintln(progress, "starting PostgreSQL")
 	// Before this process is pinned to a core, which a server would inherit.
-	s.server, err = devpostgres.Start(ctx, devpostgres.Options{})
+	s.server, err = devpostgres.Start(ctx)
 	return s, err
 }
 

@@ -21,7 +21,7 @@ func (r *rig) ownPostgres() (server *devpostgres.Server, p *proxy.Proxy, setting
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	server, err := devpostgres.Start(ctx, devpostgres.Options{})
+	server, err := devpostgres.Start(ctx)
 	r.must(err)
 	r.Cleanup(func() { r.check(server.Close()) })
 	r.store.url, err = server.NewDatabase(ctx)

@@ -109,7 +109,7 @@ func as(tb testing.TB, url, role string) string {
 // ownServer is a server that a test may kill, and a database on it.
 func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
 	t.Helper()
-	server, err := devpostgres.Start(t.Context(), devpostgres.Options{})
+	server, err := devpostgres.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

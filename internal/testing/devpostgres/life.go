@@ -23,11 +23,6 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(s.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close() // the server has its own handle on it
 	// The server outlives ctx, which is only about its start.
 	cmd := s.command(context.WithoutCancel(ctx), "postgres", "-D", s.data(),
 		"-c", "listen_addresses=127.0.0.1", "-c", "port="+port,
@@ -37,27 +32,14 @@ func (s *Server) launch(ctx context.Context) error {
 		// In the data directory, so that a killed server leaves nothing in /dev/shm.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "log_line_prefix=%m [%p] %u@%d ")
-	cmd.Stdout, cmd.Stderr = log, log
-	started, err := process.Start(cmd, false)
-	if err != nil {
-		return fmt.Errorf("start PostgreSQL: %w", err)
-	}
-	s.process = started
-	if err := s.awaitAnswer(ctx); err != nil {
-		return errors.Join(err, s.Kill())
-	}
-	return nil
-}
-
-// awaitAnswer returns when the server answers a query, or with the reason why it does not.
-func (s *Server) awaitAnswer(ctx context.Context) error {
-	err := s.process.Await(ctx, func(ctx context.Context) bool {
+	started, err := process.Serve(ctx, cmd, s.LogFile(), false, func(ctx context.Context) bool {
 		conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
 		return err == nil && conn.Close(ctx) == nil
 	})
 	if err != nil {
-		return fmt.Errorf("PostgreSQL does not answer on %s: %w\n%s", s.address, err, process.LogTail(s.LogFile()))
+		return fmt.Errorf("start PostgreSQL on %s: %w", s.address, err)
 	}
+	s.process = started
 	return nil
 }
 
@@ -110,9 +92,9 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// Close stops the server and removes its directory where that is a temporary one.
+// Close stops the server and removes its directory.
 func (s *Server) Close() error {
-	return errors.Join(s.Stop(), s.removeDir())
+	return errors.Join(s.Stop(), os.RemoveAll(s.dir))
 }
 
 // childrenOf returns the processes whose parent is pid. None where there is no /proc.

@@ -46,30 +46,18 @@ func StartPooler(ctx context.Context, server *Server, mode string) (*Pooler, err
 }
 
 func (p *Pooler) launch(ctx context.Context, program, mode string) error {
-	if err := p.configure(mode); err != nil {
+	if err := errors.Join(p.configure(mode), p.server.give(p.dir)); err != nil {
 		return err
 	}
-	if p.server.credential != nil {
-		if err := os.Chown(p.dir, int(p.server.credential.Uid), int(p.server.credential.Gid)); err != nil {
-			return err
-		}
-	}
-	logFile := filepath.Join(p.dir, "pgbouncer.log")
-	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	cmd := p.server.command(context.WithoutCancel(ctx), "", p.config())
 	cmd.Path, cmd.Args[0], cmd.Dir = program, program, p.dir
-	cmd.Stdout, cmd.Stderr = log, log
-	if p.process, err = process.Start(cmd, false); err != nil {
-		return fmt.Errorf("start PgBouncer: %w", err)
-	}
-	err = p.process.Await(ctx, func(ctx context.Context) bool { return p.console(ctx, "SHOW VERSION") == nil })
+	started, err := process.Serve(ctx, cmd, filepath.Join(p.dir, "pgbouncer.log"), false, func(ctx context.Context) bool {
+		return p.console(ctx, "SHOW VERSION") == nil
+	})
 	if err != nil {
-		return fmt.Errorf("PgBouncer does not answer on %s: %w\n%s", p.address, err, process.LogTail(logFile))
+		return fmt.Errorf("start PgBouncer on %s: %w", p.address, err)
 	}
+	p.process = started
 	return nil
 }
 
@@ -95,10 +83,7 @@ auth_type = any
 admin_users = %[3]s
 pool_mode = %[7]s
 `, serverHost, serverPort, Superuser, p.server.password, host, port, mode)
-	if err := os.WriteFile(p.config(), []byte(text), 0o600); err != nil || p.server.credential == nil {
-		return err
-	}
-	return os.Chown(p.config(), int(p.server.credential.Uid), int(p.server.credential.Gid))
+	return errors.Join(os.WriteFile(p.config(), []byte(text), 0o600), p.server.give(p.config()))
 }
 
 // SetMode changes the mode of the running PgBouncer.
@@ -119,7 +104,7 @@ func (p *Pooler) console(ctx context.Context, command string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Through is a URL of the server by way of the pooler.
+// Through returns a URL of the server by way of the pooler.
 func (p *Pooler) Through(url string) string {
 	return strings.Replace(url, p.server.address, p.address, 1)
 }

@@ -8,12 +8,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -34,20 +32,9 @@ const (
 	pollInterval = 20 * time.Millisecond
 )
 
-// Options say where a server lives. The zero value is a good one.
-type Options struct {
-	// Dir holds the data and the log; it is created where it is missing, and kept. Where we are root, the user postgres
-	// (or nobody) must be able to reach it, which it cannot in a t.TempDir. Empty: a new temporary directory, which
-	// [Server.Close] removes.
-	Dir string
-	// Port on 127.0.0.1; 0 picks a free one.
-	Port int
-}
-
 // Server is one PostgreSQL server. Its methods are for one goroutine at a time, but for NewDatabase and URL.
 type Server struct {
 	bin, dir   string
-	temporary  bool
 	address    string
 	password   string
 	credential *syscall.Credential
@@ -55,78 +42,64 @@ type Server struct {
 	databases  atomic.Int64
 }
 
-// Start creates a server with an empty data directory and returns once it answers. Every write is flushed to the disk
-// (fsync and synchronous_commit are on), as in production.
-func Start(ctx context.Context, o Options) (*Server, error) {
-	s := &Server{password: rand.Text(), dir: o.Dir}
-	var err error
-	if s.bin, err = findBinaries(elsewhere); err != nil {
+// Start creates a server in a temporary directory and returns once it answers. Every write is flushed to the disk (fsync
+// and synchronous_commit are on), as in production.
+func Start(ctx context.Context) (*Server, error) {
+	bin, err := findBinaries(elsewhere)
+	if err != nil {
 		return nil, err
 	}
-	if s.credential, err = unprivileged(); err != nil {
+	credential, err := unprivileged()
+	if err != nil {
 		return nil, err
 	}
-	if s.address, err = address(o.Port); err != nil {
-		return nil, err
-	}
-	if err := s.makeDir(); err != nil {
+	s := &Server{bin: bin, credential: credential, password: rand.Text()}
+	if err := s.settle(); err != nil {
 		return nil, err
 	}
 	if err := s.initialize(ctx); err != nil {
-		return nil, errors.Join(err, s.removeDir())
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	if err := s.launch(ctx); err != nil {
-		return nil, errors.Join(err, s.removeDir())
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
 }
 
-func address(port int) (string, error) {
-	if port != 0 {
-		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+// settle picks a port and makes a directory that belongs to the server's user.
+func (s *Server) settle() (err error) {
+	if s.address, err = devbroker.FreeAddress(); err != nil {
+		return err
 	}
-	return devbroker.FreeAddress()
-}
-
-// makeDir makes the directory and gives it to the server's user.
-func (s *Server) makeDir() (err error) {
-	if s.dir == "" {
-		s.temporary = true
-		s.dir, err = os.MkdirTemp("", "postgres-")
-	} else {
-		err = os.MkdirAll(s.dir, 0o700)
-	}
-	if err == nil && s.credential != nil {
-		err = os.Chown(s.dir, int(s.credential.Uid), int(s.credential.Gid))
-	}
-	if err != nil {
+	if s.dir, err = os.MkdirTemp("", "postgres-"); err != nil {
 		return fmt.Errorf("make a directory for PostgreSQL: %w", err)
 	}
-	return nil
+	return s.give(s.dir)
 }
 
-func (s *Server) removeDir() error {
-	if !s.temporary {
+// give makes the server's user the owner of a file.
+func (s *Server) give(path string) error {
+	if s.credential == nil {
 		return nil
 	}
-	return os.RemoveAll(s.dir)
+	return os.Chown(path, int(s.credential.Uid), int(s.credential.Gid))
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// LogFile is the file that the server's log goes to.
+// LogFile returns the file that the server's log goes to.
 func (s *Server) LogFile() string { return filepath.Join(s.dir, "postgres.log") }
 
-// Password is that of [Superuser]. A role that a test creates needs it too in order to be reached by [Server.URL].
+// Password returns that of [Superuser]. A role that a test creates needs it too in order to be reached by [Server.URL].
 func (s *Server) Password() string { return s.password }
 
-// Address is the host:port that the server listens on; it stays the same after a restart.
+// Address returns the host:port that the server listens on; it stays the same after a restart.
 func (s *Server) Address() string { return s.address }
 
-// PID is that of the postmaster, the parent of all server processes; it changes with a restart.
+// PID returns that of the postmaster, the parent of all server processes; it changes with a restart.
 func (s *Server) PID() int { return s.process.PID() }
 
-// URL is the address of a database for a user, with the server's password.
+// URL returns the address of a database for a user, with the server's password.
 func (s *Server) URL(database, user string) string {
 	u := url.URL{
 		Scheme: "postgres", User: url.UserPassword(user, s.password),
@@ -149,7 +122,7 @@ func (s *Server) NewDatabase(ctx context.Context) (string, error) {
 	return s.URL(name, Superuser), nil
 }
 
-// command is one of the server's programs, run as the server's user.
+// command returns one of the server's programs, run as the server's user.
 func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
@@ -168,10 +141,8 @@ func (s *Server) initialize(ctx context.Context) error {
 		return err
 	}
 	defer os.Remove(secret)
-	if s.credential != nil {
-		if err := os.Chown(secret, int(s.credential.Uid), int(s.credential.Gid)); err != nil {
-			return err
-		}
+	if err := s.give(secret); err != nil {
+		return err
 	}
 	// --no-sync is about the files of the empty cluster only: what the server writes later is flushed.
 	initdb := s.command(ctx, "initdb", "--pgdata", s.data(), "--username", Superuser, "--pwfile", secret,

@@ -2,9 +2,7 @@ package devpostgres
 
 import (
 	"context"
-	"net"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,15 +11,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(parentVariable) != "" {
-		beParent()
-	}
 	goleak.VerifyTestMain(Main{M: m})
 }
 
 func start(t *testing.T) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), Options{})
+	s, err := Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,16 +148,4 @@ func TestStopDoesNotWaitForClientsAndRestartKeepsTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask[int](t, connect(t, url), "SELECT count(*)::int FROM claim")
-}
-
-func TestAPortInUseIsReportedInTheServersOwnWords(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, err = Start(t.Context(), Options{Port: listener.Addr().(*net.TCPAddr).Port})
-	if err == nil || !strings.Contains(err.Error(), "Address already in use") {
-		t.Errorf("got %v", err)
-	}
 }

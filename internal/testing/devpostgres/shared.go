@@ -57,7 +57,7 @@ func Shared(tb testing.TB) *Server {
 	if shared.server == nil && shared.err == nil {
 		ctx, cancel := context.WithTimeout(tb.Context(), startTimeout)
 		defer cancel()
-		shared.server, shared.err = Start(ctx, Options{})
+		shared.server, shared.err = Start(ctx)
 	}
 	if shared.err != nil {
 		tb.Fatalf("start the shared PostgreSQL: %v", shared.err)

@@ -5,28 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 
 	"github.com/jackc/pgx/v5"
-
-	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 // Standby starts a second server, in a temporary directory, that takes over all data of this one and every change. Once it
 // returns, a commit of this server is not done until the standby has flushed it too. A server has one standby at most.
 func (s *Server) Standby(ctx context.Context) (*Server, error) {
 	b := &Server{bin: s.bin, password: s.password, credential: s.credential}
-	var err error
-	if b.address, err = devbroker.FreeAddress(); err != nil {
-		return nil, err
-	}
-	if err := b.makeDir(); err != nil {
+	if err := b.settle(); err != nil {
 		return nil, err
 	}
 	if err := b.copyFrom(ctx, s); err != nil {
-		return nil, errors.Join(err, b.removeDir())
+		return nil, errors.Join(err, os.RemoveAll(b.dir))
 	}
 	if err := b.launch(ctx); err != nil {
-		return nil, errors.Join(err, b.removeDir())
+		return nil, errors.Join(err, os.RemoveAll(b.dir))
 	}
 	// Only now, or the copy would want a standby of its own.
 	if err := s.waitForStandby(ctx); err != nil {

@@ -12,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // ErrNoRabbitMQ is returned where RabbitMQ is not installed.
@@ -21,8 +22,8 @@ var ErrNoRabbitMQ = errors.New("no RabbitMQ found in /usr/lib/rabbitmq/bin and P
 // our directory.
 const debianRabbitMQ = "/usr/lib/rabbitmq/bin"
 
-// StartRabbitMQ starts a RabbitMQ node of its own, beside the system's service where there is one, and returns once it
-// answers.
+// StartRabbitMQ starts a RabbitMQ node of its own, in addition to the system's service where there is one, and returns
+// once it answers.
 //
 // RabbitMQ 3.10 flushes a confirmed message, but not always the declaration of its durable queue: killed moments after
 // that, it has been seen to forget the queue with all its messages. A test that kills it declares its queues first and
@@ -96,7 +97,8 @@ func (s *Server) rabbitMQ(program string) (func() *exec.Cmd, error) {
 	// Left to itself, the server would start a port mapper that outlives everything.
 	epmd := exec.Command("epmd", "-port", mapper, "-address", "127.0.0.1")
 	epmd.Env = env
-	if s.companion, err = s.run(epmd, filepath.Join(s.dir, "epmd.log")); err != nil {
+	epmd.Dir = s.dir
+	if s.companion, err = process.Start(epmd, false); err != nil {
 		return nil, fmt.Errorf("start Erlang's port mapper: %w", err)
 	}
 	return func() *exec.Cmd {

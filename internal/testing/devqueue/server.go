@@ -32,7 +32,7 @@ type Server struct {
 	address  string
 	password string
 	process  *process.Process
-	// companion is a process that the server needs beside it, or nil; it is not killed with the server.
+	// companion is another process that the server needs, or nil; it is not killed with the server.
 	companion *process.Process
 	command   func() *exec.Cmd
 	// answers reports whether the server takes requests.
@@ -62,42 +62,29 @@ func (s *Server) start(ctx context.Context) (*Server, error) {
 
 // launch starts the server on its data and returns once it answers.
 func (s *Server) launch(ctx context.Context) error {
-	started, err := s.run(s.command(), s.LogFile())
+	cmd := s.command()
+	cmd.Dir = s.dir
+	started, err := process.Serve(ctx, cmd, s.LogFile(), false, func(ctx context.Context) bool { return s.answers(ctx, s.URL()) })
 	if err != nil {
-		return fmt.Errorf("start %s: %w", s.kind, err)
+		return fmt.Errorf("start %s on %s: %w", s.kind, s.address, err)
 	}
 	s.process = started
-	err = s.process.Await(ctx, func(ctx context.Context) bool { return s.answers(ctx, s.URL()) })
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s does not answer on %s: %w\n%s", s.kind, s.address, err, process.LogTail(s.LogFile())), s.Kill())
-	}
 	return nil
 }
 
-// run starts a program in the server's directory.
-func (s *Server) run(cmd *exec.Cmd, logFile string) (*process.Process, error) {
-	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close() // the program has its own handle on it
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
-	return process.Start(cmd, false)
-}
-
-// URL is where clients connect, with user and password.
+// URL returns where clients connect, with user and password.
 func (s *Server) URL() string {
 	u := url.URL{Scheme: s.scheme, User: url.UserPassword(user, s.password), Host: s.address}
 	return u.String()
 }
 
-// Address is the host:port that the server listens on; it stays the same after a restart.
+// Address returns the host:port that the server listens on; it stays the same after a restart.
 func (s *Server) Address() string { return s.address }
 
-// LogFile is the file that the server's log goes to.
+// LogFile returns the file that the server's log goes to.
 func (s *Server) LogFile() string { return filepath.Join(s.dir, "server.log") }
 
-// PID is the number of the server's process; it changes with a restart.
+// PID returns the number of the server's process; it changes with a restart.
 func (s *Server) PID() int { return s.process.PID() }
 
 // Kill ends the server at once, as kill -9 does, and returns when it is gone. The data stay for Restart.

@@ -59,13 +59,13 @@ func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
 	return p, nil
 }
 
-// Attach refers to a process that somebody else started. marker is a text in its command line by which it is told
-// from a stranger that got the same number later; a process without it counts as ended, as does any where marker is empty.
+// Attach refers to a process that another one started. marker is a text in its command line, which distinguishes it from
+// a stranger that got the same number later. A process without it counts as ended, as does any if marker is empty.
 func Attach(pid int, marker string) *Process {
 	return &Process{pid: pid, marker: marker}
 }
 
-// PID is the number of the process, which is also that of its group.
+// PID returns the number of the process, which is also that of its group.
 func (p *Process) PID() int { return p.pid }
 
 // Alive reports whether the process still runs.
@@ -81,7 +81,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Err tells how a process that was started here has ended; nil while it runs or when it exited with 0.
+// Err returns how a process that was started here has ended: nil while it runs or when it exited with 0.
 func (p *Process) Err() error {
 	if p.done == nil || p.Alive() {
 		return nil
