@@ -1,0 +1,81 @@
+// Package certtest issues certificates for tests.
+package certtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+)
+
+// Authority is a certificate authority. The zero value signs each certificate with that certificate's own key.
+type Authority struct {
+	// PEM is the authority's own certificate.
+	PEM []byte
+
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// NewAuthority returns an authority that is valid for a day.
+func NewAuthority(t *testing.T) *Authority {
+	t.Helper()
+	a := &Authority{}
+	a.PEM, a.certificate, a.key = a.sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	})
+	return a
+}
+
+// Issue returns a certificate for hosts, which are names or IP addresses, and its key, both as PEM. Servers and clients may
+// use it. A negative duration gives one that has expired.
+func (a *Authority) Issue(t *testing.T, serial int64, validFor time.Duration, hosts ...string) (certificate, key []byte) {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(validFor),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, host := range hosts {
+		template.Subject.CommonName = hosts[0]
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	certificate, _, private := a.sign(t, template)
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+// sign makes a key and its certificate.
+func (a *Authority) sign(t *testing.T, template *x509.Certificate) ([]byte, *x509.Certificate, *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, by := a.certificate, a.key
+	if parent == nil {
+		parent, by = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), certificate, key
+}
