@@ -27,8 +27,8 @@ const (
 	answeredType = "bench-answered"
 	// creators is how many instances are created at a time.
 	creators = 16
-	// brokerWatchInterval is how often the broker is asked how far the worker is. A look at its metrics costs it a few
-	// milliseconds.
+	// brokerWatchInterval is the pause between two looks at how far the worker is. A look at the broker's metrics costs it a
+	// few milliseconds.
 	brokerWatchInterval = 200 * time.Millisecond
 )
 
@@ -53,33 +53,21 @@ func brokerRounds(ctx context.Context, workers lineup, s settings, progress io.W
 		return series{}, err
 	}
 	defer conn.Close()
-	contenders := workers.broker
-	all = newSeries(fmt.Sprintf("Real broker, %d rounds of %d jobs, %s", s.BrokerRounds, s.BrokerJobs, workers.ratio), contenders)
+	all = newSeries(fmt.Sprintf("Real broker, %d rounds of %d jobs, %s", s.BrokerRounds, s.BrokerJobs, workers.ratio), workers.broker)
 	b := broker{started, pb.NewGatewayClient(conn)}
 	if _, err := b.gateway.DeployResource(ctx, &pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: "one-task.bpmn", Content: oneTask}},
 	}); err != nil {
 		return series{}, fmt.Errorf("deploy the benchmark's model: %w", err)
 	}
-	for i := range s.BrokerRounds + 1 { // the first one warms the broker up
-		r := make(round, len(contenders))
-		for n := range contenders {
-			which := inTurn(i, n, len(contenders))
-			claims := retries((i*len(contenders)+which)*s.BrokerJobs, s.BrokerJobs)
-			if r[which], err = b.run(ctx, contenders[which], claims); err != nil {
-				return series{}, fmt.Errorf("broker, round %d: the %s: %w", i, contenders[which].name, err)
-			}
-		}
-		if i > 0 {
-			all.Rounds = append(all.Rounds, r)
-		}
-		fmt.Fprintf(progress, "broker, round %d of %d%s\n", i, s.BrokerRounds, r.summary())
-	}
-	return all, nil
+	// The first round warms the broker up.
+	return all, all.takeTurns("broker", s.BrokerRounds, 1, progress, func(number int, w contender) (sample, error) {
+		return b.run(ctx, w, retries(number*s.BrokerJobs, s.BrokerJobs))
+	})
 }
 
 // run lets one worker work fresh instances, one for each claim, and checks every answer.
-func (b broker) run(ctx context.Context, w contender, claims []claim) (_ sample, err error) {
+func (b broker) run(ctx context.Context, w contender, claims []claim) (s sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
 	defer cancel()
 	kept, err := w.newStore(ctx)
@@ -97,27 +85,16 @@ func (b broker) run(ctx context.Context, w contender, claims []claim) (_ sample,
 	if _, err := b.watch(ctx, nil, func(p progress) bool { return p.created >= before.created+len(claims) }); err != nil {
 		return sample{}, err
 	}
-	used := kept.used()
-	c, err := startChild(ctx, w, b.Address(), kept, pinning{})
+	var seen []progress
+	s, err = measured(w, b.Address(), kept, pinning{}, len(claims), func(c *child) (err error) {
+		seen, err = b.watch(ctx, c, func(p progress) bool { return p.answered >= before.answered+len(claims) })
+		return err
+	})
 	if err != nil {
 		return sample{}, err
 	}
-	seen, err := b.watch(ctx, c, func(p progress) bool { return p.answered >= before.answered+len(claims) })
-	if err != nil {
-		_, stopped := c.stop()
-		return sample{}, errors.Join(err, stopped)
-	}
-	memory, err := c.memory()
-	cpu, stopped := c.stop()
-	if err := errors.Join(err, stopped); err != nil {
-		return sample{}, err
-	}
-	return sample{
-		CPUPerJob:       micros(cpu) / float64(len(claims)),
-		ServerCPUPerJob: used() / float64(len(claims)),
-		Throughput:      steady(seen, before.answered, len(claims)),
-		Memory:          memory,
-	}, b.check(ctx, w, claims)
+	s.Throughput = steady(seen, before.answered, len(claims))
+	return s, b.check(ctx, w, claims)
 }
 
 // create starts an instance for every claim.
@@ -167,10 +144,6 @@ func (b broker) progress(ctx context.Context) (progress, error) {
 func (b broker) watch(ctx context.Context, c *child, enough func(progress) bool) ([]progress, error) {
 	tick := time.NewTicker(brokerWatchInterval)
 	defer tick.Stop()
-	var ended <-chan struct{}
-	if c != nil {
-		ended = c.ended
-	}
 	var seen []progress
 	for {
 		p, err := b.progress(ctx)
@@ -181,17 +154,18 @@ func (b broker) watch(ctx context.Context, c *child, enough func(progress) bool)
 		if enough(p) {
 			return seen, nil
 		}
+		if c != nil && !c.Alive() {
+			return nil, errors.New("ended by itself")
+		}
 		select {
 		case <-tick.C:
-		case <-ended:
-			return nil, errors.New("ended by itself")
 		case <-ctx.Done():
 			return nil, fmt.Errorf("not done in time, at %+v: %w", p, ctx.Err())
 		}
 	}
 }
 
-// steady is the throughput between the first look with a tenth of the jobs answered and the last with not more than
+// steady returns the throughput between the first look with a tenth of the jobs answered and the last with not more than
 // nine tenths: a look has an exact time and an exact count, the beginning and the end have not. Where a fast worker
 // leaves no two looks between them, it is the throughput between the first look and the last of all.
 func steady(seen []progress, before, jobs int) float64 {

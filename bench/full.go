@@ -1,15 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,8 +29,8 @@ import (
 const (
 	// fillBatch is how many decisions are appended at a time to fill a store.
 	fillBatch = 5000
-	// fillProgressEvery is how often it is told how far the filling is.
-	fillProgressEvery = 15 * time.Second
+	// fillProgressEvery is after how many decisions a line says how far the filling is.
+	fillProgressEvery = 1_000_000
 	// bytesPerRow is more than a decision takes on the disk, in both stores together.
 	bytesPerRow = 3000
 	// firstJobKey is the first key that a gateway gives out.
@@ -52,16 +53,16 @@ func checkRoom(rows int) error {
 // filled is a store that is filled once and then worked on in every round.
 type filled struct {
 	storage
+	name string
 	// add adds the decisions that it is given, until there are no more.
-	add  func(ctx context.Context, next func() *audit.Record) error
-	done atomic.Int64
+	add func(ctx context.Context, next func() *audit.Record) error
 }
 
 func (s *stores) filledSQLite() (*filled, error) {
 	path := filepath.Join(s.dir, "full.db")
 	keyFile, err := s.keyFor(path)
 	return &filled{
-		storage: storage{url: "sqlite://" + path, keyFile: keyFile},
+		name: "SQLite", storage: storage{url: "sqlite://" + path, keyFile: keyFile},
 		add: func(ctx context.Context, next func() *audit.Record) error {
 			store, err := sqlite.Open(ctx, path, s.secret, sqlite.Options{})
 			if err != nil {
@@ -78,7 +79,7 @@ func (s *stores) filledPostgres(ctx context.Context, program string) (*filled, e
 		return nil, err
 	}
 	database.remove = nil
-	return &filled{storage: database, add: func(ctx context.Context, next func() *audit.Record) error {
+	return &filled{name: "PostgreSQL", storage: database, add: func(ctx context.Context, next func() *audit.Record) error {
 		return s.copyIn(ctx, database.url, next)
 	}}, nil
 }
@@ -93,14 +94,15 @@ func (f *filled) next(jobs int) func(context.Context) (storage, error) {
 }
 
 // fill adds decisions until there are so many. They are a second apart, the first one at begin, and all answered.
-func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record) error {
+func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record, progress io.Writer) error {
 	return f.add(ctx, func() *audit.Record {
 		if f.rows >= rows {
 			return nil
 		}
 		r := decisionOn(f.rows, begin, patterns)
-		f.rows++
-		f.done.Store(int64(f.rows))
+		if f.rows++; f.rows%fillProgressEvery == 0 {
+			fmt.Fprintf(progress, "%d of %d decisions are in %s\n", f.rows, rows, f.name)
+		}
 		return &r
 	})
 }
@@ -173,38 +175,27 @@ type both struct {
 	begin            time.Time
 }
 
-// fill fills both at the same time and tells how far it is.
+// fill fills both at the same time.
 func (b both) fill(ctx context.Context, rows int, progress io.Writer) error {
 	patterns, err := patterns()
 	if err != nil {
 		return err
 	}
 	started := time.Now()
+	fmt.Fprintf(progress, "filling the stores up to %d decisions\n", rows)
 	group, filling := errgroup.WithContext(ctx)
 	for _, f := range []*filled{b.inFile, b.onServer} {
-		group.Go(func() error { return f.fill(filling, rows, b.begin, patterns) })
+		group.Go(func() error { return f.fill(filling, rows, b.begin, patterns, progress) })
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- group.Wait() }()
-	tick := time.NewTicker(fillProgressEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			fmt.Fprintf(progress, "filling the stores up to %d decisions: SQLite %d, PostgreSQL %d, %.0f s\n",
-				rows, b.inFile.done.Load(), b.onServer.done.Load(), time.Since(started).Seconds())
-		case err := <-ended:
-			if err != nil {
-				return fmt.Errorf("fill the stores: %w", err)
-			}
-			// What was written must be on the disk by then, or the first workers would wait for it at every commit.
-			if err := exec.CommandContext(ctx, "sync").Run(); err != nil {
-				return fmt.Errorf("sync: %w", err)
-			}
-			fmt.Fprintf(progress, "filled the stores up to %d decisions in %.0f s\n", rows, time.Since(started).Seconds())
-			return nil
-		}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("fill the stores: %w", err)
 	}
+	// What was written must be on the disk by then, or the first workers would wait for it at every commit.
+	if err := exec.CommandContext(ctx, "sync").Run(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	fmt.Fprintf(progress, "filled the stores up to %d decisions in %.0f s\n", rows, time.Since(started).Seconds())
+	return nil
 }
 
 // fullRounds compares the worker on stores that hold many decisions already with the worker on empty ones. The full
@@ -246,4 +237,49 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// million is how many decisions `worker audit verify` is to check in less than verifySeconds.
+const (
+	million       = 1_000_000
+	verifySeconds = 10
+)
+
+// verifyRows times `worker audit verify` on both full stores, once each.
+func (b both) verifyRows(ctx context.Context, program string) (rows []row, err error) {
+	for _, f := range []*filled{b.inFile, b.onServer} {
+		seconds, err := verify(ctx, program, f.storage)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		r := newRow(f.name+": worker audit verify, s", "%.1f", []float64{seconds})
+		if f.rows == million {
+			r = r.want(below(verifySeconds))
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// verify runs `worker audit verify` as a person does, and returns how many seconds it took from start to end. It fails where
+// the command finds anything else than what was stored.
+func verify(ctx context.Context, program string, kept storage) (seconds float64, err error) {
+	command := exec.CommandContext(ctx, program, "audit", "verify", "--json")
+	command.Env = environment(kept.environment()...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	started := time.Now()
+	out, err := command.Output()
+	seconds = time.Since(started).Seconds()
+	if err != nil {
+		return 0, fmt.Errorf("worker audit verify: %w: %s", err, lastWords(string(out)+stderr.String()))
+	}
+	var found struct{ Records int }
+	if err := json.Unmarshal(out, &found); err != nil {
+		return 0, fmt.Errorf("worker audit verify: %w: %s", err, lastWords(string(out)))
+	}
+	if found.Records != kept.rows {
+		return 0, fmt.Errorf("worker audit verify checked %d records instead of %d", found.Records, kept.rows)
+	}
+	return seconds, nil
 }

@@ -19,7 +19,7 @@ const (
 	roundTimeout = 3 * time.Minute
 	// answerTolerance is how long an answer may be under way, and how exact its time is.
 	answerTolerance = 5 * time.Second
-	// watchInterval is how often the gateway is asked how far the worker is.
+	// watchInterval is the pause between two looks at how far the worker is.
 	watchInterval = 2 * time.Millisecond
 )
 
@@ -50,26 +50,33 @@ func gatewayRounds(ctx context.Context, what string, contenders []contender, s s
 	all = newSeries(fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s), %s", s.Rounds, s.Jobs, how, what), contenders)
 	// The gateway must not be what is measured: it collects its garbage between the rounds.
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
-	for i := range s.Rounds {
-		r := make(round, len(contenders))
-		for n := range contenders {
-			which := inTurn(i, n, len(contenders))
-			runtime.GC()
-			if r[which], err = gatewayRun(ctx, contenders[which], s.Jobs, pinned); err != nil {
-				return series{}, fmt.Errorf("gateway, round %d: the %s: %w", i+1, contenders[which].name, err)
-			}
-		}
-		all.Rounds = append(all.Rounds, r)
-		fmt.Fprintf(progress, "gateway, round %d of %d%s\n", i+1, s.Rounds, r.summary())
-	}
-	return all, nil
+	return all, all.takeTurns("gateway", s.Rounds, 0, progress, func(_ int, w contender) (sample, error) {
+		runtime.GC()
+		return gatewayRun(ctx, w, s.Jobs, pinned)
+	})
 }
 
-// inTurn says who of so many workers is the nth in a round: each round starts with another one.
-func inTurn(round, n, workers int) int { return (round + n) % workers }
+// takeTurns lets every contender run once in each round, and each round start with another one. The first rounds, as many as
+// warmUp, do not count. run gets a number that is another one for each run.
+func (s *series) takeTurns(what string, rounds, warmUp int, progress io.Writer, run func(number int, w contender) (sample, error)) (err error) {
+	for i := range warmUp + rounds {
+		r := make(round, len(s.contenders))
+		for n := range s.contenders {
+			which := (i + n) % len(s.contenders)
+			if r[which], err = run(i*len(s.contenders)+which, s.contenders[which]); err != nil {
+				return fmt.Errorf("%s, round %d: the %s: %w", what, i+1-warmUp, s.contenders[which].name, err)
+			}
+		}
+		if i >= warmUp {
+			s.Rounds = append(s.Rounds, r)
+		}
+		fmt.Fprintf(progress, "%s, round %d of %d%s\n", what, i+1-warmUp, rounds, r.summary())
+	}
+	return nil
+}
 
 // gatewayRun lets one worker work so many jobs on its store, and checks every answer.
-func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (_ sample, err error) {
+func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s sample, err error) {
 	kept, err := w.newStore(ctx)
 	if err != nil {
 		return sample{}, err
@@ -84,32 +91,22 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (_ s
 	claims := mixed(kept.rows, jobs)
 	gateway.Skip(kept.rows)
 	keys := gateway.Add(gatewayJobs(kept.rows, claims)...)
-
-	used := kept.used()
-	c, err := startChild(ctx, w, address, kept, pinned)
+	var warm float64
+	var started time.Time
+	s, err = measured(w, address, kept, pinned, jobs, func(c *child) (err error) {
+		started = c.started
+		warm, err = watchHalves(ctx, gateway, c, jobs)
+		return err
+	})
 	if err != nil {
 		return sample{}, err
 	}
-	warm, err := watchHalves(ctx, gateway, c, jobs)
-	if err != nil {
-		_, stopped := c.stop()
-		return sample{}, errors.Join(err, stopped)
-	}
-	s := sample{WarmCPUPerJob: warm}
-	if s.Memory, err = c.memory(); err != nil {
-		_, _ = c.stop()
-		return sample{}, err
-	}
-	cpu, err := c.stop()
-	if err != nil {
-		return sample{}, err
-	}
-	s.CPUPerJob, s.ServerCPUPerJob = micros(cpu)/float64(jobs), used()/float64(jobs)
 	first, last, err := checkCalls(gateway, w, keys, claims)
 	if err != nil {
 		return sample{}, err
 	}
-	s.FirstPoll = micros(first.Sub(c.started)) / 1000
+	s.WarmCPUPerJob = warm
+	s.FirstPoll = micros(first.Sub(started)) / 1000
 	s.Throughput = float64(jobs) / last.Sub(first).Seconds()
 	return s, nil
 }
@@ -131,7 +128,7 @@ func instanceKey(number int) int64 { return int64(number) + 1 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// watchHalves waits until all jobs are answered and returns the CPU time that a job of the second half took, in
+// watchHalves waits until all jobs are answered. It returns the CPU time that a job of the second half took, in
 // microseconds; 0 where the system does not tell.
 func watchHalves(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) (warm float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
@@ -143,12 +140,13 @@ func watchHalves(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jo
 	for {
 		select {
 		case <-tick.C:
-		case <-c.ended:
-			return 0, fmt.Errorf("ended by itself at %+v", gateway.Counts())
 		case <-ctx.Done():
 			return 0, fmt.Errorf("not done in time, at %+v: %w", gateway.Counts(), ctx.Err())
 		}
 		counts := gateway.Counts()
+		if !c.Alive() {
+			return 0, fmt.Errorf("ended by itself at %+v", counts)
+		}
 		done := counts.Completed + counts.Thrown + counts.Incident
 		if atHalf == 0 && done >= jobs/2 {
 			atHalf = done

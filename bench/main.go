@@ -1,4 +1,4 @@
-// Command bench measures the worker beside a worker that decides nothing: the client library's own (zbc.NewJobWorker),
+// Command bench compares the worker with a worker that decides nothing: the client library's own (zbc.NewJobWorker),
 // which completes every job at once. Both are processes of their own and take turns within one run, so that only ratios
 // are compared and a slow machine, or a busy one, slows both.
 //
@@ -29,7 +29,11 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && (args[0] == noDecisionCommand || args[0] == notDurableCommand) {
-		if err := workBeside(ctx, args); err != nil {
+		work := workWithoutDecision
+		if args[0] == notDurableCommand {
+			work = workNotDurably
+		}
+		if err := work(ctx, args[1:]); err != nil {
 			fmt.Fprintln(stderr, args[0]+":", err)
 			return 1
 		}
@@ -58,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// settings are what a run can be told.
+// settings are the flags of a run.
 type settings struct {
 	Rounds       int `json:"rounds"`
 	Jobs         int `json:"jobs"`
@@ -105,7 +109,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.Rows = nil
 	}
 	if s.Jobs < 100 || s.BrokerJobs < 100 || s.Rounds < 0 || s.BrokerRounds < 0 || flags.NArg() > 0 {
-		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments beside the flags")
+		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments but the flags")
 		return s, errors.New("wrong flags")
 	}
 	return s, nil
@@ -125,14 +129,6 @@ func parseRows(list string) (rows []int, err error) {
 		rows, last = append(rows, n), n
 	}
 	return rows, nil
-}
-
-// workBeside is what this program does as one of the workers to compare with.
-func workBeside(ctx context.Context, args []string) error {
-	if args[0] == notDurableCommand {
-		return workNotDurably(ctx)
-	}
-	return workWithoutDecision(ctx, args[1:])
 }
 
 // measure runs everything, one after the other, and collects it in a report.
@@ -159,7 +155,7 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.close()) }()
-	workers, err := beside(binary, on)
+	workers, err := withNoDecision(binary, on)
 	if s.Against != "" {
 		workers, err = twoBuilds(binary, s.Against, on)
 	}

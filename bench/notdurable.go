@@ -24,7 +24,7 @@ import (
 // forgetful takes the records and keeps none. It is what the worker would be without a store.
 type forgetful struct {
 	last atomic.Int64
-	// seen is shown the records; nil is nobody.
+	// seen gets the records, if it is set.
 	seen func([]audit.Record)
 }
 
@@ -43,7 +43,6 @@ func (f *forgetful) Record(_ context.Context, records []audit.Record) ([]audit.A
 func (*forgetful) Answered(int64)    {}
 func (*forgetful) Gone(audit.Record) {}
 
-// Lost is nobody's concern here.
 func (*forgetful) Lost(error) {}
 
 func (*forgetful) Rounds(_ context.Context, claimIDs []string) ([]audit.Round, error) {
@@ -55,8 +54,8 @@ func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Ti
 }
 
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without
-// a store: neither are decisions kept, nor is it noted which jobs are in hand.
-func workNotDurably(ctx context.Context) error {
+// a store: neither decisions nor active jobs are noted.
+func workNotDurably(ctx context.Context, _ []string) error {
 	cfg, err := config.Load(config.Process())
 	if err != nil {
 		return err

@@ -12,31 +12,32 @@ import (
 // pinning keeps this process and the worker on a core each, so that neither takes time from the other. The zero value
 // pins nothing.
 type pinning struct {
-	taskset              string
-	allowed, ours, other string
+	taskset     string
+	allowed     string
+	ours, other int
 }
 
 // pin moves this process to one core and finds another one for the workers. Where that cannot be had, it says why.
 func pin() (pinning, string) {
-	if runtime.GOOS != "linux" {
-		return pinning{}, "no pinning on " + runtime.GOOS
-	}
 	taskset, err := exec.LookPath("taskset")
 	if err != nil {
-		return pinning{}, "no pinning: there is no taskset (util-linux)"
+		return pinning{}, "no pinning: there is no taskset (Linux, util-linux)"
 	}
 	status, _ := os.ReadFile("/proc/self/status")
-	allowed := field(string(status), "Cpus_allowed_list:")
-	cores := parseCores(allowed)
-	if len(cores) < 2 {
+	p := pinning{taskset: taskset, allowed: field(string(status), "Cpus_allowed_list:")}
+	// The list of cores is one such as 0-3 or 2,5-7.
+	var between rune
+	if n, _ := fmt.Sscanf(p.allowed, "%d%c%d", &p.ours, &between, &p.other); n < 3 {
 		return pinning{}, "no pinning: there is one core only"
 	}
-	p := pinning{taskset: taskset, allowed: allowed, ours: cores[0], other: cores[1]}
-	if err := p.move(p.ours); err != nil {
+	if between == '-' {
+		p.other = p.ours + 1
+	}
+	if err := p.move(strconv.Itoa(p.ours)); err != nil {
 		return pinning{}, "no pinning: " + err.Error()
 	}
 	runtime.GOMAXPROCS(1)
-	return p, fmt.Sprintf("the gateway on core %s, the workers on core %s", p.ours, p.other)
+	return p, fmt.Sprintf("the gateway on core %d, the workers on core %d", p.ours, p.other)
 }
 
 // release gives this process back the cores that it had.
@@ -62,27 +63,5 @@ func (p pinning) prefix() []string {
 	if p.taskset == "" {
 		return nil
 	}
-	return []string{p.taskset, "-c", p.other}
-}
-
-// parseCores reads a list such as "0-3,6".
-func parseCores(list string) []string {
-	var cores []string
-	for part := range strings.SplitSeq(list, ",") {
-		low, high, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(low)
-		if err != nil {
-			return nil
-		}
-		last := first
-		if isRange {
-			if last, err = strconv.Atoi(high); err != nil {
-				return nil
-			}
-		}
-		for n := first; n <= last; n++ {
-			cores = append(cores, strconv.Itoa(n))
-		}
-	}
-	return cores
+	return []string{p.taskset, "-c", strconv.Itoa(p.other)}
 }

@@ -12,8 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 // stopTimeout is how long a worker may take to end by itself.
@@ -21,49 +22,60 @@ const stopTimeout = 10 * time.Second
 
 // child is a worker that runs.
 type child struct {
+	*process.Process
 	name    string
 	cmd     *exec.Cmd
 	started time.Time
-	ended   chan struct{} // closed when the process has ended
-	end     context.CancelFunc
 	stderr  bytes.Buffer // to be read when it has ended
 }
 
 // startChild starts a worker against a gateway, on one core where there is a pinning. Its log goes to the null device,
 // as real lines that are really written.
-func startChild(ctx context.Context, w contender, address string, kept storage, pin pinning) (*child, error) {
-	argv, environment := w.command(address)
-	environment = append(environment, kept.environment()...)
-	argv = append(pin.prefix(), argv...)
-	ctx, end := context.WithCancel(ctx)
-	c := &child{name: w.name, ended: make(chan struct{}), end: end}
-	c.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	// Nothing of the caller's environment: a GOGC or a GOMAXPROCS there would be measured.
-	c.cmd.Env = append(environment, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+func startChild(w contender, address string, kept storage, pin pinning) (*child, error) {
+	argv := append(pin.prefix(), w.command(address)...)
+	c := &child{name: w.name, cmd: exec.Command(argv[0], argv[1:]...)}
+	c.cmd.Env = environment(append(workerSettings(address), kept.environment()...)...)
 	c.cmd.Stderr = &c.stderr
-	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
-	c.cmd.WaitDelay = stopTimeout
 	c.started = time.Now()
-	if err := c.cmd.Start(); err != nil {
-		end()
+	var err error
+	if c.Process, err = process.Start(c.cmd, false); err != nil {
 		return nil, fmt.Errorf("start the %s: %w", w.name, err)
 	}
-	go func() {
-		defer close(c.ended)
-		_ = c.cmd.Wait() // the process's state says all
-	}()
 	return c, nil
+}
+
+// environment returns these settings and nothing else of the caller's: a GOGC or a GOMAXPROCS there would be measured.
+func environment(settings ...string) []string {
+	return append(settings, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+}
+
+// measured runs a worker for as long as watch takes, and returns what it used for so many jobs. The caller has to add what
+// it saw itself.
+func measured(w contender, address string, kept storage, pin pinning, jobs int, watch func(*child) error) (sample, error) {
+	used := kept.used()
+	c, err := startChild(w, address, kept, pin)
+	if err != nil {
+		return sample{}, err
+	}
+	err = watch(c)
+	var memory int64
+	if err == nil {
+		memory, err = c.memory()
+	}
+	cpu, stopped := c.stop()
+	if err := errors.Join(err, stopped); err != nil {
+		return sample{}, err
+	}
+	return sample{CPUPerJob: micros(cpu) / float64(jobs), ServerCPUPerJob: used() / float64(jobs), Memory: memory}, nil
 }
 
 // stop ends the worker with SIGTERM and returns the CPU time, user and system, of its whole life.
 func (c *child) stop() (time.Duration, error) {
-	c.end()
-	<-c.ended
-	state := c.cmd.ProcessState
-	if state == nil || !state.Success() {
-		return 0, fmt.Errorf("the %s ended with %v: %s", c.name, state, lastWords(c.stderr.String()))
+	_, err := c.Stop(context.Background(), stopTimeout)
+	if state := c.cmd.ProcessState; err == nil && state.Success() {
+		return state.UserTime() + state.SystemTime(), nil
 	}
-	return state.UserTime() + state.SystemTime(), nil
+	return 0, fmt.Errorf("the %s ended with %v (%w): %s", c.name, c.cmd.ProcessState, err, lastWords(c.stderr.String()))
 }
 
 func lastWords(text string) string { return text[max(0, len(text)-2000):] }
@@ -71,9 +83,9 @@ func lastWords(text string) string { return text[max(0, len(text)-2000):] }
 // errNoProc is returned where the system has no /proc.
 var errNoProc = errors.New("no /proc on " + runtime.GOOS)
 
-// cpu is the CPU time of the worker's threads so far, exact to a scheduler's tick. It is known on Linux only.
+// cpu returns the CPU time of the worker's threads so far, exact to a scheduler's tick. It is known on Linux only.
 func (c *child) cpu() (time.Duration, error) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", c.cmd.Process.Pid))
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", c.PID()))
 	if err != nil || len(files) == 0 {
 		return 0, errNoProc
 	}
@@ -93,17 +105,17 @@ func (c *child) cpu() (time.Duration, error) {
 	return total, nil
 }
 
-// familyCPU is the CPU time so far of a process and of its children, those that it has seen end included. It is known on
+// familyCPU returns the CPU time so far of a process and of its children, those that it has seen end included. It is known on
 // Linux only.
 func familyCPU(pid int) (time.Duration, error) {
 	for range 100 {
-		before := childrenOf(pid)
+		before := process.Children(pid)
 		total := ticks(pid, 4)
 		for _, child := range before {
 			total += ticks(child, 2)
 		}
 		// A child that ended meanwhile was counted once more, or not at all.
-		if total > 0 && slices.Equal(before, childrenOf(pid)) {
+		if total > 0 && slices.Equal(before, process.Children(pid)) {
 			return time.Duration(total) * time.Second / ticksPerSecond, nil
 		}
 	}
@@ -113,9 +125,9 @@ func familyCPU(pid int) (time.Duration, error) {
 // ticksPerSecond is the unit of the CPU times in /proc, the same on all of Linux.
 const ticksPerSecond = 100
 
-// ticks sums up the CPU times of a process: user and system, and those of the children that have ended.
+// ticks returns the sum of the CPU times of a process: user and system, and those of the children that have ended.
 func ticks(pid, fields int) (total int64) {
-	values := stat(pid)
+	values := process.Stat(pid)
 	if len(values) < 15 {
 		return 0
 	}
@@ -126,32 +138,10 @@ func ticks(pid, fields int) (total int64) {
 	return total
 }
 
-// childrenOf are the processes whose parent is pid, in a fixed order.
-func childrenOf(pid int) (children []int) {
-	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
-	for _, entry := range entries {
-		child, err := strconv.Atoi(filepath.Base(entry))
-		if values := stat(child); err == nil && len(values) > 1 && values[1] == strconv.Itoa(pid) {
-			children = append(children, child)
-		}
-	}
-	return children
-}
-
-// stat is what /proc says about a process, from its state on; nil where it is gone.
-func stat(pid int) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil
-	}
-	// The name, in parentheses, may hold anything.
-	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-}
-
-// memory is the most memory in bytes that the worker ever held at a time; where there is no /proc, what it holds now.
+// memory returns the most memory in bytes that the worker ever held at a time; where there is no /proc, what it holds now.
 // (The figure of getrusage will not do: it counts what this program held when it started the worker.)
 func (c *child) memory() (int64, error) {
-	pid := strconv.Itoa(c.cmd.Process.Pid)
+	pid := strconv.Itoa(c.PID())
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	kilobytes := field(string(text), "VmHWM:")
 	if err != nil {
@@ -167,7 +157,7 @@ func (c *child) memory() (int64, error) {
 	return n << 10, nil
 }
 
-// field is the value of the line of a text in /proc that starts with the name.
+// field returns the value of the line of a text in /proc that starts with the name.
 func field(text, name string) string {
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, name); ok {

@@ -99,7 +99,7 @@ func (s *stores) database(ctx context.Context, program string) (storage, error) 
 		return storage{}, err
 	}
 	migrate := exec.CommandContext(ctx, program, "migrate")
-	migrate.Env = []string{"RETRY_DATABASE_URL=" + url, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	migrate.Env = environment("RETRY_DATABASE_URL=" + url)
 	if out, err := migrate.CombinedOutput(); err != nil {
 		return storage{}, fmt.Errorf("%s migrate: %w\n%s", program, err, out)
 	}
@@ -142,7 +142,7 @@ func (s storage) environment() []string {
 	return []string{"RETRY_DATABASE_URL=" + s.url, "RETRY_AUDIT_KEY_FILE=" + s.keyFile}
 }
 
-// used tells how much CPU time the server behind the storage needs from now on until it is called, in microseconds.
+// used returns a function that returns how much CPU time the server behind the storage has used since, in microseconds.
 func (s storage) used() func() float64 {
 	if s.serverCPU == nil {
 		return func() float64 { return 0 }
@@ -150,7 +150,7 @@ func (s storage) used() func() float64 {
 	before, err := s.serverCPU()
 	return func() float64 {
 		after, errAfter := s.serverCPU()
-		if err != nil || errAfter != nil { // the system does not tell
+		if err != nil || errAfter != nil { // the system does not say
 			return 0
 		}
 		return micros(after - before)

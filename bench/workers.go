@@ -25,7 +25,7 @@ const (
 // answers are right for it.
 type contender struct {
 	name    string
-	command func(address string) (argv, environment []string)
+	command func(address string) (argv []string)
 	// store makes the store of one run; nil where nothing is kept.
 	store func(context.Context) (storage, error)
 	check func(claim, answer) error
@@ -45,14 +45,13 @@ func (c contender) newStore(ctx context.Context) (storage, error) {
 	return c.store(ctx)
 }
 
-// against says with whom the contender is compared, and what is wanted.
+// against returns the contender as one that is compared with another, with the targets of the comparison.
 func (c contender) against(to int, cpu, throughput target) contender {
 	c.to, c.cpu, c.throughput = to, cpu, throughput
 	return c
 }
 
-// build builds the worker as `make build` does, unless it is told which binary to take. It returns the binary and what
-// removes it.
+// build builds the worker as `make build` does, unless a binary is named. It returns the binary and what removes it.
 func build(ctx context.Context, binary string, progress io.Writer) (path string, remove func() error, err error) {
 	if binary != "" {
 		path, err = filepath.Abs(binary)
@@ -73,24 +72,66 @@ func build(ctx context.Context, binary string, progress io.Writer) (path string,
 	return path, remove, nil
 }
 
-// product is the worker of this repository, as it runs in production.
+// lineup is which workers take turns: against the gateway in this process, and on a real broker.
+type lineup struct {
+	gateway, broker []contender
+	// ratio says to whom the others are compared.
+	ratio string
+}
+
+// withNoDecision lines the worker up with the library's worker that decides nothing.
+func withNoDecision(binary string, on *stores) (lineup, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return lineup{}, err
+	}
+	bare, same := noDecision(self, "no-decision worker", ""), noDecision(self, "no-decision worker with our variables", sameVariables)
+	bench := contender{name: "not durable", check: claim.check, command: func(string) []string { return []string{self, notDurableCommand} }}
+	inFile, onServer := product("SQLite", binary, on.sqlite), product("PostgreSQL", binary, on.postgres(binary))
+	return lineup{
+		gateway: []contender{
+			bare,
+			inFile.against(0, atMost(1.6), noTarget),
+			onServer.against(0, atMost(2), noTarget),
+			bench.against(0, atMost(1), atLeast(1)),
+		},
+		broker: []contender{
+			bare,
+			inFile.against(0, noTarget, atLeast(0.93)),
+			onServer.against(0, noTarget, atLeast(0.93)),
+			bench.against(0, noTarget, atLeast(0.97)),
+			same.against(0, noTarget, noTarget),
+		},
+		ratio: "ratio to the no-decision worker",
+	}, nil
+}
+
+// twoBuilds lines two builds of the worker up with each other.
+func twoBuilds(binary, other string, on *stores) (lineup, error) {
+	path, err := filepath.Abs(other)
+	if err != nil {
+		return lineup{}, err
+	}
+	both := []contender{
+		product("SQLite, "+other, path, on.sqlite),
+		product("SQLite", binary, on.sqlite).against(0, noTarget, noTarget),
+		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget, noTarget),
+		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget, noTarget),
+	}
+	return lineup{gateway: both, broker: both, ratio: "ratio to " + other}, nil
+}
+
+// product returns the worker of this repository, as it runs in production.
 func product(name, binary string, store func(context.Context) (storage, error)) contender {
 	return contender{
-		name:    name,
-		store:   store,
-		product: true,
-		command: func(address string) (argv, environment []string) {
-			return []string{binary, "run"}, workerSettings(address)
-		},
-		check: claim.check,
+		name: name, store: store, product: true, check: claim.check,
+		command: func(string) []string { return []string{binary, "run"} },
 	}
 }
 
 func workerSettings(address string) []string {
 	return []string{
-		"ZEEBE_ADDRESS=" + address,
-		"ZEEBE_INSECURE_CONNECTION=true",
-		"RETRY_HTTP_ADDRESS=127.0.0.1:0",
+		"ZEEBE_ADDRESS=" + address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
 		fmt.Sprintf("RETRY_MAX_JOBS_ACTIVE=%d", maxJobsActive),
 	}
 }
@@ -101,45 +142,24 @@ const (
 	notDurableCommand = "not-durable-worker"
 )
 
-// notDurableWorker is this program, started once more, as our worker without a store.
-func notDurableWorker() (contender, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return contender{}, err
-	}
-	return contender{
-		name: "not durable",
-		command: func(address string) (argv, environment []string) {
-			return []string{self, notDurableCommand}, workerSettings(address)
-		},
-		check: claim.check,
-	}, nil
-}
-
 // sameVariables is an answer like those of our worker, with which the broker has as much to write.
 const sameVariables = `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":"2026-11-20T08:40:00Z",` +
 	`"retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","originalError":"TIMEOUT - Connection timeout after 30s",` +
 	`"retryDecision":{"policy":"tiss","policyVersion":"000000000000","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT",` +
 	`"delayBeforeJitter":"PT10M","backoffDuration":"PT10M","retriesLeft":3,"secondsSinceLastSubmission":600}}`
 
-// noDecisionWorker is this program, started once more. It completes every job with the same variables, or with none.
-func noDecisionWorker(name, variables string) (contender, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return contender{}, err
-	}
+// noDecision returns this program, started once more. It completes every job with the same variables, or with none.
+func noDecision(self, name, variables string) contender {
 	return contender{
-		name: name,
-		command: func(address string) (argv, environment []string) {
-			return []string{self, noDecisionCommand, address, variables}, nil
-		},
+		name:    name,
+		command: func(address string) []string { return []string{self, noDecisionCommand, address, variables} },
 		check: func(c claim, a answer) error {
 			if a.code != "" || strings.Contains(a.variables, "shouldRetry") != (variables != "") {
 				return fmt.Errorf("claim %s: the %s answered %+v", c.id, name, a)
 			}
 			return nil
 		},
-	}, nil
+	}
 }
 
 // workWithoutDecision completes jobs until ctx ends, with the client library's worker as it comes but for the number

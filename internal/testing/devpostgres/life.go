@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -65,7 +62,7 @@ func (s *Server) Kill() error {
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	children := childrenOf(s.process.PID())
+	children := process.Children(s.process.PID())
 	if !s.process.Alive() {
 		children = nil // the numbers may belong to somebody else by now
 	}
@@ -97,42 +94,6 @@ func (s *Server) Close() error {
 	return errors.Join(s.Stop(), os.RemoveAll(s.dir))
 }
 
-// childrenOf returns the processes whose parent is pid. None where there is no /proc.
-func childrenOf(pid int) []int {
-	entries, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		return nil
-	}
-	var children []int
-	for _, entry := range entries {
-		child, err := strconv.Atoi(filepath.Base(entry))
-		if err != nil {
-			continue
-		}
-		if _, parent := status(child); parent == pid {
-			children = append(children, child)
-		}
-	}
-	return children
-}
-
-// status returns a process's state (Z: dead, but not yet collected by its parent) and its parent; "" where it is gone.
-func status(pid int) (state string, parent int) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return "", 0
-	}
-	// The name, in parentheses, may hold anything.
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	if len(fields) < 2 {
-		return "", 0
-	}
-	if parent, err = strconv.Atoi(fields[1]); err != nil {
-		return "", 0
-	}
-	return fields[0], parent
-}
-
 // awaitGone returns when none of the processes, which need not be our children, runs any more.
 func awaitGone(ctx context.Context, pids []int) error {
 	tick := time.NewTicker(pollInterval)
@@ -149,7 +110,8 @@ func awaitGone(ctx context.Context, pids []int) error {
 	return nil
 }
 
+// running reports whether a process runs. One that is dead, but not yet collected by its parent (Z), does not.
 func running(pid int) bool {
-	state, _ := status(pid)
-	return state != "" && state != "Z"
+	stat := process.Stat(pid)
+	return len(stat) > 0 && stat[0] != "Z"
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
 func TestMain(m *testing.M) {
@@ -103,7 +105,7 @@ func TestACommittedRowOutlivesAKillAndAnOpenTransactionDoesNot(t *testing.T) {
 	run(t, conn, "INSERT INTO claim VALUES ('committed')")
 	run(t, open, "BEGIN")
 	run(t, open, "INSERT INTO claim VALUES ('open')")
-	processes := append(childrenOf(s.PID()), s.PID())
+	processes := append(process.Children(s.PID()), s.PID())
 	if len(processes) < 3 {
 		t.Fatalf("two clients and no processes for them: %v", processes)
 	}
