@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
+	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
@@ -87,13 +87,13 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 }
 
 // perform sets the stage and plays the claims on it.
-func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoStage, line *progress) (run report.Run, err error) {
+func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoStage, line *progress) (run demo.Run, err error) {
 	started := time.Now()
 	if err := s.raise(ctx, o.version); err != nil {
 		return run, err
 	}
 	line.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
-	run = report.Run{File: o.claims, Zeebe: s.broker.State().Version}
+	run = demo.Run{File: o.claims, Zeebe: s.broker.State().Version}
 	run.Results, run.Simulated, err = s.play(ctx, claims, line.show)
 	line.clear()
 	if err != nil {
@@ -104,9 +104,9 @@ func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoS
 	return run, nil
 }
 
-func printRun(out io.Writer, run report.Run, asJSON bool) error {
+func printRun(out io.Writer, run demo.Run, asJSON bool) error {
 	if !asJSON {
-		_, err := fmt.Fprintf(out, "\n%s\n%s", report.Table(run.Results, columns(out)), run.Summary())
+		_, err := fmt.Fprintf(out, "\n%s\n%s", demo.Table(run.Results, columns(out)), run.Summary())
 		return err
 	}
 	encoder := json.NewEncoder(out)
@@ -135,5 +135,5 @@ func columns(out io.Writer) int {
 			return columns
 		}
 	}
-	return report.DefaultWidth
+	return demo.DefaultWidth
 }

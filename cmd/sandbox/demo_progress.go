@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 )
 
 // plainEvery is how much time has to pass on the broker's clock for another line where lines cannot be updated.
@@ -50,7 +49,7 @@ func (p *progress) show(s demo.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := fmt.Sprintf("%11s on the broker's clock: %2d of %d claims done, %2d waiting",
-		report.Long(s.Passed), s.Settled, s.Claims, s.Waiting)
+		demo.Long(s.Passed), s.Settled, s.Claims, s.Waiting)
 	if line == p.line {
 		return
 	}

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
@@ -117,7 +116,7 @@ func shortPath(path string) string {
 }
 
 // play plays the claims and returns how each went and how much time passed on the broker's clock.
-func (s *demoStage) play(ctx context.Context, claims []script.Claim, progress func(demo.Status)) ([]report.Result, time.Duration, error) {
+func (s *demoStage) play(ctx context.Context, claims []script.Claim, progress func(demo.Status)) ([]demo.Result, time.Duration, error) {
 	conn, err := grpc.NewClient(s.broker.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, 0, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -42,7 +41,7 @@ func buildWorker(ctx context.Context) (string, error) {
 	return binary, nil
 }
 
-// workerCommand is a call of the worker for a broker without TLS, with the caller's settings.
+// workerCommand returns a call of the worker for a broker without TLS, with the caller's settings.
 func workerCommand(ctx context.Context, binary, gateway, subcommand string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, subcommand)
 	// The clock of this broker is moved on purpose, by days too.
@@ -51,7 +50,7 @@ func workerCommand(ctx context.Context, binary, gateway, subcommand string) *exe
 	return cmd
 }
 
-// callersSettings are those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as
+// callersSettings returns those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as
 // unset, as it does for the worker.
 func callersSettings() (pairs []string) {
 	for _, pair := range new(exec.Cmd).Environ() {
@@ -69,7 +68,7 @@ func callerKeepsStore() bool {
 
 const storeSetting = "RETRY_DATABASE_URL="
 
-// deployModels lets the worker put its bundled models on the broker.
+// deployModels runs `worker deploy`, which puts the bundled models on the broker.
 func deployModels(ctx context.Context, binary, gateway string) error {
 	if out, err := workerCommand(ctx, binary, gateway, "deploy").CombinedOutput(); err != nil {
 		return fmt.Errorf("deploy the models: %w: %s", err, bytes.TrimSpace(out))
@@ -78,60 +77,29 @@ func deployModels(ctx context.Context, binary, gateway string) error {
 }
 
 // runWorker starts a worker that outlives us if it is detached, and returns when it is ready. Its log is appended to
-// the file. What it has decided lies with the broker's data, and goes with it, unless the caller's settings name
-// another store: what it is known by are the broker's keys, which start again on an empty broker.
+// the file. Unless the caller's settings name another store, its decisions are kept with the broker's data and removed with
+// it: they are known by the broker's keys, which start again on an empty broker.
 func runWorker(ctx context.Context, w workerState, broker *devbroker.Broker, logPath string, detach bool) (*process.Process, error) {
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open the worker's log: %w", err)
-	}
-	defer log.Close()
 	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, broker.Address(), "run")
 	if !callerKeepsStore() {
 		cmd.Env = append(cmd.Env, storeSetting+"sqlite://"+filepath.Join(broker.State().Dir, "analyze-retry.db"))
 	}
 	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
-	cmd.Stdout, cmd.Stderr = log, log
-	running, err := process.Start(cmd, detach)
-	if err != nil {
-		return nil, fmt.Errorf("start the worker: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, workerStartTimeout)
 	defer cancel()
-	if err := awaitWorker(ctx, running, w.HTTPAddress); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w; its log is %s", err, logPath), running.Kill())
+	running, err := process.Serve(ctx, cmd, logPath, detach, func(ctx context.Context) bool { return isReady(ctx, w.HTTPAddress) })
+	if err != nil {
+		return nil, fmt.Errorf("start the worker: %w", err)
 	}
 	return running, nil
 }
 
-// awaitWorker returns when the worker says that it is ready.
-func awaitWorker(ctx context.Context, running *process.Process, address string) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if !running.Alive() {
-			return fmt.Errorf("the worker ended before it was ready: %w", running.Err())
-		}
-		if isReady(ctx, address) {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the worker is not ready: %w", ctx.Err())
-		}
-	}
-}
-
+// isReady reports whether the worker at an address says that it is ready.
 func isReady(ctx context.Context, address string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
 	if err != nil {
 		return false
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	_ = response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
@@ -127,7 +126,7 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			claim := parse(t, "CLM-1-1,"+c.row+"\n")[0]
 			got := faults(&role{claim: claim, stuck: c.stuck},
-				report.Result{Claim: claim, End: c.end, History: history.Claim{Tries: c.tries, At: c.at}})
+				Result{Claim: claim, End: c.end, History: history.Claim{Tries: c.tries, At: c.at}})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}

@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
 // faults says in what a claim did not go as the file says; nil where it did.
-func faults(r *role, result report.Result) []string {
+func faults(r *role, result Result) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if r.stuck != "" {

@@ -13,7 +13,6 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
-	"hospital.example/analyze-retry/cmd/sandbox/demo/report"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
@@ -56,7 +55,7 @@ type Play struct {
 
 // Run plays all claims to their ends and compares each with what the file says. An error means that the play itself
 // broke off.
-func (p *Play) Run(ctx context.Context, claims []script.Claim) ([]report.Result, error) {
+func (p *Play) Run(ctx context.Context, claims []script.Claim) ([]Result, error) {
 	p.ledger, p.cast, p.taken = history.NewLedger(), newCast(claims), map[int64]bool{}
 	if err := p.start(ctx); err != nil {
 		return nil, err
@@ -187,14 +186,14 @@ func (p *Play) jump(ctx context.Context) error {
 	return err
 }
 
-func (p *Play) results() []report.Result {
-	var results []report.Result
+func (p *Play) results() []Result {
+	var results []Result
 	for _, r := range p.cast.roles {
 		c := p.ledger.Claim(r.instance)
 		if c == nil {
 			c = &history.Claim{Instance: r.instance}
 		}
-		result := report.Result{Claim: r.claim, History: *c, End: c.End}
+		result := Result{Claim: r.claim, History: *c, End: c.End}
 		if c.At.Incident != nil {
 			result.End = history.LeftAsIncident
 		}

@@ -1,9 +1,11 @@
-package report
+package demo
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 )
@@ -25,7 +27,8 @@ const (
 	indent     = tryWidth + timeWidth + gap
 )
 
-// table is a table that is being written.
+// table is a table that is being written. Its lines are laid out by fmt, whose widths count runes: text/tabwriter would align
+// each claim's columns by themselves, for a heading ends a column.
 type table struct {
 	strings.Builder
 	width int
@@ -54,11 +57,10 @@ func (t *table) line(text string) {
 func (t *table) textWidth() int { return t.width - indent - classWidth - thenWidth - 2*gap }
 
 func (t *table) row(try, at, text, class, then string) {
-	t.line(fmt.Sprintf("%*s%*s  %s  %s  %s", tryWidth, try, timeWidth, at,
-		pad(text, t.textWidth()), pad(class, classWidth), then))
+	t.line(fmt.Sprintf("%*s%*s  %-*s  %-*s  %s", tryWidth, try, timeWidth, at, t.textWidth(), text, classWidth, class, then))
 }
 
-// note is a row with nothing but a text, wrapped over the width that is there.
+// note writes a text, wrapped over the width that is there.
 func (t *table) note(at, text string) {
 	for _, line := range wrap(plain(text), t.width-indent) {
 		t.line(fmt.Sprintf("%*s%*s  %s", tryWidth, "", timeWidth, at, line))
@@ -76,7 +78,7 @@ func (t *table) claim(r Result) {
 	}
 }
 
-// heading is the claim and what it shows on the left and how it ended on the right.
+// heading writes the claim and what it shows on the left and how it ended on the right.
 func (t *table) heading(r Result) {
 	mark, end := "✓", string(r.End)
 	if !r.OK() {
@@ -88,9 +90,9 @@ func (t *table) heading(r Result) {
 	right := mark + " " + end
 	name := plain(r.Claim.ID)
 	lines := wrap(plain(r.Claim.Shows), t.width-width(name)-width(right)-2*gap)
-	t.line(name + "  " + pad(lines[0], t.width-width(name)-width(right)-gap) + right)
+	t.line(fmt.Sprintf("%s  %-*s%s", name, t.width-width(name)-width(right)-gap, lines[0], right))
 	for _, line := range lines[1:] {
-		t.line(strings.Repeat(" ", width(name)+gap) + line)
+		t.line(fmt.Sprintf("%*s%s", width(name)+gap, "", line))
 	}
 }
 
@@ -121,7 +123,7 @@ func (t *table) try(number int, try history.Try) {
 // tag is an XML tag. In the table only the text between them is of interest.
 var tag = regexp.MustCompile(`<[^<>]*>`)
 
-// said is what the insurer answered.
+// said returns what the insurer answered.
 func said(try history.Try) string {
 	switch text := plain(tag.ReplaceAllString(try.Error, " ")); {
 	case try.Accepted:
@@ -133,7 +135,7 @@ func said(try history.Try) string {
 	}
 }
 
-// follows is what the worker decided.
+// follows returns what the worker decided.
 func follows(d history.Decision) string {
 	if d.BackoffMinutes > 0 {
 		return fmt.Sprintf("retry %d/%d in %d min", d.RetryCount, d.MaxRetries, d.BackoffMinutes)
@@ -154,11 +156,11 @@ func (t *table) incident(stop history.Stop) {
 
 func (t *table) people(try history.Try) {
 	for i, review := range try.Reviews {
-		told := " "
+		notified := " "
 		if i < len(try.Notified) && try.Notified[i] == review.Team {
-			told = " notified, "
+			notified = " notified, "
 		}
-		text := review.Team + told + "decides " + review.Decision
+		text := review.Team + notified + "decides " + review.Decision
 		if review.Justification != "" {
 			text += ": " + review.Justification
 		}
@@ -167,4 +169,50 @@ func (t *table) people(try history.Try) {
 	for i := len(try.Reviews); i < len(try.Notified); i++ {
 		t.note("", try.Notified[i]+" was notified")
 	}
+}
+
+// plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control characters.
+func plain(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
+}
+
+// width returns the number of columns of a text that is plain.
+func width(text string) int { return utf8.RuneCountInString(text) }
+
+// excerpt cuts a text to so many columns. What stays begins at the start if code is within reach, otherwise at code.
+func excerpt(text, code string, columns int) string {
+	all := []rune(text)
+	if len(all) <= columns {
+		return text
+	}
+	if at := strings.Index(strings.ToUpper(text), code); code != "" && at > 0 && at < len(text) {
+		if start := width(text[:at]); start+width(code) > columns-1 {
+			all = append([]rune("…"), all[start:]...)
+		}
+	}
+	if len(all) <= columns {
+		return string(all)
+	}
+	return string(all[:columns-1]) + "…"
+}
+
+// wrap breaks a text into lines of so many columns, at blanks if there are any.
+func wrap(text string, columns int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && width(line)+1+width(word) <= columns {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		runes := []rune(word)
+		for ; len(runes) > columns; runes = runes[columns:] { // a word that fits on no line
+			lines = append(lines, string(runes[:columns]))
+		}
+		line = string(runes)
+	}
+	return append(lines, line)
 }

@@ -1,4 +1,4 @@
-package report
+package demo
 
 import (
 	"bytes"
@@ -33,14 +33,14 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got); if it is meant, run go test ./cmd/sandbox/demo/report -update:\n%s", path, diff)
+		t.Errorf("%s (-want +got); if it is meant, run go test ./cmd/sandbox/demo -update:\n%s", path, diff)
 	}
 }
 
 // recorded is a run over the four claims of the recorded broker; one of them does not go as its file says.
 func recorded(t *testing.T) Run {
 	t.Helper()
-	raw, err := os.ReadFile("../history/testdata/records.jsonl")
+	raw, err := os.ReadFile("history/testdata/records.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
