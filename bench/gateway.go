@@ -26,7 +26,7 @@ const (
 // sample is what one worker did in one round.
 type sample struct {
 	// CPUPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds. WarmCPUPerJob is
-	// the same for the second half of the jobs; 0 where the system does not tell.
+	// the same for the second half of the jobs; 0 if the system does not say.
 	CPUPerJob     float64 `json:"cpuMicrosecondsPerJob"`
 	WarmCPUPerJob float64 `json:"warmCpuMicrosecondsPerJob,omitempty"`
 	// ServerCPUPerJob is the CPU time of the database server meanwhile, by the jobs; 0 where there is none.
@@ -129,7 +129,7 @@ func instanceKey(number int) int64 { return int64(number) + 1 }
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // watchHalves waits until all jobs are answered. It returns the CPU time that a job of the second half took, in
-// microseconds; 0 where the system does not tell.
+// microseconds; 0 if the system does not say.
 func watchHalves(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) (warm float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
 	defer cancel()

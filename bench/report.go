@@ -33,7 +33,7 @@ type series struct {
 	Rounds  []round  `json:"rounds,omitempty"`
 
 	contenders []contender
-	further    []row // what was measured on the same stores beside the rounds
+	further    []row // what else was measured on the same stores
 }
 
 func newSeries(where string, contenders []contender) series {
@@ -65,8 +65,8 @@ type row struct {
 	// Target and Verdict are empty where there is no target.
 	Target  string `json:"target,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
-	// Beside is what the ratio was made of, the worker's median first.
-	Beside string `json:"beside,omitempty"`
+	// Medians are what the ratio was made of, the worker's first.
+	Medians string `json:"medians,omitempty"`
 
 	format string
 }
@@ -189,7 +189,7 @@ func (s series) each(which int, figure func(sample) float64) []float64 {
 	return values
 }
 
-// known reports whether a figure of one worker is known: it is 0 where the system does not tell.
+// known reports whether a figure of one worker is known: it is 0 if the system does not say.
 func (s series) known(which int, figure func(sample) float64) bool {
 	return figure(s.Rounds[0][which]) > 0
 }
@@ -203,7 +203,7 @@ func (s series) ratio(which int, name, format string, figure func(sample) float6
 		ratios[i] = ours[i] / theirs[i]
 	}
 	r := newRow(c.name+": "+name, "%.2f", ratios)
-	r.Beside = fmt.Sprintf(format+" beside "+format, newRow("", "", ours).Median, newRow("", "", theirs).Median)
+	r.Medians = fmt.Sprintf(format+" to "+format, newRow("", "", ours).Median, newRow("", "", theirs).Median)
 	return r
 }
 
@@ -216,7 +216,7 @@ func (r *report) writeTable(out io.Writer) error {
 		fmt.Fprintln(table, "  \tmedian\trange\ttarget\t\t")
 		for _, row := range s.Rows {
 			fmt.Fprintf(table, "  %s\t"+row.format+"\t"+row.format+" .. "+row.format+"\t%s\t%s\t%s\n",
-				row.Name, row.Median, row.Min, row.Max, row.Target, row.Verdict, row.Beside)
+				row.Name, row.Median, row.Min, row.Max, row.Target, row.Verdict, row.Medians)
 		}
 		if err := table.Flush(); err != nil {
 			return err

@@ -6,7 +6,7 @@ import _ "embed" // for the two models
 
 // Model is one BPMN file as it is deployed.
 type Model struct {
-	// Name is the file's name without a folder. Its ending tells the broker what it is.
+	// Name is the file's name without a folder. The broker recognizes the kind by its ending.
 	Name string
 	// Content is the file, byte for byte.
 	Content []byte

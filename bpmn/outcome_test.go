@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// recorders returns the tasks that tell the worker how a claim ended, by what they say.
+// recorders returns the tasks that report to the worker how a claim ended, by what they say.
 func recorders(t *testing.T, path string) map[string][]element {
 	t.Helper()
 	found := map[string][]element{}

@@ -72,7 +72,7 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 	line := newProgress(progress)
 	s := &demoStage{keep: o.keep, say: line.say}
 	run, err := perform(ctx, o, claims, s, line)
-	// Nothing is left behind by the time something is printed: whoever reads may stop reading (`| head`).
+	// Everything is stopped before something is printed: the reader may stop reading (`| head`).
 	farewell, strikeErr := s.strike(context.WithoutCancel(ctx))
 	if err = errors.Join(err, strikeErr); err == nil {
 		err = printRun(out, run, o.json)

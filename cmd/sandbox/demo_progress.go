@@ -18,7 +18,7 @@ const plainEvery = 30 * time.Minute
 // clearLine takes back the line on which the cursor is.
 const clearLine = "\r\x1b[K"
 
-// progress tells how far the demo is: on a terminal in one line that changes, elsewhere in a line now and then.
+// progress prints how far the demo is: on a terminal in one line that changes, elsewhere in a line now and then.
 type progress struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -44,7 +44,7 @@ func (p *progress) say(line string) {
 	fmt.Fprintln(p.out, line)
 }
 
-// show tells how far the play is.
+// show prints how far the play is.
 func (p *progress) show(s demo.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ func newDown() *cobra.Command {
 	}
 }
 
-// down stops the worker first, so that it can hand its jobs back.
+// down stops the worker first, so that it can release its jobs.
 func down(ctx context.Context, out io.Writer) error {
 	s, err := load()
 	if err != nil {

@@ -71,7 +71,7 @@ func TestDownAndStatusAreFineWhereNothingRuns(t *testing.T) {
 	}
 }
 
-// stand starts a process that can be told by a mark in its command line.
+// stand starts a process that can be found by a mark in its command line.
 func stand(t *testing.T, mark string) *process.Process {
 	t.Helper()
 	p, err := process.Start(exec.Command("sh", "-c", "sleep 1000; : "+mark), false)

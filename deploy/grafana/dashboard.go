@@ -38,7 +38,7 @@ type row struct {
 	panels []cog.Builder[dashboard.Panel]
 }
 
-// rows stand in the order in which somebody looks who was woken: is it working, how well, and then what it does.
+// rows stand in the order in which an operator who was woken looks: does it work, how well, and then what does it do.
 func rows() []row {
 	return []row{
 		{"State", state()},

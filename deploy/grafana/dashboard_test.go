@@ -134,7 +134,7 @@ func TestEveryPanelSaysWhatItShowsInWhichUnitAndWhatIsWrong(t *testing.T) {
 		if p.Type != "heatmap" && len(d.Thresholds.Steps) == 0 {
 			t.Errorf("%s has no thresholds", p.Title)
 		}
-		// A lamp or a number of the day tells good from bad.
+		// A lamp or a number of the day shows good and bad by its colour.
 		if p.Type == "stat" && len(d.Thresholds.Steps) < 2 {
 			t.Errorf("%s never changes its colour", p.Title)
 		}

@@ -48,7 +48,7 @@ func kpis() []cog.Builder[dashboard.Panel] {
 		return p.Height(5).Span(4).ColorMode(common.BigValueColorModeValue)
 	}
 	return []cog.Builder[dashboard.Panel]{
-		// Every replica of one store tells the same number, so it is not summed.
+		// Every replica of one store reports the same number, so it is not summed.
 		kpi(now(about{"Success after retry (target ≥ 80 %)", "Share of the retried claims that were accepted, of those that ended in the last 24 hours, whatever the time range. RN-BIL-004 asks for 85 %.", "percentunit"},
 			"max("+worker("retry_success_rate")+")", steps(bad, step{0.8, warn}, step{0.85, good}))).
 			NoValue("no claim yet").Decimals(0).Min(0).Max(1),

@@ -22,7 +22,7 @@ func decisions() []cog.Builder[dashboard.Panel] {
 			query{s.permanent(), "permanent"}).
 			Span(12).
 			Overrides(paint("unknown", "yellow", "permanent", bad)),
-		bounded(about{"Time of an analysis", "From a job in hand to its decision. It alerts where one of a hundred takes longer than 1 second.", "s"},
+		bounded(about{"Time of an analysis", "From the job's arrival to its decision. It alerts where one of a hundred takes longer than 1 second.", "s"},
 			steps(good, step{1, bad}),
 			query{quantile(0.5, "retry_analysis_duration_seconds", "$__rate_interval"), "median"},
 			query{quantile(0.9, "retry_analysis_duration_seconds", "$__rate_interval"), "p90"},
@@ -99,7 +99,7 @@ func jobs() []cog.Builder[dashboard.Panel] {
 			query{perMinute(broker("zeebe_job_events_total", types, `action="error thrown"`)), "ended with an error"},
 			query{perMinute(broker("zeebe_job_events_total", types, `action="failed"`)), "failed"},
 			query{perMinute(broker("zeebe_job_events_total", types, `action="timed out"`)), "timed out"}),
-		lines(about{"Jobs out of the ordinary", "Redelivered: a job was given its stored answer again, for example after its lock ran out. Incidents and panics of the worker beside it.", "cpm"},
+		lines(about{"Jobs out of the ordinary", "Redelivered: a job was given its stored answer again, for example after its lock ran out. Also the worker's incidents and panics.", "cpm"},
 			query{perMinute(worker("retry_redelivered_total")), "redelivered"},
 			query{perMinute(worker("retry_incidents_raised_total"), "job_type"), "incident, {{job_type}}"},
 			query{perMinute(worker("retry_panics_total")), "panics"}),
@@ -121,7 +121,7 @@ func jobs() []cog.Builder[dashboard.Panel] {
 // storage is what has to be kept and passed on.
 func storage() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
-		lines(about{"Events that wait", "Events in the outbox. Replicas of one store tell the same number.", "short"},
+		lines(about{"Events that wait", "Events in the outbox. Replicas of one store report the same number.", "short"},
 			query{"max(" + worker("retry_outbox_pending") + ")", "waiting"}),
 		bounded(about{"Age of the oldest event", "It alerts at 15 minutes. Decisions go on meanwhile.", "s"},
 			steps(good, step{900, bad}),

@@ -13,7 +13,7 @@ func state() []cog.Builder[dashboard.Panel] {
 			"sum("+worker("up")+")", steps(bad, step{1, good})),
 		light(about{"Gateway", "Whether the polls of every replica come through to the Zeebe gateway.", "short"},
 			worst("retry_gateway_up"), "up", "DOWN", ""),
-		light(about{"Broker", "Whether every partition has a healthy leader, as the gateway tells each replica.", "short"},
+		light(about{"Broker", "Whether every partition has a healthy leader, as the gateway reports to each replica.", "short"},
 			worst("retry_broker_up"), "up", "DOWN", ""),
 		light(about{"Store", "Whether the audit store takes writes of every replica. Without it nothing is decided.", "short"},
 			worst("retry_store_up"), "up", "DOWN", ""),

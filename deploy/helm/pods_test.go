@@ -127,7 +127,7 @@ func TestTheGracePeriodIsLongerThanAStopCanTake(t *testing.T) {
 			t.Errorf("with a shutdown timeout of %d s the grace period is %d s; a stop in which every step hangs takes %d s", shutdown, got, shutdown+closing)
 		}
 		if got := variables(deployment.Spec.Template.Spec)["RETRY_SHUTDOWN_TIMEOUT"].Value; got != fmt.Sprintf("%ds", shutdown) {
-			t.Errorf("the worker is told %s, want %d s", got, shutdown)
+			t.Errorf("the worker's setting is %s, want %d s", got, shutdown)
 		}
 	}
 }
@@ -171,10 +171,10 @@ func TestAStoreOfOneWorkerIsNeverOpenedByTwo(t *testing.T) {
 	if claim.Annotations["helm.sh/resource-policy"] != "keep" || !slices.Equal(claim.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}) {
 		t.Errorf("the claim is %+v", claim)
 	}
-	// A claim of somebody else's is mounted, and none is made.
+	// An existing claim is mounted, and none is made.
 	all = objects(t, values(t, "sqlite", "store: {sqlite: {existingClaim: kept}}"))
 	if i := slices.IndexFunc(all, func(o object) bool { return o.kind == "PersistentVolumeClaim" }); i >= 0 {
-		t.Errorf("%s is made beside an existing claim", all[i].name)
+		t.Errorf("%s is made although there is an existing claim", all[i].name)
 	}
 	if !strings.Contains(string(one(t, all, "Deployment").yaml), "claimName: kept") {
 		t.Error("the existing claim is not mounted")

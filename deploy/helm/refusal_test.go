@@ -29,7 +29,7 @@ func TestValuesThatCannotWorkAreRefusedWithWhatToDo(t *testing.T) {
 		"KEDA on SQLite":                    {"sqlite", "keda: {enabled: true, serverAddress: http://p}", []string{"keda.enabled with store.type=sqlite"}},
 		"a disruption budget on SQLite":     {"sqlite", "podDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with store.type=sqlite"}},
 		"migrating SQLite":                  {"sqlite", "migrate: {existingSecret: owner}", []string{"migrate.existingSecret with store.type=sqlite"}},
-		"a claim beside PostgreSQL":         {"minimal", "store: {sqlite: {existingClaim: c}}", []string{"store.sqlite.existingClaim has no effect"}},
+		"a claim with PostgreSQL":           {"minimal", "store: {sqlite: {existingClaim: c}}", []string{"store.sqlite.existingClaim has no effect"}},
 		"HPA and KEDA":                      {"minimal", "autoscaling: {enabled: true}\nkeda: {enabled: true, serverAddress: http://p}", []string{"two scalers would fight"}},
 		"HPA with least above greatest":     {"minimal", "autoscaling: {enabled: true, minReplicas: 7}", []string{"autoscaling.minReplicas is greater than autoscaling.maxReplicas"}},
 		"KEDA with least above greatest":    {"minimal", "keda: {enabled: true, serverAddress: http://p, minReplicas: 7}", []string{"keda.minReplicas is greater"}},

@@ -153,7 +153,7 @@ func TestEveryRecordingRuleIsTested(t *testing.T) {
 func TestEveryAlertSaysHowUrgentItIsWhatItMeansAndWhereItsRunbookIs(t *testing.T) {
 	for name, alert := range alerts(t) {
 		if s := alert.Labels["severity"]; s != "critical" && s != "warning" {
-			t.Errorf("%s: severity is %q, want critical (somebody is woken) or warning (a ticket)", name, s)
+			t.Errorf("%s: severity is %q, want critical (a person is woken) or warning (a ticket)", name, s)
 		}
 		for _, annotation := range []string{"summary", "description"} {
 			if alert.Annotations[annotation] == "" {

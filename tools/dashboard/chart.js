@@ -62,7 +62,7 @@ const runs = (points, gap) => {
   return all;
 };
 
-// stack puts the series on one another; each point also tells from where it rises.
+// stack puts the series on one another; each point also holds where it rises from.
 const stack = (series) => {
   const base = new Map();
   return series.map((s) => ({

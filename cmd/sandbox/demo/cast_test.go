@@ -96,16 +96,16 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 		},
 		{
 			name: "an end that was not recorded", row: `OK,,,SUBMITTED`, tries: []history.Try{{Accepted: true}}, end: history.Submitted,
-			want: []string{"after submission 1 the worker was told [], want [SUBMITTED]"},
+			want: []string{"after submission 1 the worker recorded [], want [SUBMITTED]"},
 		},
 		{
 			name: "another end that was not recorded", row: `X,,,ABANDONED`, tries: []history.Try{refused}, end: history.Abandoned,
-			want: []string{"after submission 1 the worker was told [], want [ABANDONED]"},
+			want: []string{"after submission 1 the worker recorded [], want [ABANDONED]"},
 		},
 		{
 			name: "an end that was recorded twice", row: `OK,,,SUBMITTED`, end: history.Submitted,
 			tries: []history.Try{{Accepted: true, Recorded: slices.Repeat(accepted.Recorded, 2)}},
-			want:  []string{"after submission 1 the worker was told [SUBMITTED SUBMITTED], want [SUBMITTED]"},
+			want:  []string{"after submission 1 the worker recorded [SUBMITTED SUBMITTED], want [SUBMITTED]"},
 		},
 		{
 			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Job: &history.Job{Type: "analyze-retry", Element: "Task_AnalyzeRetry"}},

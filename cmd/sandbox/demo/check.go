@@ -35,7 +35,7 @@ func faults(r *role, result Result) []string {
 	}
 	for i, try := range tries {
 		if want := toRecord(try); !slices.Equal(try.Recorded, want) {
-			fault("after submission %d the worker was told %v, want %v", i+1, try.Recorded, want)
+			fault("after submission %d the worker recorded %v, want %v", i+1, try.Recorded, want)
 		}
 	}
 	if given, used := len(r.claim.Answers), len(tries); used < given {
@@ -47,7 +47,7 @@ func faults(r *role, result Result) []string {
 	return faults
 }
 
-// toRecord is what the worker has to be told after a submission of a claim that has gone on from there.
+// toRecord returns what the worker has to record after a submission of a claim that has gone on from there.
 func toRecord(try history.Try) []history.Recorded {
 	if try.Accepted {
 		return []history.Recorded{history.RecordedSubmitted}

@@ -2,7 +2,7 @@
 // takes the parts of the insurer and of the people, and moves the broker's clock through the waits.
 //
 // What happens is seen in the broker's records only, and it is one loop: look at what is new, do what is to be done, and
-// where nothing is, jump to the next timer. So no job is ever in hand while the clock jumps, other than the worker's own.
+// where nothing is, jump to the next timer. So no job is active while the clock jumps, other than the worker's own.
 package demo
 
 import (
@@ -38,9 +38,9 @@ type Play struct {
 	// Broker keeps records; its gateway is Gateway.
 	Broker  *devbroker.Broker
 	Gateway pb.GatewayClient
-	// Check reports whether something that the play needs has broken down; it is asked again and again.
+	// Check reports whether something that the play needs has broken down; it is called again and again.
 	Check func() error
-	// Progress is told how far it is, again and again.
+	// Progress gets how far it is, again and again.
 	Progress func(Status)
 
 	ledger *history.Ledger

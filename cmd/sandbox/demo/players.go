@@ -77,7 +77,7 @@ func (p *Play) insurer(ctx context.Context, j *pb.ActivatedJob) error {
 	}
 }
 
-// notifier tells a team that a claim waits for it.
+// notifier stands in for the message to a team that a claim waits for it.
 func (p *Play) notifier(ctx context.Context, j *pb.ActivatedJob) error {
 	return p.complete(ctx, j.Key, nil)
 }

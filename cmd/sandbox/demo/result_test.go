@@ -134,7 +134,7 @@ func TestAnExcerptShowsTheCodeThatDecided(t *testing.T) {
 		{"the server said: timeout, in 30 seconds and more", "TIMEOUT", 20, "…timeout, in 30 sec…"},
 		{"abcd TIMEOUT of the server", "TIMEOUT", 12, "…TIMEOUT of…"},
 		{"abc TIMEOUT of the server", "TIMEOUT", 12, "abc TIMEOUT…"},
-		{"nothing that anybody has classified", "", 12, "nothing tha…"},
+		{"nothing that was ever classified", "", 12, "nothing tha…"},
 		{"não há código nenhum neste texto", "TIMEOUT", 12, "não há códi…"},
 	} {
 		got := excerpt(c.text, c.code, c.columns)

@@ -18,14 +18,14 @@ func monitored(t *testing.T) *Broker {
 	t.Helper()
 	var mu sync.Mutex
 	offset := int64(0)
-	tell := func(w http.ResponseWriter) {
+	answer := func(w http.ResponseWriter) {
 		fmt.Fprintf(w, `{"epochMilli":%d,"instant":"..."}`, 1_700_000_000_000+offset)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /actuator/clock", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		tell(w)
+		answer(w)
 	})
 	mux.HandleFunc("POST /actuator/clock/add", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
@@ -36,7 +36,7 @@ func monitored(t *testing.T) *Broker {
 			return
 		}
 		offset += body.OffsetMilli
-		tell(w)
+		answer(w)
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

@@ -31,10 +31,10 @@ func TestOnlyAHealthyLeaderOfOurOwnBrokerCounts(t *testing.T) {
 		health pb.Partition_PartitionBrokerHealth
 		ready  bool
 	}{
-		"a healthy leader":                {ours, pb.Partition_LEADER, pb.Partition_HEALTHY, true},
-		"a leader that is not healthy":    {ours, pb.Partition_LEADER, pb.Partition_UNHEALTHY, false},
-		"a follower":                      {ours, pb.Partition_FOLLOWER, pb.Partition_HEALTHY, false},
-		"the leader of somebody's broker": {another, pb.Partition_LEADER, pb.Partition_HEALTHY, false},
+		"a healthy leader":             {ours, pb.Partition_LEADER, pb.Partition_HEALTHY, true},
+		"a leader that is not healthy": {ours, pb.Partition_LEADER, pb.Partition_UNHEALTHY, false},
+		"a follower":                   {ours, pb.Partition_FOLLOWER, pb.Partition_HEALTHY, false},
+		"the leader of another broker": {another, pb.Partition_LEADER, pb.Partition_HEALTHY, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -64,7 +64,7 @@ func (s *Server) Kill() error {
 	}
 	children := process.Children(s.process.PID())
 	if !s.process.Alive() {
-		children = nil // the numbers may belong to somebody else by now
+		children = nil // the numbers may belong to other processes by now
 	}
 	for _, pid := range children {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {

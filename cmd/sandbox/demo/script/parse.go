@@ -115,7 +115,7 @@ func (p *parser) next() []string {
 			return nil
 		}
 		if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
-			// Where the quotes do not match, nobody can tell what is a cell and what is a line.
+			// Where the quotes do not match, there is no way to know what is a cell and what is a line.
 			p.fault(wrong.StartLine, "%v in the row that begins here, seen at line %d; what follows it was not read",
 				wrong.Err, wrong.Line)
 			return nil
