@@ -109,14 +109,3 @@ func TestTheBinaryIsStaticAndStripped(t *testing.T) {
 		}
 	}
 }
-
-func TestTheBinaryTellsItsVersion(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Logf("the binary is one for Linux; here it was built and read, not run")
-		return
-	}
-	out, err := exec.CommandContext(t.Context(), built(t).worker, "version").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), version) {
-		t.Errorf("worker version: %v\n%s", err, out)
-	}
-}
