@@ -48,7 +48,7 @@ func TestEveryWorkerOfARoundHasItsStore(t *testing.T) {
 }
 
 // A store that was filled past the worker must be one that the worker would have written, or its figures mean nothing.
-func TestAFilledStoreIsSoundAndCanBeGoneOnWith(t *testing.T) {
+func TestAFilledStoreIsSoundAndTakesMore(t *testing.T) {
 	on, program := opened(t)
 	onServer, err := on.filledPostgres(t.Context(), program)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestTheRowsOfFullStoresGrow(t *testing.T) {
 	}
 }
 
-func TestAFullStoreThatTheDiskHasNoRoomForIsRefused(t *testing.T) {
+func TestAStoreTooLargeForTheDiskIsRefused(t *testing.T) {
 	if err := checkRoom(1 << 50); err == nil {
 		t.Error("the disk has room for a quadrillion decisions")
 	}

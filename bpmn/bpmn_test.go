@@ -22,7 +22,7 @@ var decisionNames = []string{
 	"errorClassification", "originalError", "retryDecision",
 }
 
-func TestTheEmbeddedModelsAreTheFilesOfThisFolderCalledProcessFirst(t *testing.T) {
+func TestTheEmbeddedModelsAreTheFilesHere(t *testing.T) {
 	names := make([]string, 0, 2)
 	for _, m := range bpmn.Models() {
 		names = append(names, m.Name)
@@ -54,7 +54,7 @@ func TestACallerCannotChangeTheEmbeddedModels(t *testing.T) {
 	}
 }
 
-func TestEveryModelIsExecutableOnCamunda85UnderItsAgreedID(t *testing.T) {
+func TestEveryModelIsExecutableOnCamunda85(t *testing.T) {
 	for path, id := range map[string]string{
 		"submission-retry.bpmn":               "SubmissionRetryProcess",
 		"sub-06.bpmn":                         "SUB_06",
@@ -114,7 +114,7 @@ func TestEachTaskAsksForItsAgreedJobType(t *testing.T) {
 	}
 }
 
-func TestTheTimerWaitsTheDurationOfTheDecisionOrItsWholeMinutes(t *testing.T) {
+func TestTheTimerWaitsTheDurationOfTheDecision(t *testing.T) {
 	timer := read(t, "submission-retry.bpmn").byID(t, "Event_WaitBackoff")
 	durations := timer.all("timeDuration")
 	if len(durations) != 1 {
@@ -152,7 +152,7 @@ func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
 	}
 }
 
-func TestEveryCallCountsFromZeroAndItsCountReachesTheCaller(t *testing.T) {
+func TestEveryCallCountsFromZero(t *testing.T) {
 	if got := read(t, "submission-retry.bpmn").byID(t, "StartEvent_ClaimToSubmit").outputs()["retryCount"]; got != "=0" {
 		t.Errorf("the start sets retryCount to %q, want =0", got)
 	}
@@ -170,7 +170,7 @@ func TestEveryCallCountsFromZeroAndItsCountReachesTheCaller(t *testing.T) {
 	}
 }
 
-func TestEveryErrorThatLeavesTheLoopIsCaughtByItsCallersWithTheDecision(t *testing.T) {
+func TestCallersCatchEveryErrorWithTheDecision(t *testing.T) {
 	thrown := map[string]bool{retry.CodeMaxRetriesExceeded: true, retry.CodePermanentError: true}
 	loop := read(t, "submission-retry.bpmn")
 	for _, end := range loop.all("endEvent") {
@@ -208,7 +208,7 @@ func TestEveryErrorThatLeavesTheLoopIsCaughtByItsCallersWithTheDecision(t *testi
 	}
 }
 
-func TestThePersonalDecisionIsJobBasedAskedAfreshAndNeverTakenByAccident(t *testing.T) {
+func TestAPersonsDecisionIsNeverTakenByAccident(t *testing.T) {
 	root := read(t, "sub-06.bpmn")
 	if found := root.all("userTask"); len(found) != 2 {
 		t.Fatalf("%d user tasks, want two", len(found))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEachExampleHasTheJobTypeAndThePolicyOfItsSystem(t *testing.T) {
+func TestEachExampleHasItsJobTypeAndPolicy(t *testing.T) {
 	for path, want := range map[string]struct{ jobType, policy string }{
 		"../examples/submission-backoff.bpmn": {"retry-submission-backoff", ""},
 		"../examples/job-queue.bpmn":          {"analyze-retry", "job-queue"},

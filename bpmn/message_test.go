@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheMessageThatHasAClaimSentAgainIsAwaitedBesideTheWaitAndBesideEveryPerson(t *testing.T) {
+func TestTheRedriveMessageIsAwaitedDuringEveryWait(t *testing.T) {
 	for path, want := range map[string]map[string]string{
 		"submission-retry.bpmn": {"Event_RedriveClaim": ""},
 		"sub-06.bpmn": {
@@ -45,7 +45,7 @@ func TestTheMessageThatHasAClaimSentAgainIsAwaitedBesideTheWaitAndBesideEveryPer
 	}
 }
 
-func TestTheInsurerIsAskedForAClaimOnlyWhereTheProcessSaysSo(t *testing.T) {
+func TestTheStatusIsCheckedOnlyOnRequest(t *testing.T) {
 	for path, c := range map[string]struct{ not, unknown, notReceived string }{
 		"submission-retry.bpmn": {"Gateway_JoinRetry", "Gateway_JoinAnalysis", "Gateway_JoinRetry"},
 		"sub-06.bpmn":           {"Gateway_JoinRefused", "Gateway_JoinRefused", "Gateway_JoinRefused"},

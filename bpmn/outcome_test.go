@@ -28,7 +28,7 @@ func recorders(t *testing.T, path string) map[string][]element {
 	return found
 }
 
-func TestEveryEndOfAClaimIsRecordedOnTheOnlyWayToIt(t *testing.T) {
+func TestEveryEndOfAClaimIsRecorded(t *testing.T) {
 	for _, c := range []struct {
 		path, outcome, before string
 		want                  []string
@@ -59,7 +59,7 @@ func TestEveryEndOfAClaimIsRecordedOnTheOnlyWayToIt(t *testing.T) {
 	}
 }
 
-func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
+func TestNoModelRecordsAnUnknownOutcome(t *testing.T) {
 	want := map[string]string{
 		"submission-retry.bpmn":               `="REDRIVEN" ="SUBMITTED"`,
 		"sub-06.bpmn":                         `="ABANDONED" ="RESUBMITTED" ="SUBMITTED"`,
@@ -78,7 +78,7 @@ func TestNoModelRecordsAnOutcomeThatTheWorkerDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonDecidesIsRecordedWithTheReasonAndThePersonsName(t *testing.T) {
+func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 	byHand := map[string]bool{`="REDRIVEN"`: true, `="RESUBMITTED"`: true, `="ABANDONED"`: true}
 	for _, path := range []string{"submission-retry.bpmn", "sub-06.bpmn", "../examples/fast-retry.bpmn"} {
 		for outcome, tasks := range recorders(t, path) {

@@ -71,7 +71,7 @@ func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 	}
 }
 
-func TestProgressIsALineNowAndThenWhereItCannotBeUpdated(t *testing.T) {
+func TestProgressIsWholeLinesWithoutATerminal(t *testing.T) {
 	var out strings.Builder
 	p := newProgress(&out)
 	p.say("starting")

@@ -82,7 +82,7 @@ func stand(t *testing.T, mark string) *process.Process {
 	return p
 }
 
-func TestWhatIsUpIsLeftAloneByUpAndStoppedByDown(t *testing.T) {
+func TestUpLeavesAndDownStopsWhatRuns(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(devbroker.EnvCache, cache)
 	data := filepath.Join(cache, "data")

@@ -64,7 +64,7 @@ func services(t *testing.T) map[string]service {
 // ours reports whether a service runs an image that is built from the Dockerfile here.
 func ours(s service) bool { return strings.HasPrefix(s.Image, "analyze-retry") }
 
-func TestAMisspeltKeyIsRefusedAndNoVariableNeedsToBeSet(t *testing.T) {
+func TestComposeFilesAreStrictAndNeedNoVariable(t *testing.T) {
 	bare := regexp.MustCompile(`\$\{[A-Za-z0-9_]+\}|\$\{[A-Za-z0-9_]+:?\?`)
 	for _, file := range []string{"docker-compose.yml", "deploy/compose/" + overlay} {
 		text := deploytest.Read(t, file)
@@ -81,7 +81,7 @@ func TestAMisspeltKeyIsRefusedAndNoVariableNeedsToBeSet(t *testing.T) {
 	}
 }
 
-func TestNoServiceReachesOutOrHasRightsThatItDoesNotNeed(t *testing.T) {
+func TestNoServiceHasRightsItDoesNotNeed(t *testing.T) {
 	// The broker writes to more places than its data, and its image may start as root to hand them over.
 	loose := []string{"zeebe"}
 	mayAdd := map[string][]string{"key": {"CHOWN"}}

@@ -108,7 +108,7 @@ func TestTheDashboardIsFoundAgainAndAsksForItsPrometheus(t *testing.T) {
 	}
 }
 
-func TestEveryPanelSaysWhatItShowsInWhichUnitAndWhatIsWrong(t *testing.T) {
+func TestEveryPanelHasDescriptionUnitAndThresholds(t *testing.T) {
 	ids, titles := map[int]bool{}, map[string]bool{}
 	for _, p := range read(t).Panels {
 		if p.ID == 0 || ids[p.ID] {

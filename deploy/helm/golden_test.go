@@ -70,7 +70,7 @@ func TestHelmLintFindsNothing(t *testing.T) {
 	}
 }
 
-func TestTheChartInstallsOnTheKubernetesVersionsItIsCheckedAgainst(t *testing.T) {
+func TestTheChartInstallsOnTheCheckedKubernetesVersions(t *testing.T) {
 	constraint := load(t).Metadata.KubeVersion
 	for version, want := range map[string]bool{"v" + oldest: true, "v" + newest: true, "v1.27.3-eks-a5565ad": true, "v1.26.9": false} {
 		if got := chartutil.IsCompatibleRange(constraint, version); got != want {

@@ -63,7 +63,7 @@ func TestEveryVariableIsASettingOfTheWorker(t *testing.T) {
 }
 
 // The image sets RETRY_DATABASE_URL, and the worker refuses a setting that is given twice, as a value and as a file.
-func TestASettingOfTheImageIsEmptiedWhereItsFileIsNamed(t *testing.T) {
+func TestASettingOfTheImageYieldsToItsFile(t *testing.T) {
 	if !strings.Contains(deploytest.Read(t, "deploy/Dockerfile"), " RETRY_DATABASE_URL=") {
 		t.Fatal("the image does not set RETRY_DATABASE_URL any more: neither the chart's empty value nor this test is needed")
 	}
@@ -77,7 +77,7 @@ func TestASettingOfTheImageIsEmptiedWhereItsFileIsNamed(t *testing.T) {
 	}
 }
 
-func TestSecretsAreMountedForTheWorkerAloneAndStandNowhereElse(t *testing.T) {
+func TestSecretsAreMountedAndStandNowhereElse(t *testing.T) {
 	_, secret := settings(t)
 	for file, values := range valueFiles(t) {
 		all := objects(t, values)
@@ -134,7 +134,7 @@ func mountedFiles(t *testing.T, pod corev1.PodSpec) map[string]bool {
 	return files
 }
 
-func TestTheMigrationUsesTheOwnersSecretAndTheWorkersDoNot(t *testing.T) {
+func TestOnlyTheMigrationUsesTheOwnersSecret(t *testing.T) {
 	for name, pod := range pods(t, objects(t, valueFiles(t)["everything"])) {
 		owner := strings.HasPrefix(name, "Job ")
 		for _, volume := range pod.Spec.Volumes {
@@ -145,7 +145,7 @@ func TestTheMigrationUsesTheOwnersSecretAndTheWorkersDoNot(t *testing.T) {
 	}
 }
 
-func TestTheMigrationComesBeforeTheWorkersAndItsNetworkPolicyBeforeIt(t *testing.T) {
+func TestTheMigrationComesBeforeTheWorkers(t *testing.T) {
 	weights := map[string]int{}
 	for _, o := range objects(t, valueFiles(t)["everything"]) {
 		annotations := at[map[string]any](o.tree, "metadata", "annotations")

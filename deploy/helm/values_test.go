@@ -88,7 +88,7 @@ func TestTheReadmeOfTheChartExplainsEveryValue(t *testing.T) {
 	golden(t, path, before+begin+table.String()+"\n"+end+after)
 }
 
-func TestTheSchemaIsStrictAndKnowsNoValueThatTheChartHasNot(t *testing.T) {
+func TestTheSchemaIsStrictAndMatchesTheValues(t *testing.T) {
 	var schema map[string]any
 	if err := json.Unmarshal([]byte(deploytest.Read(t, "deploy/helm/analyze-retry/values.schema.json")), &schema); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func readFinalStage(t *testing.T) finalStage {
 }
 
 // There is no shell, no package manager, nothing of the broker (whose licence forbids that) and nothing of the tests.
-func TestTheImageHoldsTheWorkerItsLicencesAndAnEmptyDataFolder(t *testing.T) {
+func TestTheImageHoldsWorkerLicencesAndDataFolder(t *testing.T) {
 	want := map[string]string{"/worker": "/worker", "/licenses": "/licenses", "/data": "/data 65532:65532"}
 	if diff := cmp.Diff(want, readFinalStage(t).copies); diff != "" {
 		t.Errorf("what is copied (-want +got):\n%s", diff)

@@ -74,7 +74,7 @@ var (
 	unquotedName = regexp.MustCompile(`\b[a-z0-9]+(?:_[a-z0-9]+)+\b`)
 )
 
-func TestRunbooksAndDescriptionsNameMetricsAndLogLinesThatAreThere(t *testing.T) {
+func TestRunbooksAndDescriptionsNameWhatExists(t *testing.T) {
 	known := metrics(t)
 	var code strings.Builder
 	for _, file := range append(deploytest.Files(t, "internal/*/*.go"), deploytest.Files(t, "internal/*/*/*.go")...) {

@@ -106,7 +106,7 @@ func TestTheRulesAreValid(t *testing.T) {
 	promtool(t, append([]string{"check", "rules", "--lint-fatal"}, files(t, "*.rules.yml")...)...)
 }
 
-func TestTheAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldBe(t *testing.T) {
+func TestTheAlertsFireAndAreSilentWhenTheyShould(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "*.rules.test.yml") {
 		t.Run(file, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestEveryRecordingRuleIsTested(t *testing.T) {
 	}
 }
 
-func TestEveryAlertSaysHowUrgentItIsWhatItMeansAndWhereItsRunbookIs(t *testing.T) {
+func TestEveryAlertHasSeverityDescriptionAndRunbook(t *testing.T) {
 	for name, alert := range alerts(t) {
 		if s := alert.Labels["severity"]; s != "critical" && s != "warning" {
 			t.Errorf("%s: severity is %q, want critical (a person is woken) or warning (a ticket)", name, s)
@@ -166,7 +166,7 @@ func TestEveryAlertSaysHowUrgentItIsWhatItMeansAndWhereItsRunbookIs(t *testing.T
 	}
 }
 
-func TestEveryAlertHasARunbookAndEveryRunbookAnAlertAndAPlaceInTheIndex(t *testing.T) {
+func TestEveryAlertHasARunbookAndViceVersa(t *testing.T) {
 	index := deploytest.Read(t, runbooks+"README.md")
 	var got []string
 	for _, file := range deploytest.Files(t, runbooks+"*[a-z].md") {

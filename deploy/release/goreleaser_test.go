@@ -67,7 +67,7 @@ func goreleaser(t *testing.T) configuration {
 	return c
 }
 
-func TestTheBinaryOfAReleaseIsBuiltAsThatOfTheImage(t *testing.T) {
+func TestReleaseAndImageBuildTheSameBinary(t *testing.T) {
 	b := goreleaser(t).Builds[0]
 	if !slices.Equal(b.Goos, []string{"linux", "darwin", "windows"}) || !slices.Equal(b.Goarch, []string{"amd64", "arm64"}) ||
 		!slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) {
@@ -97,7 +97,7 @@ func TestTheBinaryOfAReleaseIsBuiltAsThatOfTheImage(t *testing.T) {
 }
 
 // The licences ask for their texts to go along; the broker's forbids that it does.
-func TestAnArchiveHoldsTheWorkerAndWhatItsLicencesAskFor(t *testing.T) {
+func TestAnArchiveHoldsWhatTheLicencesAskFor(t *testing.T) {
 	c := goreleaser(t)
 	var names []string
 	for _, f := range c.Archives[0].Files {

@@ -21,7 +21,7 @@ func parse(t *testing.T, rows string) []script.Claim {
 	return claims
 }
 
-func TestTheInsurerAnswersInTheOrderOfTheFileAndNotMoreOften(t *testing.T) {
+func TestTheInsurerAnswersAsTheFileSays(t *testing.T) {
 	c := newCast(parse(t, "CLM-1-1,\"TIMEOUT\nEMPTY\nOK\",,,SUBMITTED\nCLM-1-2,OK,,,SUBMITTED\n"))
 	for _, want := range []script.Answer{"TIMEOUT", script.Empty, script.Accepted} {
 		if got, ok := c.answer("CLM-1-1"); !ok || got != want {
@@ -39,7 +39,7 @@ func TestTheInsurerAnswersInTheOrderOfTheFileAndNotMoreOften(t *testing.T) {
 	}
 }
 
-func TestAClaimKeepsItsPartWhenAnOperatorCorrectsItsNumber(t *testing.T) {
+func TestACorrectedClaimNumberKeepsItsPart(t *testing.T) {
 	c := newCast(parse(t, "GUIA-1,\"TIMEOUT\nOK\",,operator claimId=CLM-1-1,SUBMITTED\n"))
 	first, _ := c.answer("GUIA-1")
 	second, _ := c.answer("CLM-1-1")

@@ -87,7 +87,7 @@ func TestTheTableFillsTheTerminalAndNoMore(t *testing.T) {
 	}
 }
 
-func TestTheSummaryNamesWhatDidNotGoAsTheFileSays(t *testing.T) {
+func TestTheSummaryNamesDifferencesFromTheFile(t *testing.T) {
 	run := recorded(t)
 	golden(t, "failed.golden", run.Summary())
 	run.Results[2].Faults = nil

@@ -158,7 +158,7 @@ func TestTheTextOfEveryLicenceGoesAlong(t *testing.T) {
 	}
 }
 
-func TestAModuleWithoutALicenceOrUnderAnotherOneIsRefused(t *testing.T) {
+func TestAModuleWithoutAnAllowedLicenceIsRefused(t *testing.T) {
 	const mozilla = `This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0.
 If a copy of the MPL was not distributed with this file, You can obtain one at https://mozilla.org/MPL/2.0/.`
 	for name, c := range map[string]struct{ file, content, says string }{

@@ -20,7 +20,7 @@ func starts(ctx context.Context, dir string) (attempts int, err error) {
 	return attempts, err
 }
 
-func TestAStartIsTriedAgainOnlyWhereItLostAPort(t *testing.T) {
+func TestOnlyALostPortIsTriedAgain(t *testing.T) {
 	const lost, other = `echo "Address already in use"; exit 1`, `echo "the disk is full"; exit 1`
 	for name, c := range map[string]struct {
 		log    string // of earlier starts

@@ -30,7 +30,7 @@ func fakeMaven(t *testing.T) (r release, calls string) {
 	return release{version: "1.2.3", sha256: hex.EncodeToString(sum[:])}, calls
 }
 
-func TestTheDistributionIsFetchedOnceAlsoByTwoAtATime(t *testing.T) {
+func TestTwoAtATimeFetchTheDistributionOnce(t *testing.T) {
 	r, calls := fakeMaven(t)
 	cache := filepath.Join(t.TempDir(), "cache")
 	var both sync.WaitGroup
@@ -102,7 +102,7 @@ func TestWaitingForTheCacheEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhereNothingIsThereOneLineSaysWhatIsMissingAndTheRemedy(t *testing.T) {
+func TestOneLineNamesWhatIsMissingAndTheRemedy(t *testing.T) {
 	t.Setenv(EnvCache, t.TempDir())
 	const remedy = ": install Maven (mvn) and a JDK 21+, or start a Docker engine"
 	const failing = `echo "first line"; echo "ERROR: it

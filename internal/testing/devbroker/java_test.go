@@ -16,7 +16,7 @@ openjdk version "`+version+`" 2025-04-15' >&2`)
 	return path
 }
 
-func TestJavaIsLookedForInJavaHomeThenThePathThenTheUsualPlaces(t *testing.T) {
+func TestJavaIsLookedForInOrder(t *testing.T) {
 	onlyPrograms(t, nil)
 	onPath := fakeJava(t, t.TempDir(), "21.0.1")
 	t.Setenv("PATH", filepath.Dir(onPath)+":"+os.Getenv("PATH"))

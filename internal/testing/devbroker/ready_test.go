@@ -68,7 +68,7 @@ func TestPortsAreDifferentAndFree(t *testing.T) {
 	}
 }
 
-func TestAFreeAddressIsOneForAListenerAndNotForOutgoingConnections(t *testing.T) {
+func TestAFreeAddressIsOutsideThePortsOfOutgoingConnections(t *testing.T) {
 	address, err := FreeAddress()
 	must(t, err)
 	listener, err := net.Listen("tcp", address)
@@ -80,7 +80,7 @@ func TestAFreeAddressIsOneForAListenerAndNotForOutgoingConnections(t *testing.T)
 	}
 }
 
-func TestAFixedPortThatIsTakenIsAnErrorThatNamesIt(t *testing.T) {
+func TestATakenFixedPortIsNamed(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer listener.Close()

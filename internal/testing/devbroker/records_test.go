@@ -58,7 +58,7 @@ func TestARecordIsDecodedWhole(t *testing.T) {
 	}
 }
 
-func TestALineThatIsStillBeingWrittenIsReadWhenItIsWhole(t *testing.T) {
+func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	b, add := logged(t)
 	if got := positions(t, b); got != "" {
 		t.Errorf("before there is a file: %q", got)
@@ -74,7 +74,7 @@ func TestALineThatIsStillBeingWrittenIsReadWhenItIsWhole(t *testing.T) {
 	}
 }
 
-func TestAfterARestartHalfALineIsLeftAndWhatComesAgainIsReadOnce(t *testing.T) {
+func TestRepeatedRecordsAreReadOnceAfterARestart(t *testing.T) {
 	b, add := logged(t)
 	add(line(1, "A") + line(2, "B") + line(3, "C")[:50])
 	must(t, endHalfLine(b.records.path))

@@ -21,7 +21,7 @@ func install(t *testing.T, dir string, programs ...string) string {
 	return dir
 }
 
-func TestTheServerOfThePathIsTakenAndElseTheNewest(t *testing.T) {
+func TestTheServerOfThePathIsTakenFirst(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("PATH", root)
 	patterns := []string{filepath.Join(root, "*/bin")}

@@ -76,7 +76,7 @@ func TestTheServerIsAsDurableAsInProduction(t *testing.T) {
 	}
 }
 
-func TestTheServerIsReachedOnLoopbackAndWithAPasswordOnly(t *testing.T) {
+func TestTheServerWantsLoopbackAndAPassword(t *testing.T) {
 	server := Shared(t)
 	conn := connect(t, Database(t))
 	if got := ask[string](t, conn, "SELECT current_setting('listen_addresses') || current_setting('unix_socket_directories')"); got != "127.0.0.1" {
@@ -94,7 +94,7 @@ func TestTheServerIsReachedOnLoopbackAndWithAPasswordOnly(t *testing.T) {
 	}
 }
 
-func TestACommittedRowOutlivesAKillAndAnOpenTransactionDoesNot(t *testing.T) {
+func TestOnlyCommittedRowsOutliveAKill(t *testing.T) {
 	s := start(t)
 	url, err := s.NewDatabase(t.Context())
 	if err != nil {
@@ -128,7 +128,7 @@ func TestACommittedRowOutlivesAKillAndAnOpenTransactionDoesNot(t *testing.T) {
 	}
 }
 
-func TestStopDoesNotWaitForClientsAndRestartKeepsTheData(t *testing.T) {
+func TestStopDoesNotWaitForClients(t *testing.T) {
 	s := start(t)
 	url, err := s.NewDatabase(t.Context())
 	if err != nil {

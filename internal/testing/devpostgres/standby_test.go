@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAPromotedStandbyHasWhatWasCommittedBeforeTheServerDied(t *testing.T) {
+func TestAPromotedStandbyHasEveryCommit(t *testing.T) {
 	s := start(t)
 	url, err := s.NewDatabase(t.Context())
 	if err != nil {

@@ -135,7 +135,7 @@ func TestAServer(t *testing.T) {
 	}
 }
 
-func TestAMissingRabbitMQIsReportedWithThePackageToInstall(t *testing.T) {
+func TestAMissingRabbitMQNamesThePackageToInstall(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := findRabbitMQ(t.TempDir()); !errors.Is(err, ErrNoRabbitMQ) {
 		t.Errorf("got %v", err)

@@ -77,7 +77,7 @@ func TestAClaimEndsWhereItsProcessEnds(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheCalledProcessIsNotTheEndOfTheClaim(t *testing.T) {
+func TestTheCalledProcessDoesNotEndTheClaim(t *testing.T) {
 	records := recorded(t)
 	for i, r := range records {
 		if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_COMPLETED" {
@@ -93,7 +93,7 @@ func TestTheEndOfTheCalledProcessIsNotTheEndOfTheClaim(t *testing.T) {
 	t.Fatal("nothing was completed")
 }
 
-func TestADecisionAndAReviewAreReadFromTheJobsThatBroughtThem(t *testing.T) {
+func TestDecisionAndReviewAreReadFromTheirJobs(t *testing.T) {
 	tries := replay(t, recorded(t)...).Claims()[0].Tries
 	want := []history.Try{
 		{

@@ -73,7 +73,7 @@ func TestWhatASpreadsheetMakesOfTheFileIsRead(t *testing.T) {
 	}
 }
 
-func TestAllFaultsOfAFileAreReportedAtOnceWithTheirLines(t *testing.T) {
+func TestAllFaultsAreReportedWithTheirLines(t *testing.T) {
 	_, err := script.Parse(strings.NewReader(header +
 		`CLM-1-1,,OK,OK,,SUBMITED
 CLM-1-2,,"TIMEOUT

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestAProcessDiesWithAParentThatIsKilledUnlessItIsDetached(t *testing.T) {
+func TestOnlyADetachedProcessOutlivesItsParent(t *testing.T) {
 	for mode, survives := range map[string]bool{"bound": false, "detached": true} {
 		t.Run(mode, func(t *testing.T) {
 			read, write, err := os.Pipe()

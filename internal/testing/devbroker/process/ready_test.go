@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAwaitEndsWithAProcessThatEndsWhileAnAttemptHangs(t *testing.T) {
+func TestAwaitEndsWithItsProcess(t *testing.T) {
 	s := start(t, "echo started")
 	err := s.Await(t.Context(), func(ctx context.Context) bool {
 		<-ctx.Done()
