@@ -62,23 +62,18 @@ func (e element) find(id string) *element {
 	return nil
 }
 
-// outputs returns the output mappings of an element, target to source.
-func (e element) outputs() map[string]string {
+// mapped returns the mappings of an element, target to source. Kind is input or output.
+func (e element) mapped(kind string) map[string]string {
 	mapped := map[string]string{}
-	for _, o := range e.all("output") {
-		mapped[o.attr("target")] = o.attr("source")
+	for _, m := range e.all(kind) {
+		mapped[m.attr("target")] = m.attr("source")
 	}
 	return mapped
 }
 
-// inputs returns the input mappings of an element, target to source.
-func (e element) inputs() map[string]string {
-	mapped := map[string]string{}
-	for _, i := range e.all("input") {
-		mapped[i.attr("target")] = i.attr("source")
-	}
-	return mapped
-}
+func (e element) outputs() map[string]string { return e.mapped("output") }
+
+func (e element) inputs() map[string]string { return e.mapped("input") }
 
 // flowNodes returns what a token can stand on.
 func (e element) flowNodes() []element {

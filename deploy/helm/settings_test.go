@@ -58,17 +58,7 @@ func TestEveryVariableIsASettingOfTheWorker(t *testing.T) {
 				}
 				seen[v.Name] = true
 			}
-		}
-	}
-}
-
-// The image sets RETRY_DATABASE_URL, and the worker refuses a setting that is given twice, as a value and as a file.
-func TestASettingOfTheImageYieldsToItsFile(t *testing.T) {
-	if !strings.Contains(deploytest.Read(t, "deploy/Dockerfile"), " RETRY_DATABASE_URL=") {
-		t.Fatal("the image does not set RETRY_DATABASE_URL any more: neither the chart's empty value nor this test is needed")
-	}
-	for file, values := range valueFiles(t) {
-		for name, pod := range pods(t, objects(t, values)) {
+			// The image sets RETRY_DATABASE_URL, and the worker refuses a setting that is given twice, as a value and as a file.
 			set := variables(pod.Spec)
 			if url, is := set["RETRY_DATABASE_URL"]; set["RETRY_DATABASE_URL_FILE"].Value != "" && (!is || url.Value != "") {
 				t.Errorf("%s, %s: RETRY_DATABASE_URL is not emptied", file, name)

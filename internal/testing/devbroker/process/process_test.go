@@ -3,10 +3,12 @@ package process
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -72,33 +74,28 @@ func (s shell) allGone(t *testing.T) {
 }
 
 func TestStopEndsAProcessAndItsChildren(t *testing.T) {
-	s := start(t, "sleep 1000 & echo started; wait")
-	byItself, err := s.Stop(t.Context(), 20*time.Second)
-	if err != nil || !byItself {
-		t.Fatalf("ended by itself: %v, error: %v", byItself, err)
-	}
-	if s.Alive() {
-		t.Error("it counts as alive")
-	}
-	s.allGone(t)
-}
-
-func TestStopKillsAProcessThatDoesNotListen(t *testing.T) {
-	s := start(t, `trap "" TERM; echo started; while :; do sleep 1000; done`)
-	byItself, err := s.Stop(t.Context(), 50*time.Millisecond)
-	if err != nil || byItself {
-		t.Fatalf("ended by itself: %v, error: %v", byItself, err)
-	}
-	s.allGone(t)
-}
-
-func TestStopOfAnEndedProcessDoesNothing(t *testing.T) {
-	s := start(t, "echo started")
-	if err := s.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if byItself, err := s.Stop(t.Context(), time.Second); err != nil || !byItself {
-		t.Errorf("ended by itself: %v, error: %v", byItself, err)
+	for name, c := range map[string]struct {
+		script   string
+		grace    time.Duration
+		byItself bool
+	}{
+		"it listens":        {"sleep 1000 & echo started; wait", 20 * time.Second, true},
+		"it does not":       {`trap "" TERM; echo started; while :; do sleep 1000; done`, 50 * time.Millisecond, false},
+		"it ends by itself": {"echo started", 20 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, c.script)
+			if byItself, err := s.Stop(t.Context(), c.grace); err != nil || byItself != c.byItself {
+				t.Fatalf("ended by itself: %v, error: %v", byItself, err)
+			}
+			if s.Alive() {
+				t.Error("it counts as alive")
+			}
+			s.allGone(t)
+			if byItself, err := s.Stop(t.Context(), time.Second); err != nil || !byItself {
+				t.Errorf("stopped again: ended by itself: %v, error: %v", byItself, err)
+			}
+		})
 	}
 }
 
@@ -123,9 +120,20 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestStartOfAMissingProgramFails(t *testing.T) {
-	if _, err := Start(exec.Command("/no/such/program"), false); err == nil {
-		t.Error("no error")
+func TestServeFailsWithTheEndOfTheLog(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	never := func(context.Context) bool { return false }
+	_, err := Serve(t.Context(), exec.Command("sh", "-c", "echo the disk is full; exit 3"), log, false, never)
+	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Serve(ctx, exec.Command("sleep", "1000"), log, false, never); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Serve(t.Context(), exec.Command("/no/such/program"), log, false, never); err == nil {
+		t.Error("a program that is missing is no error")
 	}
 }
 
@@ -153,5 +161,28 @@ func TestAttachFindsAProcessByItsCommandLine(t *testing.T) {
 	}
 	if Attach(0, "x").Alive() {
 		t.Error("no process at all counts as alive")
+	}
+}
+
+func TestAwaitEndsWithItsProcess(t *testing.T) {
+	s := start(t, "echo started")
+	err := s.Await(t.Context(), func(ctx context.Context) bool {
+		<-ctx.Done()
+		return false
+	})
+	if !errors.Is(err, ErrEnded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAwaitAsksUntilTheProcessIsReady(t *testing.T) {
+	s := start(t, "echo started; exec sleep 1000")
+	asked := 0
+	err := s.Await(t.Context(), func(context.Context) bool {
+		asked++
+		return asked == 3
+	})
+	if err != nil || asked != 3 {
+		t.Errorf("asked %d times, %v", asked, err)
 	}
 }
