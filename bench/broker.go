@@ -86,7 +86,7 @@ func (b broker) run(ctx context.Context, w contender, claims []claim) (s sample,
 		return sample{}, err
 	}
 	var seen []progress
-	s, err = measured(w, b.Address(), kept, pinning{}, len(claims), func(c *child) (err error) {
+	s, err = measured(w, surroundings{address: b.Address(), kept: kept}, len(claims), func(c *child) (err error) {
 		seen, err = b.watch(ctx, c, func(p progress) bool { return p.answered >= before.answered+len(claims) })
 		return err
 	})

@@ -93,7 +93,7 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 	keys := gateway.Add(gatewayJobs(kept.rows, claims)...)
 	var warm float64
 	var started time.Time
-	s, err = measured(w, address, kept, pinned, jobs, func(c *child) (err error) {
+	s, err = measured(w, surroundings{address, kept, pinned}, jobs, func(c *child) (err error) {
 		started = c.started
 		warm, err = watchHalves(ctx, gateway, c, jobs)
 		return err

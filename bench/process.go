@@ -29,12 +29,18 @@ type child struct {
 	stderr  bytes.Buffer // to be read when it has ended
 }
 
-// startChild starts a worker against a gateway, on one core where there is a pinning. Its log goes to the null device,
-// as real lines that are really written.
-func startChild(w contender, address string, kept storage, pin pinning) (*child, error) {
-	argv := append(pin.prefix(), w.command(address)...)
+// surroundings are what a worker runs in: a gateway, its store, and one core if there is a pinning.
+type surroundings struct {
+	address string
+	kept    storage
+	pinned  pinning
+}
+
+// startChild starts a worker. Its log goes to the null device, as real lines that are really written.
+func startChild(w contender, in surroundings) (*child, error) {
+	argv := append(in.pinned.prefix(), w.command(in.address)...)
 	c := &child{name: w.name, cmd: exec.Command(argv[0], argv[1:]...)}
-	c.cmd.Env = environment(append(workerSettings(address), kept.environment()...)...)
+	c.cmd.Env = environment(append(workerSettings(in.address), in.kept.environment()...)...)
 	c.cmd.Stderr = &c.stderr
 	c.started = time.Now()
 	var err error
@@ -51,9 +57,9 @@ func environment(settings ...string) []string {
 
 // measured runs a worker for as long as watch takes, and returns what it used for so many jobs. The caller has to add what
 // it saw itself.
-func measured(w contender, address string, kept storage, pin pinning, jobs int, watch func(*child) error) (sample, error) {
-	used := kept.used()
-	c, err := startChild(w, address, kept, pin)
+func measured(w contender, in surroundings, jobs int, watch func(*child) error) (sample, error) {
+	used := in.kept.used()
+	c, err := startChild(w, in)
 	if err != nil {
 		return sample{}, err
 	}
