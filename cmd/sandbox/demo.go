@@ -73,12 +73,12 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 	s := &demoStage{keep: o.keep, say: line.say}
 	run, err := perform(ctx, o, claims, s, line)
 	// Everything is stopped before something is printed: the reader may stop reading (`| head`).
-	farewell, strikeErr := s.strike(context.WithoutCancel(ctx))
-	if err = errors.Join(err, strikeErr); err == nil {
+	summary, stopErr := s.tearDown(context.WithoutCancel(ctx))
+	if err = errors.Join(err, stopErr); err == nil {
 		err = printRun(out, run, o.json)
 	}
-	if farewell != "" {
-		line.say(farewell)
+	if summary != "" {
+		line.say(summary)
 	}
 	if failed := run.Failed(); err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d claims did not go as %s says", failed, len(claims), o.claims)
@@ -86,10 +86,10 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 	return err
 }
 
-// perform sets the stage and plays the claims on it.
+// perform starts broker and worker and plays the claims.
 func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoStage, line *progress) (run demo.Run, err error) {
 	started := time.Now()
-	if err := s.raise(ctx, o.version); err != nil {
+	if err := s.setUp(ctx, o.version); err != nil {
 		return run, err
 	}
 	line.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
@@ -100,7 +100,7 @@ func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoS
 		return run, fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.logPath)
 	}
 	run.Elapsed = time.Since(started)
-	s.wellDone = true
+	s.completed = true
 	return run, nil
 }
 

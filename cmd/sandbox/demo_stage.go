@@ -20,14 +20,14 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
-// strikeTimeout bounds the time it takes to stop everything.
-const strikeTimeout = time.Minute
+// tearDownTimeout bounds the time it takes to stop everything.
+const tearDownTimeout = time.Minute
 
 // demoStage is the broker and the worker of one demo.
 type demoStage struct {
-	// keep leaves them running, if the play comes to its end (wellDone).
-	keep, wellDone bool
-	say            func(line string)
+	// keep leaves them running, if the play comes to its end (completed).
+	keep, completed bool
+	say             func(line string)
 
 	dir     string
 	broker  *devbroker.Broker
@@ -36,9 +36,9 @@ type demoStage struct {
 	logPath string
 }
 
-// raise starts a broker with data of its own, puts the models on it and starts the worker. Whatever it returns, strike
+// setUp starts a broker with data of its own, puts the models on it and starts the worker. Whatever it returns, tearDown
 // has to be called.
-func (s *demoStage) raise(ctx context.Context, version string) (err error) {
+func (s *demoStage) setUp(ctx context.Context, version string) (err error) {
 	if s.dir, err = s.makeDir(); err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (s *demoStage) check() error {
 	}
 }
 
-// strike stops what runs and removes the broker's data, or keeps both, and returns what there is to say about it.
-func (s *demoStage) strike(ctx context.Context) (farewell string, err error) {
-	if s.keep && s.wellDone {
+// tearDown stops what runs and removes the broker's data, or keeps both, and returns what there is to say about it.
+func (s *demoStage) tearDown(ctx context.Context) (summary string, err error) {
+	if s.keep && s.completed {
 		kept := sandbox{Broker: s.broker.State(), Worker: s.state}
 		if err := kept.save(); err != nil {
 			return "", errors.Join(err, s.stop(ctx))
@@ -163,7 +163,7 @@ func (s *demoStage) strike(ctx context.Context) (farewell string, err error) {
 }
 
 func (s *demoStage) stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, strikeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, tearDownTimeout)
 	defer cancel()
 	var failed error
 	if s.worker != nil {

@@ -57,7 +57,7 @@ func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 			if c.worker {
 				s.worker = stand(t, "worker")
 			}
-			got, err := s.strike(t.Context())
+			got, err := s.tearDown(t.Context())
 			if err != nil || got != c.want {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
