@@ -110,7 +110,7 @@ func (b broker) create(ctx context.Context, claims []claim) error {
 					return err
 				}
 				select {
-				case <-time.After(20 * time.Millisecond): // the broker holds off, as it should
+				case <-time.After(20 * time.Millisecond): // the broker is at its limit
 				case <-ctx.Done():
 					return ctx.Err()
 				}

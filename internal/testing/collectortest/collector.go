@@ -56,7 +56,7 @@ type Span struct {
 	Start, End time.Time
 }
 
-// Traceparent is the span as W3C writes it.
+// Traceparent returns the span as W3C writes it.
 func (s Span) Traceparent() string { return "00-" + s.Trace + "-" + s.ID + "-01" }
 
 // StartGRPC starts a collector that speaks gRPC, for the time of the test.
@@ -108,7 +108,7 @@ func (l counting) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// Hang lets it take requests without an answer, until Work.
+// Hang makes it leave requests without an answer, until Work.
 func (c *Collector) Hang() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,42 +125,42 @@ func (c *Collector) Work() {
 	c.hangs, c.refusal = nil, ""
 }
 
-// Refuse lets it answer all requests with an error of this text, until Work.
+// Refuse makes it answer all requests with an error of this text, until Work.
 func (c *Collector) Refuse(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refusal = text
 }
 
-// Connections is how often it was dialled.
+// Connections returns how often it was dialled.
 func (c *Collector) Connections() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.connections
 }
 
-// Hanging is how many requests have come to it while it hung.
+// Hanging returns how many requests have come while it hung.
 func (c *Collector) Hanging() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hanging
 }
 
-// Sent is all that it was sent, as text.
+// Sent returns all that it was sent, as text.
 func (c *Collector) Sent() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sent.String()
 }
 
-// Headers are those of all requests.
+// Headers returns those of all requests.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Spans are those that it has taken.
+// Spans returns those that it has taken.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

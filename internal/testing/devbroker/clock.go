@@ -23,7 +23,7 @@ const offsetFile = "clock-offset"
 // monitoringTimeout bounds one request to the broker's monitoring port.
 const monitoringTimeout = 10 * time.Second
 
-// Now is the time on the broker's clock.
+// Now returns the time on the broker's clock.
 func (b *Broker) Now(ctx context.Context) (time.Time, error) {
 	return b.clock(ctx, http.MethodGet, "/actuator/clock", nil)
 }
@@ -107,7 +107,7 @@ func (b *Broker) monitoring(ctx context.Context, method, path string, body []byt
 	request.Close = true
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask the broker: %w", err)
+		return nil, fmt.Errorf("call the broker: %w", err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)

@@ -1,4 +1,4 @@
-// Package oddinputs lists process variables as no sane model sends them. The handler's tests ask what it makes of each,
+// Package oddinputs lists process variables that no sound model sends. The handler's tests check how each is answered, and
 // the tests on the real broker that none of them ends in a crash, a loop or harm for other jobs.
 package oddinputs
 
@@ -10,13 +10,13 @@ import (
 
 // Input is one set of process variables.
 type Input struct {
-	// Name says what is odd about it.
+	// Name says what is unusual about it.
 	Name string
 	// Variables is the JSON text, which need not be valid JSON.
 	Variables string
 	// Faulty names the variables an incident must complain of; with none, the job is decided.
 	Faulty []string
-	// OnlyRaw marks texts that a gateway would not take for variables at all, so that only a handler can be shown them.
+	// OnlyRaw marks texts that a gateway would refuse as variables, so that only a handler can get them.
 	OnlyRaw bool
 }
 
