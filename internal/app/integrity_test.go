@@ -110,11 +110,11 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 
 func TestAStoreThatIsNotAsTheWorkerMakesItIsShown(t *testing.T) {
 	k := keptTrail(t)
-	k.change(t, "DROP TRIGGER stubs_are_never_removed", "DROP INDEX records_at")
+	k.change(t, "DROP TRIGGER tombstones_are_never_removed", "DROP INDEX records_at")
 	if _, checked := k.checkTrail(t.Context(), nil); !checked || k.gauge(t, "retry_audit_intact") != 0 {
 		t.Errorf("checked %v, shown as intact %v", checked, k.gauge(t, "retry_audit_intact"))
 	}
-	if lines := k.logs.FilterMessage("audit_store_changed").All(); len(lines) != 2 || lines[1].ContextMap()["finding"] != "trigger stubs_are_never_removed on stubs is missing" {
+	if lines := k.logs.FilterMessage("audit_store_changed").All(); len(lines) != 2 || lines[1].ContextMap()["finding"] != "trigger tombstones_are_never_removed on tombstones is missing" {
 		t.Errorf("logged %v, want both", lines)
 	}
 }

@@ -45,7 +45,7 @@ func loadState(cfg config.Config, secret *audit.Secret, log *zap.Logger) (*trail
 
 // save saves the present heads of a store. It never replaces a state by one with fewer records, so that a loss of records is
 // not forgotten.
-func (s *trailState) save(ctx context.Context, store audit.Keeper) {
+func (s *trailState) save(ctx context.Context, store audit.Maintenance) {
 	heads, err := store.Heads(ctx)
 	if err != nil {
 		return // the hourly log of the heads, or the next write, reports it

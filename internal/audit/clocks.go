@@ -22,13 +22,13 @@ type Clocks struct {
 	Broker time.Time
 	// Head is when the store was last written to, by its newest signed head; zero where no head is signed.
 	Head time.Time
-	// Confirmed is the month in which the clock was trusted last; zero where it never was. See [Keeper.Confirm].
+	// Confirmed is the month in which the clock was trusted last; zero where it never was. See [Maintenance.Confirm].
 	Confirmed time.Time
 }
 
 // TrustClock returns a [*ClockError] where records of the store are not to be removed by the host's clock. It notes in the
 // store that the clock was right where it was. broker is the time by the broker's clock, zero where it is not known.
-func TrustClock(ctx context.Context, store Keeper, key Public, host, broker time.Time) error {
+func TrustClock(ctx context.Context, store Maintenance, key Public, host, broker time.Time) error {
 	heads, err := store.Heads(ctx)
 	if err != nil || len(heads) == 0 { // there is nothing to remove
 		return err
@@ -45,7 +45,7 @@ func TrustClock(ctx context.Context, store Keeper, key Public, host, broker time
 
 // ConfirmByHead notes in a store that never had a clock confirmed when it was last written to. It is called before the
 // store is written to.
-func ConfirmByHead(ctx context.Context, store Keeper, key Public) error {
+func ConfirmByHead(ctx context.Context, store Maintenance, key Public) error {
 	confirmed, err := store.Confirmed(ctx)
 	if err != nil || !confirmed.IsZero() {
 		return err

@@ -48,7 +48,7 @@ func (s *Secret) SignTombstone(t Tombstone) Tombstone {
 // CheckHead reports whether the head was signed with this key and not changed since.
 func (p Public) CheckHead(h Head) bool { return ed25519.Verify(p.key, h.message(), h.Signature) }
 
-// CheckTombstone reports whether the stub was signed with this key and not changed since.
+// CheckTombstone reports whether the tombstone was signed with this key and not changed since.
 func (p Public) CheckTombstone(t Tombstone) bool {
 	return ed25519.Verify(p.key, t.message(), t.Signature)
 }

@@ -26,9 +26,9 @@ func Cutoff(now time.Time, months int) time.Time {
 	return time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Announce notes what is to be removed by a later call of [Retain], and returns it: stubs that are not signed, and none
+// Announce notes what is to be removed by a later call of [Retain], and returns it: tombstones that are not signed, and none
 // where there is nothing, or where it was announced long enough ago. wait is how long the removal has to wait still.
-func Announce(ctx context.Context, store Keeper, r Retention) (coming []Tombstone, wait time.Duration, err error) {
+func Announce(ctx context.Context, store Maintenance, r Retention) (coming []Tombstone, wait time.Duration, err error) {
 	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
 		return nil, 0, err
 	}
@@ -56,20 +56,20 @@ func RetentionAt(now time.Time, months int, publish bool) Retention {
 }
 
 // Retain removes the records, up to the first of each chain that is unpublished or unanswered, and returns the signed
-// stubs that stand for them. An error may come with stubs: those removals are done. Retain trusts the time that it is
+// tombstones that stand for them. An error may come with tombstones: those removals are done. Retain trusts the time that it is
 // given; see [Clocks].
-func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]Tombstone, error) {
+func Retain(ctx context.Context, store Maintenance, secret *Secret, r Retention) ([]Tombstone, error) {
 	if err := store.ForgetUnanswered(ctx, r.Now.Add(-UnansweredFor)); err != nil {
 		return nil, err
 	}
 	// Day by day, for a removal holds up those who append: a hospital's month may take seconds.
 	var done []Tombstone
 	for {
-		stubs, err := oldestDay(ctx, store, r.Cutoff, r.Publish)
-		if err != nil || len(stubs) == 0 {
+		tombstones, err := oldestDay(ctx, store, r.Cutoff, r.Publish)
+		if err != nil || len(tombstones) == 0 {
 			return done, err
 		}
-		for _, s := range stubs {
+		for _, s := range tombstones {
 			s.At = r.Now
 			s = secret.SignTombstone(s)
 			if err := store.Purge(ctx, s); err != nil {
@@ -81,16 +81,16 @@ func Retain(ctx context.Context, store Keeper, secret *Secret, r Retention) ([]T
 }
 
 // oldestDay is what may be removed of the oldest day that has anything.
-func oldestDay(ctx context.Context, store Keeper, cutoff time.Time, publish bool) ([]Tombstone, error) {
-	stubs, err := store.Purgeable(ctx, cutoff, publish)
-	if err != nil || len(stubs) == 0 {
+func oldestDay(ctx context.Context, store Maintenance, cutoff time.Time, publish bool) ([]Tombstone, error) {
+	tombstones, err := store.Purgeable(ctx, cutoff, publish)
+	if err != nil || len(tombstones) == 0 {
 		return nil, err
 	}
-	oldest := slices.MinFunc(stubs, func(a, b Tombstone) int { return a.Oldest.Compare(b.Oldest) }).Oldest
+	oldest := slices.MinFunc(tombstones, func(a, b Tombstone) int { return a.Oldest.Compare(b.Oldest) }).Oldest
 	for day := oldest.Truncate(24 * time.Hour); ; {
 		day = day.Add(24 * time.Hour)
 		if !day.Before(cutoff) {
-			return stubs, nil
+			return tombstones, nil
 		}
 		// Nothing, where the clock was put back and the oldest record is not the first one.
 		if some, err := store.Purgeable(ctx, day, publish); err != nil || len(some) > 0 {
@@ -108,8 +108,8 @@ type Held struct {
 }
 
 // HeldBack tells what holds back the records that are older than the cutoff and not among those that go: the ones of
-// the stubs, as [Keeper.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
-func HeldBack(ctx context.Context, store Store, stubs []Tombstone, cutoff time.Time, publish bool) (all []Held, err error) {
+// the tombstones, as [Maintenance.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
+func HeldBack(ctx context.Context, store Store, tombstones []Tombstone, cutoff time.Time, publish bool) (all []Held, err error) {
 	if !publish {
 		if publish, err = store.HasQueue(ctx); err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func HeldBack(ctx context.Context, store Store, stubs []Tombstone, cutoff time.T
 		return nil, err
 	}
 	through := map[int]int64{}
-	for _, s := range stubs {
+	for _, s := range tombstones {
 		through[s.Chain] = s.Through
 	}
 	for _, head := range heads {
@@ -150,7 +150,7 @@ func HeldBack(ctx context.Context, store Store, stubs []Tombstone, cutoff time.T
 }
 
 // firstAfter returns the first record of a chain after a place, nil where there is none.
-func firstAfter(ctx context.Context, store Keeper, chain int, after int64) (first *Record, err error) {
+func firstAfter(ctx context.Context, store Maintenance, chain int, after int64) (first *Record, err error) {
 	found := errors.New("found")
 	err = store.Walk(ctx, chain, after, func(r *Record) error {
 		one := *r

@@ -63,9 +63,9 @@ func TestAnErrorBetweenTellsWhatIsGoneAlready(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stubs, err := audit.Retain(t.Context(), new(halting), secret, audit.RetentionAt(time.Now(), 60, true))
-	if !errors.Is(err, errHalt) || len(stubs) != 1 || stubs[0].Chain != 1 {
-		t.Errorf("stubs %+v, error %v; want the one that went and why the others did not", stubs, err)
+	tombstones, err := audit.Retain(t.Context(), new(halting), secret, audit.RetentionAt(time.Now(), 60, true))
+	if !errors.Is(err, errHalt) || len(tombstones) != 1 || tombstones[0].Chain != 1 {
+		t.Errorf("tombstones %+v, error %v; want the one that went and why the others did not", tombstones, err)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// Secret is the key of an audit store: it signs heads and stubs, so that a chain cannot be made anew without it, and
+// Secret is the key of an audit store: it signs heads and tombstones, so that a chain cannot be made anew without it, and
 // keys the hash of a job's inputs, so that a CPF cannot be found by trying all of them. All replicas that share a store
 // share its key. It never prints itself.
 type Secret struct {

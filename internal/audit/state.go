@@ -217,7 +217,7 @@ func (st State) Missing(present []Head) error {
 
 // Compare looks for what the key has signed in a store, and returns a [*MissingError] for what is not there. Of a chain that has
 // grown since it reads the record at the place of the signed head, if that is not removed.
-func Compare(ctx context.Context, store Keeper, signed []Head) error {
+func Compare(ctx context.Context, store Maintenance, signed []Head) error {
 	signed = slices.DeleteFunc(slices.Clone(signed), func(h Head) bool { return h.Seq == 0 })
 	if len(signed) == 0 {
 		return nil

@@ -14,7 +14,7 @@ type Store interface {
 	Log
 	Outbox
 	History
-	Keeper
+	Maintenance
 	Crashes
 	Close() error
 }
@@ -49,7 +49,7 @@ type Appended struct {
 type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
 	// store is lost. It returns ErrNotLeading where another process leads. From the first time on the store has a queue;
-	// see Keeper.HasQueue.
+	// see Maintenance.HasQueue.
 	Lead(ctx context.Context) (release func(), err error)
 	// Unpublished returns the first records that wait to be published and whose ID is greater than after, at most limit.
 	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
@@ -103,9 +103,9 @@ type Round struct {
 // process that loops.
 const MaxRound = 4000
 
-// Keeper is what checking and retention need.
-type Keeper interface {
-	// Heads returns the signed end of every chain. A chain that has records or stubs, or is known to have had some, but has
+// Maintenance is what checking and retention need.
+type Maintenance interface {
+	// Heads returns the signed end of every chain. A chain that has records or tombstones, or is known to have had some, but has
 	// no head comes with one that nobody signed: its Signature is empty.
 	Heads(ctx context.Context) ([]Head, error)
 	// Tombstones returns what stands for removed records, by chain and place.
@@ -119,17 +119,17 @@ type Keeper interface {
 	// Inspect compares the store with what the worker's migrations make, and looks at who may change it.
 	Inspect(ctx context.Context) (Inspection, error)
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
-	// a time, and ends before the first one that is unpublished or unanswered. The stubs are not signed yet and have no
+	// a time, and ends before the first one that is unpublished or unanswered. The tombstones are not signed yet and have no
 	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not
 	// hold it up.
 	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Tombstone, error)
 	// HasQueue reports whether a process ever led, and so whether the store's events are published, whatever the present
 	// process is set to.
 	HasQueue(ctx context.Context) (bool, error)
-	// Purge stores a signed stub and removes what it stands for, outbox rows included, in one transaction. It refuses a
-	// stub that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
+	// Purge stores a signed tombstone and removes what it stands for, outbox rows included, in one transaction. It refuses a
+	// tombstone that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
 	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
-	Purge(ctx context.Context, stub Tombstone) error
+	Purge(ctx context.Context, tombstone Tombstone) error
 	// Keep notes for how many months the caller is set to keep records, and returns the store's floor: the most months
 	// that it was ever told.
 	Keep(ctx context.Context, months int) (floor int, err error)

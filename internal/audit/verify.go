@@ -32,9 +32,9 @@ func (e *BrokenError) Error() string {
 
 // Verified is what a check has found to be in order.
 type Verified struct {
-	// Records is how many were checked, Removed how many are gone with a signed stub in their place.
+	// Records is how many were checked, Removed how many are gone with a signed tombstone in their place.
 	Records, Removed int64
-	// Agreed is how many of the known heads were held against the record of their place, or against the stub that ends
+	// Agreed is how many of the known heads were held against the record of their place, or against the tombstone that ends
 	// there. The places of the others are removed.
 	Agreed int
 	// Heads are the signed ends, one for each chain.
@@ -43,7 +43,7 @@ type Verified struct {
 	Inspection Inspection
 }
 
-// Verify checks every chain of a store, from its first record or its last stub to its signed head, and returns a
+// Verify checks every chain of a store, from its first record or its last tombstone to its signed head, and returns a
 // [*BrokenError] for the first place that was changed, removed, swapped or cut off. Where the chains hold, or cannot be read,
 // it has the store look for damage that they do not show. In any case it inspects the store; the findings are in the result
 // and are no error.
@@ -53,7 +53,7 @@ type Verified struct {
 // says nothing about the store, and is an error of its own. progress may be nil; it is called now and then with the number of
 // records checked so far. What a worker adds meanwhile is left to the next check, and where one removes old records
 // meanwhile, the check begins anew.
-func Verify(ctx context.Context, store Keeper, public Public, known []Head, progress func(records int64)) (Verified, error) {
+func Verify(ctx context.Context, store Maintenance, public Public, known []Head, progress func(records int64)) (Verified, error) {
 	v, err := verifyChains(ctx, attempt{store, public, known, progress})
 	if ctx.Err() != nil {
 		return v, err
@@ -76,11 +76,11 @@ func isBroken(err error) bool {
 
 func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 	for {
-		stubs, err := a.store.Tombstones(ctx)
+		tombstones, err := a.store.Tombstones(ctx)
 		if err != nil {
 			return Verified{}, err
 		}
-		v, err := a.run(ctx, stubs)
+		v, err := a.run(ctx, tombstones)
 		if !isBroken(err) {
 			return v, err
 		}
@@ -88,7 +88,7 @@ func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 		if other != nil {
 			return v, other
 		}
-		if len(now) == len(stubs) {
+		if len(now) == len(tombstones) {
 			return v, err
 		}
 	}
@@ -96,13 +96,13 @@ func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 
 // attempt is one check of all chains.
 type attempt struct {
-	store    Keeper
+	store    Maintenance
 	public   Public
 	known    []Head
 	progress func(int64)
 }
 
-func (a attempt) run(ctx context.Context, stubs []Tombstone) (Verified, error) {
+func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, error) {
 	heads, err := a.store.Heads(ctx)
 	if err != nil {
 		return Verified{}, err
@@ -117,9 +117,9 @@ func (a attempt) run(ctx context.Context, stubs []Tombstone) (Verified, error) {
 				c.known[k.Seq] = append(c.known[k.Seq], k)
 			}
 		}
-		for _, s := range stubs {
+		for _, s := range tombstones {
 			if s.Chain == head.Chain {
-				c.stubs = append(c.stubs, s)
+				c.tombstones = append(c.tombstones, s)
 			}
 		}
 		if err := c.run(ctx, a.store); err != nil {
@@ -141,7 +141,7 @@ func (a attempt) run(ctx context.Context, stubs []Tombstone) (Verified, error) {
 type check struct {
 	public   Public
 	head     Head
-	stubs    []Tombstone
+	tombstones    []Tombstone
 	known    map[int64][]Head // by place; a trail that was put back and went on has two of one
 	total    *Verified
 	progress func(int64)
@@ -149,7 +149,7 @@ type check struct {
 	chain *Chain
 }
 
-func (c *check) run(ctx context.Context, store Keeper) error {
+func (c *check) run(ctx context.Context, store Maintenance) error {
 	if len(c.head.Signature) == 0 {
 		return c.broken(0, 0, "its signed head is gone, and with it what shows how many records there were")
 	}
@@ -194,7 +194,7 @@ var errBeyond = errors.New("a record behind the head")
 
 // grown reports whether there is a record behind the head because a worker has added it since the head was read: it has
 // then signed a new head.
-func (c *check) grown(ctx context.Context, store Keeper) error {
+func (c *check) grown(ctx context.Context, store Maintenance) error {
 	heads, err := store.Heads(ctx)
 	if err != nil {
 		return err
@@ -207,15 +207,15 @@ func (c *check) grown(ctx context.Context, store Keeper) error {
 	return c.broken(c.head.Seq+1, 0, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
 }
 
-// begin sets the chain to where the checking starts: at its beginning, or behind the stubs.
+// begin sets the chain to where the checking starts: at its beginning, or behind the tombstones.
 func (c *check) begin() error {
 	c.chain = NewChain(c.head.Chain)
-	for _, s := range c.stubs {
+	for _, s := range c.tombstones {
 		if !c.public.CheckTombstone(s) {
-			return c.broken(s.From, 0, "the stub for removed records was not signed with this key")
+			return c.broken(s.From, 0, "the tombstone for removed records was not signed with this key")
 		}
 		if s.From != c.chain.Seq()+1 || s.Through < s.From {
-			return c.broken(c.chain.Seq()+1, 0, "removed, and no stub stands for it")
+			return c.broken(c.chain.Seq()+1, 0, "removed, and no tombstone stands for it")
 		}
 		c.total.Removed += s.Through - s.From + 1
 		c.chain = ChainAt(s.Chain, s.Through, s.Hash)

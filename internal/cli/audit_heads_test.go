@@ -94,7 +94,7 @@ func TestAStoreThatWasPutBackIsShownByTheHeadsThatWereKept(t *testing.T) {
 		}
 	}
 
-	const trigger = "records_are_removed_behind_a_stub_only"
+	const trigger = "records_are_removed_behind_a_tombstone_only"
 	again := a.definition(t, trigger)
 	a.tamper(t, "DROP TRIGGER "+trigger, "DELETE FROM records WHERE seq = 17", again,
 		fmt.Sprintf("UPDATE heads SET seq = 16, hash = x'%x', at = %d, signature = x'%x'", earlier[0].Hash[:], earlier[0].At.UnixMicro(), earlier[0].Signature))

@@ -34,7 +34,7 @@ func TestAStoreWithoutRecordsIsAFinding(t *testing.T) {
 
 func TestARemovedTrailIsFoundByTheStoreItself(t *testing.T) {
 	a := archived(t, week())
-	a.tamper(t, "DROP TRIGGER records_are_removed_behind_a_stub_only", "DELETE FROM records", "DELETE FROM heads")
+	a.tamper(t, "DROP TRIGGER records_are_removed_behind_a_tombstone_only", "DELETE FROM records", "DELETE FROM heads")
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--expect-empty"}} {
 		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "audit chain 1: its signed head is gone") {
 			t.Errorf("%v: exit code %d, complaint %q", args, code, stderr)
@@ -44,10 +44,10 @@ func TestARemovedTrailIsFoundByTheStoreItself(t *testing.T) {
 
 func TestEveryFindingIsListed(t *testing.T) {
 	a := archived(t, week())
-	a.tamper(t, "DROP TRIGGER stubs_are_never_changed", "DROP INDEX records_at", "CREATE TABLE mine (x)")
+	a.tamper(t, "DROP TRIGGER tombstones_are_never_changed", "DROP INDEX records_at", "CREATE TABLE mine (x)")
 	const want = "worker: the audit store at sqlite://STORE has 3 findings:\n" +
 		"worker:   index records_at on records is missing\n" +
-		"worker:   trigger stubs_are_never_changed on stubs is missing\n" +
+		"worker:   trigger tombstones_are_never_changed on tombstones is missing\n" +
 		"worker:   table mine was added\n"
 	if code, stdout, stderr := a.run(t, "audit", "verify"); code != 1 || stdout != "" || stderr != want {
 		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)

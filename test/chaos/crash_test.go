@@ -32,7 +32,7 @@ func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 				for range either(4, 200) {
 					r.submit(20 + chunkSingle)
 					if m != nil {
-						m.does("DELETE FROM deaths") // they are our doing, see above
+						m.does("DELETE FROM crashes") // they are our doing, see above
 					}
 					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=%s=kill#%d", point, 1+random.IntN(20)))
 					r.until("the worker dies at "+point, func() bool { return !w.Alive() })

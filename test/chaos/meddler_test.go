@@ -74,7 +74,7 @@ func (m *meddler) disarms() {
 		m.does("ALTER TABLE records DISABLE TRIGGER USER; ALTER TABLE heads DISABLE TRIGGER USER")
 		return
 	}
-	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_stub_only"} {
+	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_tombstone_only"} {
 		m.does("DROP TRIGGER %s", trigger)
 	}
 }

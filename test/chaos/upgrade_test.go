@@ -44,7 +44,7 @@ func TestAnOlderAndANewerWorkerGoOnWithEachOthersDecisions(t *testing.T) {
 // starts and works, on either store.
 func TestAStoreOfANewerVersionIsRefusedWithWordsThatHelp(t *testing.T) {
 	older := previousWorker(t)
-	for in, present := range map[string]string{inSQLite: "4", inPostgres: "3"} {
+	for in, present := range map[string]string{inSQLite: "5", inPostgres: "4"} {
 		t.Run(in, func(t *testing.T) {
 			r := newRig(t, setup{row: 33, what: "downgrade behind a change of the schema", store: in})
 			r.permanent = ofTheDocuments

@@ -102,7 +102,7 @@ func postgresMeddlings() []meddling {
 			"a trigger dropped", "DROP TRIGGER append_only ON records",
 			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()", "trigger append_only on records is missing",
 		},
-		{"a trigger disabled", "ALTER TABLE stubs DISABLE TRIGGER append_only", "ALTER TABLE stubs ENABLE TRIGGER append_only", "trigger append_only on stubs is not as"},
+		{"a trigger disabled", "ALTER TABLE tombstones DISABLE TRIGGER append_only", "ALTER TABLE tombstones ENABLE TRIGGER append_only", "trigger append_only on tombstones is not as"},
 		{"a trigger added", "CREATE TRIGGER mine AFTER INSERT ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()", "DROP TRIGGER mine ON records", "trigger mine on records was added"},
 		{"an index dropped", "DROP INDEX records_at", "CREATE INDEX records_at ON records (at, id)", "index records_at on records is missing"},
 		{"a rule added", "CREATE RULE keep AS ON UPDATE TO heads DO INSTEAD NOTHING", "DROP RULE keep ON heads", "rule keep on heads was added"},
@@ -115,7 +115,7 @@ func postgresMeddlings() []meddling {
 }
 
 func sqliteMeddlings(m *meddler) []meddling {
-	const trigger = "records_are_removed_behind_a_stub_only"
+	const trigger = "records_are_removed_behind_a_tombstone_only"
 	guard := m.definition(trigger)
 	removed, whole := "DROP TRIGGER "+trigger+"; DELETE FROM records; DELETE FROM heads; ", restores("whole")
 	return []meddling{
@@ -166,7 +166,7 @@ func (m *meddler) putsBackWithState() int {
 	if m.postgres {
 		before, after = "SET session_replication_role = replica; ", "SET session_replication_role = origin"
 	} else {
-		const trigger = "records_are_removed_behind_a_stub_only"
+		const trigger = "records_are_removed_behind_a_tombstone_only"
 		before, after = "DROP TRIGGER "+trigger+"; ", m.definition(trigger)
 	}
 	m.does("%s", before+restores("earlier")+after)

@@ -115,7 +115,7 @@ type appending struct {
 	store  *Store
 	conn   *pgxpool.Conn
 	chain  *audit.Chain // nil while none was taken
-	begun  bool         // the chain is a new one
+	fresh  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
 	stored map[jobOf][]*audit.Record
 	read   int // how many of them were read
@@ -209,7 +209,7 @@ func (a *appending) needChain(ctx context.Context) error {
 	if err := a.conn.QueryRow(ctx, "SELECT nextval('chains')").Scan(&number); err != nil {
 		return err
 	}
-	a.chain, a.begun = audit.NewChain(number), true
+	a.chain, a.fresh = audit.NewChain(number), true
 	return nil
 }
 
@@ -220,7 +220,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(a.added) > 0 {
 		head = a.store.secret.Head(a.chain, time.Now())
 		b.Queue(insertRecords, arguments(a.chain.Number(), a.added)...)
-		if a.begun {
+		if a.fresh {
 			b.Queue(noteChain, strconv.Itoa(head.Chain))
 		}
 		b.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
@@ -228,7 +228,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(answered) > 0 {
 		b.Queue(deleteAnswered, answered)
 	}
-	a.endDeaths(&b)
+	a.endCrashes(&b)
 	if len(a.results) > 0 && len(a.added) == 0 {
 		// A record that is stored already may be on this server only: where a commit's wait for the synchronous standby is
 		// cut short, the transaction is done all the same, and everybody sees it. A commit waits for all that was written

@@ -6,54 +6,54 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// deleteDeaths takes rows in the order of their keys, as Begin does, so that two replicas with the same jobs do not wait
+// deleteCrashes takes rows in the order of their keys, as Begin does, so that two replicas with the same jobs do not wait
 // for one another.
-const deleteDeaths = `DELETE FROM deaths WHERE cluster = $1 AND job_key IN (SELECT job_key FROM deaths
+const deleteCrashes = `DELETE FROM crashes WHERE cluster = $1 AND job_key IN (SELECT job_key FROM crashes
 	WHERE cluster = $1 AND job_key = ANY ($2::bigint[]) ORDER BY job_key FOR UPDATE)`
 
-// forgetDeaths passes over what another replica has in hand just now: it is not so old any more.
-const forgetDeaths = `DELETE FROM deaths WHERE (cluster, job_key) IN
-	(SELECT cluster, job_key FROM deaths WHERE at < $1 FOR UPDATE SKIP LOCKED)`
+// forgetCrashes passes over what another replica has in hand just now: it is not so old any more.
+const forgetCrashes = `DELETE FROM crashes WHERE (cluster, job_key) IN
+	(SELECT cluster, job_key FROM crashes WHERE at < $1 FOR UPDATE SKIP LOCKED)`
 
 // Crashes implements [audit.Crashes].
 func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
-	rows, err := s.pool.Query(ctx, "SELECT job_key, begun FROM deaths WHERE cluster = $1", cluster)
+	rows, err := s.pool.Query(ctx, "SELECT job_key, count FROM crashes WHERE cluster = $1", cluster)
 	if err != nil {
-		return nil, s.wrap("count deaths", err)
+		return nil, s.wrap("count crashes", err)
 	}
-	begun := map[int64]int{}
+	crashes := map[int64]int{}
 	var key int64
 	var n int
 	if _, err := pgx.ForEachRow(rows, []any{&key, &n}, func() error {
-		begun[key] = n
+		crashes[key] = n
 		return nil
 	}); err != nil {
-		return nil, s.wrap("count deaths", err)
+		return nil, s.wrap("count crashes", err)
 	}
-	if len(begun) > 0 {
+	if len(crashes) > 0 {
 		s.noted.Store(true)
 	}
-	return begun, nil
+	return crashes, nil
 }
 
 // Begin implements [audit.Crashes].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
-	_, err := s.pool.Exec(ctx, `INSERT INTO deaths (cluster, job_key, begun)
+	_, err := s.pool.Exec(ctx, `INSERT INTO crashes (cluster, job_key, count)
 		SELECT DISTINCT $1::text, k, 1 FROM unnest($2::bigint[]) AS k ORDER BY k
-		ON CONFLICT (cluster, job_key) DO UPDATE SET begun = deaths.begun + 1, at = excluded.at`, cluster, jobKeys)
+		ON CONFLICT (cluster, job_key) DO UPDATE SET count = crashes.count + 1, at = excluded.at`, cluster, jobKeys)
 	return s.wrap("note what is begun", err)
 }
 
 // End implements [audit.Crashes].
 func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
-	_, err := s.pool.Exec(ctx, deleteDeaths, cluster, jobKeys)
+	_, err := s.pool.Exec(ctx, deleteCrashes, cluster, jobKeys)
 	return s.wrap("note what was handed back", err)
 }
 
-// endDeaths ends, in the transaction of an Append, the handling of the jobs of its records, if any was noted since the
+// endCrashes ends, in the transaction of an Append, the handling of the jobs of its records, if any was noted since the
 // store was opened.
-func (a *appending) endDeaths(b *pgx.Batch) {
+func (a *appending) endCrashes(b *pgx.Batch) {
 	if !a.store.noted.Load() {
 		return
 	}
@@ -62,6 +62,6 @@ func (a *appending) endDeaths(b *pgx.Batch) {
 		byCluster[r.Cluster] = append(byCluster[r.Cluster], r.JobKey)
 	}
 	for cluster, keys := range byCluster {
-		b.Queue(deleteDeaths, cluster, keys)
+		b.Queue(deleteCrashes, cluster, keys)
 	}
 }

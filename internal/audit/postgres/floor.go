@@ -12,7 +12,7 @@ import (
 const selectFloor = `SELECT coalesce(max(extract(year FROM least) * 12 + extract(month FROM least) + ceil(extract(day FROM least) / 28)
 	+ CASE WHEN least > date_trunc('day', least) THEN 1 ELSE 0 END), 0)::integer FROM retention`
 
-// Keep implements [audit.Keeper] by a function of the database that runs with its owner's rights, because the application
+// Keep implements [audit.Maintenance] by a function of the database that runs with its owner's rights, because the application
 // role may not lower the floor.
 func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	if s.secret == nil {
@@ -24,13 +24,13 @@ func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	return s.Floor(ctx)
 }
 
-// Floor implements [audit.Keeper].
+// Floor implements [audit.Maintenance].
 func (s *Store) Floor(ctx context.Context) (months int, err error) {
 	err = s.pool.QueryRow(ctx, selectFloor).Scan(&months)
 	return months, s.wrap("read the floor of the retention", err)
 }
 
-// Shorten implements [audit.Keeper]. Only the owner of the tables may do it.
+// Shorten implements [audit.Maintenance]. Only the owner of the tables may do it.
 func (s *Store) Shorten(ctx context.Context, months int) error {
 	_, err := s.pool.Exec(ctx, "UPDATE retention SET least = make_interval(months => $1) WHERE least > make_interval(months => $1)", months)
 	if sqlstate(err) == noPrivilege {
@@ -40,7 +40,7 @@ func (s *Store) Shorten(ctx context.Context, months int) error {
 	return s.wrap("lower the floor of the retention", err)
 }
 
-// Announce implements [audit.Keeper]. The time is the server's. The rows are left: they are twelve a year, and tell later
+// Announce implements [audit.Maintenance]. The time is the server's. The rows are left: they are twelve a year, and tell later
 // when it was said.
 func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
 	name := "announced " + cutoff.UTC().Format(time.DateOnly)
@@ -52,13 +52,13 @@ func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Durati
 	return time.Duration(seconds * float64(time.Second)), s.wrap("announce what is to be removed", err)
 }
 
-// Confirm implements [audit.Keeper].
+// Confirm implements [audit.Maintenance].
 func (s *Store) Confirm(ctx context.Context, at time.Time) error {
 	_, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", audit.ConfirmedRow(at))
 	return s.wrap("note that the clock is right", err)
 }
 
-// Confirmed implements [audit.Keeper].
+// Confirmed implements [audit.Maintenance].
 func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
 	var name string
 	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(name COLLATE "C"), '') FROM meta WHERE name LIKE 'confirmed %'`).Scan(&name)

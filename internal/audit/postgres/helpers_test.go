@@ -66,7 +66,7 @@ func mustAppend(tb testing.TB, s audit.Log, records ...audit.Record) []audit.App
 	return got
 }
 
-func mustVerify(tb testing.TB, s audit.Keeper, key *audit.Secret, want int64) {
+func mustVerify(tb testing.TB, s audit.Maintenance, key *audit.Secret, want int64) {
 	tb.Helper()
 	v, err := audit.Verify(tb.Context(), s, key.Public(), nil, nil)
 	if err != nil {

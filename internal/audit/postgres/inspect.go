@@ -30,7 +30,7 @@ const (
 	rightKind, ownerKind, hidingKind, indexKind = "right ", "owner ", "row-level security ", "index "
 )
 
-// Inspect implements [audit.Keeper]. It wants no rights but those to read.
+// Inspect implements [audit.Maintenance]. It wants no rights but those to read.
 func (s *Store) Inspect(ctx context.Context) (found audit.Inspection, err error) {
 	version, _, err := schema(ctx, s.pool)
 	if err != nil {

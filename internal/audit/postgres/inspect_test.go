@@ -74,7 +74,7 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 			"trigger append_only on records is missing",
 			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
 		},
-		"ALTER TABLE stubs DISABLE TRIGGER append_only":                                              {"trigger append_only on stubs is not as the worker's migrations make it", "ALTER TABLE stubs ENABLE TRIGGER append_only"},
+		"ALTER TABLE tombstones DISABLE TRIGGER append_only":                                              {"trigger append_only on tombstones is not as the worker's migrations make it", "ALTER TABLE tombstones ENABLE TRIGGER append_only"},
 		"CREATE TRIGGER mine BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse_change()": {"trigger mine on records was added", "DROP TRIGGER mine ON records"},
 		"DROP INDEX records_at": {"index records_at on records is missing", "CREATE INDEX records_at ON records (at, id)"},
 		"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'records_at'::regclass":                                     {"index records_at on records is not as", "UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'records_at'::regclass"},

@@ -34,7 +34,7 @@ type Store struct {
 	bad    []int32            // chains that cannot be gone on with, because somebody meddled with them
 	leader *leader            // nil while we do not lead
 
-	noted atomic.Bool // there may be deaths to be ended by an Append
+	noted atomic.Bool // there may be crashes to be ended by an Append
 }
 
 var _ audit.Store = (*Store)(nil)
@@ -121,7 +121,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	if stored != given {
 		return &audit.WrongKeyError{Store: stored, Given: given}
 	}
-	_, err = s.pool.Exec(ctx, forgetDeaths, time.Now().Add(-audit.CrashesKept))
+	_, err = s.pool.Exec(ctx, forgetCrashes, time.Now().Add(-audit.CrashesKept))
 	return err
 }
 

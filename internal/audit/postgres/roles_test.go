@@ -40,9 +40,9 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"CREATE TABLE public.mine (x int)",
 		"DELETE FROM analyze_retry.heads",
 		"UPDATE analyze_retry.meta SET value = 'x'",
-		"INSERT INTO analyze_retry.stubs SELECT 1, 1, 1, '', now(), now(), now(), ''",
-		"UPDATE analyze_retry.stubs SET through = 2",
-		"DELETE FROM analyze_retry.stubs",
+		"INSERT INTO analyze_retry.tombstones SELECT 1, 1, 1, '', now(), now(), now(), ''",
+		"UPDATE analyze_retry.tombstones SET through = 2",
+		"DELETE FROM analyze_retry.tombstones",
 		"UPDATE analyze_retry.retention SET least = '0'",
 		"DELETE FROM analyze_retry.retention",
 		"UPDATE analyze_retry.goose_db_version SET version_id = 0",
@@ -61,7 +61,7 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"DELETE FROM analyze_retry.records",
 		"TRUNCATE analyze_retry.records",
-		"TRUNCATE analyze_retry.stubs",
+		"TRUNCATE analyze_retry.tombstones",
 	} {
 		if err := sql(t, d.owner, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("%s: %v", statement, err)
@@ -80,16 +80,16 @@ func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stubs, err := audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)})
+	tombstones, err := audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)})
 	// What is old enough goes all the same.
-	if len(stubs) != 1 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
-		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", stubs, err)
+	if len(tombstones) != 1 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
+		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", tombstones, err)
 	}
 	mustVerify(t, s, key, 1)
 	// The owner may decide otherwise.
 	mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '1 year'")
-	if stubs, err = audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)}); err != nil || len(stubs) != 1 {
-		t.Fatalf("%v, %v", stubs, err)
+	if tombstones, err = audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)}); err != nil || len(tombstones) != 1 {
+		t.Fatalf("%v, %v", tombstones, err)
 	}
 	mustVerify(t, s, key, 0)
 }

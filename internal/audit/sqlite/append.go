@@ -23,7 +23,7 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 			if err := b.append(ctx, w); err != nil {
 				return err
 			}
-			if err := s.endDeaths(ctx, w, records); err != nil {
+			if err := s.endCrashes(ctx, w, records); err != nil {
 				return err
 			}
 		}

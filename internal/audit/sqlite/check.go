@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Keeper]. It
+// Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Maintenance]. It
 // takes about as long as reading all records.
 func (s *Store) Check(ctx context.Context) error {
 	return s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
@@ -21,14 +21,14 @@ func (s *Store) Check(ctx context.Context) error {
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
 func (s *Store) checkSmall(ctx context.Context) error {
 	return s.check(ctx, "PRAGMA integrity_check(heads)", "PRAGMA integrity_check(outbox)", "PRAGMA integrity_check(unanswered)",
-		"PRAGMA integrity_check(deaths)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
+		"PRAGMA integrity_check(crashes)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
 }
 
 // placesDiffer is asked because a constraint would not do: SQLite looks at none in a file that is open for reading only.
 const placesDiffer = `SELECT coalesce(max('a place of the marks, in heads'), 'ok') FROM heads WHERE published <> published_again OR answered <> answered_again`
 
 // columnMissing fails where the name of a column that is read is another one.
-const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + tombstoneColumns + " FROM stubs LIMIT 0)"
+const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + tombstoneColumns + " FROM tombstones LIMIT 0)"
 
 // check asks until something is wrong; "ok" is nothing.
 func (s *Store) check(ctx context.Context, queries ...string) error {

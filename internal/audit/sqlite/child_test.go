@@ -133,11 +133,11 @@ func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
 	lookOut := func() bool {
 		t.Helper()
 		s := openFile(t, path, secret)
-		deaths, err := s.Crashes(t.Context(), "zeebe")
+		crashes, err := s.Crashes(t.Context(), "zeebe")
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
 		}
-		return deaths != nil
+		return crashes != nil
 	}
 	if lookOut() {
 		t.Error("a new store says that a process died")

@@ -31,7 +31,7 @@ import (
 // damagedRecords is how many records the store holds: enough for tables and indexes of several pages.
 const damagedRecords = 144
 
-// purgedRecords is how many of them were removed, with a stub in their place.
+// purgedRecords is how many of them were removed, with a tombstone in their place.
 const purgedRecords = 12
 
 // chained is the question for the records that are left.
@@ -47,7 +47,7 @@ type whole struct {
 	known []audit.Head
 }
 
-// newWhole makes a store with records of all kinds, marks of all kinds, a stub and a death.
+// newWhole makes a store with records of all kinds, marks of all kinds, a tombstone and a crash.
 func newWhole(t *testing.T) whole {
 	t.Helper()
 	w, path := whole{secret: newSecret(t)}, filepath.Join(t.TempDir(), "audit.db")
@@ -85,13 +85,13 @@ func newWhole(t *testing.T) whole {
 		ids = slices.DeleteFunc(ids, func(id int64) bool { return id > 20 && id%30 == 17 }) // never answered
 		must(t, s.Published(t.Context(), slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id > 20 && id%50 == 3 })))
 	}
-	stubs, err := s.Purgeable(t.Context(), audittest.Record(purgedRecords).At, true)
+	tombstones, err := s.Purgeable(t.Context(), audittest.Record(purgedRecords).At, true)
 	must(t, err)
-	if len(stubs) != 1 {
+	if len(tombstones) != 1 {
 		t.Fatal("nothing can be removed")
 	}
-	stubs[0].At = time.Now()
-	must(t, s.Purge(t.Context(), w.secret.SignTombstone(stubs[0])))
+	tombstones[0].At = time.Now()
+	must(t, s.Purge(t.Context(), w.secret.SignTombstone(tombstones[0])))
 	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1, audittest.FirstJobKey + 2}))
 	w.file, w.log = []byte(mustRead(t, path)), []byte(mustRead(t, path+"-wal"))
 	w.answers = ask(t.Context(), s)
@@ -136,8 +136,8 @@ func ask(ctx context.Context, s *Store) answers {
 	say("success", err, accepted, retried)
 	heads, err := s.Heads(ctx)
 	say("heads", err, heads)
-	stubs, err := s.Tombstones(ctx)
-	say("stubs", err, stubs)
+	tombstones, err := s.Tombstones(ctx)
+	say("tombstones", err, tombstones)
 	queue, err := s.HasQueue(ctx)
 	say("queue", err, queue)
 	waiting, err := s.Unpublished(ctx, 0, damagedRecords)
@@ -152,8 +152,8 @@ func ask(ctx context.Context, s *Store) answers {
 	say("unanswered", err, unanswered)
 	purgeable, err := s.Purgeable(ctx, last, true)
 	say("purgeable", err, purgeable)
-	deaths, err := s.Crashes(ctx, "production")
-	say("deaths", err, slices.Sorted(maps.Keys(deaths)), slices.Sorted(maps.Values(deaths)))
+	crashes, err := s.Crashes(ctx, "production")
+	say("crashes", err, slices.Sorted(maps.Keys(crashes)), slices.Sorted(maps.Values(crashes)))
 	return a
 }
 
@@ -266,7 +266,7 @@ func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) 
 func TestAByteThatChangedInASmallTableIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
 	flips := 400
 	w, dir, random := newWhole(t), memoryDir(t), rand.New(rand.NewPCG(17, 2))
-	used := w.usedBytes(t, dir, "heads", "outbox", "unanswered", "deaths", "stubs", "meta")
+	used := w.usedBytes(t, dir, "heads", "outbox", "unanswered", "crashes", "tombstones", "meta")
 	var worker [outcomes]int
 	for i := range flips {
 		worker[w.check(t, dir, i, flip(w.closed, used[random.IntN(len(used))], random), nil)]++

@@ -34,12 +34,12 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stubs, err := s.Purgeable(t.Context(), young[0].At, false)
-	if err != nil || len(stubs) != 1 {
-		t.Fatal(stubs, err)
+	tombstones, err := s.Purgeable(t.Context(), young[0].At, false)
+	if err != nil || len(tombstones) != 1 {
+		t.Fatal(tombstones, err)
 	}
-	stubs[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignTombstone(stubs[0])); err != nil {
+	tombstones[0].At = time.Now()
+	if err := s.Purge(t.Context(), secret.SignTombstone(tombstones[0])); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil { // the log goes into the file

@@ -66,19 +66,19 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	if _, err := s.Append(t.Context(), nil, ids); err != nil {
 		t.Fatal(err)
 	}
-	stubs, err := s.Purgeable(t.Context(), audittest.Record(3).At, false)
-	if err != nil || len(stubs) != 1 {
-		t.Fatal(stubs, err)
+	tombstones, err := s.Purgeable(t.Context(), audittest.Record(3).At, false)
+	if err != nil || len(tombstones) != 1 {
+		t.Fatal(tombstones, err)
 	}
-	stubs[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignTombstone(stubs[0])); err != nil {
+	tombstones[0].At = time.Now()
+	if err := s.Purge(t.Context(), secret.SignTombstone(tombstones[0])); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
 		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
-		"UPDATE stubs SET through = 9", "DELETE FROM stubs",
+		"UPDATE tombstones SET through = 9", "DELETE FROM tombstones",
 	} {
-		if err := f.exec(t, statement); err == nil || !strings.Contains(err.Error(), "records are") && !strings.Contains(err.Error(), "stubs are") {
+		if err := f.exec(t, statement); err == nil || !strings.Contains(err.Error(), "records are") && !strings.Contains(err.Error(), "tombstones are") {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	writeFloor  = "INSERT OR REPLACE INTO meta (name, value) VALUES ('retention', ?)"
 )
 
-// Keep raises the floor; see [audit.Keeper].
+// Keep raises the floor; see [audit.Maintenance].
 func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
 		if floor, err = readFloor(w.conn.QueryRowContext(ctx, selectFloor)); err != nil || floor >= months {
@@ -29,7 +29,7 @@ func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	return floor, err
 }
 
-// Floor returns the floor; see [audit.Keeper].
+// Floor returns the floor; see [audit.Maintenance].
 func (s *Store) Floor(ctx context.Context) (months int, err error) {
 	if months, err = readFloor(s.read.QueryRowContext(ctx, selectFloor)); err != nil {
 		return 0, s.failed(err)
@@ -37,7 +37,7 @@ func (s *Store) Floor(ctx context.Context) (months int, err error) {
 	return months, nil
 }
 
-// Shorten lowers the floor; see [audit.Keeper].
+// Shorten lowers the floor; see [audit.Maintenance].
 func (s *Store) Shorten(ctx context.Context, months int) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		// One that cannot be read is set as well.
@@ -62,9 +62,9 @@ func readFloor(row *sql.Row) (months int, err error) {
 	return months, nil
 }
 
-// checkFloor refuses a stub that stands for a record that is younger than the floor when it is removed. A store that was
+// checkFloor refuses a tombstone that stands for a record that is younger than the floor when it is removed. A store that was
 // told none has that of the rule.
-func (w *writer) checkFloor(ctx context.Context, stub audit.Tombstone) error {
+func (w *writer) checkFloor(ctx context.Context, tombstone audit.Tombstone) error {
 	floor, err := readFloor(w.conn.QueryRowContext(ctx, selectFloor))
 	if err != nil {
 		return err
@@ -73,18 +73,18 @@ func (w *writer) checkFloor(ctx context.Context, stub audit.Tombstone) error {
 		floor = audit.DefaultFloor
 	}
 	var newest int64
-	err = w.conn.QueryRowContext(ctx, "SELECT coalesce(max(at), 0) FROM records WHERE seq BETWEEN ? AND ?", stub.From, stub.Through).Scan(&newest)
+	err = w.conn.QueryRowContext(ctx, "SELECT coalesce(max(at), 0) FROM records WHERE seq BETWEEN ? AND ?", tombstone.From, tombstone.Through).Scan(&newest)
 	if err != nil {
 		return err
 	}
-	if at := time.UnixMicro(newest).UTC(); !at.Before(audit.Cutoff(stub.At, floor)) {
+	if at := time.UnixMicro(newest).UTC(); !at.Before(audit.Cutoff(tombstone.At, floor)) {
 		return fmt.Errorf("purge: the store keeps records for at least %d months, the newest of these is from %s: set RETRY_AUDIT_RETENTION to "+
 			"at least that, or lower the floor where the law lets you: worker audit purge --shorten", floor, at.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// Announce notes a cutoff; see [audit.Keeper]. The rows are left: they are twelve a year, and tell later when it was said.
+// Announce notes a cutoff; see [audit.Maintenance]. The rows are left: they are twelve a year, and tell later when it was said.
 func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
 	now, name := time.Now().UTC(), "announced "+cutoff.UTC().Format(time.DateOnly)
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
@@ -105,14 +105,14 @@ func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Durati
 	return ago, err
 }
 
-// Confirm notes a month; see [audit.Keeper]. The rows are twelve a year, as those of Announce.
+// Confirm notes a month; see [audit.Maintenance]. The rows are twelve a year, as those of Announce.
 func (s *Store) Confirm(ctx context.Context, at time.Time) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		return w.exec(ctx, "INSERT OR IGNORE INTO meta (name, value) VALUES (?, '')", audit.ConfirmedRow(at))
 	})
 }
 
-// Confirmed returns the latest month that was noted; see [audit.Keeper].
+// Confirmed returns the latest month that was noted; see [audit.Maintenance].
 func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
 	var name string
 	err = s.ask(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE name LIKE 'confirmed %'", nil, &name)

@@ -11,16 +11,16 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	for change, want := range map[string][]string{
 		"":                                       nil,
 		"DROP TRIGGER records_are_never_changed": {"trigger records_are_never_changed on records is missing"},
-		"DROP TRIGGER stubs_are_never_removed; CREATE TRIGGER stubs_are_never_removed BEFORE DELETE ON stubs BEGIN SELECT 1; END": {
-			"trigger stubs_are_never_removed on stubs is not as the worker's migrations make it",
+		"DROP TRIGGER tombstones_are_never_removed; CREATE TRIGGER tombstones_are_never_removed BEFORE DELETE ON tombstones BEGIN SELECT 1; END": {
+			"trigger tombstones_are_never_removed on tombstones is not as the worker's migrations make it",
 		},
 		"CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END": {"trigger quiet on records was added"},
 		"DROP INDEX records_at": {"index records_at on records is missing"},
 		"DROP INDEX records_at; CREATE INDEX records_at ON records (at DESC)": {"index records_at on records is not as the worker's migrations make it"},
 		"CREATE UNIQUE INDEX mine ON records (kind, seq)":                     {"index mine on records was added"},
 		"CREATE TABLE mine (x)": {"table mine was added"},
-		"ALTER TABLE deaths RENAME TO hidden; CREATE VIEW deaths AS SELECT * FROM hidden": {
-			"table deaths is missing", "index deaths_again on hidden was added", "table hidden was added", "view deaths was added",
+		"ALTER TABLE crashes RENAME TO hidden; CREATE VIEW crashes AS SELECT * FROM hidden": {
+			"table crashes is missing", "index crashes_again on hidden was added", "table hidden was added", "view crashes was added",
 		},
 		"ALTER TABLE outbox ADD note TEXT": {"table outbox is not as the worker's migrations make it"},
 	} {

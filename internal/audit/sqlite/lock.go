@@ -21,10 +21,10 @@ import (
 type hold struct {
 	lock *flock.Flock
 	text *os.File
-	// file is the store's path without links; left is the head that a process before has left behind, zero where there is none.
-	file   string
-	left   audit.Head
-	noteAt int64 // where the second line begins
+	// file is the store's path without links; lastHead is the head that the process before has left behind, zero where there is none.
+	file     string
+	lastHead audit.Head
+	noteAt   int64 // where the second line begins
 }
 
 // headLine is how long the second line is, blanks included, so that each head is written over the one before.
@@ -57,8 +57,8 @@ func tryHold(path, worker string) (*hold, error) {
 	if !held { // the message does without the holder
 		return nil, &audit.HeldError{Store: path, Holder: cmp.Or(string(bytes.TrimSpace(holder)), "another process")}
 	}
-	if json.Unmarshal(note, &h.left) != nil {
-		h.left = audit.Head{}
+	if json.Unmarshal(note, &h.lastHead) != nil {
+		h.lastHead = audit.Head{}
 	}
 	host, _ := os.Hostname() // likewise
 	text := fmt.Appendf(nil, "worker %q, process %d on %s, since %s\n", worker, os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))

@@ -154,7 +154,7 @@ func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 	return waiting, oldest, err
 }
 
-// ForgetUnanswered clears old marks; see [audit.Keeper].
+// ForgetUnanswered clears old marks; see [audit.Maintenance].
 func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		old, err := oldUnanswered(ctx, w.conn, micros(before))

@@ -300,7 +300,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 func (s *Store) write2(t *testing.T) (audit.Head, error) {
 	t.Helper()
 	if err := s.Purge(t.Context(), s.secret.SignTombstone(audit.Tombstone{Chain: 1, From: 99, Through: 100})); err == nil {
-		t.Error("a stub was stored that stands for nothing")
+		t.Error("a tombstone was stored that stands for nothing")
 	}
 	return s.acknowledged, s.Probe(t.Context())
 }

@@ -74,8 +74,8 @@ func (h *hold) before(ctx context.Context, path, backup string, public audit.Pub
 	if isMountPoint(h.file) {
 		return false, errors.New("the store is a mount of its own, which cannot be replaced: mount its directory instead")
 	}
-	if public.CheckHead(h.left) {
-		done.Before = append(done.Before, h.left)
+	if public.CheckHead(h.lastHead) {
+		done.Before = append(done.Before, h.lastHead)
 	}
 	open, err := os.OpenFile(h.file, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -46,7 +46,7 @@ type Store struct {
 	opened  bool
 	closed  bool // these are for whoever has the turn
 	leading atomic.Bool
-	noted   atomic.Bool // there may be deaths to be ended by an Append
+	noted   atomic.Bool // there may be crashes to be ended by an Append
 	died    bool        // the process before this one has not closed the store
 
 	rounds, firstFailures *sql.Stmt
@@ -79,11 +79,11 @@ func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (*S
 func (s *Store) open(ctx context.Context, o Options) error {
 	var signed []audit.Head
 	if !o.NewTrail {
-		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.left) {
-			signed = audit.Latest(signed, s.hold.left)
+		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.lastHead) {
+			signed = audit.Latest(signed, s.hold.lastHead)
 		}
 	}
-	if err := s.begun(signed, o.NewTrail); err != nil {
+	if err := s.refuseLost(signed, o.NewTrail); err != nil {
 		return s.failed(err)
 	}
 	if err := private(s.path); err != nil {
@@ -121,8 +121,8 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	return s.prepare(ctx)
 }
 
-// begun refuses to make a store where there was one, and to open a file that is itself a mount.
-func (s *Store) begun(signed []audit.Head, newTrail bool) error {
+// refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
+func (s *Store) refuseLost(signed []audit.Head, newTrail bool) error {
 	if isMountPoint(s.hold.file) {
 		return errors.New("the file is a mount of its own: mount its directory instead, because SQLite's log lies next to it, and would not be kept where the file is")
 	}

@@ -34,7 +34,7 @@ func (f file) Open(t *testing.T, secret *audit.Secret) (audit.Store, error) {
 func (f file) Tamper(t *testing.T, statement string) {
 	t.Helper()
 	for _, trigger := range []string{
-		"records_are_never_changed", "records_are_removed_behind_a_stub_only", "stubs_are_never_changed", "stubs_are_never_removed",
+		"records_are_never_changed", "records_are_removed_behind_a_tombstone_only", "tombstones_are_never_changed", "tombstones_are_never_removed",
 	} {
 		statement = "DROP TRIGGER IF EXISTS " + trigger + ";" + statement
 	}

@@ -70,7 +70,7 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	var hash []byte
-	err := w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM stubs ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
+	err := w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM tombstones ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		w.last = audit.NewChain(chainNumber).Last()
 	} else if err != nil {
@@ -221,8 +221,8 @@ var (
 	// The jobs are a table of values because SQLite would build an index of an IN list each time.
 	selectKeys    = repeated{"SELECT " + keyColumns + " FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT " + strconv.Itoa(maxKeys)}.build()
 	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
-	addDeaths     = repeated{"INSERT INTO deaths (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
-	clearDeaths   = repeated{"DELETE FROM deaths WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
+	addCrashes     = repeated{"INSERT INTO crashes (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
+	clearCrashes   = repeated{"DELETE FROM crashes WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
 )
 
 // execJobs runs a statement for all of these jobs of a cluster.

@@ -17,7 +17,7 @@ type Database interface {
 	// Open opens a store on it that reads and writes. The caller closes it.
 	Open(t *testing.T, secret *audit.Secret) (audit.Store, error)
 	// Tamper executes an SQL statement as somebody who may do anything: nothing that guards the tables holds. The tables are records,
-	// heads, stubs and meta, and the columns those of both stores' first migration. The store may be open.
+	// heads, tombstones and meta, and the columns those of both stores' first migration. The store may be open.
 	Tamper(t *testing.T, statement string)
 	// Later is an SQL expression for the time in a column, some seconds later.
 	Later(column string) string
@@ -39,7 +39,7 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"retention", retainFacts},
 		{"floor", floorFacts},
 		{"tampering", tamperFacts},
-		{"deaths", deathFacts},
+		{"crashes", crashFacts},
 		{"open", openFacts},
 	} {
 		t.Run(part.name, func(t *testing.T) {

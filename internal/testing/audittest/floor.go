@@ -60,11 +60,11 @@ var floorFacts = []fact{
 		s.settle(t, ids(s.append(t, old, young)))
 		s.keep(t, 60, 60)
 		short := audit.RetentionAt(now, 5, true)
-		stubs, err := audit.Retain(t.Context(), s, s.secret, short)
+		tombstones, err := audit.Retain(t.Context(), s, s.secret, short)
 		if err == nil || !strings.Contains(err.Error(), "RETRY_AUDIT_RETENTION") || !strings.Contains(err.Error(), "worker audit purge --shorten") {
 			t.Errorf("%v, want a refusal that says what to do", err)
 		}
-		same(t, "how many runs went", len(stubs), 1) // what is old enough goes all the same
+		same(t, "how many runs went", len(tombstones), 1) // what is old enough goes all the same
 		s.mustVerify(t, 1)
 		s.keep(t, 600, 600)
 		if _, err := audit.Retain(t.Context(), s, s.secret, short); err == nil {
@@ -144,10 +144,10 @@ var floorFacts = []fact{
 		r := audit.Retention{Now: now, Cutoff: minute(5), Publish: true}
 		check := func(r audit.Retention, records int64, wait time.Duration) {
 			t.Helper()
-			stubs, left, err := audit.Announce(t.Context(), s, r)
+			tombstones, left, err := audit.Announce(t.Context(), s, r)
 			var n int64
-			for _, stub := range stubs {
-				n += stub.Through - stub.From + 1
+			for _, tombstone := range tombstones {
+				n += tombstone.Through - tombstone.From + 1
 			}
 			if err != nil || n != records || !about(left, wait) && !about(wait, left) {
 				t.Errorf("%d records are to go in %v, %v; want %d in %v", n, left, err, records, wait)

@@ -75,15 +75,15 @@ var outboxFacts = []fact{
 	}},
 }
 
-var deathFacts = []fact{
+var crashFacts = []fact{
 	{"handlings that were begun and not ended are counted, over restarts", func(t *testing.T, s *subject) {
-		deaths := func(want map[int64]int) {
+		crashes := func(want map[int64]int) {
 			t.Helper()
 			got, err := s.Crashes(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "deaths", got, want)
+			same(t, "crashes", got, want)
 		}
 		must := func(err error) {
 			t.Helper()
@@ -92,18 +92,18 @@ var deathFacts = []fact{
 			}
 		}
 		if got, err := s.Crashes(t.Context(), "a"); err != nil || len(got) != 0 {
-			t.Fatalf("a new store has the deaths %v, %v", got, err)
+			t.Fatalf("a new store has the crashes %v, %v", got, err)
 		}
 		must(s.Begin(t.Context(), "a", []int64{1, 2}))
 		must(s.Begin(t.Context(), "b", []int64{1, 2, 3}))
 		s.reopen(t)
-		deaths(map[int64]int{1: 1, 2: 1})
+		crashes(map[int64]int{1: 1, 2: 1})
 		must(s.Begin(t.Context(), "a", []int64{2, 3}))
-		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
+		crashes(map[int64]int{1: 1, 2: 2, 3: 1})
 		must(s.Begin(t.Context(), "a", nil))
-		deaths(map[int64]int{1: 1, 2: 2, 3: 1})
+		crashes(map[int64]int{1: 1, 2: 2, 3: 1})
 		must(s.End(t.Context(), "a", []int64{2, 99})) // handed back, or never begun
-		deaths(map[int64]int{1: 1, 3: 1})
+		crashes(map[int64]int{1: 1, 3: 1})
 	}},
 	{"a handling that was begun more than a week ago is forgotten", func(t *testing.T, s *subject) {
 		week := Record(1)
@@ -114,7 +114,7 @@ var deathFacts = []fact{
 			// The database knows how to write a time of the past: that of a record.
 			week.At, week.JobKey = time.Now().Add(-ago), job
 			s.append(t, week)
-			s.tamper(t, "UPDATE deaths SET at = (SELECT at FROM records WHERE job_key = %[1]d) WHERE job_key = %[1]d", job)
+			s.tamper(t, "UPDATE crashes SET at = (SELECT at FROM records WHERE job_key = %[1]d) WHERE job_key = %[1]d", job)
 		}
 		if err := s.Begin(t.Context(), "a", []int64{3}); err != nil { // it came again
 			t.Fatal(err)
@@ -124,7 +124,7 @@ var deathFacts = []fact{
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "deaths", got, map[int64]int{2: 1, 3: 2})
+		same(t, "crashes", got, map[int64]int{2: 1, 3: 2})
 	}},
 	{"the append of a job's record ends its handling, also where it is stored already", func(t *testing.T, s *subject) {
 		mine, others := Record(1), Record(2)
@@ -148,7 +148,7 @@ var deathFacts = []fact{
 					t.Fatal(err)
 				}
 				if len(got) != 2 || got[ended] != 0 || got[99] == 0 {
-					t.Errorf("cluster %s has the deaths %v, want none of job %d", cluster, got, ended)
+					t.Errorf("cluster %s has the crashes %v, want none of job %d", cluster, got, ended)
 				}
 			}
 		}

@@ -21,41 +21,41 @@ func (s *subject) settle(t *testing.T, ids []int64) {
 // purgeable returns what may be removed, signed.
 func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audit.Tombstone {
 	t.Helper()
-	stubs, err := s.Purgeable(t.Context(), before, publish)
+	tombstones, err := s.Purgeable(t.Context(), before, publish)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range stubs {
-		if stubs[i].Signature != nil || !stubs[i].At.IsZero() {
-			t.Errorf("stub %d is signed already: %+v", i, stubs[i])
+	for i := range tombstones {
+		if tombstones[i].Signature != nil || !tombstones[i].At.IsZero() {
+			t.Errorf("tombstone %d is signed already: %+v", i, tombstones[i])
 		}
-		stubs[i].At = Start.AddDate(8, 0, 0) // when every floor but a longer one is passed
-		stubs[i] = s.secret.SignTombstone(stubs[i])
+		tombstones[i].At = Start.AddDate(8, 0, 0) // when every floor but a longer one is passed
+		tombstones[i] = s.secret.SignTombstone(tombstones[i])
 	}
-	return stubs
+	return tombstones
 }
 
 // purge removes what may be removed and returns how many records that were.
 func (s *subject) purge(t *testing.T, before time.Time, publish bool) (n int64) {
 	t.Helper()
-	for _, stub := range s.purgeable(t, before, publish) {
-		if err := s.Purge(t.Context(), stub); err != nil {
+	for _, tombstone := range s.purgeable(t, before, publish) {
+		if err := s.Purge(t.Context(), tombstone); err != nil {
 			t.Fatal(err)
 		}
-		n += stub.Through - stub.From + 1
+		n += tombstone.Through - tombstone.From + 1
 	}
 	return n
 }
 
 var purgeFacts = []fact{
-	{"records are removed by their time, and a signed stub stands for them", func(t *testing.T, s *subject) {
+	{"records are removed by their time, and a signed tombstone stands for them", func(t *testing.T, s *subject) {
 		s.settle(t, ids(s.append(t, Records(0, 100)...)))
-		if stubs := s.purgeable(t, minute(0), true); len(stubs) != 0 {
-			t.Errorf("before the first record: %+v", stubs)
+		if tombstones := s.purgeable(t, minute(0), true); len(tombstones) != 0 {
+			t.Errorf("before the first record: %+v", tombstones)
 		}
-		stubs := s.purgeable(t, minute(30), true)
-		if len(stubs) != 1 || stubs[0].Oldest != minute(0) || stubs[0].Newest != minute(29) {
-			t.Fatalf("%+v", stubs)
+		tombstones := s.purgeable(t, minute(30), true)
+		if len(tombstones) != 1 || tombstones[0].Oldest != minute(0) || tombstones[0].Newest != minute(29) {
+			t.Fatalf("%+v", tombstones)
 		}
 		if n := s.purge(t, minute(30), true); n != 30 {
 			t.Errorf("%d were removed", n)
@@ -72,7 +72,7 @@ var purgeFacts = []fact{
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "the first stub", all[0], stubs[0])
+		same(t, "the first tombstone", all[0], tombstones[0])
 		s.append(t, Records(100, 110)...)
 		s.reopen(t)
 		s.append(t, Records(110, 120)...)
@@ -138,7 +138,7 @@ var purgeFacts = []fact{
 			t.Errorf("%d were removed, want 4", n)
 		}
 	}},
-	{"a stub that does not fit is refused", func(t *testing.T, s *subject) {
+	{"a tombstone that does not fit is refused", func(t *testing.T, s *subject) {
 		all := ids(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:15:15], all[16:]...))
 		good := s.purgeable(t, minute(10), true)[0]
@@ -160,8 +160,8 @@ var purgeFacts = []fact{
 				return s.secret.SignTombstone(*b)
 			},
 		} {
-			stub := good
-			if err := s.Purge(t.Context(), change(&stub)); err == nil {
+			tombstone := good
+			if err := s.Purge(t.Context(), change(&tombstone)); err == nil {
 				t.Errorf("%s: purged", name)
 			}
 		}

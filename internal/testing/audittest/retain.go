@@ -33,15 +33,15 @@ func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
 // retain removes what was decided before a time, and returns how many records went.
 func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64) {
 	t.Helper()
-	stubs, err := audit.Retain(t.Context(), s, s.secret, audit.Retention{Now: time.Now().UTC().Truncate(time.Microsecond), Cutoff: cutoff, Publish: publish})
+	tombstones, err := audit.Retain(t.Context(), s, s.secret, audit.Retention{Now: time.Now().UTC().Truncate(time.Microsecond), Cutoff: cutoff, Publish: publish})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, stub := range stubs {
-		if age := time.Since(stub.At); age < 0 || age > time.Hour {
-			t.Errorf("the stub says it was made at %s", stub.At)
+	for _, tombstone := range tombstones {
+		if age := time.Since(tombstone.At); age < 0 || age > time.Hour {
+			t.Errorf("the tombstone says it was made at %s", tombstone.At)
 		}
-		n += stub.Through - stub.From + 1
+		n += tombstone.Through - tombstone.From + 1
 	}
 	return n
 }
@@ -83,11 +83,11 @@ var retainFacts = []fact{
 		s.shelve(t, []int{4, 7}, []int{2, 4, 8})
 		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
 			t.Helper()
-			stubs, err := s.Purgeable(t.Context(), minute(before), publish)
+			tombstones, err := s.Purgeable(t.Context(), minute(before), publish)
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, err := audit.HeldBack(t.Context(), s, stubs, minute(before), publish)
+			held, err := audit.HeldBack(t.Context(), s, tombstones, minute(before), publish)
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -143,7 +143,7 @@ var retainFacts = []fact{
 		}
 		agreed(6)
 		s.purge(t, minute(3), true)
-		agreed(4) // the stub ends at the third
+		agreed(4) // the tombstone ends at the third
 	}},
 	{"a known head of another key is no fault of the store", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 3)...)

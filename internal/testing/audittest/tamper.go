@@ -156,7 +156,7 @@ var tamperFacts = []fact{
 		s.tamper(t, "DROP TABLE earlier")
 		s.finds(t, 11)
 	}},
-	{"a record added before the first one is found, also where a stub stands", func(t *testing.T, s *subject) {
+	{"a record added before the first one is found, also where a tombstone stands", func(t *testing.T, s *subject) {
 		s.settle(t, ids(s.append(t, Records(0, 10)...)))
 		s.tamper(t, "UPDATE records SET seq = -7 WHERE seq = 5")
 		s.finds(t, -7)
@@ -199,37 +199,37 @@ var tamperFacts = []fact{
 			t.Errorf("findings: %q", v.Inspection.Findings)
 		}
 	}},
-	{"a stub that was forged, changed or removed is found", func(t *testing.T, s *subject) {
+	{"a tombstone that was forged, changed or removed is found", func(t *testing.T, s *subject) {
 		s.settle(t, ids(s.append(t, Records(0, 10)...)))
 		s.purge(t, minute(3), true)
 		s.mustVerify(t, 7)
-		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM stubs")
+		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM tombstones")
 		for column, change := range map[string]string{
 			"through": "through + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(make([]byte, 64)),
 			"oldest": s.database.Later("oldest"), "newest": s.database.Later("newest"), "at": s.database.Later("at"),
 		} {
-			s.tamper(t, "UPDATE stubs SET %s = %s", column, change)
+			s.tamper(t, "UPDATE tombstones SET %s = %s", column, change)
 			s.finds(t, 1)
-			s.tamper(t, "UPDATE stubs SET %[1]s = (SELECT %[1]s FROM untouched)", column)
+			s.tamper(t, "UPDATE tombstones SET %[1]s = (SELECT %[1]s FROM untouched)", column)
 			s.mustVerify(t, 7)
 		}
 		s.tamper(t, "DROP TABLE untouched")
 		s.tamper(t, "DELETE FROM records WHERE seq <= 5")
-		s.tamper(t, "UPDATE stubs SET through = 5")
+		s.tamper(t, "UPDATE tombstones SET through = 5")
 		s.finds(t, 1)
-		s.tamper(t, "DELETE FROM stubs")
+		s.tamper(t, "DELETE FROM tombstones")
 		s.finds(t, 1)
 	}},
-	{"records removed with a stub of another key are found", func(t *testing.T, s *subject) {
+	{"records removed with a tombstone of another key are found", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
 		r := s.all(t)[4]
 		other, err := audit.NewSecret()
 		if err != nil {
 			t.Fatal(err)
 		}
-		stub := other.SignTombstone(audit.Tombstone{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
-		s.tamper(t, "INSERT INTO stubs (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
-			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(stub.Signature))
+		tombstone := other.SignTombstone(audit.Tombstone{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
+		s.tamper(t, "INSERT INTO tombstones (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
+			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(tombstone.Signature))
 		s.tamper(t, "DELETE FROM records WHERE seq <= 5")
 		s.finds(t, 1)
 	}},

@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Heads implements [audit.Keeper]. The chains that have records are found by steps from one to the next, not by reading
+// Heads implements [audit.Maintenance]. The chains that have records are found by steps from one to the next, not by reading
 // all records. Those that had records stand in meta, see noteChain.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	rows, err := s.pool.Query(ctx, `WITH RECURSIVE chained (chain) AS (
@@ -23,7 +23,7 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 		SELECT chain, seq, hash, at, signature FROM heads
 		UNION ALL SELECT chain, 0, '', 'epoch', '' FROM (
 			SELECT chain FROM chained WHERE chain IS NOT NULL
-			UNION SELECT chain FROM stubs
+			UNION SELECT chain FROM tombstones
 			UNION SELECT substr(name, 7)::integer FROM meta WHERE name ~ '^chain [0-9]{1,9}$'
 		) AS had WHERE chain NOT IN (SELECT chain FROM heads)
 		ORDER BY chain`)
@@ -34,17 +34,17 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, s.wrap("read the heads", err)
 }
 
-// Tombstones implements [audit.Keeper].
+// Tombstones implements [audit.Maintenance].
 func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
-	rows, err := s.pool.Query(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM stubs ORDER BY chain, first")
+	rows, err := s.pool.Query(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM tombstones ORDER BY chain, first")
 	if err != nil {
-		return nil, s.wrap("read the stubs", err)
+		return nil, s.wrap("read the tombstones", err)
 	}
-	stubs, err := pgx.CollectRows(rows, scanTombstone)
-	return stubs, s.wrap("read the stubs", err)
+	tombstones, err := pgx.CollectRows(rows, scanTombstone)
+	return tombstones, s.wrap("read the tombstones", err)
 }
 
-// Walk implements [audit.Keeper].
+// Walk implements [audit.Maintenance].
 func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
 	return s.pages(ctx, "SELECT "+columns+" FROM records WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3",
 		func() []any { return []any{chain, after, pageRows} },
@@ -68,11 +68,11 @@ const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.old
 		WHERE chain = h.chain AND seq >= oldest.seq AND seq < stay.seq) AS span
 	WHERE stay.seq > oldest.seq ORDER BY h.chain`
 
-// Check finds nothing; see [audit.Keeper]. Whether its pages are those that were written is for the server to say, by
+// Check finds nothing; see [audit.Maintenance]. Whether its pages are those that were written is for the server to say, by
 // its data checksums.
 func (s *Store) Check(context.Context) error { return nil }
 
-// Purgeable implements [audit.Keeper].
+// Purgeable implements [audit.Maintenance].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	if !publish {
 		var err error
@@ -80,13 +80,13 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 			return nil, err
 		}
 	}
-	var stubs []audit.Tombstone
+	var tombstones []audit.Tombstone
 	err := s.patiently(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, purgeable, before, publish)
 		if err != nil {
 			return err
 		}
-		stubs, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Tombstone, err error) {
+		tombstones, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Tombstone, err error) {
 			var hash []byte
 			err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest)
 			copy(t.Hash[:], hash)
@@ -95,26 +95,26 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 		})
 		return err
 	})
-	return stubs, s.wrap("look for what can be purged", err)
+	return tombstones, s.wrap("look for what can be purged", err)
 }
 
 // noteQueue is done by whoever begins to lead.
 const noteQueue = "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING"
 
-// HasQueue implements [audit.Keeper].
+// HasQueue implements [audit.Maintenance].
 func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM meta WHERE name = 'queue')").Scan(&has)
 	return has, s.wrap("ask whether there is a queue", err)
 }
 
-// Purge implements [audit.Keeper] by a function of the database that runs with its owner's rights, because the
+// Purge implements [audit.Maintenance] by a function of the database that runs with its owner's rights, because the
 // application role may delete nothing. That one refuses also what is younger than the database's own floor.
 func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
 	if s.secret == nil {
 		return s.wrap("purge", errReadOnly)
 	}
 	if !s.secret.Public().CheckTombstone(t) {
-		return s.wrap("purge", errors.New("the stub was not signed with the store's key"))
+		return s.wrap("purge", errors.New("the tombstone was not signed with the store's key"))
 	}
 	err := s.patiently(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "SELECT purge_records($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -127,7 +127,7 @@ func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
 	return s.wrap("purge", err)
 }
 
-// ForgetUnanswered implements [audit.Keeper].
+// ForgetUnanswered implements [audit.Maintenance].
 func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	_, err := s.pool.Exec(ctx, "DELETE FROM unanswered USING records WHERE unanswered.id = records.id AND at < $1", before)
 	return s.wrap("forget what is unanswered", err)

@@ -14,7 +14,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Heads returns the signed end of the chain; see [audit.Keeper].
+// Heads returns the signed end of the chain; see [audit.Maintenance].
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	all, err := heads(ctx, s.read)
 	if err != nil {
@@ -30,11 +30,11 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return []audit.Head{{Chain: chainNumber}}, nil // all of it is gone
 }
 
-// heads returns the head. Where there is none but there are records, or stubs, it is one that nobody signed.
+// heads returns the head. Where there is none but there are records, or tombstones, it is one that nobody signed.
 func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 	rows, err := from.QueryContext(ctx, `SELECT chain, seq, hash, at, signature FROM heads
 		UNION ALL SELECT 1, 0, x'', 0, x'' WHERE NOT EXISTS (SELECT 1 FROM heads WHERE chain = 1)
-			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM stubs))
+			AND (EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM tombstones))
 		ORDER BY 1`)
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func heads(ctx context.Context, from querier) (all []audit.Head, err error) {
 
 const tombstoneColumns = "chain, first, through, hash, oldest, newest, at, signature"
 
-// Tombstones returns what stands for removed records; see [audit.Keeper].
+// Tombstones returns what stands for removed records; see [audit.Maintenance].
 func (s *Store) Tombstones(ctx context.Context) (all []audit.Tombstone, err error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+tombstoneColumns+" FROM stubs ORDER BY chain, first")
+	rows, err := s.read.QueryContext(ctx, "SELECT "+tombstoneColumns+" FROM tombstones ORDER BY chain, first")
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -80,7 +80,7 @@ func (s *Store) Tombstones(ctx context.Context) (all []audit.Tombstone, err erro
 	return all, nil
 }
 
-// Walk visits the records of the chain; see [audit.Keeper].
+// Walk visits the records of the chain; see [audit.Maintenance].
 func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
 	if chain != chainNumber {
 		return nil
@@ -88,7 +88,7 @@ func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*au
 	return s.query(ctx, visit, selectRecords+"WHERE seq > ? ORDER BY seq", after)
 }
 
-// Purgeable returns what may be removed; see [audit.Keeper].
+// Purgeable returns what may be removed; see [audit.Maintenance].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	if !publish {
 		var err error
@@ -108,32 +108,32 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	if err != nil || !first.Valid || through.Int64 < first.Int64 {
 		return nil, err
 	}
-	stub := audit.Tombstone{Chain: chainNumber, From: first.Int64, Through: through.Int64}
+	tombstone := audit.Tombstone{Chain: chainNumber, From: first.Int64, Through: through.Int64}
 	var oldest, newest int64
 	var hash []byte
 	err = s.ask(ctx, "SELECT min(at), max(at), (SELECT hash FROM records WHERE seq = ?2) FROM records WHERE seq BETWEEN ?1 AND ?2",
-		[]any{stub.From, stub.Through}, &oldest, &newest, &hash)
+		[]any{tombstone.From, tombstone.Through}, &oldest, &newest, &hash)
 	if err != nil {
 		return nil, err
 	}
-	copy(stub.Hash[:], hash)
-	stub.Oldest, stub.Newest = time.UnixMicro(oldest).UTC(), time.UnixMicro(newest).UTC()
-	return []audit.Tombstone{stub}, nil
+	copy(tombstone.Hash[:], hash)
+	tombstone.Oldest, tombstone.Newest = time.UnixMicro(oldest).UTC(), time.UnixMicro(newest).UTC()
+	return []audit.Tombstone{tombstone}, nil
 }
 
 // noteQueue is done by whoever begins to lead.
 const noteQueue = "INSERT OR IGNORE INTO meta (name, value) VALUES ('queue', datetime())"
 
-// HasQueue reports whether the events are published; see [audit.Keeper].
+// HasQueue reports whether the events are published; see [audit.Maintenance].
 func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
 	err = s.ask(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'queue')", nil, &has)
 	return has, err
 }
 
-// Purge removes what a signed stub stands for; see [audit.Keeper].
-func (s *Store) Purge(ctx context.Context, stub audit.Tombstone) error {
-	if s.secret != nil && !s.secret.Public().CheckTombstone(stub) {
-		return s.failed(errors.New("purge: the stub is not signed with the store's key"))
+// Purge removes what a signed tombstone stands for; see [audit.Maintenance].
+func (s *Store) Purge(ctx context.Context, tombstone audit.Tombstone) error {
+	if s.secret != nil && !s.secret.Public().CheckTombstone(tombstone) {
+		return s.failed(errors.New("purge: the tombstone is not signed with the store's key"))
 	}
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		var fits bool
@@ -141,28 +141,28 @@ func (s *Store) Purge(ctx context.Context, stub audit.Tombstone) error {
 				AND (SELECT min(seq) FROM records) = ?2
 				AND (SELECT hash FROM records WHERE seq = ?3) = ?4
 				AND NOT EXISTS (SELECT 1 FROM unanswered WHERE seq <= ?3) AND (SELECT answered FROM heads) >= ?3`,
-			stub.Chain, stub.From, stub.Through, stub.Hash[:]).Scan(&fits)
+			tombstone.Chain, tombstone.From, tombstone.Through, tombstone.Hash[:]).Scan(&fits)
 		if err != nil {
 			return err
 		}
 		if !fits {
-			return errors.New("purge: the stub does not stand for the chain's oldest records, or one of them is unanswered")
+			return errors.New("purge: the tombstone does not stand for the chain's oldest records, or one of them is unanswered")
 		}
-		if err := w.checkFloor(ctx, stub); err != nil {
+		if err := w.checkFloor(ctx, tombstone); err != nil {
 			return err
 		}
-		if _, err := w.conn.ExecContext(ctx, "INSERT INTO stubs ("+tombstoneColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			stub.Chain, stub.From, stub.Through, stub.Hash[:], stub.Oldest.UnixMicro(), stub.Newest.UnixMicro(), stub.At.UnixMicro(), stub.Signature); err != nil {
+		if _, err := w.conn.ExecContext(ctx, "INSERT INTO tombstones ("+tombstoneColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			tombstone.Chain, tombstone.From, tombstone.Through, tombstone.Hash[:], tombstone.Oldest.UnixMicro(), tombstone.Newest.UnixMicro(), tombstone.At.UnixMicro(), tombstone.Signature); err != nil {
 			return err
 		}
 		// What is removed will never be published.
-		w.published = max(w.published, stub.Through)
+		w.published = max(w.published, tombstone.Through)
 		if err := w.exec(ctx, outbox.move, w.published); err != nil {
 			return err
 		}
-		if err := w.exec(ctx, "DELETE FROM outbox WHERE seq <= ?", stub.Through); err != nil {
+		if err := w.exec(ctx, "DELETE FROM outbox WHERE seq <= ?", tombstone.Through); err != nil {
 			return err
 		}
-		return w.exec(ctx, "DELETE FROM records WHERE seq <= ?", stub.Through)
+		return w.exec(ctx, "DELETE FROM records WHERE seq <= ?", tombstone.Through)
 	})
 }
