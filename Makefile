@@ -49,12 +49,10 @@ test: test-race test-deploy test-e2e ## Everything, the real-broker suite includ
 test-unit: ## The fast inner loop: all but the real-broker suite
 	$(GO) test $(UNIT)
 
-# Thousands of stores opened by one goroutine each: the race detector makes that ten times slower and finds nothing there, so
-# these are not compiled under it.
-SLOW := AByteThatChanged|PowerGoes|PowerCuts|LongHistory|CountedInItsIndex
+# Thousands of stores opened by one goroutine each: the race detector makes that ten times slower and finds nothing there.
 test-race: race-ready ## The same with the race detector and no cached results
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 30m $(UNIT)
-	$(GO) test -shuffle=on -count=1 -run '$(SLOW)' ./internal/audit/sqlite
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 -timeout 30m $$($(GO) list ./... | grep -vE '/test/|/exhaustive$$')
+	$(GO) test -shuffle=on -count=1 ./internal/audit/sqlite/exhaustive
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows

@@ -45,13 +45,9 @@ func TestRecordsAreRemovedOnlyByAClockThatSomethingConfirms(t *testing.T) {
 
 func TestAHeadOfAnotherKeyTellsNoTime(t *testing.T) {
 	mine, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	chain := audit.NewChain(1)
 	moved := mine.Head(chain, noon)
 	moved.At = noon.AddDate(9, 0, 0)

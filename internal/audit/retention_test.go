@@ -60,9 +60,7 @@ func (h *halting) Purge(context.Context, audit.Tombstone) error {
 
 func TestAnErrorBetweenTellsWhatIsGoneAlready(t *testing.T) {
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tombstones, err := audit.Retain(t.Context(), new(halting), secret, audit.RetentionAt(time.Now(), 60, true))
 	if !errors.Is(err, errHalt) || len(tombstones) != 1 || tombstones[0].Chain != 1 {
 		t.Errorf("tombstones %+v, error %v; want the one that went and why the others did not", tombstones, err)
@@ -71,9 +69,7 @@ func TestAnErrorBetweenTellsWhatIsGoneAlready(t *testing.T) {
 
 func TestAnUnansweredRecordIsHeldForThirtyDays(t *testing.T) {
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var store halting
 	_, _ = audit.Retain(t.Context(), &store, secret, audit.RetentionAt(time.Now(), 60, true))
 	if age := time.Since(store.forgotten); age < 30*24*time.Hour || age > 30*24*time.Hour+time.Hour {

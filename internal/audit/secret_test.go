@@ -12,21 +12,15 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
-func newSecret(t *testing.T) *audit.Secret {
-	t.Helper()
-	s, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+var must = audittest.Must
 
 // A bare hash of a text with a CPF in it could be undone by trying all CPFs.
 func TestTheHashOfTheInputsIsKeyed(t *testing.T) {
 	t.Parallel()
-	a, b := newSecret(t), newSecret(t)
+	a, b := audittest.Secret(t), audittest.Secret(t)
 	if a.Inputs("x", "y") == b.Inputs("x", "y") {
 		t.Error("two keys make the same hash")
 	}
@@ -41,10 +35,8 @@ func TestTheHashOfTheInputsIsKeyed(t *testing.T) {
 func TestAKeyIsReadBackAndKeptForItsOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
-	made := newSecret(t)
-	if err := made.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	made := audittest.Secret(t)
+	must(t, made.Save(path))
 	read, err := audit.LoadSecret(path)
 	if err != nil || read.Inputs("x") != made.Inputs("x") || read.Public().ID() != made.Public().ID() {
 		t.Errorf("read back: %v", err)
@@ -63,11 +55,9 @@ func TestAKeyIsReadBackAndKeptForItsOwner(t *testing.T) {
 
 func TestAKeyIsNeverPrinted(t *testing.T) {
 	t.Parallel()
-	s := newSecret(t)
+	s := audittest.Secret(t)
 	path := filepath.Join(t.TempDir(), "audit.key")
-	if err := s.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Save(path))
 	if text := fmt.Sprintf("%v %s", s, s); strings.Count(text, s.Public().ID()) != 2 || len(text) > 80 {
 		t.Errorf("printed as %s", text)
 	}
@@ -77,9 +67,7 @@ func TestAFileThatIsNoKeyIsRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
 	for _, content := range []string{"", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o600))
 		if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", content, err)
 		}
@@ -89,17 +77,13 @@ func TestAFileThatIsNoKeyIsRefusedWithAdvice(t *testing.T) {
 func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
-	s := newSecret(t)
-	if err := s.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	s := audittest.Secret(t)
+	must(t, s.Save(path))
 	for mode, taken := range map[os.FileMode]bool{
 		0o600: true, 0o400: true, 0o640: true, 0o440: true, // fsGroup of Kubernetes gives the last two
 		0o644: false, 0o604: false, 0o444: false, 0o660: false, 0o620: false, 0o601: false, 0o602: false, 0o777: false,
 	} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, mode))
 		_, err := audit.LoadSecret(path)
 		_, ofPublic := audit.LoadPublic(path)
 		if (err == nil) != taken || (ofPublic == nil) != taken {
@@ -115,12 +99,8 @@ func TestThePublicHalfMayBeReadByAll(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.pub")
 	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644))
 	if _, err := audit.LoadPublic(path); err != nil {
 		t.Error(err)
 	}
@@ -129,9 +109,7 @@ func TestThePublicHalfMayBeReadByAll(t *testing.T) {
 func TestAFileThatIsNoRegularOneIsNoKey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(path, 0o600))
 	if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path+": it is a pipe") {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"bytes"
 	"errors"
 	"io/fs"
@@ -21,14 +22,12 @@ func headAt(s *audit.Secret, chain int, seq int64, hash byte) audit.Head {
 
 func savedState(t *testing.T) (s *audit.Secret, path string, st audit.State) {
 	t.Helper()
-	s, path = newSecret(t), filepath.Join(t.TempDir(), "audit.key.state")
+	s, path = audittest.Secret(t), filepath.Join(t.TempDir(), "audit.key.state")
 	st = audit.State{
 		At: time.Date(2026, 11, 21, 10, 1, 0, 0, time.UTC), Heads: []audit.Head{headAt(s, 1, 100, 7), headAt(s, 2, 5, 8)},
 		GivenUp: []audit.GivenUp{{At: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Why: audit.NewTrail, Heads: []audit.Head{headAt(s, 1, 3, 1)}}},
 	}
-	if err := s.SaveState(path, st); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.SaveState(path, st))
 	return s, path, st
 }
 
@@ -44,9 +43,7 @@ func TestAStateIsReadBackAndKeptForItsOwner(t *testing.T) {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
 		want.Heads[0] = headAt(s, 1, 101, 9)
-		if err := s.SaveState(path, want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.SaveState(path, want))
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(files) != 1 {
@@ -56,7 +53,7 @@ func TestAStateIsReadBackAndKeptForItsOwner(t *testing.T) {
 
 func TestAStateThatIsMissingIsToldApart(t *testing.T) {
 	t.Parallel()
-	_, err := audit.LoadState(filepath.Join(t.TempDir(), "none"), newSecret(t).Public())
+	_, err := audit.LoadState(filepath.Join(t.TempDir(), "none"), audittest.Secret(t).Public())
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -66,9 +63,7 @@ func TestAChangedStateIsRefused(t *testing.T) {
 	t.Parallel()
 	s, path, _ := savedState(t)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, changed := range map[string][]byte{
 		"empty":     nil,
 		"cut off":   text[:len(text)/2],
@@ -83,9 +78,7 @@ func TestAChangedStateIsRefused(t *testing.T) {
 		if bytes.Equal(changed, text) {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		if err := os.WriteFile(path, changed, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, changed, 0o600))
 		if _, err := audit.LoadState(path, s.Public()); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want an error that names the file", name, err)
 		}
@@ -95,7 +88,7 @@ func TestAChangedStateIsRefused(t *testing.T) {
 func TestAStateOfAnotherKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	s, path, st := savedState(t)
-	other := newSecret(t)
+	other := audittest.Secret(t)
 	if _, err := audit.LoadState(path, other.Public()); err == nil || !strings.Contains(err.Error(), "signed with another key") {
 		t.Errorf("read with another key: %v", err)
 	}
@@ -109,7 +102,7 @@ func TestAStateOfAnotherKeyIsRefused(t *testing.T) {
 
 func TestASaveThatFailsSaysThatItMayNotWrite(t *testing.T) {
 	t.Parallel()
-	s := newSecret(t)
+	s := audittest.Secret(t)
 	if err := s.SaveState(filepath.Join(t.TempDir(), "none", "audit.key.state"), audit.State{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -117,7 +110,7 @@ func TestASaveThatFailsSaysThatItMayNotWrite(t *testing.T) {
 
 func TestMissingRecordsAreNamed(t *testing.T) {
 	t.Parallel()
-	s := newSecret(t)
+	s := audittest.Secret(t)
 	st := audit.State{Heads: []audit.Head{headAt(s, 1, 100, 7), headAt(s, 2, 5, 8)}}
 	other := headAt(s, 2, 5, 8)
 	for name, test := range map[string]struct {
@@ -140,6 +133,42 @@ func TestMissingRecordsAreNamed(t *testing.T) {
 		}
 		if missing, ok := errors.AsType[*audit.MissingError](err); !ok || !strings.Contains(missing.Error(), test.says) {
 			t.Errorf("%s: got %v, want %q", name, err, test.says)
+		}
+	}
+}
+
+func TestTheNewestStateOfAKeyIsTheLastOne(t *testing.T) {
+	secret := audittest.Secret(t)
+	dir, at := t.TempDir(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	older, newer, damaged := filepath.Join(dir, "older"), filepath.Join(dir, "newer"), filepath.Join(dir, "damaged")
+	for path, when := range map[string]time.Time{older: at, newer: at.Add(time.Second)} {
+		must(t, secret.SaveState(path, audit.State{At: when}))
+	}
+	for _, paths := range [][]string{{older, newer}, {newer, older}, {filepath.Join(dir, "none"), newer}} {
+		if path, _, err := audit.LastState(paths, secret.Public()); path != newer || err != nil {
+			t.Errorf("of %v: %s, %v", paths, path, err)
+		}
+	}
+	if _, _, err := audit.LastState([]string{filepath.Join(dir, "none")}, secret.Public()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("where there is none: %v", err)
+	}
+	must(t, os.WriteFile(damaged, []byte("{"), 0o600))
+	if _, _, err := audit.LastState([]string{older, damaged}, secret.Public()); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("where one is damaged: %v", err)
+	}
+}
+
+func TestOnlyHeadsBehindAnOldEndAreGivenUp(t *testing.T) {
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	st := audit.State{GivenUp: []audit.GivenUp{{At: at, Why: audit.Restored, From: []audit.Head{{Chain: 1, Seq: 5}}}}}
+	for h, want := range map[*audit.Head]bool{
+		{Chain: 1, Seq: 5, At: at.Add(-time.Hour)}: false, // it is in what was restored
+		{Chain: 1, Seq: 6, At: at.Add(-time.Hour)}: true,
+		{Chain: 2, Seq: 1, At: at.Add(-time.Hour)}: true,  // the backup was from before the chain
+		{Chain: 1, Seq: 6, At: at.Add(time.Hour)}:  false, // signed since
+	} {
+		if got := st.HasGivenUp(*h); got != want {
+			t.Errorf("%+v: %v", *h, got)
 		}
 	}
 }

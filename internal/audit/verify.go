@@ -139,12 +139,12 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 
 // check is the check of one chain.
 type check struct {
-	public   Public
-	head     Head
-	tombstones    []Tombstone
-	known    map[int64][]Head // by place; a trail that was put back and went on has two of one
-	total    *Verified
-	progress func(int64)
+	public     Public
+	head       Head
+	tombstones []Tombstone
+	known      map[int64][]Head // by place; a trail that was put back and went on has two of one
+	total      *Verified
+	progress   func(int64)
 
 	chain *Chain
 }

@@ -22,10 +22,8 @@ func BenchmarkAppend(b *testing.B) {
 		stored = append(stored, rows)
 	}
 	for _, rows := range stored {
-		s := open(b, devpostgres.Database(b), secret(b))
-		if err := audittest.Fill(b.Context(), s, 0, rows); err != nil {
-			b.Fatal(err)
-		}
+		s := open(b, devpostgres.Database(b), audittest.Secret(b))
+		must(b, audittest.Fill(b.Context(), s, 0, rows))
 		for _, size := range []int{1, 16, 50} {
 			b.Run(fmt.Sprintf("to %d records, %d at a time", rows, size), func(b *testing.B) {
 				records := audittest.Records(rows, rows+b.N*size)
@@ -35,9 +33,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.ResetTimer()
 				for i := range b.N {
 					appended, err := s.Append(b.Context(), records[i*size:(i+1)*size], answered)
-					if err != nil {
-						b.Fatal(err)
-					}
+					must(b, err)
 					answered = answered[:0]
 					for _, a := range appended {
 						answered = append(answered, a.Record.ID)
@@ -53,11 +49,9 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkVerify checks a chain of a million records.
 func BenchmarkVerify(b *testing.B) {
 	const records = 1_000_000
-	key := secret(b)
+	key := audittest.Secret(b)
 	s := open(b, devpostgres.Database(b), key)
-	if err := audittest.Fill(b.Context(), s, 0, records); err != nil {
-		b.Fatal(err)
-	}
+	must(b, audittest.Fill(b.Context(), s, 0, records))
 	before := cpu(b)
 	b.ResetTimer()
 	for range b.N {
@@ -72,8 +66,6 @@ func BenchmarkVerify(b *testing.B) {
 func cpu(tb testing.TB) time.Duration {
 	tb.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

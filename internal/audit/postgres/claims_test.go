@@ -15,10 +15,8 @@ func TestAQuestionAboutAClaimReadsLittleOfALongHistory(t *testing.T) {
 	const claim, records = "CLM-2015-HOT", 20_000
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {
-			s := open(t, devpostgres.Database(t), secret(t))
-			if err := history.Append(t.Context(), s, claim, records); err != nil {
-				t.Fatal(err)
-			}
+			s := open(t, devpostgres.Database(t), audittest.Secret(t))
+			must(t, history.Append(t.Context(), s, claim, records))
 			few, round := 20, 10_000
 			if history.NoFailure {
 				few = round
@@ -35,9 +33,7 @@ func TestAQuestionAboutAClaimReadsLittleOfALongHistory(t *testing.T) {
 				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {
 				var plan []struct{ Plan node }
-				if err := json.Unmarshal(postgres.Analyze(t, s, question.query, question.arguments...), &plan); err != nil {
-					t.Fatal(err)
-				}
+				must(t, json.Unmarshal(postgres.Analyze(t, s, question.query, question.arguments...), &plan))
 				if n := plan[0].Plan.rows(); n > question.most {
 					t.Errorf("%s: %d rows were read, want at most %d", question.name, n, question.most)
 				}

@@ -35,9 +35,7 @@ func newDatabase(tb testing.TB) database {
 // migrated makes the tables, as their owner.
 func migrated(tb testing.TB, d database) database {
 	tb.Helper()
-	if err := postgres.Migrate(tb.Context(), d.owner); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, postgres.Migrate(tb.Context(), d.owner))
 	return d
 }
 
@@ -46,9 +44,7 @@ func newRoles(tb testing.TB, server *devpostgres.Server, super string) database 
 	tb.Helper()
 	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
 	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	mustSQL(tb, super, string(roles))
 	for _, role := range []string{ownerRole, appRole} {
 		mustSQL(tb, super, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, server.Password()))

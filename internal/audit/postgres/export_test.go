@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // SchemaVersion is the newest schema that is known.
@@ -18,9 +20,7 @@ var Unfit = unfit
 func TLS(tb testing.TB, url string) string {
 	tb.Helper()
 	config, err := parseURL(url)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, err)
 	conn := config.ConnConfig
 	switch {
 	case conn.TLSConfig == nil:
@@ -39,9 +39,7 @@ func TLS(tb testing.TB, url string) string {
 // Setting returns a setting of the store's session.
 func Setting(tb testing.TB, s *Store, name string) (value string) {
 	tb.Helper()
-	if err := s.pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, s.pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value))
 	return value
 }
 
@@ -59,13 +57,9 @@ func Reconnect(s *Store) { s.pool.Reset() }
 func Plan(tb testing.TB, s *Store, query string) string {
 	tb.Helper()
 	rows, err := s.pool.Query(tb.Context(), "EXPLAIN "+query)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, err)
 	return strings.Join(lines, "\n")
 }
 
@@ -85,9 +79,7 @@ const (
 // Analyze runs a query in the store's session and returns what the server did, as JSON.
 func Analyze(tb testing.TB, s *Store, query string, arguments ...any) (plan []byte) {
 	tb.Helper()
-	if err := s.pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan); err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, s.pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
 	return plan
 }
 
@@ -95,9 +87,7 @@ func Analyze(tb testing.TB, s *Store, query string, arguments ...any) (plan []by
 func Definitions(tb testing.TB, s *Store) map[string]string {
 	tb.Helper()
 	all, err := definitions(tb.Context(), s.pool)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	audittest.Must(tb, err)
 	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, ownerKind) })
 	return all
 }

@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
@@ -22,7 +23,7 @@ import (
 // missing after the kill.
 func TestNothingAcknowledgedIsLostWhenTheServerIsKilledAndAppendsGoOn(t *testing.T) {
 	server, address := ownServer(t)
-	key := secret(t)
+	key := audittest.Secret(t)
 	s := open(t, address, key)
 
 	const writers, batch, kills = 3, 5, 3
@@ -58,13 +59,9 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilledAndAppendsGoOn(t *testing
 	progress("the first appends")
 	for range kills {
 		before := failed.Load()
-		if err := server.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Kill())
 		await(t, "an append to fail", func() bool { return failed.Load() > before })
-		if err := server.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Restart(t.Context()))
 		progress("appends after the restart")
 	}
 	stop()
@@ -91,9 +88,7 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 	tb.Helper()
 	server := devpostgres.Shared(tb).Address()
 	p, err := proxy.Start(server, 1)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			tb.Error(err)
@@ -105,7 +100,7 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 // Row 18 of the test matrix: the outcome of a COMMIT is unknown. The guard is the look for what is stored before
 // anything is linked: without it the second append runs into the unique key each time.
 func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	direct := open(t, address, key)
@@ -152,9 +147,7 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 func waiting(tb testing.TB, address string) (n int) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if err := conn.QueryRow(tb.Context(), `SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil {
@@ -164,7 +157,7 @@ func waiting(tb testing.TB, address string) (n int) {
 }
 
 func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	const batch = 3

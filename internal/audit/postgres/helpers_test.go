@@ -11,6 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -27,6 +28,8 @@ func decision(job int64) audit.Record {
 	}
 }
 
+var must = audittest.Must
+
 func decisions(from, to int64) (records []audit.Record) {
 	for job := from; job < to; job++ {
 		records = append(records, decision(job))
@@ -34,21 +37,10 @@ func decisions(from, to int64) (records []audit.Record) {
 	return records
 }
 
-func secret(tb testing.TB) *audit.Secret {
-	tb.Helper()
-	s, err := audit.NewSecret()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
-
 func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, key, postgres.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Error(err)
@@ -60,18 +52,14 @@ func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
 func mustAppend(tb testing.TB, s audit.Log, records ...audit.Record) []audit.Appended {
 	tb.Helper()
 	got, err := s.Append(tb.Context(), records, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return got
 }
 
 func mustVerify(tb testing.TB, s audit.Maintenance, key *audit.Secret, want int64) {
 	tb.Helper()
 	v, err := audit.Verify(tb.Context(), s, key.Public(), nil, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	if v.Records != want {
 		tb.Errorf("%d records verified, want %d", v.Records, want)
 	}
@@ -81,9 +69,7 @@ func mustVerify(tb testing.TB, s audit.Maintenance, key *audit.Secret, want int6
 func sql(tb testing.TB, url string, statements ...string) error {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), url)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	for _, statement := range statements {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
@@ -95,9 +81,7 @@ func sql(tb testing.TB, url string, statements ...string) error {
 
 func mustSQL(tb testing.TB, url string, statements ...string) {
 	tb.Helper()
-	if err := sql(tb, url, statements...); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, sql(tb, url, statements...))
 }
 
 // as is the same database for another role; its password is that of the URL.
@@ -110,9 +94,7 @@ func as(tb testing.TB, url, role string) string {
 func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
 	t.Helper()
 	server, err := devpostgres.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)

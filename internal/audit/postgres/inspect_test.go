@@ -15,21 +15,18 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.json from the migrations")
 
 func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 	d := newDatabase(t)
-	made, err := json.MarshalIndent(postgres.Definitions(t, open(t, d.app, secret(t))), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	made, err := json.MarshalIndent(postgres.Definitions(t, open(t, d.app, audittest.Secret(t))), "", "  ")
+	must(t, err)
 	made = append(made, '\n')
 	if *update {
-		if err := os.WriteFile("schema.json", made, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile("schema.json", made, 0o600))
 	}
 	if kept, err := os.ReadFile("schema.json"); err != nil || !bytes.Equal(kept, made) {
 		t.Errorf("schema.json is not what the migrations make (%v); run: go test ./internal/audit/postgres -run ExpectedSchema -update", err)
@@ -40,14 +37,10 @@ func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 func (d database) inspected(t *testing.T, url string) audit.Inspection {
 	t.Helper()
 	s, err := postgres.OpenReadOnly(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	found, err := s.Inspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -58,7 +51,7 @@ func (d database) findings(t *testing.T) []string {
 
 func TestANewStoreHasNoFindings(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, secret(t)), decisions(1, 10)...)
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decisions(1, 10)...)
 	for _, url := range []string{d.app, d.owner, d.super} {
 		if found := d.inspected(t, url); found.Findings != nil || found.LastID == 0 {
 			t.Errorf("%+v", found)
@@ -68,13 +61,13 @@ func TestANewStoreHasNoFindings(t *testing.T) {
 
 func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for change, want := range map[string]struct{ finding, back string }{
 		"DROP TRIGGER append_only ON records": {
 			"trigger append_only on records is missing",
 			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
 		},
-		"ALTER TABLE tombstones DISABLE TRIGGER append_only":                                              {"trigger append_only on tombstones is not as the worker's migrations make it", "ALTER TABLE tombstones ENABLE TRIGGER append_only"},
+		"ALTER TABLE tombstones DISABLE TRIGGER append_only":                                         {"trigger append_only on tombstones is not as the worker's migrations make it", "ALTER TABLE tombstones ENABLE TRIGGER append_only"},
 		"CREATE TRIGGER mine BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse_change()": {"trigger mine on records was added", "DROP TRIGGER mine ON records"},
 		"DROP INDEX records_at": {"index records_at on records is missing", "CREATE INDEX records_at ON records (at, id)"},
 		"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'records_at'::regclass":                                     {"index records_at on records is not as", "UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'records_at'::regclass"},
@@ -132,7 +125,7 @@ func TestAnApplicationRoleThatMayDoMoreIsAFinding(t *testing.T) {
 
 func TestATableOwnedByTheAskingRoleIsANote(t *testing.T) {
 	_, url := ownServer(t)
-	s := open(t, url, secret(t))
+	s := open(t, url, audittest.Secret(t))
 	found, err := s.Inspect(t.Context())
 	if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "owns the tables") {
 		t.Errorf("%+v, %v", found, err)
@@ -146,7 +139,7 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 		"SELECT setval('analyze_retry.record_ids', 100)":                                        "record IDs through 100 were given out, the last record has ID ",
 	} {
 		d := newDatabase(t)
-		s := open(t, d.app, secret(t))
+		s := open(t, d.app, audittest.Secret(t))
 		mustAppend(t, s, decisions(1, 10)...)
 		mustSQL(t, d.super, change)
 		found, err := s.Inspect(t.Context())
@@ -157,7 +150,7 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 }
 
 func TestAFailedInspectionIsNoNote(t *testing.T) {
-	s := open(t, newDatabase(t).app, secret(t))
+	s := open(t, newDatabase(t).app, audittest.Secret(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found, err := s.Inspect(ctx); err == nil || found.Notes != nil {
@@ -166,15 +159,13 @@ func TestAFailedInspectionIsNoNote(t *testing.T) {
 }
 
 func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
-	d, key := newDatabase(t), secret(t)
+	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	mustAppend(t, s, decisions(1, 10)...)
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2026-000003')")
 	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reader.Close()
 	for _, s := range []audit.Store{s, reader} {
 		if all, err := s.Claim(t.Context(), "CLM-2026-000003"); err == nil || !strings.Contains(err.Error(), "row-level security would hide records") {
@@ -192,7 +183,7 @@ func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 }
 
 func TestARemovedChainIsFoundByTheStoreItself(t *testing.T) {
-	d, key := newDatabase(t), secret(t)
+	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	twoChains(t, d, s)
 	mustVerify(t, s, key, 2)
@@ -209,9 +200,7 @@ func twoChains(t *testing.T, d database, s audit.Log) {
 	t.Helper()
 	mustAppend(t, s, decision(1))
 	conn, err := pgx.Connect(t.Context(), d.super)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain = 1 FOR UPDATE"); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -37,7 +38,10 @@ func TestAPasswordIsInNoError(t *testing.T) {
 		"a password as a key": "postgres://postgres:" + escaped + "@" + address + "/postgres?sslkey=" + canary + "&sslcert=" + canary,
 	} {
 		for what, try := range map[string]func() error{
-			"open":      func() error { _, err := postgres.Open(t.Context(), dsn, secret(t), postgres.Options{}); return err },
+			"open": func() error {
+				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t), postgres.Options{})
+				return err
+			},
 			"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), dsn); return err },
 			"migrate":   func() error { return postgres.Migrate(t.Context(), dsn) },
 		} {
@@ -70,7 +74,7 @@ func TestAServerOnAnotherMachineMustProveItself(t *testing.T) {
 }
 
 func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -109,7 +113,7 @@ func TestAServerThatDoesNotSyncIsRefused(t *testing.T) {
 }
 
 func TestASessionThatIsSetToSyncNothingSyncsAllTheSame(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	name := address[strings.LastIndex(address, "/")+1 : strings.Index(address, "?")]
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
 	s := open(t, address, key)
@@ -127,12 +131,10 @@ func TestASessionThatIsSetToSyncNothingSyncsAllTheSame(t *testing.T) {
 }
 
 func TestReadingOnlyWritesNothing(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	appended := mustAppend(t, open(t, address, key), decisions(0, 3)...)
 	s, err := postgres.OpenReadOnly(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	mustVerify(t, s, key, 3)
 	ids := []int64{appended[0].Record.ID}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -12,9 +13,7 @@ import (
 func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
 	t.Helper()
 	p, err := devpostgres.StartPooler(t.Context(), devpostgres.Shared(t), mode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -26,7 +25,7 @@ func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
 func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 	for _, mode := range []string{"statement", "transaction"} {
 		t.Run(mode, func(t *testing.T) {
-			direct, key := devpostgres.Database(t), secret(t)
+			direct, key := devpostgres.Database(t), audittest.Secret(t)
 			mustAppend(t, open(t, direct, key), decision(1))
 			address, _ := pooled(t, mode, direct)
 			for what, try := range map[string]func() error{
@@ -43,7 +42,7 @@ func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 }
 
 func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
-	direct, key := devpostgres.Database(t), secret(t)
+	direct, key := devpostgres.Database(t), audittest.Secret(t)
 	address, _ := pooled(t, "session", direct)
 	s := open(t, address, key) // it makes the tables too
 	mustAppend(t, s, decisions(1, 100)...)
@@ -51,9 +50,7 @@ func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
 		t.Error(err)
 	}
 	release, err := s.Lead(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	release()
 	mustVerify(t, open(t, direct, key), key, 99)
 }
@@ -63,15 +60,13 @@ func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
 func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 	for mode, says := range map[string]string{"statement": "transaction blocks not allowed", "transaction": "pool_mode = session"} {
 		t.Run(mode, func(t *testing.T) {
-			direct, key := devpostgres.Database(t), secret(t)
+			direct, key := devpostgres.Database(t), audittest.Secret(t)
 			address, pooler := pooled(t, "session", direct)
 			s := open(t, address, key)
 			mustAppend(t, s, decision(1))
 			change := func(mode string) {
 				t.Helper()
-				if err := pooler.SetMode(t.Context(), mode); err != nil {
-					t.Fatal(err)
-				}
+				must(t, pooler.SetMode(t.Context(), mode))
 			}
 			change(mode)
 			if mode == "transaction" {

@@ -16,6 +16,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -23,7 +24,7 @@ import (
 // the second look an append fails, without the key there are two decisions.
 func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
 	const jobs, batch, writers = 600, 30, 3
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	var mu sync.Mutex
 	answers, repeated := map[audit.Key]audit.Record{}, 0
 	settle := func(a audit.Appended) {
@@ -77,7 +78,7 @@ func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
 
 // The guard is the order in which Append links: without it the two wait for one another until the server ends one.
 func TestReplicasThatAppendTheSameJobsInAnotherOrderDoNotWaitForOneAnother(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	stores := []*postgres.Store{open(t, address, key), open(t, address, key)}
 	rollback := holding(t, address, 2)
 	orders := [][]audit.Record{decisions(1, 4), decisions(1, 4)}
@@ -113,18 +114,14 @@ func lockTimeout(err error) bool {
 // waitForEver makes the next connection that the store uses wait for locks without end.
 func waitForEver(tb testing.TB, s *postgres.Store) {
 	tb.Helper()
-	if err := postgres.Exec(tb, s, "SET lock_timeout = 0"); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, postgres.Exec(tb, s, "SET lock_timeout = 0"))
 }
 
 // deadlocks is how many the server has seen in the database, once all sessions are over; each tells of it when it ends.
 func deadlocks(tb testing.TB, address string) (n int) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	await(tb, "all sessions to end", func() bool {
 		var others int
@@ -132,9 +129,7 @@ func deadlocks(tb testing.TB, address string) (n int) {
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others)
 		return err == nil && others == 0
 	})
-	if err := conn.QueryRow(tb.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, conn.QueryRow(tb.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n))
 	return n
 }
 
@@ -142,9 +137,7 @@ func deadlocks(tb testing.TB, address string) (n int) {
 func holding(tb testing.TB, address string, job int64) (rollback func()) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	r := decision(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
 		(id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
@@ -159,7 +152,7 @@ func holding(tb testing.TB, address string, job int64) (rollback func()) {
 }
 
 func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
 	rollback := holding(t, address, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -179,13 +172,11 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 }
 
 func TestALeadThatIsLostIsNoticedBeforeAnythingIsPublished(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	one, other := open(t, address, key), open(t, address, key)
 	id := mustAppend(t, one, decision(1))[0].Record.ID
 	release, err := one.Lead(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
 		t.Fatalf("two lead: %v", err)
 	}
@@ -223,7 +214,7 @@ func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
 		"its head put back": {"UPDATE heads SET (seq, hash, at, signature) = (SELECT seq, hash, at, signature FROM earlier)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, key := devpostgres.Database(t), secret(t)
+			address, key := devpostgres.Database(t), audittest.Secret(t)
 			s := open(t, address, key)
 			prefix := []string{"SET search_path = analyze_retry", "SET session_replication_role = replica"}
 			mustAppend(t, s, decisions(0, 3)...)
@@ -246,7 +237,7 @@ func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
 }
 
 func TestReadersAndWritersDoNotDisturbOneAnother(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
 	first := mustAppend(t, s, decisions(0, 5)...)[0].Record
 	n := int64(0)

@@ -18,7 +18,7 @@ import (
 // only the trigger that refuses, and with the tables owned by the role the rest goes through.
 func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"UPDATE analyze_retry.records SET claim_id = 'x' WHERE false",
@@ -56,7 +56,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 
 func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"DELETE FROM analyze_retry.records",
@@ -70,7 +70,7 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 }
 
 func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
-	d, key := newDatabase(t), secret(t)
+	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	now := time.Now().UTC()
 	old, young := audittest.Record(0), audittest.Record(1)
@@ -95,7 +95,7 @@ func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
 }
 
 func TestAPurgeWithoutTheKeyIsFound(t *testing.T) {
-	d, key := newDatabase(t), secret(t)
+	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	var given []int64
 	for _, a := range mustAppend(t, s, audittest.Records(0, 3)...) {
@@ -117,7 +117,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 	d := newRoles(t, devpostgres.Shared(t), devpostgres.Database(t))
 	for name, openIt := range map[string]func() error{
 		"for writing": func() error {
-			_, err := postgres.Open(t.Context(), d.app, secret(t), postgres.Options{})
+			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{})
 			return err
 		},
 		"for reading": func() error {
@@ -129,26 +129,22 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := postgres.Migrate(t.Context(), d.owner); err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	must(t, postgres.Migrate(t.Context(), d.owner))
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
 }
 
 func TestMigratingGivesTheRightsToARoleThatWasMadeLater(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
-	if _, err := postgres.Open(t.Context(), d.app, secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
+	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
-	if err := postgres.Migrate(t.Context(), d.owner); err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, open(t, d.app, secret(t)), decision(1))
+	must(t, postgres.Migrate(t.Context(), d.owner))
+	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
 }
 
 func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {
-	d, key := newDatabase(t), secret(t)
+	d, key := newDatabase(t), audittest.Secret(t)
 	app, owner := open(t, d.app, key), open(t, d.owner, key)
 	if floor, err := app.Keep(t.Context(), 72); err != nil || floor != 72 {
 		t.Fatal(floor, err)
@@ -158,9 +154,7 @@ func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {
 		t.Errorf("%v, want what the owner runs", err)
 	}
 	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
-		if err := owner.Shorten(t.Context(), step.to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, owner.Shorten(t.Context(), step.to))
 		if floor, err := app.Floor(t.Context()); err != nil || floor != step.floor {
 			t.Errorf("lowered to %d months: the floor is %d, %v; want %d", step.to, floor, err, step.floor)
 		}

@@ -6,35 +6,29 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
 // the second append returns at once, for the head is another's and so not even a lock on it is written.
 func TestADecisionThatTheStandbyMayNotHaveIsAnsweredOnlyOnceItHasIt(t *testing.T) {
 	server, address := ownServer(t)
-	s := open(t, address, secret(t))
+	s := open(t, address, audittest.Secret(t))
 	mustAppend(t, s, decision(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := standby.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := standby.CutOff(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, standby.CutOff(t.Context()))
 	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	inCommit := func() (n int) {
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n))
 		return n
 	}
 	// appending is an append that ends when its commit waits for the standby.
@@ -55,9 +49,7 @@ func TestADecisionThatTheStandbyMayNotHaveIsAnsweredOnlyOnceItHasIt(t *testing.T
 	}
 	await(t, "the record to be seen", func() bool {
 		stored, err := s.Claim(t.Context(), decision(2).ClaimID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return len(stored) == 1
 	})
 	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads FOR UPDATE"); err != nil {

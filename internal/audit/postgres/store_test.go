@@ -14,7 +14,7 @@ import (
 )
 
 func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
-	key := secret(t)
+	key := audittest.Secret(t)
 	s := open(t, devpostgres.Database(t), key)
 	appended := mustAppend(t, s, decisions(1, 51)...)
 	var want []audit.Record
@@ -22,9 +22,7 @@ func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
 		want = append(want, a.Record)
 	}
 	got, err := s.Unpublished(t.Context(), 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -34,7 +32,7 @@ func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
 // In SQLite the ID is the place in the chain, and the facts of both stores are about that. The guard is the ID in what is
 // hashed: without it the check passes.
 func TestAnIDThatWasChangedIsFound(t *testing.T) {
-	address, key := devpostgres.Database(t), secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
 	mustAppend(t, s, decisions(1, 4)...)
 	mustAppend(t, s, decisions(1, 4)...) // stored already, which leaves a gap
@@ -50,11 +48,9 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.
 func TestAPageIsReadByItsIndexWhenTheServerKnowsNothingYetOfTheTable(t *testing.T) {
 	address := devpostgres.Database(t)
-	s := open(t, address, secret(t))
+	s := open(t, address, audittest.Secret(t))
 	mustSQL(t, address, "ALTER TABLE analyze_retry.records SET (autovacuum_enabled = off)")
-	if err := audittest.Fill(t.Context(), s, 0, 10_000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, 0, 10_000))
 	for query, index := range map[string]string{
 		"SELECT * FROM records WHERE chain = 1 AND seq > 100 ORDER BY seq LIMIT 5000":                               "records_place",
 		"SELECT * FROM records WHERE (at, id) > ('2015-03-01', 0) AND at < '2016-01-01' ORDER BY at, id LIMIT 5000": "records_at",

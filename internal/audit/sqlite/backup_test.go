@@ -15,11 +15,9 @@ import (
 )
 
 func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	s := openFile(t, f.path, secret)
-	if err := audittest.Fill(t.Context(), s, 0, 1000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, 0, 1000))
 	ctx, stop := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
 	begun := make(chan struct{})
@@ -39,9 +37,7 @@ func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
 	err := Backup(t.Context(), f.path, target)
 	stop()
 	writing.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
 	}
@@ -66,14 +62,10 @@ func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
 
 func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 	f := newFile(t)
-	s := openFile(t, f.path, newSecret(t))
-	if err := audittest.Fill(t.Context(), s, 0, 100); err != nil {
-		t.Fatal(err)
-	}
+	s := openFile(t, f.path, audittest.Secret(t))
+	must(t, audittest.Fill(t.Context(), s, 0, 100))
 	there := filepath.Join(t.TempDir(), "there.db")
-	if err := os.WriteFile(there, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(there, []byte("precious"), 0o600))
 	if err := Backup(t.Context(), f.path, there); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file that is there: %v", err)
 	}
@@ -98,7 +90,7 @@ func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 }
 
 func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	must(t, openFile(t, f.path, secret).Close(), Backup(t.Context(), f.path, backup))
 	logs := []string{"the first log", "the second log"}
@@ -124,7 +116,7 @@ func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
 
 // A restore that ends in between must not leave a store without what only its log has.
 func TestARestoreThatEndsHalfwayLeavesNoStoreWithoutItsLog(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	aside := f.path + ".aside"
 	must(t, os.MkdirAll(filepath.Join(aside+"-wal", "in the way"), 0o700))

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -27,9 +26,7 @@ func BenchmarkAppend(b *testing.B) {
 				before += cpu(b) - start
 				b.StartTimer()
 				results, err := s.Append(b.Context(), records, answered)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
 				answered = answered[:0]
 				for i := range results {
 					answered = append(answered, results[i].Record.ID)
@@ -56,11 +53,9 @@ func BenchmarkVerify(b *testing.B) {
 // filled is a store with so many records.
 func filled(b *testing.B, rows int) *Store {
 	b.Helper()
-	s := openFile(b, filepath.Join(b.TempDir(), "audit.db"), newSecret(b))
+	s := openFile(b, noFile(b).path, audittest.Secret(b))
 	start := time.Now()
-	if err := audittest.Fill(b.Context(), s, 0, rows); err != nil {
-		b.Fatal(err)
-	}
+	must(b, audittest.Fill(b.Context(), s, 0, rows))
 	if rows > 0 {
 		b.Logf("%d records filled in %v", rows, time.Since(start))
 	}
@@ -71,9 +66,7 @@ func filled(b *testing.B, rows int) *Store {
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -81,8 +74,6 @@ func cpu(b *testing.B) time.Duration {
 func BenchmarkInPlace(b *testing.B) {
 	s := filled(b, 0)
 	for b.Loop() {
-		if err := s.InPlace(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.InPlace())
 	}
 }

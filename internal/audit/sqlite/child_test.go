@@ -29,13 +29,6 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if synchronous, is := os.LookupEnv(childSync); is {
-		if err := cutChild(os.Getenv(childPath), os.Getenv(childKey), synchronous); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	if path := os.Getenv(childPath); path != "" {
 		if err := child(path, os.Getenv(childKey), os.Getenv(childFirst)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -70,19 +63,13 @@ func child(path, key, first string) error {
 func start(t *testing.T, path string, secret *audit.Secret, first int) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "key.pem")
-	if err := secret.Save(key); err != nil {
-		t.Fatal(err)
-	}
+	must(t, secret.Save(key))
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childPath+"="+path, childKey+"="+key, childFirst+"="+strconv.Itoa(first))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { kill(cmd) })
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || lines.Text() != "open" {
@@ -99,7 +86,7 @@ func kill(cmd *exec.Cmd) {
 // TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored is row 14 of the faults: kill -9 at any moment, also in the
 // middle of a transaction. It fails where a transaction is reported before it is committed.
 func TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	told := 0
 	for round := range 10 {
 		cmd, lines := start(t, f.path, secret, told)
@@ -122,21 +109,17 @@ func TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored(t *testing.T) {
 			t.Errorf("after kill %d: %d records, %v; %d were acknowledged", round+1, v.Records, err, told)
 		}
 		told = int(v.Records) // one more batch may have been stored
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 }
 
 func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
-	path, secret := filepath.Join(t.TempDir(), "audit.db"), newSecret(t)
+	path, secret := newFile(t).path, audittest.Secret(t)
 	lookOut := func() bool {
 		t.Helper()
 		s := openFile(t, path, secret)
 		crashes, err := s.Crashes(t.Context(), "zeebe")
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, s.Close()))
 		return crashes != nil
 	}
 	if lookOut() {
@@ -158,14 +141,12 @@ func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
 func mustAtoi(t *testing.T, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
 func TestASecondProcessIsRefusedAndToldWhoHoldsTheFile(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	cmd, lines := start(t, f.path, secret, 0)
 	var read sync.WaitGroup
 	read.Go(func() {
@@ -197,24 +178,20 @@ func TestASecondProcessIsRefusedAndToldWhoHoldsTheFile(t *testing.T) {
 }
 
 func TestAFileIsFreeAgainWhenItsStoreIsClosed(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	first := openFile(t, f.path, secret)
 	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil {
 		t.Error("opened twice in one process")
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	openFile(t, f.path, secret)
 }
 
 func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	_, lines := start(t, f.path, secret, 0)
 	reader, err := OpenReadOnly(t.Context(), f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reader.Close()
 	for range 5 {
 		if !lines.Scan() {

@@ -12,7 +12,7 @@ import (
 
 // Without secure_delete the bytes of a removed record stay in free pages until something else is written there.
 func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	s := openFile(t, f.path, secret)
 	old, young := audittest.Records(0, 300), audittest.Records(300, 310)
 	for i := range old {
@@ -23,9 +23,7 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 	}
 	for _, batch := range [][]audit.Record{old, young} {
 		results, err := s.Append(t.Context(), batch, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var ids []int64
 		for _, r := range results {
 			ids = append(ids, r.Record.ID)
@@ -39,16 +37,12 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 		t.Fatal(tombstones, err)
 	}
 	tombstones[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignTombstone(tombstones[0])); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Purge(t.Context(), secret.SignTombstone(tombstones[0])))
 	if err := s.Close(); err != nil { // the log goes into the file
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := bytes.Count(content, []byte(old[0].Message)); n > 0 {
 		t.Errorf("the file has the text of removed records in %d places", n)
 	}

@@ -14,14 +14,12 @@ import (
 )
 
 func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := noFile(t), audittest.Secret(t)
 	check := func() {
 		t.Helper()
 		for _, name := range []string{"", "-wal", "-shm", ".lock"} {
 			info, err := os.Stat(f.path + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if mode := info.Mode().Perm(); mode != 0o600 {
 				t.Errorf("audit.db%s has mode %o", name, mode)
 			}
@@ -29,9 +27,7 @@ func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 	s := openFile(t, f.path, secret)
 	check()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if err := os.Chmod(f.path, 0o644); err != nil { // restored from a backup, say
 		t.Fatal(err)
 	}
@@ -41,10 +37,8 @@ func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
 
 func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c=d%20#é&mode=memory.db")
-	s := openFile(t, path, newSecret(t))
-	if err := audittest.Fill(t.Context(), s, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	s := openFile(t, path, audittest.Secret(t))
+	must(t, audittest.Fill(t.Context(), s, 0, 1))
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
@@ -53,12 +47,10 @@ func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 // TestNobodyChangesOrRemovesARecordBySQL is row 28 of the faults, as far as SQLite has it: whoever has the file can drop
 // the triggers, and then Verify finds what was done.
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	s := openFile(t, f.path, secret)
 	results, err := s.Append(t.Context(), audittest.Records(0, 10), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var ids []int64
 	for _, r := range results {
 		ids = append(ids, r.Record.ID)
@@ -71,9 +63,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 		t.Fatal(tombstones, err)
 	}
 	tombstones[0].At = time.Now()
-	if err := s.Purge(t.Context(), secret.SignTombstone(tombstones[0])); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Purge(t.Context(), secret.SignTombstone(tombstones[0])))
 	for _, statement := range []string{
 		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
 		"UPDATE tombstones SET through = 9", "DELETE FROM tombstones",
@@ -86,9 +76,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 		t.Errorf("%d records, %v", v.Records, err)
 	}
 	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
-	if err := f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
 	_, err = audit.Verify(t.Context(), s, secret.Public(), nil, nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 5 {
 		t.Errorf("after a REPLACE: %v", err)
@@ -96,22 +84,16 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 }
 
 func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := noFile(t), audittest.Secret(t)
 	if _, err := OpenReadOnly(t.Context(), f.path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	s := openFile(t, f.path, secret)
-	if err := audittest.Fill(t.Context(), s, 0, 100); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, 0, 100))
+	must(t, s.Close())
 	before := mustRead(t, f.path)
 	reader, err := OpenReadOnly(t.Context(), f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v, err := audit.Verify(t.Context(), reader, secret.Public(), nil, nil); err != nil || v.Records != 100 {
 		t.Errorf("%d records, %v", v.Records, err)
 	}
@@ -123,9 +105,7 @@ func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
 			t.Errorf("%s: done", name)
 		}
 	}
-	if err := reader.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Close())
 	if mustRead(t, f.path) != before {
 		t.Error("the file is another one")
 	}
@@ -134,27 +114,19 @@ func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
 // TestReadingWhatAKilledProcessLeftChangesNothing fails where the readers open the file for writing: then the last one
 // of them to close it tidies up.
 func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
-	f, secret, left := newFile(t), newSecret(t), newFile(t)
+	f, secret, left := newFile(t), audittest.Secret(t), newFile(t)
 	s := openFile(t, f.path, secret)
-	if err := audittest.Fill(t.Context(), s, 0, 100); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, 0, 100))
 	for _, name := range []string{"", "-wal"} {
-		if err := os.WriteFile(left.path+name, []byte(mustRead(t, f.path+name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(left.path+name, []byte(mustRead(t, f.path+name)), 0o600))
 	}
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
 	reader, err := OpenReadOnly(t.Context(), left.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v, err := audit.Verify(t.Context(), reader, secret.Public(), nil, nil); err != nil || v.Records != 100 {
 		t.Errorf("%d records, %v", v.Records, err)
 	}
-	if err := reader.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Close())
 	if mustRead(t, left.path) != file || mustRead(t, left.path+"-wal") != log {
 		t.Error("the files are other ones")
 	}
@@ -162,10 +134,8 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 
 func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	f := newFile(t)
-	if err := os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := Open(t.Context(), f.path, newSecret(t), Options{}); err == nil {
+	must(t, os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	if s, err := Open(t.Context(), f.path, audittest.Secret(t), Options{}); err == nil {
 		t.Error("opened", s)
 	}
 	if s, err := OpenReadOnly(t.Context(), f.path); err == nil {
@@ -176,15 +146,11 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 // TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName fails where Open takes the last record for the end of the
 // chain: the next head, well signed, would hide that records were cut off.
 func TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	s := openFile(t, f.path, secret)
-	if err := audittest.Fill(t.Context(), s, 0, 10); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, 0, 10))
 	f.Tamper(t, "DELETE FROM records WHERE seq > 8")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	_, err := Open(t.Context(), f.path, secret, Options{})
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
 		t.Errorf("opened with %v", err)
@@ -199,8 +165,6 @@ func TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName(t *testing.T) {
 func mustRead(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

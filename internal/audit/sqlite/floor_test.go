@@ -8,7 +8,7 @@ import (
 
 func TestAPersonLowersTheFloor(t *testing.T) {
 	f := newFile(t)
-	s := openFile(t, f.path, newSecret(t))
+	s := openFile(t, f.path, audittest.Secret(t))
 	check := func(want int) {
 		t.Helper()
 		if floor, err := s.Floor(t.Context()); err != nil || floor != want {
@@ -23,16 +23,14 @@ func TestAPersonLowersTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
-		if err := s.Shorten(t.Context(), step.to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Shorten(t.Context(), step.to))
 		check(step.floor)
 	}
 }
 
 func TestAStoreOfAnOlderVersionKeepsFiveYearsOfWhatItHolds(t *testing.T) {
 	for records, want := range []int{0, 60} {
-		secret, at := newSecret(t), newFile(t)
+		secret, at := audittest.Secret(t), newFile(t)
 		s := openFile(t, at.path, secret)
 		_, err := s.Append(t.Context(), audittest.Records(0, records), nil)
 		must(t, err)
@@ -47,7 +45,7 @@ func TestAStoreOfAnOlderVersionKeepsFiveYearsOfWhatItHolds(t *testing.T) {
 
 func TestAFloorThatCannotBeReadRemovesNothing(t *testing.T) {
 	f := newFile(t)
-	s := openFile(t, f.path, newSecret(t))
+	s := openFile(t, f.path, audittest.Secret(t))
 	for _, value := range []string{"", "five years", "-60", "0"} {
 		f.Tamper(t, "INSERT OR REPLACE INTO meta (name, value) VALUES ('retention', '"+value+"')")
 		if _, err := s.Floor(t.Context()); err == nil {
@@ -57,9 +55,7 @@ func TestAFloorThatCannotBeReadRemovesNothing(t *testing.T) {
 			t.Errorf("%q was passed over", value)
 		}
 	}
-	if err := s.Shorten(t.Context(), 18); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Shorten(t.Context(), 18))
 	if floor, err := s.Floor(t.Context()); err != nil || floor != 18 {
 		t.Errorf("the floor is %d, %v; want the one that a person has set", floor, err)
 	}

@@ -14,7 +14,7 @@ import (
 // holds for the end of the chain is not what the file has.
 func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 	limit, free := diskLimit(t)
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	s := openFile(t, f.path, secret)
 	n, refused := 0, 0
 	for room := uint64(0); room < 300_000; room += 15_000 {
@@ -48,14 +48,10 @@ func diskLimit(t *testing.T) (limit func(bytes uint64), free uint64) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	limit = func(bytes uint64) {
 		t.Helper()
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}))
 	}
 	t.Cleanup(func() {
 		limit(before.Cur)

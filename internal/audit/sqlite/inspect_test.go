@@ -25,17 +25,13 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 		"ALTER TABLE outbox ADD note TEXT": {"table outbox is not as the worker's migrations make it"},
 	} {
 		f := newFile(t)
-		s := openFile(t, f.path, newSecret(t))
+		s := openFile(t, f.path, audittest.Secret(t))
 		if _, err := s.Append(t.Context(), audittest.Records(0, 10), nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.exec(t, change); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.exec(t, change))
 		found, err := s.Inspect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, finding := range want {
 			if !slices.Contains(found.Findings, finding) {
 				t.Errorf("%s: %q, want %q among them", change, found.Findings, finding)
@@ -49,10 +45,8 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 
 func TestAnIndexThatWasAddedIsANote(t *testing.T) {
 	f := newFile(t)
-	s := openFile(t, f.path, newSecret(t))
-	if err := f.exec(t, "CREATE INDEX mine ON records (kind)"); err != nil {
-		t.Fatal(err)
-	}
+	s := openFile(t, f.path, audittest.Secret(t))
+	must(t, f.exec(t, "CREATE INDEX mine ON records (kind)"))
 	found, err := s.Inspect(t.Context())
 	if err != nil || found.Findings != nil || !slices.Equal(found.Notes, []string{"index mine on records was added"}) {
 		t.Errorf("%+v, %v", found, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // Without the look behind the links both have the file open, and the chain gets two ends.
@@ -15,19 +16,15 @@ func TestTheHolderOfAFileHoldsItByAllItsNames(t *testing.T) {
 	link := func(target, name string) string {
 		t.Helper()
 		name = filepath.Join(other, name)
-		if err := os.Symlink(target, name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, name))
 		return name
 	}
-	path, secret := filepath.Join(home, "audit.db"), newSecret(t)
+	path, secret := filepath.Join(home, "audit.db"), audittest.Secret(t)
 	byDir := filepath.Join(link(home, "dir"), "audit.db")
 	// The first one makes the file.
 	for i, first := range []string{byDir, path} {
 		s, err := Open(t.Context(), first, secret, Options{Worker: "first"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if i == 0 {
 			link(path, "file.db")
 		}
@@ -42,8 +39,6 @@ func TestTheHolderOfAFileHoldsItByAllItsNames(t *testing.T) {
 				}
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 }

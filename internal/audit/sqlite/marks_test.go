@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,9 +11,9 @@ import (
 
 // Whatever order marks are cleared in, over restarts, those that are left are those that were not cleared.
 func TestMarksAreClearedInAnyOrder(t *testing.T) {
-	secret := newSecret(t)
+	secret := audittest.Secret(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		path := filepath.Join(t.TempDir(), "audit.db")
+		path := newFile(t).path
 		s, err := Open(t.Context(), path, secret, Options{})
 		if err != nil {
 			rt.Fatal(err)

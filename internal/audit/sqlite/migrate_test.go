@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/audittest"
@@ -28,7 +27,7 @@ const (
 )
 
 func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
-	secret, at := newSecret(t), newFile(t)
+	secret, at := audittest.Secret(t), newFile(t)
 	s := openFile(t, at.path, secret)
 	results, err := s.Append(t.Context(), audittest.Records(0, 5), nil)
 	must(t, err)
@@ -51,12 +50,5 @@ func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
 	must(t, err)
 	if len(unanswered) != 1 || unanswered[0] != ids[4] || len(unpublished) != 3 || unpublished[0].ID != ids[3] {
 		t.Errorf("unanswered %v, %d unpublished; want %d, and those from %d on", unanswered, len(unpublished), ids[4], ids[3])
-	}
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -27,7 +27,7 @@ func TestRecordsThatWentWithTheLogAreMissedByTheNextProcess(t *testing.T) {
 		"moved": func(path string) error { return os.Rename(path, path+".old") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, secret := newFile(t), newSecret(t)
+			f, secret := newFile(t), audittest.Secret(t)
 			cmd, lines := start(t, f.path, secret, 0)
 			told := 0
 			for told < 100 && lines.Scan() {
@@ -67,7 +67,7 @@ func TestRecordsThatWentWithTheLogAreMissedByTheNextProcess(t *testing.T) {
 }
 
 func TestAFileWithASecondNameIsRefused(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	must(t, openFile(t, f.path, secret).Close())
 	other := filepath.Join(t.TempDir(), "other.db")
 	must(t, os.Link(f.path, other))
@@ -82,7 +82,7 @@ func TestAFileWithASecondNameIsRefused(t *testing.T) {
 
 // Without the lock on the file itself, a name that was made after the start goes past the lock file of the first.
 func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := newFile(t), audittest.Secret(t)
 	cmd, lines := start(t, f.path, secret, 0)
 	other := filepath.Join(t.TempDir(), "other.db")
 	must(t, os.Link(f.path, other))
@@ -102,7 +102,7 @@ func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
 }
 
 func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := noFile(t), audittest.Secret(t)
 	must(t, os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "but no store") {
 		t.Errorf("opened with %v", err)
@@ -113,7 +113,7 @@ func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
 }
 
 func TestAStoreWithoutWhatWasSignedIsNotOpened(t *testing.T) {
-	f, secret := newFile(t), newSecret(t)
+	f, secret := noFile(t), audittest.Secret(t)
 	signed := []audit.Head{secret.Head(audit.ChainAt(1, 5, audit.Hash{1}), time.Now())}
 	refused := func(what string) {
 		t.Helper()

@@ -16,11 +16,9 @@ import (
 // working is a store with a hundred records, all of them in its log.
 func working(t *testing.T) (s *Store, path string, secret *audit.Secret) {
 	t.Helper()
-	path, secret = filepath.Join(t.TempDir(), "audit.db"), newSecret(t)
+	path, secret = newFile(t).path, audittest.Secret(t)
 	s, err := Open(t.Context(), path, secret, Options{Worker: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() }) // a store that is not in its place says so
 	mustFill(t, s, 0, 100)
 	return s, path, secret
@@ -28,9 +26,7 @@ func working(t *testing.T) (s *Store, path string, secret *audit.Secret) {
 
 func mustFill(t *testing.T, s *Store, from, to int) {
 	t.Helper()
-	if err := audittest.Fill(t.Context(), s, from, to); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audittest.Fill(t.Context(), s, from, to))
 }
 
 func (s *Store) appends(t *testing.T, n int) error {

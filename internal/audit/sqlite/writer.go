@@ -221,8 +221,8 @@ var (
 	// The jobs are a table of values because SQLite would build an index of an IN list each time.
 	selectKeys    = repeated{"SELECT " + keyColumns + " FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT " + strconv.Itoa(maxKeys)}.build()
 	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
-	addCrashes     = repeated{"INSERT INTO crashes (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
-	clearCrashes   = repeated{"DELETE FROM crashes WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
+	addCrashes    = repeated{"INSERT INTO crashes (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
+	clearCrashes  = repeated{"DELETE FROM crashes WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
 )
 
 // execJobs runs a statement for all of these jobs of a cluster.

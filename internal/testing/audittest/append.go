@@ -148,7 +148,7 @@ var appendFacts = []fact{
 		before := s.append(t, Records(0, 3)...)
 		// The table is taken away that is written last: the first of the three keeps the mark, the second loses it.
 		s.database.Tamper(t, "ALTER TABLE unanswered RENAME TO away")
-		if _, err := s.Append(t.Context(), Records(3, 30), ids(before)[1:2]); err == nil {
+		if _, err := s.Append(t.Context(), Records(3, 30), IDs(before)[1:2]); err == nil {
 			t.Error("appended without a table")
 		}
 		s.database.Tamper(t, "ALTER TABLE away RENAME TO unanswered")
@@ -200,15 +200,13 @@ var appendFacts = []fact{
 		}
 	}},
 	{"what is answered loses its mark", func(t *testing.T, s *subject) {
-		given := ids(s.append(t, Records(0, 70)...))
+		given := IDs(s.append(t, Records(0, 70)...))
 		if _, err := s.Append(t.Context(), Records(70, 71), given[:66]); err != nil {
 			t.Fatal(err)
 		}
 		s.reopen(t)
 		still, err := s.Unanswered(t.Context(), append(given, 1<<40))
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		same(t, "unanswered", still, given[66:])
 		if _, err := s.Append(t.Context(), nil, given); err != nil {
 			t.Fatal(err)
@@ -219,9 +217,7 @@ var appendFacts = []fact{
 	}},
 	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
 		for range 3 {
-			if err := s.Probe(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			Must(t, s.Probe(t.Context()))
 		}
 		if n := len(s.all(t)); n != 0 {
 			t.Errorf("%d records", n)

@@ -2,8 +2,6 @@
 package audittest
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -65,11 +63,7 @@ type subject struct {
 
 func begin(t *testing.T, empty func(t *testing.T) Database) *subject {
 	t.Helper()
-	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &subject{database: empty(t), secret: secret}
+	s := &subject{database: empty(t), secret: Secret(t)}
 	s.open(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -141,60 +135,12 @@ func (s *subject) mustVerify(t *testing.T, records int64) audit.Verified {
 	return v
 }
 
-// Start is when the first of the made records was decided: long enough ago for every retention to be over.
-var Start = time.Date(2015, 3, 1, 8, 0, 0, 0, time.UTC)
-
-// FirstJobKey is the job key of the first of the made records; a broker's keys look like that.
-const FirstJobKey = 2251799813685249
-
-// Record makes the nth decision of a busy hospital, a minute after the one before: to try a claim of its own again. It
-// is as large as a real one.
-func Record(n int) audit.Record {
-	at := Start.Add(time.Duration(n) * time.Minute)
-	r := audit.Record{
-		Kind: audit.KindRetry, At: at, ClaimID: fmt.Sprintf("CLM-2015-%08d", n), RetryCount: n % 5, NextRetryTime: at.Add(10 * time.Minute),
-		Variables: fmt.Sprintf(`{"shouldRetry":true,"retryCount":%d,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":%q,"retryReason":"Transient error, retry %d of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"1","ruleId":"transient","matchedCode":"TIMEOUT","delayBeforeJitter":"PT10M","backoffDuration":"PT10M","retriesLeft":4,"secondsSinceLastSubmission":61}}`, n%5+1, at.Add(10*time.Minute).Format(time.RFC3339), n%5+1),
-		Detail:    fmt.Sprintf(`{"processId":"SUB_06","elementId":"analyze-retry","submissionError":"TIMEOUT: the insurer's gateway did not answer within 30 s","steps":{"errorReceived":%q,"afterMicros":[0,41,43,43,43,44]},"executionTimeMs":0.044}`, at.Format(time.RFC3339Nano)),
-	}
-	r.Cluster, r.JobKey, r.ProcessInstanceKey = "production", FirstJobKey+int64(n), FirstJobKey+int64(n)-7
-	copy(r.Inputs[:], fmt.Sprintf("inputs%010d", n))
-	return r
-}
-
-// Records makes the records from <= n < to.
-func Records(from, to int) []audit.Record {
-	records := make([]audit.Record, 0, to-from)
-	for n := from; n < to; n++ {
-		records = append(records, Record(n))
-	}
-	return records
-}
-
-// Fill appends the records from <= n < to as fast as the store takes them.
-func Fill(ctx context.Context, store audit.Log, from, to int) error {
-	const batch = 2000
-	for ; from < to; from += batch {
-		if _, err := store.Append(ctx, Records(from, min(from+batch, to)), nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func stored(results []audit.Appended) []audit.Record {
 	records := make([]audit.Record, len(results))
 	for i := range results {
 		records[i] = results[i].Record
 	}
 	return records
-}
-
-func ids(results []audit.Appended) []int64 {
-	list := make([]int64, len(results))
-	for i := range results {
-		list[i] = results[i].Record.ID
-	}
-	return list
 }
 
 // same fails where two things differ; times must be the same to the last detail.

@@ -13,9 +13,7 @@ import (
 func (s *subject) keep(t *testing.T, months, want int) {
 	t.Helper()
 	floor, err := s.Keep(t.Context(), months)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	same(t, fmt.Sprintf("the floor after %d months", months), floor, want)
 	if floor, err = s.Floor(t.Context()); err != nil {
 		t.Fatal(err)
@@ -27,9 +25,7 @@ func (s *subject) keep(t *testing.T, months, want int) {
 func (s *subject) announce(t *testing.T, cutoff time.Time) time.Duration {
 	t.Helper()
 	ago, err := s.Announce(t.Context(), cutoff)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return ago
 }
 
@@ -57,7 +53,7 @@ var floorFacts = []fact{
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		old, young := Record(0), Record(1)
 		old.At, young.At = now.AddDate(0, -62, 0), now.AddDate(0, -58, 0)
-		s.settle(t, ids(s.append(t, old, young)))
+		s.settle(t, IDs(s.append(t, old, young)))
 		s.keep(t, 60, 60)
 		short := audit.RetentionAt(now, 5, true)
 		tombstones, err := audit.Retain(t.Context(), s, s.secret, short)
@@ -76,7 +72,7 @@ var floorFacts = []fact{
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		young := Record(0)
 		young.At = now.AddDate(0, -58, 0)
-		s.settle(t, ids(s.append(t, young)))
+		s.settle(t, IDs(s.append(t, young)))
 		if _, err := audit.Retain(t.Context(), s, s.secret, audit.RetentionAt(now, 5, true)); err == nil {
 			t.Error("removed")
 		}
@@ -109,9 +105,7 @@ var floorFacts = []fact{
 		confirmed := func(want time.Time) {
 			t.Helper()
 			month, err := s.Confirmed(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 			same(t, "confirmed", month, want)
 		}
 		now := time.Now().UTC()
@@ -120,9 +114,7 @@ var floorFacts = []fact{
 		confirmed(time.Time{})
 		s.append(t, Record(0))
 		for range 2 {
-			if err := audit.ConfirmByHead(t.Context(), s, s.secret.Public()); err != nil {
-				t.Fatal(err)
-			}
+			Must(t, audit.ConfirmByHead(t.Context(), s, s.secret.Public()))
 			confirmed(month)
 		}
 		trust(now.AddDate(5, 0, 0), "last found right")
@@ -139,7 +131,7 @@ var floorFacts = []fact{
 		trust(now.AddDate(5, 0, 0), "")
 	}},
 	{"what is announced waits for 20 hours", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		now := time.Now().UTC()
 		r := audit.Retention{Now: now, Cutoff: minute(5), Publish: true}
 		check := func(r audit.Retention, records int64, wait time.Duration) {

@@ -34,9 +34,7 @@ type step struct {
 func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	t.Helper()
 	rounds, err := s.Rounds(t.Context(), claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	first, err := s.FirstFailures(t.Context(), claims)
 	if err != nil || len(first) != len(rounds) {
 		t.Fatalf("%d first failures of %d claims: %v", len(first), len(rounds), err)
@@ -65,9 +63,7 @@ var historyFacts = []fact{
 		more.ClaimID, more.At = "CLM-a-1", Start.Add(-time.Hour) // a clock that went back: the order is that of the appends
 		results = append(results, s.append(t, more)...)
 		got, err := s.Claim(t.Context(), "CLM-a-1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		same(t, "records", got, []audit.Record{results[0].Record, results[2].Record, results[4].Record})
 		if got, err = s.Claim(t.Context(), "CLM-%"); err != nil || len(got) != 0 {
 			t.Errorf("a claim that never was: %v, %v", got, err)
@@ -79,9 +75,7 @@ var historyFacts = []fact{
 		results := stored(s.append(t, late...))
 		var got []audit.Record
 		err := s.Between(t.Context(), minute(2), minute(8), func(r *audit.Record) error { got = append(got, *r); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		same(t, "records", got, []audit.Record{results[2], results[7], results[4], results[5], results[6], results[3]})
 	}},
 	{"who visits can stop, and gets the error back", func(t *testing.T, s *subject) {
@@ -105,9 +99,7 @@ var historyFacts = []fact{
 			_, err := s.Append(t.Context(), []audit.Record{next}, nil)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		s.mustVerify(t, 100)
 	}},
 	{"a question ends with its context", func(t *testing.T, s *subject) {
@@ -129,9 +121,7 @@ var historyFacts = []fact{
 		pending := func(from, due time.Time) []string {
 			t.Helper()
 			records, err := s.Pending(t.Context(), from, due)
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 			return names(records)
 		}
 		// Each is due ten minutes after its decision.

@@ -25,15 +25,11 @@ var outboxFacts = []fact{
 		s.reopen(t)
 		same(t, "the first ones", s.unpublished(t, 0, 20), stored(results)[:20])
 		same(t, "those behind one", s.unpublished(t, results[19].Record.ID, 20), stored(results)[20:40])
-		if err := s.Published(t.Context(), append(ids(results)[:70], results[80].Record.ID, 1<<40)); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Published(t.Context(), append(IDs(results)[:70], results[80].Record.ID, 1<<40)))
 		s.reopen(t)
 		want := append(stored(results)[70:80:80], stored(results)[81:]...)
 		same(t, "the rest", s.unpublished(t, 0, 1000), want)
-		if err := s.Published(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Published(t.Context(), nil))
 		if n := len(s.all(t)); n != 150 {
 			t.Errorf("%d records are left", n)
 		}
@@ -49,16 +45,12 @@ var outboxFacts = []fact{
 		backlog(0, time.Time{})
 		results := s.append(t, Records(0, 5)...)
 		backlog(5, Record(0).At)
-		if err := s.Published(t.Context(), ids(results)[:2]); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Published(t.Context(), IDs(results)[:2]))
 		backlog(3, Record(2).At)
 	}},
 	{"one leads at a time", func(t *testing.T, s *subject) {
 		release, err := s.Lead(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
 			t.Errorf("a second one: %v", err)
 		}
@@ -80,16 +72,12 @@ var crashFacts = []fact{
 		crashes := func(want map[int64]int) {
 			t.Helper()
 			got, err := s.Crashes(t.Context(), "a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 			same(t, "crashes", got, want)
 		}
 		must := func(err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 		}
 		if got, err := s.Crashes(t.Context(), "a"); err != nil || len(got) != 0 {
 			t.Fatalf("a new store has the crashes %v, %v", got, err)
@@ -108,9 +96,7 @@ var crashFacts = []fact{
 	{"a handling that was begun more than a week ago is forgotten", func(t *testing.T, s *subject) {
 		week := Record(1)
 		for job, ago := range map[int64]time.Duration{1: audit.CrashesKept + time.Hour, 2: audit.CrashesKept - time.Hour, 3: audit.CrashesKept + time.Hour} {
-			if err := s.Begin(t.Context(), "a", []int64{job}); err != nil {
-				t.Fatal(err)
-			}
+			Must(t, s.Begin(t.Context(), "a", []int64{job}))
 			// The database knows how to write a time of the past: that of a record.
 			week.At, week.JobKey = time.Now().Add(-ago), job
 			s.append(t, week)
@@ -121,9 +107,7 @@ var crashFacts = []fact{
 		}
 		s.reopen(t)
 		got, err := s.Crashes(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		same(t, "crashes", got, map[int64]int{2: 1, 3: 2})
 	}},
 	{"the append of a job's record ends its handling, also where it is stored already", func(t *testing.T, s *subject) {
@@ -131,9 +115,7 @@ var crashFacts = []fact{
 		mine.Cluster, others.Cluster = "a", "b"
 		for range 2 {
 			for _, cluster := range []string{"a", "b"} {
-				if err := s.Begin(t.Context(), cluster, []int64{mine.JobKey, others.JobKey, 99}); err != nil {
-					t.Fatal(err)
-				}
+				Must(t, s.Begin(t.Context(), cluster, []int64{mine.JobKey, others.JobKey, 99}))
 			}
 			s.reopen(t)
 			if _, err := s.Crashes(t.Context(), "a"); err != nil { // as a process does that has just started
@@ -144,9 +126,7 @@ var crashFacts = []fact{
 			}
 			for cluster, ended := range map[string]int64{"a": mine.JobKey, "b": others.JobKey} {
 				got, err := s.Crashes(t.Context(), cluster)
-				if err != nil {
-					t.Fatal(err)
-				}
+				Must(t, err)
 				if len(got) != 2 || got[ended] != 0 || got[99] == 0 {
 					t.Errorf("cluster %s has the crashes %v, want none of job %d", cluster, got, ended)
 				}
@@ -158,13 +138,9 @@ var crashFacts = []fact{
 var openFacts = []fact{
 	{"a store of another key is refused", func(t *testing.T, s *subject) {
 		s.append(t, Record(0))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Close())
 		other, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		store, err := s.database.Open(t, other)
 		if wrong, ok := errors.AsType[*audit.WrongKeyError](err); !ok {
 			t.Errorf("opened %v with %v", store, err)
@@ -175,9 +151,7 @@ var openFacts = []fact{
 		s.mustVerify(t, 1)
 	}},
 	{"a store of a newer worker is refused", func(t *testing.T, s *subject) {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Close())
 		s.database.Tamper(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 		store, err := s.database.Open(t, s.secret)
 		if newer, ok := errors.AsType[*audit.NewerSchemaError](err); !ok || newer.Has != 99 || newer.Knows >= 99 {

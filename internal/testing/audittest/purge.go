@@ -10,9 +10,7 @@ import (
 // settle publishes and answers records.
 func (s *subject) settle(t *testing.T, ids []int64) {
 	t.Helper()
-	if err := s.Published(t.Context(), ids); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, s.Published(t.Context(), ids))
 	if _, err := s.Append(t.Context(), nil, ids); err != nil {
 		t.Fatal(err)
 	}
@@ -22,9 +20,7 @@ func (s *subject) settle(t *testing.T, ids []int64) {
 func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audit.Tombstone {
 	t.Helper()
 	tombstones, err := s.Purgeable(t.Context(), before, publish)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	for i := range tombstones {
 		if tombstones[i].Signature != nil || !tombstones[i].At.IsZero() {
 			t.Errorf("tombstone %d is signed already: %+v", i, tombstones[i])
@@ -39,9 +35,7 @@ func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audi
 func (s *subject) purge(t *testing.T, before time.Time, publish bool) (n int64) {
 	t.Helper()
 	for _, tombstone := range s.purgeable(t, before, publish) {
-		if err := s.Purge(t.Context(), tombstone); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Purge(t.Context(), tombstone))
 		n += tombstone.Through - tombstone.From + 1
 	}
 	return n
@@ -49,7 +43,7 @@ func (s *subject) purge(t *testing.T, before time.Time, publish bool) (n int64) 
 
 var purgeFacts = []fact{
 	{"records are removed by their time, and a signed tombstone stands for them", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 100)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 100)...)))
 		if tombstones := s.purgeable(t, minute(0), true); len(tombstones) != 0 {
 			t.Errorf("before the first record: %+v", tombstones)
 		}
@@ -69,9 +63,7 @@ var purgeFacts = []fact{
 			t.Errorf("%d are known to be removed", v.Removed)
 		}
 		all, err := s.Tombstones(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		same(t, "the first tombstone", all[0], tombstones[0])
 		s.append(t, Records(100, 110)...)
 		s.reopen(t)
@@ -79,7 +71,7 @@ var purgeFacts = []fact{
 		s.mustVerify(t, 70)
 	}},
 	{"a chain of which nothing is left goes on", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		s.purge(t, minute(1000), true)
 		s.mustVerify(t, 0)
 		s.reopen(t)
@@ -89,35 +81,27 @@ var purgeFacts = []fact{
 		}
 	}},
 	{"what is unanswered stays, and all that came after it", func(t *testing.T, s *subject) {
-		all := ids(s.append(t, Records(0, 20)...))
+		all := IDs(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:7:7], all[8:]...))
-		if err := s.Published(t.Context(), all); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Published(t.Context(), all))
 		if n := s.purge(t, minute(1000), true); n != 7 {
 			t.Errorf("%d were removed, want the 7 before it", n)
 		}
-		if err := s.ForgetUnanswered(t.Context(), minute(7)); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.ForgetUnanswered(t.Context(), minute(7)))
 		if n := s.purge(t, minute(1000), true); n != 0 {
 			t.Errorf("%d were removed although it is too young to be forgotten", n)
 		}
-		if err := s.ForgetUnanswered(t.Context(), minute(8)); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.ForgetUnanswered(t.Context(), minute(8)))
 		if n := s.purge(t, minute(1000), true); n != 13 {
 			t.Errorf("then %d were removed, want 13", n)
 		}
 	}},
 	{"what is unpublished stays where events are published", func(t *testing.T, s *subject) {
-		all := ids(s.append(t, Records(0, 20)...))
+		all := IDs(s.append(t, Records(0, 20)...))
 		if _, err := s.Append(t.Context(), nil, all); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Published(t.Context(), all[:5]); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, s.Published(t.Context(), all[:5]))
 		if n := s.purge(t, minute(10), true); n != 5 {
 			t.Errorf("%d were removed, want the 5 that are published", n)
 		}
@@ -133,19 +117,17 @@ var purgeFacts = []fact{
 	{"a record decided late holds up those behind it", func(t *testing.T, s *subject) {
 		records := Records(0, 10)
 		records[4].At = minute(500)
-		s.settle(t, ids(s.append(t, records...)))
+		s.settle(t, IDs(s.append(t, records...)))
 		if n := s.purge(t, minute(100), true); n != 4 {
 			t.Errorf("%d were removed, want 4", n)
 		}
 	}},
 	{"a tombstone that does not fit is refused", func(t *testing.T, s *subject) {
-		all := ids(s.append(t, Records(0, 20)...))
+		all := IDs(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:15:15], all[16:]...))
 		good := s.purgeable(t, minute(10), true)[0]
 		other, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		for name, change := range map[string]func(*audit.Tombstone) audit.Tombstone{
 			"unsigned":         func(b *audit.Tombstone) audit.Tombstone { b.Signature = nil; return *b },
 			"signed otherwise": func(b *audit.Tombstone) audit.Tombstone { return other.SignTombstone(*b) },

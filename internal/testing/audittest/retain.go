@@ -25,18 +25,14 @@ func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
 	if _, err := s.Append(t.Context(), nil, but(unanswered)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Published(t.Context(), but(unpublished)); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, s.Published(t.Context(), but(unpublished)))
 }
 
 // retain removes what was decided before a time, and returns how many records went.
 func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64) {
 	t.Helper()
 	tombstones, err := audit.Retain(t.Context(), s, s.secret, audit.Retention{Now: time.Now().UTC().Truncate(time.Microsecond), Cutoff: cutoff, Publish: publish})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	for _, tombstone := range tombstones {
 		if age := time.Since(tombstone.At); age < 0 || age > time.Hour {
 			t.Errorf("the tombstone says it was made at %s", tombstone.At)
@@ -66,9 +62,7 @@ var retainFacts = []fact{
 	{"a store whose events were ever to be published has a queue, also for who knows of none", func(t *testing.T, s *subject) {
 		s.shelve(t, nil, []int{2})
 		release, err := s.Lead(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		release()
 		s.reopen(t)
 		same(t, "how many go before what is unpublished", s.retain(t, minute(5), false), int64(2))
@@ -84,9 +78,7 @@ var retainFacts = []fact{
 		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
 			t.Helper()
 			tombstones, err := s.Purgeable(t.Context(), minute(before), publish)
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 			held, err := audit.HeldBack(t.Context(), s, tombstones, minute(before), publish)
 			switch {
 			case err != nil:
@@ -131,7 +123,7 @@ var retainFacts = []fact{
 	{"only those known heads count as agreed whose place is there", func(t *testing.T, s *subject) {
 		var known []audit.Head
 		for n := range 6 {
-			s.settle(t, ids(s.append(t, Record(n))))
+			s.settle(t, IDs(s.append(t, Record(n))))
 			known = append(known, s.head(t))
 		}
 		agreed := func(want int) {
@@ -148,9 +140,7 @@ var retainFacts = []fact{
 	{"a known head of another key is no fault of the store", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 3)...)
 		other, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		mine := s.head(t)
 		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
 			_, err := s.verify(t, mine, other.Head(audit.ChainAt(chain, 2, mine.Hash), mine.At))

@@ -141,9 +141,7 @@ var tamperFacts = []fact{
 		s.tamper(t, "UPDATE heads SET hash = %s", s.database.Bytes(last[:]))
 		s.finds(t, 0)
 		other, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		s.tamper(t, "UPDATE heads SET signature = %s", s.database.Bytes(other.Head(chain, head.At).Signature))
 		s.finds(t, 0)
 	}},
@@ -157,7 +155,7 @@ var tamperFacts = []fact{
 		s.finds(t, 11)
 	}},
 	{"a record added before the first one is found, also where a tombstone stands", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		s.tamper(t, "UPDATE records SET seq = -7 WHERE seq = 5")
 		s.finds(t, -7)
 		s.tamper(t, "UPDATE records SET seq = 5 WHERE seq = -7")
@@ -189,7 +187,7 @@ var tamperFacts = []fact{
 		s.finds(t, 0)
 	}},
 	{"a dropped index is a finding, and the chains hold", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		s.purge(t, minute(3), true)
 		if v := s.mustVerify(t, 7); v.Inspection.Findings != nil {
 			t.Errorf("nobody has changed anything: %q", v.Inspection.Findings)
@@ -200,7 +198,7 @@ var tamperFacts = []fact{
 		}
 	}},
 	{"a tombstone that was forged, changed or removed is found", func(t *testing.T, s *subject) {
-		s.settle(t, ids(s.append(t, Records(0, 10)...)))
+		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		s.purge(t, minute(3), true)
 		s.mustVerify(t, 7)
 		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM tombstones")
@@ -224,9 +222,7 @@ var tamperFacts = []fact{
 		s.append(t, Records(0, 10)...)
 		r := s.all(t)[4]
 		other, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		tombstone := other.SignTombstone(audit.Tombstone{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
 		s.tamper(t, "INSERT INTO tombstones (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
 			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(tombstone.Signature))

@@ -1,6 +1,4 @@
-//go:build !race
-
-package sqlite
+package exhaustive
 
 import (
 	"bufio"
@@ -26,7 +24,7 @@ type event struct {
 	name   string // of the file, "" for the directory
 	data   []byte // of a write
 	offset int64  // of a write; the new size of a truncation
-	told   int    // of what it said: how many records are stored
+	stored int    // of what it printed: how many records are stored
 }
 
 // sector is what a disk writes as a whole.
@@ -234,7 +232,7 @@ func parse(call, arguments, dir string) (e event, of bool, err error) {
 		path = text(strings.TrimSuffix(path[strings.Index(path, "<")+1:], ">"))
 	}
 	if call == "write" && strings.HasPrefix(args[0], "1<") {
-		e.told, err = strconv.Atoi(strings.TrimSpace(text(args[1])))
+		e.stored, err = strconv.Atoi(strings.TrimSpace(text(args[1])))
 		return e, true, err
 	}
 	if path != dir && filepath.Dir(path) != dir || strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, ".lock") {
