@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"hospital.example/analyze-retry/internal/testing/audittest"
 	"bytes"
 	"errors"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // headAt is a signed head at a place of a chain.

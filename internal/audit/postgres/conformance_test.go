@@ -3,7 +3,11 @@ package postgres_test
 import (
 	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
@@ -26,17 +30,36 @@ const (
 	appRole   = "analyze_retry_app"
 )
 
-// newDatabase does what deploy/postgres tells an operator to do.
+// newDatabase does what deploy/postgres tells an operator to do. The tables are copied from those of the first one.
 func newDatabase(tb testing.TB) database {
 	tb.Helper()
-	return migrated(tb, newRoles(tb, devpostgres.Shared(tb), devpostgres.Database(tb)))
+	server := devpostgres.Shared(tb)
+	name := fmt.Sprintf("copy%d", copies.Add(1))
+	mustSQL(tb, server.URL("postgres", devpostgres.Superuser), "CREATE DATABASE "+name+" TEMPLATE "+template(tb, server))
+	return newRoles(tb, server, server.URL(name, devpostgres.Superuser))
 }
 
-// migrated makes the tables, as their owner.
-func migrated(tb testing.TB, d database) database {
+var (
+	copies   atomic.Int64
+	original struct {
+		sync.Mutex
+		name string
+	}
+)
+
+// template returns the name of a database that has the tables and nothing in them.
+func template(tb testing.TB, server *devpostgres.Server) string {
 	tb.Helper()
-	must(tb, postgres.Migrate(tb.Context(), d.owner))
-	return d
+	original.Lock()
+	defer original.Unlock()
+	if original.name == "" {
+		d := newRoles(tb, server, devpostgres.Database(tb))
+		must(tb, postgres.Migrate(tb.Context(), d.owner))
+		config, err := pgx.ParseConfig(d.super)
+		must(tb, err)
+		original.name = config.Database
+	}
+	return original.name
 }
 
 // newRoles is an empty database with the two roles.

@@ -46,19 +46,13 @@ func refused(err error) error {
 	return err
 }
 
-// noteChain notes, apart from head and records, that the chain was begun, so that a check misses them where all are gone.
-const (
-	noteChain  = "INSERT OR IGNORE INTO meta (name, value) VALUES ('chain 1', datetime())"
-	chainNoted = "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'chain 1')"
-)
-
 // batch is the records of one transaction.
 type batch struct {
 	records []audit.Record
 	results []audit.Appended
 
 	stored map[int64][]storedKey // by job key
-	found  int                   // how many of them the last question has found
+	found  int                   // how many of them were read
 	fresh  []int                 // which of the records are new
 }
 
@@ -87,7 +81,7 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 		return err
 	}
 	if w.seq == 0 {
-		if err := w.exec(ctx, noteChain); err != nil {
+		if err := w.exec(ctx, noteMeta, metaChain, now()); err != nil {
 			return err
 		}
 	}
@@ -99,37 +93,19 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	return err
 }
 
-// look reads the keys that are stored for the batch's jobs.
+// look reads the keys that are stored for the batch's jobs. If a job's inputs were corrected without end, it reads for each
+// record its own key and some others of its job: any other key shows that a job key is another process instance's.
 func (b *batch) look(ctx context.Context, w *writer) error {
 	b.stored = make(map[int64][]storedKey, len(b.records))
-	for rest := b.records; len(rest) > 0; {
-		n := padded(len(rest))
-		args, some := w.args[:0], rest[:min(n, len(rest))]
-		for i := range some {
-			args = append(args, some[i].JobKey)
-		}
-		rest = rest[len(some):]
-		for len(args) < n {
-			args = append(args, nil) // no job's key
-		}
-		w.args, b.found = args, 0
-		if err := w.query(ctx, selectKeys[n], b.addStored, args...); err != nil {
-			return err
-		}
-		if b.found == maxKeys {
-			if err := b.lookOneByOne(ctx, w, some); err != nil {
-				return err
-			}
-		}
+	keys := make([]int64, len(b.records))
+	for i := range b.records {
+		keys[i] = b.records[i].JobKey
 	}
-	return nil
-}
-
-// lookOneByOne reads for each record its own key and some others of its job. It is for a job whose inputs were corrected
-// without end. Any other key shows that a job key is another process instance's, when its first record comes.
-func (b *batch) lookOneByOne(ctx context.Context, w *writer, some []audit.Record) error {
-	for i := range some {
-		r := &some[i]
+	if err := w.query(ctx, selectKeys, b.addStored, array(keys), int64(maxKeys)); err != nil || b.found < maxKeys {
+		return err
+	}
+	for i := range b.records {
+		r := &b.records[i]
 		if err := w.query(ctx, selectKey, b.addStored, r.JobKey, r.Inputs[:], r.ProcessInstanceKey, r.Cluster); err != nil {
 			return err
 		}

@@ -15,7 +15,11 @@ import (
 // Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Maintenance]. It
 // takes about as long as reading all records.
 func (s *Store) Check(ctx context.Context) error {
-	return s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
+	err := s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
+	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
+		return err
+	}
+	return s.failed(err)
 }
 
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
@@ -39,7 +43,7 @@ func (s *Store) check(ctx context.Context, queries ...string) error {
 			finding, err = fault.Error(), nil
 		}
 		if err != nil {
-			return s.failed(err)
+			return err
 		}
 		if finding != "ok" {
 			return &audit.BrokenError{Chain: chainNumber, Why: "the file is damaged, restore a backup: " + strings.Join(strings.Fields(finding), " ")}

@@ -2,69 +2,56 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
 
+// The jobs are a JSON array of their keys.
+const (
+	addCrashes = `INSERT INTO crashes (cluster, job_key, count) SELECT ?1, value, 1 FROM json_each(?2) WHERE true
+		ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at`
+	clearCrashes = "DELETE FROM crashes WHERE cluster = ?1 AND job_key IN (SELECT value FROM json_each(?2))"
+)
+
 // Crashes counts handlings that never ended; see [audit.Crashes].
 func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT job_key, count FROM crashes WHERE cluster = ?", cluster)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	defer rows.Close()
 	crashes := map[int64]int{}
-	for rows.Next() {
-		var key int64
+	_, err := collect(ctx, s.read, func(rows *sql.Rows) (key int64, err error) {
 		var count int
-		if err := rows.Scan(&key, &count); err != nil {
-			return nil, s.failed(err)
-		}
+		err = rows.Scan(&key, &count)
 		crashes[key] = count
-	}
-	if err := rows.Err(); err != nil {
+		return key, err
+	}, "SELECT job_key, count FROM crashes WHERE cluster = ?", cluster)
+	if err != nil || len(crashes) == 0 && !s.died {
 		return nil, s.failed(err)
-	}
-	if len(crashes) == 0 && !s.died {
-		return nil, nil
 	}
 	s.noted.Store(true)
 	return crashes, nil
 }
 
-// Whether the process before has died is told by a mark that a process makes when it opens the store and takes away
-// when it closes it. It only saves work: a process that finds it looks more closely at what it does.
-const (
-	markRunning   = "INSERT INTO meta (name, value) VALUES ('running', '')"
-	clearRunning  = "DELETE FROM meta WHERE name = 'running'"
-	selectRunning = "SELECT count(*) FROM meta WHERE name = 'running'"
-)
-
-// begin makes the mark, and notes whether there was one. It also forgets the crashes that are too old.
-func (s *Store) begin(ctx context.Context, w *writer) error {
+// begin notes that a process has the store open, until it closes it, and whether the one before has not. That only saves work:
+// a process that finds the note looks more closely at what it does. begin also forgets the crashes that are too old.
+func (s *Store) begin(ctx context.Context, w *writer) (err error) {
 	if err := w.exec(ctx, "DELETE FROM crashes WHERE at < ?", time.Now().Add(-audit.CrashesKept).UnixMicro()); err != nil {
 		return err
 	}
-	var n int
-	if err := w.conn.QueryRowContext(ctx, selectRunning).Scan(&n); err != nil {
+	if _, s.died, err = readMeta(ctx, w.conn, metaRunning); err != nil {
 		return err
 	}
-	if s.died = n > 0; s.died {
-		return nil
-	}
-	return w.exec(ctx, markRunning)
+	return w.exec(ctx, noteMeta, metaRunning, "")
 }
 
 // Begin notes that jobs are about to be handled; see [audit.Crashes].
 func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, addCrashes, cluster, jobKeys) })
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, addCrashes, cluster, array(jobKeys)) })
 }
 
-// End notes that jobs were handed back; see [audit.Crashes].
+// End notes that jobs were released; see [audit.Crashes].
 func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.execJobs(ctx, clearCrashes, cluster, jobKeys) })
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, clearCrashes, cluster, array(jobKeys)) })
 }
 
 // endCrashes ends the handling of the jobs of these records, if any was noted since the store was opened.
@@ -77,7 +64,7 @@ func (s *Store) endCrashes(ctx context.Context, w *writer, records []audit.Recor
 		byCluster[records[i].Cluster] = append(byCluster[records[i].Cluster], records[i].JobKey)
 	}
 	for cluster, keys := range byCluster {
-		if err := w.execJobs(ctx, clearCrashes, cluster, keys); err != nil {
+		if err := w.exec(ctx, clearCrashes, cluster, array(keys)); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -45,25 +44,12 @@ func isMountPoint(file string) bool {
 	defer mounts.Close()
 	lines := bufio.NewScanner(mounts)
 	for lines.Scan() {
-		if fields := strings.Fields(lines.Text()); len(fields) > 4 && unescape(fields[4]) == file {
+		if fields := strings.Fields(lines.Text()); len(fields) > 4 && unescape.Replace(fields[4]) == file {
 			return true
 		}
 	}
 	return false
 }
 
-// unescape undoes the octal escapes of blanks and their like, such as \040.
-func unescape(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+3 < len(text) {
-			if n, err := strconv.ParseUint(text[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
-}
+// unescape undoes what the kernel escapes in a path.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -31,27 +32,22 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
-// claimsAtOnce is how many claims one statement asks about, a power of two. Few claims of a batch have used up their
-// retries; of outcomes all ask.
+// claimsAtOnce is how many claims one statement asks about. Few claims of a batch have used up their retries; of outcomes all
+// ask.
 const claimsAtOnce = 8
 
-// The round of a claim that is asked about, without its end: its records behind the last outcome. The number stands in the
-// text, for SQLite to know that the partial index holds all outcomes.
+// inRound joins the records of the present round of a claim: those behind its last outcome. The number stands in the text, for
+// SQLite to know that the partial index holds all outcomes.
 const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0) FROM records WHERE claim_id = asked.column1 AND kind >= 16)"
 
 // Both are asked for jobs that wait, so they stay prepared. The claims are a table of values because SQLite would build an
 // index of an IN list each time.
 var (
-	selectRounds = repeated{
-		"SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM (VALUES ", "(?)",
-		") AS asked CROSS JOIN records ON " + inRound + fmt.Sprintf(` AND seq <= coalesce(
-			(SELECT seq FROM records WHERE %s ORDER BY seq LIMIT 1 OFFSET %d), 9223372036854775807) ORDER BY seq`, inRound, audit.MaxRound-1),
-	}.build()[claimsAtOnce]
-	selectFirstFailures = repeated{
-		"SELECT claim_id, at FROM (VALUES ", "(?)",
-		") AS asked CROSS JOIN records ON seq = (SELECT seq FROM (SELECT seq, kind FROM records WHERE " + inRound +
-			fmt.Sprintf(" ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)", audit.MaxRound),
-	}.build()[claimsAtOnce]
+	askedClaims  = " FROM (VALUES " + strings.Repeat(",(?)", claimsAtOnce)[1:] + ") AS asked CROSS JOIN records ON "
+	selectRounds = "SELECT claim_id, cluster, job_key, process_instance_key, kind, at" + askedClaims + inRound + fmt.Sprintf(` AND seq <= coalesce(
+		(SELECT seq FROM records WHERE %s ORDER BY seq LIMIT 1 OFFSET %d), 9223372036854775807) ORDER BY seq`, inRound, audit.MaxRound-1)
+	selectFirstFailures = "SELECT claim_id, at" + askedClaims + fmt.Sprintf(
+		"seq = (SELECT seq FROM (SELECT seq, kind FROM records WHERE %s ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)", inRound, audit.MaxRound)
 )
 
 // Rounds returns how the present rounds of claims went; see [audit.History].
@@ -88,7 +84,7 @@ func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Ti
 	err := s.ofClaims(ctx, s.firstFailures, claimIDs, func(rows *sql.Rows) (claim string, err error) {
 		var at int64
 		err = rows.Scan(&claim, &at)
-		first[claim] = time.UnixMicro(at).UTC()
+		first[claim] = utc(at)
 		return claim, err
 	})
 	if err != nil {
@@ -158,7 +154,7 @@ func (p *presentRound) add(job audit.Key, kind audit.Kind, at int64) {
 func (p *presentRound) result() audit.Round {
 	round := audit.Round{Failures: len(p.retried), AtLeast: p.records >= audit.MaxRound}
 	if round.Failures > 0 {
-		round.FirstFailure = time.UnixMicro(p.first).UTC()
+		round.FirstFailure = utc(p.first)
 	}
 	for _, retried := range p.retried {
 		if retried {
@@ -173,8 +169,8 @@ const selectSuccess = "SELECT count(*) FILTER (WHERE kind = 16), count(*) FROM r
 
 // Success counts the outcomes of rounds that were retried; see [audit.History].
 func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
-	err = s.ask(ctx, selectSuccess, []any{micros(from)}, &accepted, &retried)
-	return accepted, retried, err
+	err = s.read.QueryRowContext(ctx, selectSuccess, micros(from)).Scan(&accepted, &retried)
+	return accepted, retried, s.failed(err)
 }
 
 // micros is the least stored time that is not before t.

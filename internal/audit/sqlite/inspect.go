@@ -52,19 +52,13 @@ func newDefinitions(ctx context.Context) (map[string]string, error) {
 
 // definitions returns the SQL of all that a database defines, by kind and name. SQLite's own and goose's tables are left out.
 func definitions(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, `SELECT type || ' ' || name || CASE WHEN type IN ('index', 'trigger') THEN ' on ' || tbl_name ELSE '' END, coalesce(sql, '')
-		FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[string]string{}
-	for rows.Next() {
-		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			return nil, err
-		}
+	_, err := collect(ctx, db, func(rows *sql.Rows) (name string, err error) {
+		var text string
+		err = rows.Scan(&name, &text)
 		all[name] = text
-	}
-	return all, rows.Err()
+		return name, err
+	}, `SELECT type || ' ' || name || CASE WHEN type IN ('index', 'trigger') THEN ' on ' || tbl_name ELSE '' END, coalesce(sql, '')
+		FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+	return all, err
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -60,49 +59,11 @@ func (w *writer) clearMarks(ctx context.Context, m marks, place *int64, ids []in
 	return w.exec(ctx, m.move, *place)
 }
 
-// loadMarks reads the places.
-func (w *writer) loadMarks(ctx context.Context) error {
-	err := w.conn.QueryRowContext(ctx, "SELECT published, answered FROM heads").Scan(&w.published, &w.answered)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
-}
-
 // Unanswered returns those that have the mark; see [audit.Log].
-func (s *Store) Unanswered(ctx context.Context, ids []int64) (still []int64, err error) {
-	for len(ids) > 0 {
-		n := padded(len(ids))
-		args := make([]any, n)
-		for i := range n {
-			args[i] = ids[min(i, len(ids)-1)]
-		}
-		if still, err = s.numbers(ctx, still, askUnanswered[n], args...); err != nil {
-			return nil, err
-		}
-		ids = ids[min(n, len(ids)):]
-	}
-	return still, nil
-}
-
-// numbers appends what a query of one column yields.
-func (s *Store) numbers(ctx context.Context, to []int64, query string, args ...any) ([]int64, error) {
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, s.failed(err)
-		}
-		to = append(to, n)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, s.failed(err)
-	}
-	return to, nil
+func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
+	still, err := collect(ctx, s.read, scanInt, `SELECT seq FROM records WHERE seq IN (SELECT value FROM json_each(?))
+		AND (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) ORDER BY seq`, array(ids))
+	return still, s.failed(err)
 }
 
 // Lead lets one caller publish; see [audit.Outbox]. There is no other process on the file.
@@ -110,10 +71,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	if !s.leading.CompareAndSwap(false, true) {
 		return nil, audit.ErrNotLeading
 	}
-	if err := s.write(ctx, func(ctx context.Context, w *writer) error {
-		_, err := w.conn.ExecContext(ctx, noteQueue)
-		return err
-	}); err != nil {
+	if err := s.execMeta(ctx, noteMeta, metaQueue, now()); err != nil {
 		s.leading.Store(false)
 		return nil, err
 	}
@@ -142,43 +100,27 @@ func (s *Store) Published(ctx context.Context, ids []int64) error {
 // Backlog is how much waits to be published; see [audit.Outbox].
 func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	var at sql.NullInt64
-	err = s.ask(ctx, `WITH place(seq) AS (SELECT coalesce(max(published), 0) FROM heads), rest AS MATERIALIZED (
+	err = s.read.QueryRowContext(ctx, `WITH place(seq) AS (SELECT coalesce(max(published), 0) FROM heads), rest AS MATERIALIZED (
 			SELECT coalesce((SELECT seq FROM records WHERE seq > (SELECT seq FROM place) ORDER BY seq LIMIT 1), 0) AS first,
 				coalesce((SELECT max(seq) FROM records), 0) AS last
 		) SELECT (SELECT count(*) FROM outbox) + (SELECT CASE first WHEN 0 THEN 0 ELSE last - first + 1 END FROM rest),
 			coalesce((SELECT at FROM records WHERE seq = (SELECT min(seq) FROM outbox)), (SELECT at FROM records WHERE seq = (SELECT first FROM rest)))`,
-		nil, &waiting, &at)
+	).Scan(&waiting, &at)
 	if at.Valid {
-		oldest = time.UnixMicro(at.Int64).UTC()
+		oldest = utc(at.Int64)
 	}
-	return waiting, oldest, err
+	return waiting, oldest, s.failed(err)
 }
 
 // ForgetUnanswered clears old marks; see [audit.Maintenance].
 func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		old, err := oldUnanswered(ctx, w.conn, micros(before))
+		// By the marks, of which there are few, and never by the index on at, which has everything that is old.
+		old, err := collect(ctx, w.conn, scanInt, `SELECT seq FROM unanswered CROSS JOIN records USING (seq) WHERE at < ?1
+			UNION ALL SELECT seq FROM records WHERE +at < ?1 AND seq > (SELECT coalesce(max(answered), 0) FROM heads)`, micros(before))
 		if err != nil {
 			return err
 		}
 		return w.clearMarks(ctx, unanswered, &w.answered, old)
 	})
-}
-
-// oldUnanswered goes by the marks, of which there are few, and never by the index on at, which has everything that is old.
-func oldUnanswered(ctx context.Context, conn *sql.Conn, before int64) (old []int64, err error) {
-	rows, err := conn.QueryContext(ctx, `SELECT seq FROM unanswered CROSS JOIN records USING (seq) WHERE at < ?1
-		UNION ALL SELECT seq FROM records WHERE +at < ?1 AND seq > (SELECT coalesce(max(answered), 0) FROM heads)`, before)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var seq int64
-		if err := rows.Scan(&seq); err != nil {
-			return nil, err
-		}
-		old = append(old, seq)
-	}
-	return old, rows.Err()
 }

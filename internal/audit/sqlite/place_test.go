@@ -306,7 +306,7 @@ func TestAFileThatIsMovedDuringACommitIsNoticedAfterIt(t *testing.T) {
 	s, path, _ := working(t)
 	err := s.write(t.Context(), func(ctx context.Context, w *writer) error {
 		must(t, os.Rename(path, path+".old"))
-		return w.exec(ctx, markRunning+" ON CONFLICT DO NOTHING")
+		return w.exec(ctx, setMeta, metaProbe, "")
 	})
 	if err == nil || !strings.Contains(err.Error(), "was moved away") {
 		t.Errorf("got %v", err)

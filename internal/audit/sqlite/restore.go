@@ -56,7 +56,7 @@ func (h *hold) restore(ctx context.Context, path, backup string, public audit.Pu
 	fresh := h.file + ".restoring-" + now
 	defer func() {
 		if err != nil { // after the rename there is none
-			err = errors.Join(err, removeIfThere(fresh))
+			_ = os.Remove(fresh)
 		}
 	}()
 	if done.Verified, err = checkedCopy(ctx, backup, fresh, public); err != nil {
@@ -153,11 +153,4 @@ func (h *hold) swap(fresh, aside string) error {
 		return err
 	}
 	return audit.SyncDir(filepath.Dir(h.file))
-}
-
-func removeIfThere(file string) error {
-	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -62,7 +63,7 @@ func eachRow(rows driver.Rows, visit func([]driver.Value) error) error {
 func read(values []driver.Value, r *audit.Record) (err error) {
 	v := reader{values: values}
 	*r = audit.Record{Chain: chainNumber, Seq: v.int(0), Kind: audit.Kind(v.int(2)), ClaimID: v.text(7)} //nolint:gosec // a wrong kind fails the chain
-	r.ID, r.At = r.Seq, time.UnixMicro(v.int(1)).UTC()
+	r.ID, r.At = r.Seq, utc(v.int(1))
 	r.Cluster, r.JobKey, r.ProcessInstanceKey = v.text(3), v.int(4), v.int(5)
 	v.bytes(6, r.Inputs[:])
 	r.RetryCount, r.NextRetryTime = int(v.int(8)), audit.NextRetryTime(v.int(9))
@@ -109,10 +110,10 @@ func (s *Store) query(ctx context.Context, visit func(*audit.Record) error, quer
 	defer conn.Close()
 	var own error // visit's error is not the store's
 	err = scan(ctx, conn, func(r *audit.Record) error { own = visit(r); return own }, query, args...)
-	if err != nil && own == nil {
-		return s.failed(err)
+	if own != nil {
+		return own
 	}
-	return own
+	return s.failed(err)
 }
 
 // list is query with all records at once.
@@ -121,11 +122,43 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (records []
 	return records, err
 }
 
-// ask reads the one row of a query; where there is none, nothing is read.
-func (s *Store) ask(ctx context.Context, query string, args []any, to ...any) error {
-	err := s.read.QueryRowContext(ctx, query, args...).Scan(to...)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return s.failed(err)
+// collect reads all rows of a query of database/sql.
+func collect[T any](ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (all []T, err error) {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	defer rows.Close()
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
 }
+
+func scanInt(rows *sql.Rows) (n int64, err error) {
+	err = rows.Scan(&n)
+	return n, err
+}
+
+// array returns numbers as the JSON array that json_each takes.
+func array(numbers []int64) string {
+	b := make([]byte, 1, 2+20*len(numbers))
+	b[0] = '['
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
+}
+
+// utc returns a stored time, which is in Unix microseconds.
+func utc(micros int64) time.Time { return time.UnixMicro(micros).UTC() }

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"sync/atomic"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
@@ -70,13 +69,13 @@ func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (*S
 	}
 	s := &Store{path: path, secret: secret, hold: h, turn: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	s.opened = true
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, o Options) error {
+func (s *Store) open(ctx context.Context, o Options) (err error) {
 	var signed []audit.Head
 	if !o.NewTrail {
 		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.lastHead) {
@@ -84,41 +83,32 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		}
 	}
 	if err := s.refuseLost(signed, o.NewTrail); err != nil {
-		return s.failed(err)
+		return err
 	}
 	if err := private(s.path); err != nil {
-		return s.failed(err)
+		return err
 	}
-	var err error
 	if s.place, err = newPlace(s.path, s.hold.file); err != nil {
-		if _, held := errors.AsType[*audit.HeldError](err); held {
-			return err
-		}
-		return s.failed(err)
+		return err
 	}
 	if err := migrate(ctx, s.path); err != nil {
-		return s.failed(err)
+		return err
 	}
 	if s.read, err = s.place.pool("ro"); err != nil {
-		return s.failed(err)
+		return err
 	}
 	limit(s.read)
 	if err := s.checkSmall(ctx); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, s.place, s.secret)
-	if err != nil {
-		return s.failed(err)
+	if s.writer, err = openWriter(ctx, s.place, s.secret); err != nil {
+		return err
 	}
-	s.writer = w
 	if err := errors.Join(audit.Compare(ctx, s, signed), s.place.settle()); err != nil {
-		return s.failed(err)
+		return err
 	}
-	if err := s.begin(ctx, w); err != nil {
-		return s.failed(err)
-	}
-	s.acknowledged = w.head
-	return s.prepare(ctx)
+	s.acknowledged = s.writer.head
+	return errors.Join(s.begin(ctx, s.writer), s.prepare(ctx))
 }
 
 // refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
@@ -140,34 +130,34 @@ func (s *Store) refuseLost(signed []audit.Head, newTrail bool) error {
 
 // prepare prepares what jobs wait for.
 func (s *Store) prepare(ctx context.Context) (err error) {
-	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err != nil {
-		return s.failed(err)
+	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err == nil {
+		s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures)
 	}
-	if s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures); err != nil {
-		return s.failed(err)
-	}
-	return nil
+	return err
 }
 
 // OpenReadOnly opens a store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
 // methods that write fail.
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, turn: make(chan struct{}, 1)}
-	if _, err := os.Stat(path); err != nil {
-		return nil, s.failed(err)
+	if err := s.openReadOnly(ctx); err != nil {
+		return nil, errors.Join(s.failed(err), s.Close())
 	}
-	var err error
-	if s.read, err = sql.Open("sqlite", source(path, "ro")); err != nil {
-		return nil, s.failed(err)
+	return s, nil
+}
+
+func (s *Store) openReadOnly(ctx context.Context) (err error) {
+	if _, err := os.Stat(s.path); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", source(s.path, "ro")); err != nil {
+		return err
 	}
 	limit(s.read)
 	if err := checkVersion(ctx, s.read); err != nil {
-		return nil, errors.Join(s.failed(err), s.Close())
+		return err
 	}
-	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return s.prepare(ctx)
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
@@ -199,7 +189,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.read.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.exec(context.Background(), clearRunning), s.writer.close())
+		errs = append(errs, s.writer.exec(context.Background(), "DELETE FROM meta WHERE name = ?", metaRunning), s.writer.close())
 		s.writer = nil
 	}
 	if s.place != nil { // not before SQLite has closed it
@@ -208,10 +198,7 @@ func (s *Store) Close() error {
 	if s.hold != nil {
 		errs = append(errs, s.hold.release(inOrder && !stray))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return s.failed(err)
-	}
-	return nil
+	return s.failed(errors.Join(errs...))
 }
 
 // write calls do with the writing connection, inside a transaction that is committed if do returns nil. After any error
@@ -232,10 +219,7 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 	if err := ctx.Err(); err != nil {
 		return s.failed(err)
 	}
-	if err := s.commit(context.WithoutCancel(ctx), do); err != nil {
-		return s.failed(err)
-	}
-	return nil
+	return s.failed(s.commit(context.WithoutCancel(ctx), do))
 }
 
 // commit is write for whoever has the turn. It fails where the file is not in its place, before the transaction or after it:
@@ -266,15 +250,13 @@ func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) er
 	return nil
 }
 
-// Probe reports whether the store takes writes, by making one.
-func (s *Store) Probe(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		_, err := w.conn.ExecContext(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)", time.Now().UTC().Format(time.RFC3339Nano))
+// failed says which store an error is about. A refusal to whoever does not hold the file says so itself; nil stays nil.
+func (s *Store) failed(err error) error {
+	if _, held := errors.AsType[*audit.HeldError](err); held || err == nil {
 		return err
-	})
+	}
+	return fmt.Errorf("audit store %s: %w", s.path, err)
 }
-
-func (s *Store) failed(err error) error { return fmt.Errorf("audit store %s: %w", s.path, err) }
 
 // private makes the file if there is none, and lets only its owner have it and the two beside it. SQLite gives those
 // the same mode when it makes them.

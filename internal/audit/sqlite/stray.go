@@ -12,12 +12,7 @@ import (
 
 // InPlace reports, as an error, that the file that the store has open is not the one at its path any more. It takes a few
 // microseconds and waits for no write.
-func (s *Store) InPlace() error {
-	if err := s.place.check(); err != nil {
-		return s.failed(err)
-	}
-	return nil
-}
+func (s *Store) InPlace() error { return s.failed(s.place.check()) }
 
 // stayInPlace is InPlace; the caller must have the turn. Where the file is not in its place, what the log holds is brought into the
 // file that is open, so that nothing of it depends on the log at the path; where only the log is at fault, the writer

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -66,11 +65,12 @@ func (w *writer) load(ctx context.Context) error {
 	if err := w.checkKey(ctx); err != nil {
 		return err
 	}
-	if err := w.loadMarks(ctx); err != nil {
+	err := w.conn.QueryRowContext(ctx, "SELECT published, answered FROM heads").Scan(&w.published, &w.answered)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	var hash []byte
-	err := w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM tombstones ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
+	err = w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM tombstones ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		w.last = audit.NewChain(chainNumber).Last()
 	} else if err != nil {
@@ -78,12 +78,9 @@ func (w *writer) load(ctx context.Context) error {
 	} else {
 		copy(w.last[:], hash)
 	}
-	heads, err := heads(ctx, w.conn)
-	if err != nil {
+	heads, err := collect(ctx, w.conn, scanHead, selectHeads)
+	if err != nil || len(heads) == 0 {
 		return err
-	}
-	if len(heads) == 0 {
-		return nil
 	}
 	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
 		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, ID: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
@@ -94,14 +91,13 @@ func (w *writer) load(ctx context.Context) error {
 
 // checkKey notes which key a new store is made with, and compares that of an old one.
 func (w *writer) checkKey(ctx context.Context) error {
-	given, store := w.secret.Public().ID(), ""
-	err := w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&store)
+	given := w.secret.Public().ID()
+	store, there, err := readMeta(ctx, w.conn, metaKey)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		_, err = w.conn.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('key', ?)", given)
-		return err
 	case err != nil:
 		return err
+	case !there:
+		return w.exec(ctx, noteMeta, metaKey, given)
 	case store != given:
 		return &audit.WrongKeyError{Store: store, Given: given}
 	}
@@ -173,10 +169,10 @@ func (w *writer) stmt(ctx context.Context, c any, query string) (driver.Stmt, er
 	return stmt, nil
 }
 
-// maxChunk is the most rows that one statement handles. Statements are prepared for its powers of two only.
+// maxChunk is the most records that one statement inserts. Statements are prepared for its powers of two only.
 const maxChunk = 64
 
-// chunk is the size in which the next of n rows are handled.
+// chunk returns how many of the next n records are inserted at once.
 func chunk(n int) int {
 	size := maxChunk
 	for size > n {
@@ -185,59 +181,22 @@ func chunk(n int) int {
 	return size
 }
 
-// padded is the size in which n values are asked for at once, padded with some that change nothing; maxChunk where they
-// are more.
-func padded(n int) int {
-	size := 1
-	for size < min(n, maxChunk) {
-		size *= 2
-	}
-	return size
-}
-
-// repeated is the statement for so many rows: head, and row n times with commas between, and tail.
-type repeated struct{ head, row, tail string }
-
-// build returns the statement's texts by size; they are built once, as keys of the prepared ones.
-func (r repeated) build() (texts map[int]string) {
-	texts = map[int]string{}
+// insertRecords are the statements by the number of records.
+var insertRecords = func() map[int]string {
+	texts := map[int]string{}
 	for n := 1; n <= maxChunk; n *= 2 {
-		texts[n] = r.head + strings.Repeat(","+r.row, n)[1:] + r.tail
+		texts[n] = "INSERT INTO records (" + columns + ") VALUES " + strings.Repeat(",(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", n)[1:]
 	}
 	return texts
-}
+}()
 
-// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of one statement; no job has more
-// than a few in an orderly life.
+// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of a batch; no job has more than a
+// few in an orderly life. selectKeys takes a JSON array of job keys, and is a join because SQLite would build an index of an
+// IN list each time.
 const (
 	keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
 	maxKeys    = 1000
 	selectKey  = "SELECT " + keyColumns + " FROM records WHERE job_key = ?1 AND input_hash = ?2 AND process_instance_key = ?3 AND cluster = ?4 " +
 		"UNION ALL SELECT * FROM (SELECT " + keyColumns + " FROM records WHERE job_key = ?1 LIMIT 10)"
+	selectKeys = "SELECT " + keyColumns + " FROM json_each(?1) AS asked CROSS JOIN records ON job_key = asked.value LIMIT ?2"
 )
-
-var (
-	insertRecords = repeated{"INSERT INTO records (" + columns + ") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", ""}.build()
-	// The jobs are a table of values because SQLite would build an index of an IN list each time.
-	selectKeys    = repeated{"SELECT " + keyColumns + " FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT " + strconv.Itoa(maxKeys)}.build()
-	askUnanswered = repeated{"SELECT seq FROM records WHERE (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) AND seq IN (", "?", ")"}.build()
-	addCrashes    = repeated{"INSERT INTO crashes (cluster, job_key, count) VALUES ", "(?,?,1)", " ON CONFLICT DO UPDATE SET count = count + 1, at = excluded.at"}.build()
-	clearCrashes  = repeated{"DELETE FROM crashes WHERE (cluster, job_key) IN (VALUES ", "(?,?)", ")"}.build()
-)
-
-// execJobs runs a statement for all of these jobs of a cluster.
-func (w *writer) execJobs(ctx context.Context, texts map[int]string, cluster string, jobKeys []int64) error {
-	for len(jobKeys) > 0 {
-		n := chunk(len(jobKeys))
-		args := w.args[:0]
-		for _, key := range jobKeys[:n] {
-			args = append(args, cluster, key)
-		}
-		w.args = args
-		if err := w.exec(ctx, texts[n], args...); err != nil {
-			return err
-		}
-		jobKeys = jobKeys[n:]
-	}
-	return nil
-}

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// The table meta holds what the store knows about itself, by name. noteMeta keeps a value that is there, setMeta does not.
+const (
+	noteMeta = "INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)"
+	setMeta  = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
+)
+
+// The names in meta. Those of announcements and confirmed months hold a time too.
+const (
+	metaKey     = "key"       // the ID of the store's key
+	metaRunning = "running"   // a process has the store open, or died with it
+	metaProbe   = "probe"     // when the store was probed last
+	metaQueue   = "queue"     // since when its events are published
+	metaChain   = "chain 1"   // since when the chain has records; a check misses them by it if all are gone, head and all
+	metaFloor   = "retention" // the most months for which the store was told to keep records
+)
+
+// readMeta reads a value and reports whether there is one.
+func readMeta(ctx context.Context, from interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, name string,
+) (value string, there bool, err error) {
+	err = from.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	return value, err == nil, err
+}
+
+// execMeta writes a value in a transaction of its own.
+func (s *Store) execMeta(ctx context.Context, statement, name, value string) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, statement, name, value) })
+}
+
+func now() string { return time.Now().UTC().Format(time.DateTime) }
+
+// HasQueue reports whether the events are published; see [audit.Maintenance].
+func (s *Store) HasQueue(ctx context.Context) (bool, error) {
+	_, has, err := readMeta(ctx, s.read, metaQueue)
+	return has, s.failed(err)
+}
+
+// Keep raises the floor; see [audit.Maintenance].
+func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
+	err = s.write(ctx, func(ctx context.Context, w *writer) error {
+		if floor, err = readFloor(readMeta(ctx, w.conn, metaFloor)); err != nil || floor >= months {
+			return err
+		}
+		floor = months
+		return w.exec(ctx, setMeta, metaFloor, strconv.Itoa(months))
+	})
+	return floor, err
+}
+
+// Floor returns the floor; see [audit.Maintenance].
+func (s *Store) Floor(ctx context.Context) (int, error) {
+	months, err := readFloor(readMeta(ctx, s.read, metaFloor))
+	return months, s.failed(err)
+}
+
+// Shorten lowers the floor; see [audit.Maintenance].
+func (s *Store) Shorten(ctx context.Context, months int) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		// One that cannot be read is set as well.
+		if floor, err := readFloor(readMeta(ctx, w.conn, metaFloor)); err == nil && floor > 0 && floor <= months {
+			return nil
+		}
+		return w.exec(ctx, setMeta, metaFloor, strconv.Itoa(months))
+	})
+}
+
+// readFloor returns the months of a floor, 0 if there is none.
+func readFloor(value string, there bool, err error) (months int, _ error) {
+	if err != nil || !there {
+		return 0, err
+	}
+	if months, err = strconv.Atoi(value); err != nil || months < 1 {
+		return 0, fmt.Errorf("%w: it is %.20q; set it by: worker audit purge --shorten", audit.ErrNoFloor, value)
+	}
+	return months, nil
+}
+
+// checkFloor refuses a tombstone that stands for a record younger than the floor. A store without a floor has that of the rule.
+func (w *writer) checkFloor(ctx context.Context, t audit.Tombstone) error {
+	floor, err := readFloor(readMeta(ctx, w.conn, metaFloor))
+	if err != nil {
+		return err
+	}
+	if floor == 0 {
+		floor = audit.DefaultFloor
+	}
+	var newest int64
+	err = w.conn.QueryRowContext(ctx, "SELECT coalesce(max(at), 0) FROM records WHERE seq BETWEEN ? AND ?", t.From, t.Through).Scan(&newest)
+	if err != nil {
+		return err
+	}
+	if at := utc(newest); !at.Before(audit.Cutoff(t.At, floor)) {
+		return fmt.Errorf("purge: the store keeps records for at least %d months, the newest of these is from %s: set RETRY_AUDIT_RETENTION to "+
+			"at least that, or lower the floor where the law lets you: worker audit purge --shorten", floor, at.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Announce notes a cutoff; see [audit.Maintenance]. Its rows, twelve a year, are kept and show later when it was announced.
+func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
+	now, name := time.Now().UTC(), "announced "+cutoff.UTC().Format(time.DateOnly)
+	err = s.write(ctx, func(ctx context.Context, w *writer) error {
+		if err := w.exec(ctx, noteMeta, name, now.Format(time.RFC3339)); err != nil {
+			return err
+		}
+		value, _, err := readMeta(ctx, w.conn, name)
+		if err != nil {
+			return err
+		}
+		first, err := time.Parse(time.RFC3339, value)
+		if err != nil {
+			return fmt.Errorf("the row %q of meta is no time: %.30q", name, value)
+		}
+		ago = now.Truncate(time.Second).Sub(first)
+		return nil
+	})
+	return ago, err
+}
+
+// Confirm notes a month; see [audit.Maintenance]. Its rows are twelve a year too.
+func (s *Store) Confirm(ctx context.Context, at time.Time) error {
+	return s.execMeta(ctx, noteMeta, audit.ConfirmedRow(at), "")
+}
+
+// Confirmed returns the latest month that was noted; see [audit.Maintenance].
+func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
+	var name string
+	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE name LIKE 'confirmed %'").Scan(&name)
+	if err == nil {
+		month, err = audit.ConfirmedMonth(name)
+	}
+	return month, s.failed(err)
+}
+
+// Probe reports whether the store takes writes, by making one.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.execMeta(ctx, setMeta, metaProbe, time.Now().UTC().Format(time.RFC3339Nano))
+}
