@@ -11,23 +11,17 @@ import (
 const deleteCrashes = `DELETE FROM crashes WHERE cluster = $1 AND job_key IN (SELECT job_key FROM crashes
 	WHERE cluster = $1 AND job_key = ANY ($2::bigint[]) ORDER BY job_key FOR UPDATE)`
 
-// forgetCrashes passes over what another replica has in hand just now: it is not so old any more.
+// forgetCrashes passes over what another replica handles just now: it is not so old any more.
 const forgetCrashes = `DELETE FROM crashes WHERE (cluster, job_key) IN
 	(SELECT cluster, job_key FROM crashes WHERE at < $1 FOR UPDATE SKIP LOCKED)`
 
 // Crashes implements [audit.Crashes].
 func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
-	rows, err := s.pool.Query(ctx, "SELECT job_key, count FROM crashes WHERE cluster = $1", cluster)
-	if err != nil {
-		return nil, s.wrap("count crashes", err)
-	}
 	crashes := map[int64]int{}
+	rows, _ := s.pool.Query(ctx, "SELECT job_key, count FROM crashes WHERE cluster = $1", cluster) // ForEachRow returns its error
 	var key int64
-	var n int
-	if _, err := pgx.ForEachRow(rows, []any{&key, &n}, func() error {
-		crashes[key] = n
-		return nil
-	}); err != nil {
+	var count int
+	if _, err := pgx.ForEachRow(rows, []any{&key, &count}, func() error { crashes[key] = count; return nil }); err != nil {
 		return nil, s.wrap("count crashes", err)
 	}
 	if len(crashes) > 0 {
@@ -48,7 +42,7 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 // End implements [audit.Crashes].
 func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
 	_, err := s.pool.Exec(ctx, deleteCrashes, cluster, jobKeys)
-	return s.wrap("note what was handed back", err)
+	return s.wrap("note what was released", err)
 }
 
 // endCrashes ends, in the transaction of an Append, the handling of the jobs of its records, if any was noted since the

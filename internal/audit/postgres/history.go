@@ -80,13 +80,9 @@ func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Ti
 // ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
 func ofClaims[T any](ctx context.Context, s *Store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
 	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
-	rows, err := s.pool.Query(ctx, query, claims)
+	found, err := list(ctx, s, "read claims", scan, query, claims)
 	if err != nil {
-		return nil, s.wrap("read claims", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, s.wrap("read claims", err)
+		return nil, err
 	}
 	answers := make([]T, len(claimIDs))
 	for i, claim := range claimIDs {
@@ -112,10 +108,7 @@ func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried 
 }
 
 func (s *Store) records(ctx context.Context, query string, arguments ...any) ([]audit.Record, error) {
-	rows, err := s.pool.Query(ctx, query, arguments...)
-	if err != nil {
-		return nil, s.wrap("read records", err)
-	}
+	rows, _ := s.pool.Query(ctx, query, arguments...) // collect returns its error
 	records, err := collect(rows)
 	return records, s.wrap("read records", err)
 }
@@ -124,24 +117,15 @@ func (s *Store) records(ctx context.Context, query string, arguments ...any) ([]
 // its arguments. An error of visit's is returned as it is.
 func (s *Store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error) error {
 	for {
-		rows, err := s.pool.Query(ctx, query, arguments()...)
-		if err != nil {
-			return s.wrap("read records", err)
-		}
+		rows, _ := s.pool.Query(ctx, query, arguments()...) // each returns its error
 		n := 0
-		var stop error
-		err = each(rows, func(r *audit.Record) error {
-			n++
-			stop = visit(r)
-			return stop
-		})
-		switch {
-		case stop != nil:
-			return stop
-		case err != nil:
+		var own error // visit's error is not the store's
+		err := each(rows, func(r *audit.Record) error { n++; own = visit(r); return own })
+		if own != nil {
+			return own
+		}
+		if err != nil || n < pageRows {
 			return s.wrap("read records", err)
-		case n < pageRows:
-			return nil
 		}
 	}
 }

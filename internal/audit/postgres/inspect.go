@@ -32,38 +32,40 @@ const (
 
 // Inspect implements [audit.Maintenance]. It wants no rights but those to read.
 func (s *Store) Inspect(ctx context.Context) (found audit.Inspection, err error) {
+	err = s.inspect(ctx, &found)
+	return found, s.wrap("inspect", err)
+}
+
+func (s *Store) inspect(ctx context.Context, found *audit.Inspection) error {
 	version, _, err := schema(ctx, s.pool)
 	if err != nil {
-		return found, s.wrap("inspect", err)
+		return err
 	}
 	if version > schemaVersion {
 		found.Notes = []string{fmt.Sprintf("the schema has version %d, which only a newer worker can judge", version)}
-		return found, nil
+		return nil
 	}
 	has, err := definitions(ctx, s.pool)
 	if err != nil {
-		return found, s.wrap("inspect", err)
+		return err
 	}
 	var want map[string]string
 	if err := json.Unmarshal(expected, &want); err != nil {
-		return found, s.wrap("inspect", err)
+		return err
 	}
 	found.Findings, found.Notes = compare(want, has)
 	if note := oneRole(has, s.pool.Config().ConnConfig.User); note != "" {
 		found.Notes = append(found.Notes, note)
 	}
-	return found, s.wrap("inspect", s.count(ctx, &found))
+	return s.count(ctx, found)
 }
 
 // definitions returns the definition of everything that the schema has, by kind and name.
 func definitions(ctx context.Context, pool *pgxpool.Pool) (map[string]string, error) {
-	rows, err := pool.Query(ctx, definitionsQuery)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := pool.Query(ctx, definitionsQuery) // ForEachRow returns its error
 	all := map[string]string{}
 	var kind, name, text string
-	_, err = pgx.ForEachRow(rows, []any{&kind, &name, &text}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&kind, &name, &text}, func() error {
 		all[kind+" "+name] = text
 		return nil
 	})

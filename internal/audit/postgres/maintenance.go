@@ -14,7 +14,7 @@ import (
 // Heads implements [audit.Maintenance]. The chains that have records are found by steps from one to the next, not by reading
 // all records. Those that had records stand in meta, see noteChain.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
-	rows, err := s.pool.Query(ctx, `WITH RECURSIVE chained (chain) AS (
+	return list(ctx, s, "read the heads", scanHead, `WITH RECURSIVE chained (chain) AS (
 			(SELECT chain FROM records ORDER BY chain LIMIT 1)
 			UNION ALL
 			SELECT (SELECT r.chain FROM records AS r WHERE r.chain > chained.chain ORDER BY r.chain LIMIT 1)
@@ -27,21 +27,12 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 			UNION SELECT substr(name, 7)::integer FROM meta WHERE name ~ '^chain [0-9]{1,9}$'
 		) AS had WHERE chain NOT IN (SELECT chain FROM heads)
 		ORDER BY chain`)
-	if err != nil {
-		return nil, s.wrap("read the heads", err)
-	}
-	heads, err := pgx.CollectRows(rows, scanHead)
-	return heads, s.wrap("read the heads", err)
 }
 
 // Tombstones implements [audit.Maintenance].
 func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
-	rows, err := s.pool.Query(ctx, "SELECT chain, first, through, hash, oldest, newest, at, signature FROM tombstones ORDER BY chain, first")
-	if err != nil {
-		return nil, s.wrap("read the tombstones", err)
-	}
-	tombstones, err := pgx.CollectRows(rows, scanTombstone)
-	return tombstones, s.wrap("read the tombstones", err)
+	return list(ctx, s, "read the tombstones", scanTombstone,
+		"SELECT chain, first, through, hash, oldest, newest, at, signature FROM tombstones ORDER BY chain, first")
 }
 
 // Walk implements [audit.Maintenance].
@@ -55,7 +46,7 @@ func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*au
 }
 
 // purgeable finds, for each chain, its oldest record, and the first one from there that is to stay.
-const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.oldest, span.newest
+const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.oldest, span.newest, now(), NULL
 	FROM heads AS h
 	CROSS JOIN LATERAL (SELECT seq FROM records WHERE chain = h.chain ORDER BY seq LIMIT 1) AS oldest
 	CROSS JOIN LATERAL (SELECT least(
@@ -81,18 +72,12 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 		}
 	}
 	var tombstones []audit.Tombstone
-	err := s.patiently(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, purgeable, before, publish)
-		if err != nil {
-			return err
+	err := s.patiently(ctx, func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, purgeable, before, publish) // CollectRows returns its error
+		tombstones, err = pgx.CollectRows(rows, scanTombstone)
+		for i := range tombstones {
+			tombstones[i].At = time.Time{} // it is not signed yet
 		}
-		tombstones, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t audit.Tombstone, err error) {
-			var hash []byte
-			err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest)
-			copy(t.Hash[:], hash)
-			t.Oldest, t.Newest = t.Oldest.UTC(), t.Newest.UTC()
-			return t, err
-		})
 		return err
 	})
 	return tombstones, s.wrap("look for what can be purged", err)

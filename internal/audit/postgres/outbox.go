@@ -12,7 +12,7 @@ import (
 )
 
 // leadLock is the advisory lock of the process that publishes.
-const leadLock = 4097083628
+const leadLock = "4097083628"
 
 // Lead implements [audit.Outbox] by a session advisory lock. It is held by a connection of its own, and ends with it:
 // when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
@@ -26,30 +26,31 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	}
 	conn := pooled.Hijack()
 	var leads bool
-	if err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", leadLock).Scan(&leads); err != nil || !leads {
+	if err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")").Scan(&leads); err == nil && !leads {
 		closeConn(conn)
-		if err != nil {
-			return nil, s.wrap("lead", err)
-		}
 		return nil, audit.ErrNotLeading
 	}
-	if _, err := conn.Exec(ctx, noteQueue); err != nil {
+	if err == nil {
+		_, err = conn.Exec(ctx, noteQueue)
+	}
+	if err != nil {
 		closeConn(conn)
 		return nil, s.wrap("lead", err)
 	}
-	s.mu.Lock()
-	s.leader = &leader{conn: conn}
-	l := s.leader
-	s.mu.Unlock()
+	l := &leader{conn: conn}
+	s.lead(l)
 	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		s.leader = nil
-		s.mu.Unlock()
+		s.lead(nil)
 		l.Lock()
 		defer l.Unlock()
-		unlock(conn)
-		closeConn(conn)
+		closeConn(conn, unlock)
 	}), nil
+}
+
+func (s *Store) lead(l *leader) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leader = l
 }
 
 // leader is the connection that holds the lock, while we lead.
@@ -58,20 +59,20 @@ type leader struct {
 	conn *pgx.Conn
 }
 
-// unlock gives the lock back. The end of the connection would too, but only when the server gets to it.
-func unlock(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", leadLock) // a connection that is lost has lost the lock
-}
+// unlock releases the lock. The end of the connection would too, but only when the server gets to it.
+const unlock = "SELECT pg_advisory_unlock(" + leadLock + ")"
 
-// closeTimeout is how long the server may take over one word of farewell.
+// closeTimeout is how long the server may take over the end of a connection.
 const closeTimeout = time.Second
 
-func closeConn(conn *pgx.Conn) {
+// closeConn closes a connection, after some last statements. It is gone in any case, so nobody needs their errors.
+func closeConn(conn *pgx.Conn, last ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = conn.Close(ctx) // it is gone in any case
+	for _, statement := range last {
+		_, _ = conn.Exec(ctx, statement)
+	}
+	_ = conn.Close(ctx)
 }
 
 // outbox gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
@@ -99,10 +100,7 @@ func (s *Store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
 // Unpublished implements [audit.Outbox].
 func (s *Store) Unpublished(ctx context.Context, after int64, limit int) (records []audit.Record, err error) {
 	err = s.outbox(ctx, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (id) WHERE outbox.id > $1 ORDER BY outbox.id LIMIT $2", after, limit)
-		if err != nil {
-			return err
-		}
+		rows, _ := conn.Query(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (id) WHERE outbox.id > $1 ORDER BY outbox.id LIMIT $2", after, limit)
 		records, err = collect(rows)
 		return err
 	})
@@ -122,27 +120,16 @@ func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 	var at *time.Time
 	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
 		(SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox))`).Scan(&waiting, &at)
-	if at != nil {
-		oldest = at.UTC()
-	}
-	return waiting, oldest, s.wrap("read the outbox", err)
+	return waiting, utc(at), s.wrap("read the outbox", err)
 }
 
 // Unanswered implements [audit.Log].
 func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
-	rows, err := s.pool.Query(ctx, "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
-	if err != nil {
-		return nil, s.wrap("read what is unanswered", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	return found, s.wrap("read what is unanswered", err)
+	return list(ctx, s, "read what is unanswered", pgx.RowTo[int64], "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
 }
 
 // collect returns all records of an answer.
 func collect(rows pgx.Rows) (records []audit.Record, err error) {
-	err = each(rows, func(r *audit.Record) error {
-		records = append(records, *r)
-		return nil
-	})
+	err = each(rows, func(r *audit.Record) error { records = append(records, *r); return nil })
 	return records, err
 }

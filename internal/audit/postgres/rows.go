@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -73,6 +74,13 @@ func clean(r *audit.Record) {
 			*text = strings.ReplaceAll(strings.ToValidUTF8(*text, "\uFFFD"), "\x00", "\uFFFD")
 		}
 	}
+}
+
+// list returns all rows of a query. doing says in errors what it is for.
+func list[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc[T], query string, arguments ...any) ([]T, error) {
+	rows, _ := s.pool.Query(ctx, query, arguments...) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, scan)
+	return all, s.wrap(doing, err)
 }
 
 func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {

@@ -15,8 +15,7 @@ import (
 )
 
 func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
-	f, secret := newFile(t), audittest.Secret(t)
-	s := openFile(t, f.path, secret)
+	s, f, secret := newStore(t)
 	must(t, audittest.Fill(t.Context(), s, 0, 1000))
 	ctx, stop := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
@@ -52,17 +51,14 @@ func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
 	if err != nil || before.Records < 1010 {
 		t.Fatalf("the copy has %d records in order, %v", before.Records, err)
 	}
-	if _, err := c.Append(t.Context(), audittest.Records(100_000, 100_001), nil); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Append(t, c, audittest.Records(100_000, 100_001)...)
 	if after, err := audit.Verify(t.Context(), c, secret.Public(), before.Heads, nil); err != nil || after.Records != before.Records+1 {
 		t.Errorf("continued, it has %d records in order, %v", after.Records, err)
 	}
 }
 
 func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
-	f := newFile(t)
-	s := openFile(t, f.path, audittest.Secret(t))
+	s, f, _ := newStore(t)
 	must(t, audittest.Fill(t.Context(), s, 0, 100))
 	there := filepath.Join(t.TempDir(), "there.db")
 	must(t, os.WriteFile(there, []byte("precious"), 0o600))

@@ -1,13 +1,13 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
@@ -47,23 +47,10 @@ func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 // TestNobodyChangesOrRemovesARecordBySQL is row 28 of the faults, as far as SQLite has it: whoever has the file can drop
 // the triggers, and then Verify finds what was done.
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
-	f, secret := newFile(t), audittest.Secret(t)
-	s := openFile(t, f.path, secret)
-	results, err := s.Append(t.Context(), audittest.Records(0, 10), nil)
+	s, f, secret := newStore(t)
+	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, audittest.Records(0, 10)...)))
 	must(t, err)
-	var ids []int64
-	for _, r := range results {
-		ids = append(ids, r.Record.ID)
-	}
-	if _, err := s.Append(t.Context(), nil, ids); err != nil {
-		t.Fatal(err)
-	}
-	tombstones, err := s.Purgeable(t.Context(), audittest.Record(3).At, false)
-	if err != nil || len(tombstones) != 1 {
-		t.Fatal(tombstones, err)
-	}
-	tombstones[0].At = time.Now()
-	must(t, s.Purge(t.Context(), secret.SignTombstone(tombstones[0])))
+	audittest.Purge(t, s, secret, audittest.Record(3).At)
 	for _, statement := range []string{
 		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
 		"UPDATE tombstones SET through = 9", "DELETE FROM tombstones",
@@ -72,9 +59,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
-	if v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil); err != nil || v.Records != 7 {
-		t.Errorf("%d records, %v", v.Records, err)
-	}
+	audittest.Verify(t, s, secret, 7)
 	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
 	must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
 	_, err = audit.Verify(t.Context(), s, secret.Public(), nil, nil)
@@ -89,18 +74,13 @@ func TestReadingAStoreThatNobodyWritesToChangesNothing(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	s := openFile(t, f.path, secret)
-	must(t, audittest.Fill(t.Context(), s, 0, 100))
-	must(t, s.Close())
+	must(t, audittest.Fill(t.Context(), s, 0, 100), s.Close())
 	before := mustRead(t, f.path)
 	reader, err := OpenReadOnly(t.Context(), f.path)
 	must(t, err)
-	if v, err := audit.Verify(t.Context(), reader, secret.Public(), nil, nil); err != nil || v.Records != 100 {
-		t.Errorf("%d records, %v", v.Records, err)
-	}
-	for name, err := range map[string]error{
-		"append": func() error { _, err := reader.Append(t.Context(), audittest.Records(0, 1), nil); return err }(),
-		"purge":  reader.Purge(t.Context(), audit.Tombstone{}), "probe": reader.Probe(t.Context()),
-	} {
+	audittest.Verify(t, reader, secret, 100)
+	_, err = reader.Append(t.Context(), audittest.Records(0, 1), nil)
+	for name, err := range map[string]error{"append": err, "purge": reader.Purge(t.Context(), audit.Tombstone{}), "probe": reader.Probe(t.Context())} {
 		if err == nil {
 			t.Errorf("%s: done", name)
 		}
@@ -117,15 +97,11 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	f, secret, left := newFile(t), audittest.Secret(t), newFile(t)
 	s := openFile(t, f.path, secret)
 	must(t, audittest.Fill(t.Context(), s, 0, 100))
-	for _, name := range []string{"", "-wal"} {
-		must(t, os.WriteFile(left.path+name, []byte(mustRead(t, f.path+name)), 0o600))
-	}
+	must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
 	reader, err := OpenReadOnly(t.Context(), left.path)
 	must(t, err)
-	if v, err := audit.Verify(t.Context(), reader, secret.Public(), nil, nil); err != nil || v.Records != 100 {
-		t.Errorf("%d records, %v", v.Records, err)
-	}
+	audittest.Verify(t, reader, secret, 100)
 	must(t, reader.Close())
 	if mustRead(t, left.path) != file || mustRead(t, left.path+"-wal") != log {
 		t.Error("the files are other ones")
@@ -146,8 +122,7 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 // TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName fails where Open takes the last record for the end of the
 // chain: the next head, well signed, would hide that records were cut off.
 func TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName(t *testing.T) {
-	f, secret := newFile(t), audittest.Secret(t)
-	s := openFile(t, f.path, secret)
+	s, f, secret := newStore(t)
 	must(t, audittest.Fill(t.Context(), s, 0, 10))
 	f.Tamper(t, "DELETE FROM records WHERE seq > 8")
 	must(t, s.Close())
@@ -167,4 +142,28 @@ func mustRead(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	must(t, err)
 	return string(text)
+}
+
+// Without secure_delete the bytes of a removed record stay in free pages until something else is written there.
+func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
+	s, f, secret := newStore(t)
+	old, young := audittest.Records(0, 300), audittest.Records(300, 310)
+	for i := range old {
+		old[i].Message = "kept until it was too old"
+	}
+	for i := range young {
+		young[i].Message = "kept for some years more"
+	}
+	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, append(old, young...)...)))
+	must(t, err)
+	audittest.Purge(t, s, secret, young[0].At)
+	must(t, s.Close()) // the log goes into the file
+	content, err := os.ReadFile(f.path)
+	must(t, err)
+	if n := bytes.Count(content, []byte(old[0].Message)); n > 0 {
+		t.Errorf("the file has the text of removed records in %d places", n)
+	}
+	if n := bytes.Count(content, []byte(young[0].Message)); n < len(young) {
+		t.Errorf("the file has the text of records that were kept in %d places, want %d or more: this test sees nothing", n, len(young))
+	}
 }

@@ -7,8 +7,7 @@ import (
 )
 
 func TestAPersonLowersTheFloor(t *testing.T) {
-	f := newFile(t)
-	s := openFile(t, f.path, audittest.Secret(t))
+	s, _, _ := newStore(t)
 	check := func(want int) {
 		t.Helper()
 		if floor, err := s.Floor(t.Context()); err != nil || floor != want {
@@ -30,11 +29,9 @@ func TestAPersonLowersTheFloor(t *testing.T) {
 
 func TestAStoreOfAnOlderVersionKeepsFiveYearsOfWhatItHolds(t *testing.T) {
 	for records, want := range []int{0, 60} {
-		secret, at := audittest.Secret(t), newFile(t)
-		s := openFile(t, at.path, secret)
+		s, at, secret := newStore(t)
 		_, err := s.Append(t.Context(), audittest.Records(0, records), nil)
-		must(t, err)
-		must(t, s.Close())
+		must(t, err, s.Close())
 		must(t, at.exec(t, secondSchema))
 		s = openFile(t, at.path, secret)
 		if floor, err := s.Floor(t.Context()); err != nil || floor != want {
@@ -44,8 +41,7 @@ func TestAStoreOfAnOlderVersionKeepsFiveYearsOfWhatItHolds(t *testing.T) {
 }
 
 func TestAFloorThatCannotBeReadRemovesNothing(t *testing.T) {
-	f := newFile(t)
-	s := openFile(t, f.path, audittest.Secret(t))
+	s, f, _ := newStore(t)
 	for _, value := range []string{"", "five years", "-60", "0"} {
 		f.Tamper(t, "INSERT OR REPLACE INTO meta (name, value) VALUES ('retention', '"+value+"')")
 		if _, err := s.Floor(t.Context()); err == nil {

@@ -5,7 +5,6 @@ import (
 	"syscall"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
@@ -14,8 +13,7 @@ import (
 // holds for the end of the chain is not what the file has.
 func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 	limit, free := diskLimit(t)
-	f, secret := newFile(t), audittest.Secret(t)
-	s := openFile(t, f.path, secret)
+	s, _, secret := newStore(t)
 	n, refused := 0, 0
 	for room := uint64(0); room < 300_000; room += 15_000 {
 		limit(room)
@@ -34,9 +32,7 @@ func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 			t.Fatalf("with room again: %v", err)
 		}
 		n += 50
-		if v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil); err != nil || v.Records != int64(n) {
-			t.Fatalf("%d records of %d, %v", v.Records, n, err)
-		}
+		audittest.Verify(t, s, secret, int64(n))
 	}
 	if refused < 3 {
 		t.Errorf("only %d appends were refused", refused)

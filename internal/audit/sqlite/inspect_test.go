@@ -24,11 +24,8 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 		},
 		"ALTER TABLE outbox ADD note TEXT": {"table outbox is not as the worker's migrations make it"},
 	} {
-		f := newFile(t)
-		s := openFile(t, f.path, audittest.Secret(t))
-		if _, err := s.Append(t.Context(), audittest.Records(0, 10), nil); err != nil {
-			t.Fatal(err)
-		}
+		s, f, _ := newStore(t)
+		audittest.Append(t, s, audittest.Records(0, 10)...)
 		must(t, f.exec(t, change))
 		found, err := s.Inspect(t.Context())
 		must(t, err)
@@ -44,8 +41,7 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 }
 
 func TestAnIndexThatWasAddedIsANote(t *testing.T) {
-	f := newFile(t)
-	s := openFile(t, f.path, audittest.Secret(t))
+	s, f, _ := newStore(t)
 	must(t, f.exec(t, "CREATE INDEX mine ON records (kind)"))
 	found, err := s.Inspect(t.Context())
 	if err != nil || found.Findings != nil || !slices.Equal(found.Notes, []string{"index mine on records was added"}) {

@@ -27,8 +27,7 @@ const (
 )
 
 func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
-	secret, at := audittest.Secret(t), newFile(t)
-	s := openFile(t, at.path, secret)
+	s, at, secret := newStore(t)
 	results, err := s.Append(t.Context(), audittest.Records(0, 5), nil)
 	must(t, err)
 	var ids []int64
@@ -38,8 +37,7 @@ func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
 	must(t, s.Published(t.Context(), ids[:3]))
 	_, err = s.Append(t.Context(), audittest.Records(5, 6), ids[:4])
 	must(t, err)
-	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1}))
-	must(t, s.Close())
+	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1}), s.Close())
 	must(t, at.exec(t, firstSchema))
 
 	s = openFile(t, at.path, secret)

@@ -24,11 +24,11 @@ func TestTheStoreKeepsWhatIsPromised(t *testing.T) {
 type file struct{ path string }
 
 // newFile returns a file that has the tables and nothing in them: to make them takes half a second under the race detector.
-func newFile(t *testing.T) file {
-	t.Helper()
-	f := noFile(t)
+func newFile(tb testing.TB) file {
+	tb.Helper()
+	f := noFile(tb)
 	tables, err := emptyStore()
-	must(t, err, os.WriteFile(f.path, tables, 0o600))
+	must(tb, err, os.WriteFile(f.path, tables, 0o600))
 	return f
 }
 
@@ -86,6 +86,13 @@ func (f file) Later(column string) string { return column + " + 1000000" }
 
 func (f file) Bytes(b []byte) string { return fmt.Sprintf("x'%x'", b) }
 
+// newStore returns an open store without records.
+func newStore(tb testing.TB) (s *Store, f file, secret *audit.Secret) {
+	tb.Helper()
+	f, secret = newFile(tb), audittest.Secret(tb)
+	return openFile(tb, f.path, secret), f, secret
+}
+
 func openFile(tb testing.TB, path string, secret *audit.Secret) *Store {
 	tb.Helper()
 	s, err := Open(tb.Context(), path, secret, Options{Worker: "test"})
@@ -100,7 +107,7 @@ func openFile(tb testing.TB, path string, secret *audit.Secret) *Store {
 
 // The guard is that the index holds all that is counted. Seen to fail without: each of the records is read.
 func TestSuccessIsCountedInItsIndex(t *testing.T) {
-	s := openFile(t, newFile(t).path, audittest.Secret(t))
+	s, _, _ := newStore(t)
 	var plan string
 	must(t, s.read.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+selectSuccess, 0).Scan(new(any), new(any), new(any), &plan))
 	if want := "SEARCH records USING COVERING INDEX records_outcome (at>?)"; plan != want {

@@ -97,3 +97,24 @@ func Purge(tb testing.TB, store audit.Maintenance, secret *audit.Secret, before 
 		Must(tb, store.Purge(tb.Context(), secret.SignTombstone(tombstone)))
 	}
 }
+
+// Append appends records and returns what became of them.
+func Append(tb testing.TB, store audit.Log, records ...audit.Record) []audit.Appended {
+	tb.Helper()
+	results, err := store.Append(tb.Context(), records, nil)
+	Must(tb, err)
+	if len(results) != len(records) {
+		tb.Fatalf("appended %d records and got %d results", len(records), len(results))
+	}
+	return results
+}
+
+// Verify checks a store and fails the test unless all is in order and it has so many records.
+func Verify(tb testing.TB, store audit.Maintenance, secret *audit.Secret, records int64) audit.Verified {
+	tb.Helper()
+	v, err := audit.Verify(tb.Context(), store, secret.Public(), nil, nil)
+	if err != nil || v.Records != records {
+		tb.Fatalf("%d records are in order, %v; want %d", v.Records, err, records)
+	}
+	return v
+}
