@@ -18,7 +18,7 @@ const maxGap = 4
 type Clocks struct {
 	// Host is the time by which records would be removed.
 	Host time.Time
-	// Broker is the time by the broker's clock; zero where the broker has not told it.
+	// Broker is the time by the broker's clock; zero if it is not known.
 	Broker time.Time
 	// Head is when the store was last written to, by its newest signed head; zero where no head is signed.
 	Head time.Time

@@ -1,5 +1,5 @@
 // Package audit is the memory of the worker: one record for each decision and each outcome, append-only and chained by
-// hashes, so that what happened to a claim can be told and proved years later (RN-BIL-005 section VII).
+// hashes, so that what happened to a claim can be shown and proved years later (RN-BIL-005 section VII).
 //
 // It holds what the stores below it have in common: the records and their bytes, the chain, the signed heads and tombstones,
 // the group commit, and the questions that are asked of the history. The stores carry the name of their technology and
@@ -60,7 +60,7 @@ func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
 // IsOutcome reports whether a record of this kind says how a round of submissions ended.
 func (k Kind) IsOutcome() bool { return k >= FirstOutcome }
 
-// Key tells one decision from another. Two deliveries of a job with the same inputs have the same key and get the same
+// Key identifies a decision. Two deliveries of a job with the same inputs have the same key and get the same
 // answer. Job keys start again when a broker's data is wiped, so the cluster and the process instance are part of it.
 type Key struct {
 	// Cluster is the configured name of the Zeebe cluster.

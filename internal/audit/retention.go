@@ -107,8 +107,8 @@ type Held struct {
 	Unpublished, Unanswered bool
 }
 
-// HeldBack tells what holds back the records that are older than the cutoff and not among those that go: the ones of
-// the tombstones, as [Maintenance.Purgeable] returned them, or none after a purge. The result has at most one record of a chain.
+// HeldBack returns, for each chain, the first record that is older than the cutoff and stays, if there is one. tombstones are
+// those of the records that go, as [Maintenance.Purgeable] returned them; none after a purge.
 func HeldBack(ctx context.Context, store Store, tombstones []Tombstone, cutoff time.Time, publish bool) (all []Held, err error) {
 	if !publish {
 		if publish, err = store.HasQueue(ctx); err != nil {

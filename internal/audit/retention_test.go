@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-func TestRecordsAreKeptForAllTheirMonthsAndRemovedByWholeOnes(t *testing.T) {
+func TestRecordsAreRemovedByWholeMonths(t *testing.T) {
 	saoPaulo := time.FixedZone("-03", -3*3600)
 	for _, test := range []struct {
 		now    time.Time

@@ -140,7 +140,7 @@ func secretOf(private ed25519.PrivateKey) (*Secret, error) {
 // Public returns the half that checks.
 func (s *Secret) Public() Public { return Public{s.private.Public().(ed25519.PublicKey)} }
 
-// String tells which key this is without telling the key.
+// String returns the name of the key, and never the key.
 func (s *Secret) String() string { return "audit key " + s.Public().ID() }
 
 // ID is a short name of the key, for messages and for a store to know its key by.
@@ -149,7 +149,7 @@ func (p Public) ID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it tells nothing; a
+// Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it reveals nothing; a
 // bare hash of a text with a CPF in it could be undone by trying all CPFs.
 func (s *Secret) Inputs(parts ...string) (sum [16]byte) {
 	mac := s.inputs.Get().(hash.Hash)

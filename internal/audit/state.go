@@ -138,7 +138,7 @@ func (s *Secret) SaveState(path string, st State) error {
 	return nil
 }
 
-// replaceFile writes a file beside the path and renames it, both synced.
+// replaceFile writes a file next to the path and renames it, both synced.
 func replaceFile(path string, text []byte) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".*") // with mode 0600
@@ -200,7 +200,7 @@ func (e *MissingError) Error() string {
 
 // Missing compares the state with the present heads of a store and returns a [*MissingError] if a chain is gone, has fewer
 // records than the key has signed, or ends at the same place with another record. It returns nil otherwise. A chain that has
-// grown since agrees as far as heads tell; [Compare] looks at the record too.
+// grown since agrees as far as heads show; [Compare] looks at the record too.
 func (st State) Missing(present []Head) error {
 	missing := &MissingError{}
 	for _, signed := range st.Heads {

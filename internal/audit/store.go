@@ -72,7 +72,7 @@ type History interface {
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
 	// Pending returns the retries whose claim has not been heard of since, decided in from <= At and due before the time
 	// due, ordered by when they are due and then by ID. A later decision, rejection, re-drive or outcome of the claim is to
-	// hear of it; a later KindUndelivered is not, for such a claim waits for nothing and somebody has to look.
+	// hear of it; a later KindUndelivered is not, for such a claim waits for nothing and needs a person.
 	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
 	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.
@@ -123,15 +123,15 @@ type Maintenance interface {
 	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not
 	// hold it up.
 	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Tombstone, error)
-	// HasQueue reports whether a process ever led, and so whether the store's events are published, whatever the present
-	// process is set to.
+	// HasQueue reports whether a process ever led, and so whether the store's events are published, even if the present
+	// process is set otherwise.
 	HasQueue(ctx context.Context) (bool, error)
 	// Purge stores a signed tombstone and removes what it stands for, outbox rows included, in one transaction. It refuses a
 	// tombstone that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
 	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
 	Purge(ctx context.Context, tombstone Tombstone) error
 	// Keep notes for how many months the caller is set to keep records, and returns the store's floor: the most months
-	// that it was ever told.
+	// that a worker was ever set to.
 	Keep(ctx context.Context, months int) (floor int, err error)
 	// Floor returns the store's floor in months and changes nothing; 0 where none was noted.
 	Floor(ctx context.Context) (months int, err error)
@@ -157,11 +157,11 @@ type Crashes interface {
 	Crashes(ctx context.Context, cluster string) (map[int64]int, error)
 	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
 	Begin(ctx context.Context, cluster string, jobKeys []int64) error
-	// End ends that for jobs that were handed back: whatever becomes of the process now, they did not kill it.
+	// End ends that for jobs that were released: if the process dies now, it is not because of them.
 	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
-// DefaultFloor is the floor in months of a store that holds records and was never told one: the five years of the rule
+// DefaultFloor is the floor in months of a store that holds records and has none: the five years of the rule
 // (RN-BIL-005, section VII).
 const DefaultFloor = 60
 

@@ -112,7 +112,7 @@ func TestAStoreThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 
 // Row 37. The guards are the look at the log, which has what only the log had brought into the file, and the head that each commit
 // notes in the lock file. Seen to fail without, in internal/audit/sqlite: TestALogThatIsTakenAwayCostsNoRecord and
-// TestRecordsThatWentWithTheLogAreMissedByTheNextProcess.
+// TestRecordsLostWithTheLogAreMissedAtTheStart.
 func TestALogThatIsTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
 	t.Run("noticed", func(t *testing.T) {
 		r := newRig(t, setup{row: 37, what: "-wal and -shm removed while it works, noticed, kill -9", store: inSQLite})

@@ -238,7 +238,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	b.Queue("COMMIT")
 	err := a.conn.SendBatch(ctx, &b).Close()
 	if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
-		// Somebody put the head back behind its records: `worker audit verify` shows it, and we go on elsewhere.
+		// The head was put back behind its records: `worker audit verify` shows it, and another chain is extended.
 		a.store.avoid(a.chain.Number())
 	}
 	if err == nil && len(a.added) > 0 {
@@ -247,8 +247,8 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	return err
 }
 
-// trusts reports whether a head may be gone on with. To sign what follows a head that somebody else wrote would make it
-// look like ours; such a chain is left as it is, for `worker audit verify` to name.
+// trusts reports whether the chain of a head may be extended. To sign what follows a forged head would make it look like ours;
+// such a chain is left as it is, for `worker audit verify` to name.
 func (s *Store) trusts(h audit.Head) bool {
 	s.mu.Lock()
 	last := s.heads[h.Chain]

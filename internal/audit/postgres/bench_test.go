@@ -13,7 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-// BenchmarkAppend tells what a record costs this process and how long it takes, by how many are appended together and
+// BenchmarkAppend measures the time of a record, of this process and by the clock, by how many are appended together and
 // how many are there already. The mark of each is cleared by the next append, as in the service.
 // AUDIT_BENCH_ROWS=1000000 adds a store with so many.
 func BenchmarkAppend(b *testing.B) {

@@ -30,7 +30,7 @@ const (
 	appRole   = "analyze_retry_app"
 )
 
-// newDatabase does what deploy/postgres tells an operator to do. The tables are copied from those of the first one.
+// newDatabase follows the instructions in deploy/postgres. The tables are copied from those of the first one.
 func newDatabase(tb testing.TB) database {
 	tb.Helper()
 	server := devpostgres.Shared(tb)

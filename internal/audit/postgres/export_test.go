@@ -16,7 +16,7 @@ const SchemaVersion = schemaVersion
 // Unfit is the judgment of a server.
 var Unfit = unfit
 
-// TLS tells how a connection to the URL would be secured: "none", "unverified" or "verified".
+// TLS returns how a connection to the URL would be secured: "none", "unverified" or "verified".
 func TLS(tb testing.TB, url string) string {
 	tb.Helper()
 	config, err := parseURL(url)

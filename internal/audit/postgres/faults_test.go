@@ -21,7 +21,7 @@ import (
 
 // Row 18 of the test matrix. The guard is the sync of each commit: with synchronous_commit=off acknowledged records are
 // missing after the kill.
-func TestNothingAcknowledgedIsLostWhenTheServerIsKilledAndAppendsGoOn(t *testing.T) {
+func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
 	server, address := ownServer(t)
 	key := audittest.Secret(t)
 	s := open(t, address, key)
@@ -79,7 +79,7 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilledAndAppendsGoOn(t *testing
 			}
 		}
 	}
-	mustVerify(t, s, key, int64(total))
+	audittest.Verify(t, s, key, int64(total))
 	t.Logf("%d records acknowledged over %d kills, %d appends failed", total, kills, failed.Load())
 }
 
@@ -125,10 +125,10 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 		})
 		p.ResetAll()
 		if err := <-failed; err == nil {
-			t.Fatal("an append whose answer was lost is told to be done")
+			t.Fatal("an append whose answer was lost reports success")
 		}
 		p.Set(proxy.Faults{})
-		for i, a := range mustAppend(t, s, decisions(job, job+3)...) {
+		for i, a := range audittest.Append(t, s, decisions(job, job+3)...) {
 			if !a.Repeated {
 				t.Errorf("round %d: record %d was stored twice", round, i)
 			}
@@ -140,7 +140,7 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 	if swallowed := p.Counts().Swallowed[proxy.ToClient]; swallowed == 0 {
 		t.Error("no answer was swallowed")
 	}
-	mustVerify(t, direct, key, 15)
+	audittest.Verify(t, direct, key, 15)
 }
 
 // waiting is how many sessions wait for a lock.
@@ -172,7 +172,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 			p.Set(proxy.Faults{})
 			p.ResetAll()
 			postgres.Reconnect(s)
-			for i, a := range mustAppend(t, s, decisions(job, job+batch)...) {
+			for i, a := range audittest.Append(t, s, decisions(job, job+batch)...) {
 				if err == nil && a.Record != first[i].Record {
 					t.Errorf("cut after %d bytes %v: %+v, then %+v", n, direction, first[i].Record, a.Record)
 				}
@@ -184,6 +184,6 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	if cut[proxy.ToServer] < 10 || cut[proxy.ToClient] < 10 {
 		t.Errorf("too few connections were cut: %v", cut)
 	}
-	mustVerify(t, open(t, address, key), key, job)
+	audittest.Verify(t, open(t, address, key), key, job)
 	t.Log(fmt.Sprint("cut to the server and to the client: ", cut))
 }

@@ -40,8 +40,8 @@ func (s *Store) Shorten(ctx context.Context, months int) error {
 	return s.wrap("lower the floor of the retention", err)
 }
 
-// Announce implements [audit.Maintenance]. The time is the server's. The rows are left: they are twelve a year, and tell later
-// when it was said.
+// Announce implements [audit.Maintenance]. The time is the server's. The rows, twelve a year, are kept and show later when it
+// was announced.
 func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
 	name := "announced " + cutoff.UTC().Format(time.DateOnly)
 	var seconds float64

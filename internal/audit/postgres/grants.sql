@@ -1,4 +1,4 @@
--- What the application role may do: add records and read them, and keep the books beside them. It runs after the
+-- What the application role may do: add records and read them, and keep what belongs to them. It runs after the
 -- migrations, as the owner, where the role exists; deploy/postgres/roles.sql makes it.
 DO $$
 BEGIN

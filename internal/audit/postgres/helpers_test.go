@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)
 
-// decision is a record as the worker makes it, told from others by its job key.
+// decision is a record as the worker makes it; its job key is what differs.
 func decision(job int64) audit.Record {
 	return audit.Record{
 		Kind: audit.KindRetry, At: noon.Add(time.Duration(job) * time.Microsecond),
@@ -47,22 +47,6 @@ func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
 		}
 	})
 	return s
-}
-
-func mustAppend(tb testing.TB, s audit.Log, records ...audit.Record) []audit.Appended {
-	tb.Helper()
-	got, err := s.Append(tb.Context(), records, nil)
-	must(tb, err)
-	return got
-}
-
-func mustVerify(tb testing.TB, s audit.Maintenance, key *audit.Secret, want int64) {
-	tb.Helper()
-	v, err := audit.Verify(tb.Context(), s, key.Public(), nil, nil)
-	must(tb, err)
-	if v.Records != want {
-		tb.Errorf("%d records verified, want %d", v.Records, want)
-	}
 }
 
 // sql runs statements as the role of the URL.

@@ -80,9 +80,9 @@ func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Ti
 // ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
 func ofClaims[T any](ctx context.Context, s *Store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
 	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
-	found, err := list(ctx, s, "read claims", scan, query, claims)
+	found, err := list(ctx, s.pool, scan, query, claims)
 	if err != nil {
-		return nil, err
+		return nil, s.wrap("read claims", err)
 	}
 	answers := make([]T, len(claimIDs))
 	for i, claim := range claimIDs {

@@ -51,7 +51,7 @@ func (d database) findings(t *testing.T) []string {
 
 func TestANewStoreHasNoFindings(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decisions(1, 10)...)
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decisions(1, 10)...)
 	for _, url := range []string{d.app, d.owner, d.super} {
 		if found := d.inspected(t, url); found.Findings != nil || found.LastID == 0 {
 			t.Errorf("%+v", found)
@@ -61,7 +61,7 @@ func TestANewStoreHasNoFindings(t *testing.T) {
 
 func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for change, want := range map[string]struct{ finding, back string }{
 		"DROP TRIGGER append_only ON records": {
 			"trigger append_only on records is missing",
@@ -141,7 +141,7 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 	} {
 		d := newDatabase(t)
 		s := open(t, d.app, audittest.Secret(t))
-		mustAppend(t, s, decisions(1, 10)...)
+		audittest.Append(t, s, decisions(1, 10)...)
 		mustSQL(t, d.super, change)
 		found, err := s.Inspect(t.Context())
 		if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
@@ -162,7 +162,7 @@ func TestAFailedInspectionIsNoNote(t *testing.T) {
 func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
-	mustAppend(t, s, decisions(1, 10)...)
+	audittest.Append(t, s, decisions(1, 10)...)
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2026-000003')")
 	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
@@ -187,7 +187,7 @@ func TestARemovedChainIsFoundByTheStoreItself(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	twoChains(t, d, s)
-	mustVerify(t, s, key, 2)
+	audittest.Verify(t, s, key, 2)
 	mustSQL(t, d.super, "SET search_path = analyze_retry", "SET session_replication_role = replica",
 		"DELETE FROM records WHERE chain = 2", "DELETE FROM heads WHERE chain = 2")
 	v, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
@@ -199,12 +199,12 @@ func TestARemovedChainIsFoundByTheStoreItself(t *testing.T) {
 // twoChains appends a record to chain 1 and one to chain 2, which begins because chain 1 is locked meanwhile.
 func twoChains(t *testing.T, d database, s audit.Log) {
 	t.Helper()
-	mustAppend(t, s, decision(1))
+	audittest.Append(t, s, decision(1))
 	conn, err := pgx.Connect(t.Context(), d.super)
 	must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain = 1 FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, s, decision(2))
+	audittest.Append(t, s, decision(2))
 }

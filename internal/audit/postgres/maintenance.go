@@ -14,7 +14,7 @@ import (
 // Heads implements [audit.Maintenance]. The chains that have records are found by steps from one to the next, not by reading
 // all records. Those that had records stand in meta, see noteChain.
 func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
-	return list(ctx, s, "read the heads", scanHead, `WITH RECURSIVE chained (chain) AS (
+	heads, err := list(ctx, s.pool, scanHead, `WITH RECURSIVE chained (chain) AS (
 			(SELECT chain FROM records ORDER BY chain LIMIT 1)
 			UNION ALL
 			SELECT (SELECT r.chain FROM records AS r WHERE r.chain > chained.chain ORDER BY r.chain LIMIT 1)
@@ -27,12 +27,14 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 			UNION SELECT substr(name, 7)::integer FROM meta WHERE name ~ '^chain [0-9]{1,9}$'
 		) AS had WHERE chain NOT IN (SELECT chain FROM heads)
 		ORDER BY chain`)
+	return heads, s.wrap("read the heads", err)
 }
 
 // Tombstones implements [audit.Maintenance].
 func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
-	return list(ctx, s, "read the tombstones", scanTombstone,
+	all, err := list(ctx, s.pool, scanTombstone,
 		"SELECT chain, first, through, hash, oldest, newest, at, signature FROM tombstones ORDER BY chain, first")
+	return all, s.wrap("read the tombstones", err)
 }
 
 // Walk implements [audit.Maintenance].
@@ -83,7 +85,7 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	return tombstones, s.wrap("look for what can be purged", err)
 }
 
-// noteQueue is done by whoever begins to lead.
+// noteQueue is run by each process that begins to lead.
 const noteQueue = "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING"
 
 // HasQueue implements [audit.Maintenance].

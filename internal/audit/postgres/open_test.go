@@ -56,20 +56,16 @@ func TestAPasswordIsInNoError(t *testing.T) {
 }
 
 func TestAServerOnAnotherMachineMustProveItself(t *testing.T) {
-	if got := postgres.TLS(t, "postgres://worker@192.0.2.1/audit"); got != "verified" {
-		t.Errorf("another machine: %s", got)
-	}
-	if got := postgres.TLS(t, "postgres://worker@10.0.0.1/audit?connect_timeout=1"); got != "verified" {
-		t.Errorf("another machine, with a parameter: %s", got)
-	}
-	if got := postgres.TLS(t, "postgres://worker:sslmode=disable@192.0.2.1/sslmode=disable"); got != "verified" {
-		t.Errorf("another machine, with a password like a parameter: %s", got)
-	}
-	if got := postgres.TLS(t, "postgres://worker@127.0.0.1,192.0.2.1/audit"); got != "verified" {
-		t.Errorf("a second host on another machine: %s", got)
-	}
-	if got := postgres.TLS(t, "postgres://worker@192.0.2.1/audit?sslmode=disable"); got != "none" {
-		t.Errorf("asked for none: %s", got)
+	for address, want := range map[string]string{
+		"worker@192.0.2.1/audit":                           "verified",
+		"worker@10.0.0.1/audit?connect_timeout=1":          "verified",
+		"worker:sslmode=disable@192.0.2.1/sslmode=disable": "verified", // a password like a parameter
+		"worker@127.0.0.1,192.0.2.1/audit":                 "verified",
+		"worker@192.0.2.1/audit?sslmode=disable":           "none",
+	} {
+		if got := postgres.TLS(t, "postgres://"+address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
 	}
 }
 
@@ -79,17 +75,16 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			s, err := postgres.Open(t.Context(), address, key, postgres.Options{})
-			if err != nil {
-				t.Error(err)
-				return
+			if err == nil {
+				err = s.Close()
 			}
-			if err := s.Close(); err != nil {
+			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	mustAppend(t, open(t, address, key), decision(1))
+	audittest.Append(t, open(t, address, key), decision(1))
 }
 
 func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
@@ -101,18 +96,18 @@ func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
 
 // The server of the tests cannot be talked out of syncing, so this is about what it would answer.
 func TestAServerThatDoesNotSyncIsRefused(t *testing.T) {
-	if err := postgres.Unfit("off", false); err == nil || !strings.Contains(err.Error(), "set fsync=on") {
-		t.Errorf("%v", err)
-	}
-	if err := postgres.Unfit("on", true); err == nil || !strings.Contains(err.Error(), "standby") {
-		t.Errorf("%v", err)
-	}
-	if err := postgres.Unfit("on", false); err != nil {
-		t.Errorf("%v", err)
+	for _, server := range []struct {
+		fsync   string
+		standby bool
+		says    string
+	}{{"off", false, "set fsync=on"}, {"on", true, "standby"}, {"on", false, "<nil>"}} {
+		if err := postgres.Unfit(server.fsync, server.standby); !strings.Contains(fmt.Sprint(err), server.says) {
+			t.Errorf("%+v: %v", server, err)
+		}
 	}
 }
 
-func TestASessionThatIsSetToSyncNothingSyncsAllTheSame(t *testing.T) {
+func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	name := address[strings.LastIndex(address, "/")+1 : strings.Index(address, "?")]
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
@@ -132,11 +127,11 @@ func TestASessionThatIsSetToSyncNothingSyncsAllTheSame(t *testing.T) {
 
 func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
-	appended := mustAppend(t, open(t, address, key), decisions(0, 3)...)
+	appended := audittest.Append(t, open(t, address, key), decisions(0, 3)...)
 	s, err := postgres.OpenReadOnly(t.Context(), address)
 	must(t, err)
 	defer s.Close()
-	mustVerify(t, s, key, 3)
+	audittest.Verify(t, s, key, 3)
 	ids := []int64{appended[0].Record.ID}
 	for name, write := range map[string]func() error{
 		"append":    func() error { _, err := s.Append(t.Context(), decisions(3, 4), nil); return err },
@@ -152,5 +147,5 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 			t.Errorf("%s: went through", name)
 		}
 	}
-	mustVerify(t, s, key, 3)
+	audittest.Verify(t, s, key, 3)
 }

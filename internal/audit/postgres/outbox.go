@@ -125,7 +125,8 @@ func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 
 // Unanswered implements [audit.Log].
 func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
-	return list(ctx, s, "read what is unanswered", pgx.RowTo[int64], "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
+	still, err := list(ctx, s.pool, pgx.RowTo[int64], "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
+	return still, s.wrap("read what is unanswered", err)
 }
 
 // collect returns all records of an answer.

@@ -12,7 +12,7 @@ var errSharedSession = errors.New("the connection goes through a pooler that giv
 
 // ownSession returns an error where a pooler does not keep a session of PostgreSQL for this connection alone: it is served
 // by several, or its own serves another connection too. All that is set on a connection, synchronous_commit above all, and
-// the advisory lock of the lead would otherwise hold for whoever comes next, and not for us.
+// the advisory lock of the lead would otherwise hold for the next client, and not for us.
 //
 // A pooler in between is known by the process ID that it has invented. Without one, nothing more is asked.
 func ownSession(ctx context.Context, conn *pgx.Conn) error {

@@ -26,7 +26,7 @@ func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 	for _, mode := range []string{"statement", "transaction"} {
 		t.Run(mode, func(t *testing.T) {
 			direct, key := devpostgres.Database(t), audittest.Secret(t)
-			mustAppend(t, open(t, direct, key), decision(1))
+			audittest.Append(t, open(t, direct, key), decision(1))
 			address, _ := pooled(t, mode, direct)
 			for what, try := range map[string]func() error{
 				"open":      func() error { _, err := postgres.Open(t.Context(), address, key, postgres.Options{}); return err },
@@ -45,14 +45,14 @@ func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
 	direct, key := devpostgres.Database(t), audittest.Secret(t)
 	address, _ := pooled(t, "session", direct)
 	s := open(t, address, key) // it makes the tables too
-	mustAppend(t, s, decisions(1, 100)...)
+	audittest.Append(t, s, decisions(1, 100)...)
 	if err := s.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
 	release, err := s.Lead(t.Context())
 	must(t, err)
 	release()
-	mustVerify(t, open(t, direct, key), key, 99)
+	audittest.Verify(t, open(t, direct, key), key, 99)
 }
 
 // The guards are that a probe begins a transaction in a round trip of its own, and the look at each new connection. Seen to
@@ -63,7 +63,7 @@ func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 			direct, key := devpostgres.Database(t), audittest.Secret(t)
 			address, pooler := pooled(t, "session", direct)
 			s := open(t, address, key)
-			mustAppend(t, s, decision(1))
+			audittest.Append(t, s, decision(1))
 			change := func(mode string) {
 				t.Helper()
 				must(t, pooler.SetMode(t.Context(), mode))

@@ -31,7 +31,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	heads  map[int]audit.Head // the heads that this store wrote last, by chain
-	bad    []int32            // chains that cannot be gone on with, because somebody meddled with them
+	bad    []int32            // chains that are not extended, because they were tampered with
 	leader *leader            // nil while we do not lead
 
 	noted atomic.Bool // there may be crashes to be ended by an Append
@@ -39,7 +39,7 @@ type Store struct {
 
 var _ audit.Store = (*Store)(nil)
 
-// Options are what a store may be given beside its address. The zero value is of use.
+// Options are what a store may be given in addition to its address. The zero value is of use.
 type Options struct {
 	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
 	Worker string
@@ -133,7 +133,7 @@ func (s *Store) Close() error {
 
 // Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It goes the way of an
 // Append, in two round trips too, so that it fails where a pooler in between takes no transaction, and takes the same
-// locks, so that it fails where somebody's lock on a table holds those up.
+// locks, so that it fails where a lock on a table holds those up.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.wrap("probe", s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		var begin, commit pgx.Batch
@@ -158,7 +158,7 @@ func queueWrite(b *pgx.Batch) {
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone, or that have got somebody else's session from a pooler, are not tried one by one.
+// server that has gone, or that share a session by a pooler, are not tried one by one.
 func (s *Store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -22,7 +21,7 @@ import (
 
 // Row 11 of the test matrix at the store. The guard is the unique key with the second look after a violation: without
 // the second look an append fails, without the key there are two decisions.
-func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
+func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
 	const jobs, batch, writers = 600, 30, 3
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	var mu sync.Mutex
@@ -69,7 +68,7 @@ func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
 		t.Errorf("%d jobs have an answer and %d answers were repeated, want %d and %d", len(answers), repeated, jobs, want)
 	}
 	s := open(t, address, key)
-	mustVerify(t, s, key, jobs)
+	audittest.Verify(t, s, key, jobs)
 	heads, err := s.Heads(t.Context())
 	if err != nil || len(heads) > 2*4 {
 		t.Errorf("%d chains, want at most one for each connection: %v", len(heads), err)
@@ -77,7 +76,7 @@ func TestReplicasThatRaceForAJobAllAnswerWithOneDecision(t *testing.T) {
 }
 
 // The guard is the order in which Append links: without it the two wait for one another until the server ends one.
-func TestReplicasThatAppendTheSameJobsInAnotherOrderDoNotWaitForOneAnother(t *testing.T) {
+func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	stores := []*postgres.Store{open(t, address, key), open(t, address, key)}
 	rollback := holding(t, address, 2)
@@ -95,7 +94,7 @@ func TestReplicasThatAppendTheSameJobsInAnotherOrderDoNotWaitForOneAnother(t *te
 	await(t, "both to wait", func() bool { return waiting(t, address) == 2 })
 	rollback()
 	all.Wait()
-	mustVerify(t, stores[0], key, 3)
+	audittest.Verify(t, stores[0], key, 3)
 	for _, s := range stores {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -117,7 +116,7 @@ func waitForEver(tb testing.TB, s *postgres.Store) {
 	must(tb, postgres.Exec(tb, s, "SET lock_timeout = 0"))
 }
 
-// deadlocks is how many the server has seen in the database, once all sessions are over; each tells of it when it ends.
+// deadlocks is how many the server has seen in the database, once all sessions are over: each reports its own when it ends.
 func deadlocks(tb testing.TB, address string) (n int) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
@@ -133,7 +132,7 @@ func deadlocks(tb testing.TB, address string) (n int) {
 	return n
 }
 
-// holding is a transaction of somebody else that has stored the key of a job and neither commits nor ends.
+// holding is another client's transaction that has stored the key of a job and neither commits nor ends.
 func holding(tb testing.TB, address string, job int64) (rollback func()) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
@@ -161,20 +160,20 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	// The other one still holds the key; what has nothing to do with it goes on.
-	mustAppend(t, s, decision(5))
+	audittest.Append(t, s, decision(5))
 	// Nor does the server let it wait for ever where no context does.
 	if _, err := s.Append(t.Context(), decisions(0, 3), nil); err == nil || !lockTimeout(err) {
 		t.Errorf("%v", err)
 	}
 	rollback()
-	mustAppend(t, s, decisions(0, 3)...)
-	mustVerify(t, s, key, 4)
+	audittest.Append(t, s, decisions(0, 3)...)
+	audittest.Verify(t, s, key, 4)
 }
 
-func TestALeadThatIsLostIsNoticedBeforeAnythingIsPublished(t *testing.T) {
+func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	one, other := open(t, address, key), open(t, address, key)
-	id := mustAppend(t, one, decision(1))[0].Record.ID
+	id := audittest.Append(t, one, decision(1))[0].Record.ID
 	release, err := one.Lead(t.Context())
 	must(t, err)
 	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
@@ -205,7 +204,7 @@ func TestALeadThatIsLostIsNoticedBeforeAnythingIsPublished(t *testing.T) {
 
 // Without the look at the head's signature the worker would sign what follows a forged head, and the chain would be in
 // order again.
-func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
+func TestATamperedChainIsNotExtended(t *testing.T) {
 	for name, meddle := range map[string][]string{
 		"its tail cut off and its head changed to fit": {
 			"DELETE FROM records WHERE seq > 3",
@@ -217,14 +216,14 @@ func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
 			address, key := devpostgres.Database(t), audittest.Secret(t)
 			s := open(t, address, key)
 			prefix := []string{"SET search_path = analyze_retry", "SET session_replication_role = replica"}
-			mustAppend(t, s, decisions(0, 3)...)
+			audittest.Append(t, s, decisions(0, 3)...)
 			mustSQL(t, address, append(prefix, "CREATE TABLE earlier AS SELECT * FROM heads")...)
-			mustAppend(t, s, decisions(3, 6)...)
+			audittest.Append(t, s, decisions(3, 6)...)
 			mustSQL(t, address, append(prefix, meddle...)...)
 			// By the one who wrote it and by a new one, twice each: the service goes on.
 			second := open(t, address, key)
 			for i, one := range []audit.Log{s, s, second, second} {
-				if a := mustAppend(t, one, decision(int64(100+i)))[0]; a.Record.Chain == 1 {
+				if a := audittest.Append(t, one, decision(int64(100+i)))[0]; a.Record.Chain == 1 {
 					t.Errorf("the chain was gone on with: %+v", a.Record)
 				}
 			}
@@ -239,7 +238,7 @@ func TestAChainThatSomebodyMeddledWithIsLeftAsItIs(t *testing.T) {
 func TestReadersAndWritersDoNotDisturbOneAnother(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
-	first := mustAppend(t, s, decisions(0, 5)...)[0].Record
+	first := audittest.Append(t, s, decisions(0, 5)...)[0].Record
 	n := int64(0)
 	err := s.Walk(t.Context(), first.Chain, 0, func(r *audit.Record) error {
 		n++
@@ -254,15 +253,6 @@ func TestReadersAndWritersDoNotDisturbOneAnother(t *testing.T) {
 	})
 	if err != nil || n < 5 {
 		t.Fatal(n, err)
-	}
-	want := first
-	if err := s.Walk(t.Context(), first.Chain, 0, func(r *audit.Record) error {
-		if diff := cmp.Diff(want, *r); r.Seq == 1 && diff != "" {
-			t.Error(diff)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 }
 

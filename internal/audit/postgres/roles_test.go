@@ -18,7 +18,7 @@ import (
 // only the trigger that refuses, and with the tables owned by the role the rest goes through.
 func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"UPDATE analyze_retry.records SET claim_id = 'x' WHERE false",
@@ -56,7 +56,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 
 func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 	d := newDatabase(t)
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"DELETE FROM analyze_retry.records",
@@ -69,45 +69,37 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseKeepsFiveYearsWhateverTheWorkerIsSetTo(t *testing.T) {
+func TestTheDatabaseItselfKeepsFiveYears(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	now := time.Now().UTC()
 	old, young := audittest.Record(0), audittest.Record(1)
 	old.At, young.At = now.AddDate(-5, 0, -1), now.AddDate(-5, 0, 1)
-	for _, a := range mustAppend(t, s, old, young) {
-		if _, err := s.Append(t.Context(), nil, []int64{a.Record.ID}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, old, young)))
+	must(t, err)
 	tombstones, err := audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)})
 	// What is old enough goes all the same.
 	if len(tombstones) != 1 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
 		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", tombstones, err)
 	}
-	mustVerify(t, s, key, 1)
+	audittest.Verify(t, s, key, 1)
 	// The owner may decide otherwise.
 	mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '1 year'")
 	if tombstones, err = audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)}); err != nil || len(tombstones) != 1 {
 		t.Fatalf("%v, %v", tombstones, err)
 	}
-	mustVerify(t, s, key, 0)
+	audittest.Verify(t, s, key, 0)
 }
 
 func TestAPurgeWithoutTheKeyIsFound(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
-	var given []int64
-	for _, a := range mustAppend(t, s, audittest.Records(0, 3)...) {
-		given = append(given, a.Record.ID)
-	}
-	if _, err := s.Append(t.Context(), nil, given); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, audittest.Records(0, 3)...)))
+	must(t, err)
 	// With the worker's password, past the worker: the function takes it, because it cannot know the key.
 	mustSQL(t, d.app, `SELECT analyze_retry.purge_records(1, 1, 2, (SELECT hash FROM analyze_retry.records WHERE seq = 2),
 		(SELECT at FROM analyze_retry.records WHERE seq = 1), (SELECT at FROM analyze_retry.records WHERE seq = 2), now(), 'forged')`)
-	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+	_, err = audit.Verify(t.Context(), s, key.Public(), nil, nil)
 	if _, ok := errors.AsType[*audit.BrokenError](err); !ok {
 		t.Errorf("%v", err)
 	}
@@ -130,17 +122,17 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 		}
 	}
 	must(t, postgres.Migrate(t.Context(), d.owner))
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
 }
 
-func TestMigratingGivesTheRightsToARoleThatWasMadeLater(t *testing.T) {
+func TestMigratingGrantsRightsToALaterRole(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
 	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
 	must(t, postgres.Migrate(t.Context(), d.owner))
-	mustAppend(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
 }
 
 func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {

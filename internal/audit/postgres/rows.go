@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -76,11 +77,10 @@ func clean(r *audit.Record) {
 	}
 }
 
-// list returns all rows of a query. doing says in errors what it is for.
-func list[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc[T], query string, arguments ...any) ([]T, error) {
-	rows, _ := s.pool.Query(ctx, query, arguments...) // CollectRows returns its error
-	all, err := pgx.CollectRows(rows, scan)
-	return all, s.wrap(doing, err)
+// list returns all rows of a query.
+func list[T any](ctx context.Context, pool *pgxpool.Pool, scan pgx.RowToFunc[T], query string, arguments ...any) ([]T, error) {
+	rows, _ := pool.Query(ctx, query, arguments...) // CollectRows returns its error
+	return pgx.CollectRows(rows, scan)
 }
 
 func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {

@@ -12,10 +12,10 @@ import (
 
 // Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
 // the second append returns at once, for the head is another's and so not even a lock on it is written.
-func TestADecisionThatTheStandbyMayNotHaveIsAnsweredOnlyOnceItHasIt(t *testing.T) {
+func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	server, address := ownServer(t)
 	s := open(t, address, audittest.Secret(t))
-	mustAppend(t, s, decision(1)) // the chain is there, and a reserve of IDs
+	audittest.Append(t, s, decision(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
 	must(t, err)
 	t.Cleanup(func() {

@@ -5,39 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-func TestWhatWasAppendedIsReadAsItWasReturned(t *testing.T) {
-	key := audittest.Secret(t)
-	s := open(t, devpostgres.Database(t), key)
-	appended := mustAppend(t, s, decisions(1, 51)...)
-	var want []audit.Record
-	for _, a := range appended {
-		want = append(want, a.Record)
-	}
-	got, err := s.Unpublished(t.Context(), 0, 100)
-	must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	mustVerify(t, s, key, 50)
-}
-
 // In SQLite the ID is the place in the chain, and the facts of both stores are about that. The guard is the ID in what is
 // hashed: without it the check passes.
 func TestAnIDThatWasChangedIsFound(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
-	mustAppend(t, s, decisions(1, 4)...)
-	mustAppend(t, s, decisions(1, 4)...) // stored already, which leaves a gap
-	mustAppend(t, s, decisions(4, 7)...)
-	mustVerify(t, s, key, 6)
+	audittest.Append(t, s, decisions(1, 4)...)
+	audittest.Append(t, s, decisions(1, 4)...) // stored already, which leaves a gap
+	audittest.Append(t, s, decisions(4, 7)...)
+	audittest.Verify(t, s, key, 6)
 	mustSQL(t, address, "SET session_replication_role = replica", "UPDATE analyze_retry.records SET id = id + 1 WHERE seq = 3")
 	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 3 {
@@ -46,7 +28,7 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 }
 
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.
-func TestAPageIsReadByItsIndexWhenTheServerKnowsNothingYetOfTheTable(t *testing.T) {
+func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
 	address := devpostgres.Database(t)
 	s := open(t, address, audittest.Secret(t))
 	mustSQL(t, address, "ALTER TABLE analyze_retry.records SET (autovacuum_enabled = off)")

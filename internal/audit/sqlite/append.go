@@ -35,7 +35,7 @@ func (s *Store) Append(ctx context.Context, records []audit.Record, answered []i
 	return b.results, nil
 }
 
-// refused tells errors that are about what is in a record from those of the store.
+// refused marks errors that are about what is in a record, and not about the store.
 func refused(err error) error {
 	if fault, ok := errors.AsType[*driver.Error](err); ok {
 		switch fault.Code() & 0xff { // without the extended part

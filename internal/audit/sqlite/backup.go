@@ -61,7 +61,7 @@ func copyInto(ctx context.Context, db *sql.DB, target string) error {
 	})
 }
 
-// oneFile makes a copy readable without files beside it, until a worker opens it.
+// oneFile makes a copy readable without files next to it, until a worker opens it.
 func oneFile(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)"))
 	if err != nil {

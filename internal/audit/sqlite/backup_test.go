@@ -14,7 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
-func TestABackupBesideAWriterIsAWholeTrailThatCanBeContinued(t *testing.T) {
+func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 	s, f, secret := newStore(t)
 	must(t, audittest.Fill(t.Context(), s, 0, 1000))
 	ctx, stop := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
 }
 
 // A restore that ends in between must not leave a store without what only its log has.
-func TestARestoreThatEndsHalfwayLeavesNoStoreWithoutItsLog(t *testing.T) {
+func TestAnInterruptedRestoreLeavesNoStoreWithoutItsLog(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	aside := f.path + ".aside"

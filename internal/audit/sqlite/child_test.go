@@ -83,32 +83,32 @@ func kill(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored is row 14 of the faults: kill -9 at any moment, also in the
+// TestAKilledProcessLosesNothingAcknowledged is row 14 of the faults: kill -9 at any moment, also in the
 // middle of a transaction. It fails where a transaction is reported before it is committed.
-func TestAProcessThatIsKilledLosesNothingThatItWasToldIsStored(t *testing.T) {
+func TestAKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
-	told := 0
+	stored := 0
 	for round := range 10 {
-		cmd, lines := start(t, f.path, secret, told)
+		cmd, lines := start(t, f.path, secret, stored)
 		for range 1 + round*3 {
 			if !lines.Scan() {
 				t.Fatal("the child ended by itself")
 			}
-			told = mustAtoi(t, lines.Text())
+			stored = mustAtoi(t, lines.Text())
 		}
 		kill(cmd)
 		for lines.Scan() { // what it had said already
-			told = mustAtoi(t, lines.Text())
+			stored = mustAtoi(t, lines.Text())
 		}
 		s, err := Open(t.Context(), f.path, secret, Options{})
 		if err != nil {
 			t.Fatalf("after kill %d: %v", round+1, err)
 		}
 		v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
-		if err != nil || v.Records < int64(told) {
-			t.Errorf("after kill %d: %d records, %v; %d were acknowledged", round+1, v.Records, err, told)
+		if err != nil || v.Records < int64(stored) {
+			t.Errorf("after kill %d: %d records, %v; %d were acknowledged", round+1, v.Records, err, stored)
 		}
-		told = int(v.Records) // one more batch may have been stored
+		stored = int(v.Records) // one more batch may have been stored
 		must(t, s.Close())
 	}
 }
@@ -145,7 +145,7 @@ func mustAtoi(t *testing.T, s string) int {
 	return n
 }
 
-func TestASecondProcessIsRefusedAndToldWhoHoldsTheFile(t *testing.T) {
+func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	cmd, lines := start(t, f.path, secret, 0)
 	var read sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 // lockByte is far behind the bytes that SQLite locks, which begin at 1 GiB, and behind any file.
 const lockByte = 1 << 62
 
-// lockOpen locks a byte of the open file against every other descriptor of it, by whatever name that was opened. The lock
+// lockOpen locks a byte of the open file against every other descriptor of it, by any name. The lock
 // ends with the descriptor, and SQLite's own locks neither see it nor end it. held is true where another descriptor has it.
 func lockOpen(f *os.File) (held bool, err error) {
 	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: lockByte, Len: 1})
@@ -39,7 +39,7 @@ func links(info fs.FileInfo) uint64 {
 func isMountPoint(file string) bool {
 	mounts, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return false // without /proc nobody can tell
+		return false // unknown without /proc
 	}
 	defer mounts.Close()
 	lines := bufio.NewScanner(mounts)

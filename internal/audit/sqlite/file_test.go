@@ -44,7 +44,7 @@ func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 	}
 }
 
-// TestNobodyChangesOrRemovesARecordBySQL is row 28 of the faults, as far as SQLite has it: whoever has the file can drop
+// TestNobodyChangesOrRemovesARecordBySQL is row 28 of the faults, as far as SQLite has it: the owner of the file can drop
 // the triggers, and then Verify finds what was done.
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	s, f, secret := newStore(t)
@@ -119,9 +119,9 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName fails where Open takes the last record for the end of the
+// TestAnEndThatItsHeadDoesNotNameIsRefused fails where Open takes the last record for the end of the
 // chain: the next head, well signed, would hide that records were cut off.
-func TestTheStoreIsNotWrittenToOverAnEndThatItsHeadDoesNotName(t *testing.T) {
+func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	s, f, secret := newStore(t)
 	must(t, audittest.Fill(t.Context(), s, 0, 10))
 	f.Tamper(t, "DELETE FROM records WHERE seq > 8")

@@ -27,7 +27,7 @@ func TestAPersonLowersTheFloor(t *testing.T) {
 	}
 }
 
-func TestAStoreOfAnOlderVersionKeepsFiveYearsOfWhatItHolds(t *testing.T) {
+func TestAnOlderStoreWithRecordsKeepsFiveYears(t *testing.T) {
 	for records, want := range []int{0, 60} {
 		s, at, secret := newStore(t)
 		_, err := s.Append(t.Context(), audittest.Records(0, records), nil)

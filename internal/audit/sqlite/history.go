@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -32,22 +31,25 @@ func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Recor
 		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
 }
 
-// claimsAtOnce is how many claims one statement asks about. Few claims of a batch have used up their retries; of outcomes all
-// ask.
-const claimsAtOnce = 8
+// claimsAtOnce is how many claims one statement asks about: the values of askedClaims. Few claims of a batch have used up
+// their retries; of outcomes all ask. The claims are a table of values because SQLite would build an index of an IN list.
+const (
+	claimsAtOnce = 8
+	askedClaims  = "(VALUES (?),(?),(?),(?),(?),(?),(?),(?)) AS asked CROSS JOIN records"
+)
 
-// inRound joins the records of the present round of a claim: those behind its last outcome. The number stands in the text, for
+// inRound are the records of the present round of a claim: those behind its last outcome. The number stands in the text, for
 // SQLite to know that the partial index holds all outcomes.
 const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0) FROM records WHERE claim_id = asked.column1 AND kind >= 16)"
 
-// Both are asked for jobs that wait, so they stay prepared. The claims are a table of values because SQLite would build an
-// index of an IN list each time.
+// Both are asked for jobs that wait, so they stay prepared.
 var (
-	askedClaims  = " FROM (VALUES " + strings.Repeat(",(?)", claimsAtOnce)[1:] + ") AS asked CROSS JOIN records ON "
-	selectRounds = "SELECT claim_id, cluster, job_key, process_instance_key, kind, at" + askedClaims + inRound + fmt.Sprintf(` AND seq <= coalesce(
-		(SELECT seq FROM records WHERE %s ORDER BY seq LIMIT 1 OFFSET %d), 9223372036854775807) ORDER BY seq`, inRound, audit.MaxRound-1)
-	selectFirstFailures = "SELECT claim_id, at" + askedClaims + fmt.Sprintf(
-		"seq = (SELECT seq FROM (SELECT seq, kind FROM records WHERE %s ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)", inRound, audit.MaxRound)
+	selectRounds = fmt.Sprintf(`SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM %[1]s ON %[2]s AND seq <= coalesce(
+		(SELECT seq FROM records WHERE %[2]s ORDER BY seq LIMIT 1 OFFSET %[3]d), 9223372036854775807) ORDER BY seq`,
+		askedClaims, inRound, audit.MaxRound-1)
+	selectFirstFailures = fmt.Sprintf(`SELECT claim_id, at FROM %s ON seq =
+		(SELECT seq FROM (SELECT seq, kind FROM records WHERE %s ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)`,
+		askedClaims, inRound, audit.MaxRound)
 )
 
 // Rounds returns how the present rounds of claims went; see [audit.History].

@@ -84,7 +84,7 @@ func padNote(note []byte) []byte {
 }
 
 // note writes the head of the last commit down. It is not synced: it is for a process that is killed, and a store that a
-// power cut takes back is shown by the state beside the key. A note that fails stops nothing.
+// power cut takes back is shown by the state file next to the key. A note that fails stops nothing.
 func (h *hold) note(head audit.Head) {
 	if line, err := json.Marshal(head); err == nil {
 		_, _ = h.text.WriteAt(padNote(line), h.noteAt)

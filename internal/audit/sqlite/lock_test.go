@@ -11,7 +11,7 @@ import (
 )
 
 // Without the look behind the links both have the file open, and the chain gets two ends.
-func TestTheHolderOfAFileHoldsItByAllItsNames(t *testing.T) {
+func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()
 	link := func(target, name string) string {
 		t.Helper()

@@ -24,7 +24,7 @@ const (
 	metaProbe   = "probe"     // when the store was probed last
 	metaQueue   = "queue"     // since when its events are published
 	metaChain   = "chain 1"   // since when the chain has records; a check misses them by it if all are gone, head and all
-	metaFloor   = "retention" // the most months for which the store was told to keep records
+	metaFloor   = "retention" // the most months for which a worker was set to keep records
 )
 
 // readMeta reads a value and reports whether there is one.

@@ -26,7 +26,7 @@ const (
 	DELETE FROM goose_db_version WHERE version_id > 1`
 )
 
-func TestAStoreOfTheFirstVersionGoesOnWithItsRecordsAndMarks(t *testing.T) {
+func TestAStoreOfTheFirstVersionKeepsRecordsAndMarks(t *testing.T) {
 	s, at, secret := newStore(t)
 	results, err := s.Append(t.Context(), audittest.Records(0, 5), nil)
 	must(t, err)

@@ -14,9 +14,9 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
-// TestRecordsThatWentWithTheLogAreMissedByTheNextProcess fails where the head of the last commit is not noted: killed before
+// TestRecordsLostWithTheLogAreMissedAtTheStart fails where the head of the last commit is not noted: killed before
 // the worker notices, the file is in order and has none of them.
-func TestRecordsThatWentWithTheLogAreMissedByTheNextProcess(t *testing.T) {
+func TestRecordsLostWithTheLogAreMissedAtTheStart(t *testing.T) {
 	for name, take := range map[string]func(path string) error{
 		"log and index": func(path string) error { return errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")) },
 		"cut off":       func(path string) error { return os.Truncate(path+"-wal", 0) },
@@ -29,31 +29,31 @@ func TestRecordsThatWentWithTheLogAreMissedByTheNextProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, secret := newFile(t), audittest.Secret(t)
 			cmd, lines := start(t, f.path, secret, 0)
-			told := 0
-			for told < 100 && lines.Scan() {
-				told = mustAtoi(t, lines.Text())
+			stored := 0
+			for stored < 100 && lines.Scan() {
+				stored = mustAtoi(t, lines.Text())
 			}
-			if told < 100 {
+			if stored < 100 {
 				t.Fatal("the process ended by itself")
 			}
 			must(t, cmd.Process.Signal(syscall.SIGSTOP)) // it notices nothing
 			must(t, take(f.path))
 			kill(cmd)
 			for lines.Scan() { // what it had said already
-				told = mustAtoi(t, lines.Text())
+				stored = mustAtoi(t, lines.Text())
 			}
 			for range 2 { // a refusal changes nothing
 				s, err := Open(t.Context(), f.path, secret, Options{})
 				if err == nil {
 					v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
 					must(t, err, s.Close())
-					if v.Records < int64(told) {
-						t.Fatalf("%d records were acknowledged, and a file with %d is opened", told, v.Records)
+					if v.Records < int64(stored) {
+						t.Fatalf("%d records were acknowledged, and a file with %d is opened", stored, v.Records)
 					}
 					continue
 				}
-				if missing, is := errors.AsType[*audit.MissingError](err); !is || missing.Chains[0].Signed.Seq < int64(told) {
-					t.Errorf("%v; %d were acknowledged", err, told)
+				if missing, is := errors.AsType[*audit.MissingError](err); !is || missing.Chains[0].Signed.Seq < int64(stored) {
+					t.Errorf("%v; %d were acknowledged", err, stored)
 				}
 			}
 			if _, err := os.Stat(f.path); name == "moved" && !errors.Is(err, fs.ErrNotExist) {

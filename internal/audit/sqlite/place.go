@@ -42,7 +42,7 @@ type part struct {
 type strayError struct {
 	what string
 	// mendable says that the database file is in its place, so that log and index can be made anew. foreign says that
-	// somebody must move another one's log away first.
+	// a person must move another store's log away first.
 	mendable, foreign bool
 	// cut says that bytes are missing, so that nothing must be copied out of the log.
 	cut bool

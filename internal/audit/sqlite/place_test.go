@@ -46,7 +46,7 @@ func holds(t *testing.T, path string, secret *audit.Secret, records int64) {
 	must(t, s.Close())
 }
 
-func TestACommitIntoAFileThatIsNotAtItsPathFails(t *testing.T) {
+func TestACommitIntoAMisplacedFileFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		stray func(path string) error
 		says  string
@@ -76,7 +76,7 @@ func TestACommitIntoAFileThatIsNotAtItsPathFails(t *testing.T) {
 	}
 }
 
-// Without the check before the file is opened, the writer goes on in whatever is at the path.
+// Without the check before the file is opened, the writer goes on in any file at the path.
 func TestAnotherFileAtThePathIsNeitherReadNorWritten(t *testing.T) {
 	s, path, secret := working(t)
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -163,14 +163,14 @@ func TestALogThatIsTakenAwayCostsNoRecord(t *testing.T) {
 	}
 }
 
-func TestALogIsMadeAnewOnlyWhenNobodyReadsTheOldOne(t *testing.T) {
+func TestALogIsNotReplacedWhileTheOldOneIsRead(t *testing.T) {
 	s, path, _ := working(t)
 	reader, err := s.read.Conn(t.Context())
 	must(t, err)
 	must(t, os.Remove(path+"-wal"))
 	for range 3 {
 		if err := s.Probe(t.Context()); err == nil {
-			t.Error("a new log is used beside the old one")
+			t.Error("a new log is used next to the old one")
 		}
 	}
 	must(t, reader.Close(), s.Probe(t.Context()))
@@ -195,7 +195,7 @@ func TestALogOfSomebodyElseIsLeftAlone(t *testing.T) {
 }
 
 // Without the comparison after the log was made anew, the chain goes on where the log was cut off.
-func TestALogThatWasCutOffIsNotGoneOnWith(t *testing.T) {
+func TestATruncatedLogIsNotUsed(t *testing.T) {
 	for name, part := range map[string]int{"emptied": 0, "halved": 2} {
 		t.Run(name, func(t *testing.T) {
 			s, path, secret := working(t)
@@ -225,7 +225,7 @@ func TestALogThatWasCutOffIsNotGoneOnWith(t *testing.T) {
 }
 
 // A log that its owner, SQLite itself, has emptied from another process is cut off too, and nothing is missing.
-func TestALogThatWasEmptiedInOrderIsGoneOnWith(t *testing.T) {
+func TestALogEmptiedByACheckpointIsUsed(t *testing.T) {
 	s, path, secret := working(t)
 	must(t, file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"))
 	if err := s.appends(t, 100); err != nil {
@@ -236,7 +236,7 @@ func TestALogThatWasEmptiedInOrderIsGoneOnWith(t *testing.T) {
 	holds(t, path, secret, 101)
 }
 
-// What other processes do beside a worker moves nothing.
+// What other processes do next to a worker moves nothing.
 func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 	s, path, secret := working(t)
 	for n := 100; n < 3000; n += 500 { // the log is checkpointed every thousand pages
@@ -256,7 +256,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 }
 
 // The look before the transaction does not see it.
-func TestAFileThatIsMovedDuringACommitIsNoticedAfterIt(t *testing.T) {
+func TestAFileMovedDuringACommitIsNoticed(t *testing.T) {
 	s, path, _ := working(t)
 	err := s.write(t.Context(), func(ctx context.Context, w *writer) error {
 		must(t, os.Rename(path, path+".old"))
@@ -268,7 +268,7 @@ func TestAFileThatIsMovedDuringACommitIsNoticedAfterIt(t *testing.T) {
 }
 
 // Without keepLog, SQLite removes by name what is not its own.
-func TestALogOfSomebodyElseIsNotRemovedByTheLastConnection(t *testing.T) {
+func TestTheLastConnectionRemovesNoForeignLog(t *testing.T) {
 	s, path, _ := working(t)
 	must(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte("another log"), 0o600))
 	s.read.SetMaxIdleConns(0) // the writer is the last connection

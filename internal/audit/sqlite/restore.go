@@ -24,7 +24,7 @@ type Restored struct {
 }
 
 // Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order. The store that
-// was there is moved aside with its log, never removed. It fails with a [*audit.HeldError] beside a worker, and with a
+// was there is moved aside with its log, never removed. It fails with a [*audit.HeldError] next to a worker, and with a
 // [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
 	if _, err := os.Stat(backup); err != nil {

@@ -1,7 +1,7 @@
 // Package sqlite keeps the audit records in one SQLite file, for one worker process.
 //
 // One connection writes, and every transaction is synced to disk before it is reported done (WAL, synchronous=FULL).
-// A few connections read beside it, so that no question holds up a decision.
+// A few connections read at the same time, so that no question holds up a decision.
 package sqlite
 
 import (
@@ -22,9 +22,9 @@ import (
 // readers is how many questions are answered at the same time.
 const readers = 4
 
-// Options are what a store may be given beside its path and key. The zero value is of use.
+// Options are what a store may be given in addition to its path and key. The zero value is of use.
 type Options struct {
-	// Worker is the name under which the holder of the file is shown to whoever is refused.
+	// Worker is the name under which the holder of the file is shown to a process that is refused.
 	Worker string
 	// Signed are heads that the key is known to have signed. A store without these records is not opened, nor made.
 	Signed []audit.Head
@@ -40,10 +40,10 @@ type Store struct {
 	read    *sql.DB
 	hold    *hold
 	place   *place        // this and hold are nil where the store is read-only
-	turn    chan struct{} // holds a token while somebody writes
+	turn    chan struct{} // holds a token during a write
 	writer  *writer       // nil until the first write, and after a failed one
 	opened  bool
-	closed  bool // these are for whoever has the turn
+	closed  bool // these need the turn
 	leading atomic.Bool
 	noted   atomic.Bool // there may be crashes to be ended by an Append
 	died    bool        // the process before this one has not closed the store
@@ -51,14 +51,14 @@ type Store struct {
 	rounds, firstFailures *sql.Stmt
 
 	// acknowledged is the head of the last commit that was reported done, rescued that the log of a file that is not in
-	// its place was brought into the file. Both are for whoever has the turn.
+	// its place was brought into the file. Both need the turn.
 	acknowledged audit.Head
 	rescued      bool
 }
 
 var _ audit.Store = (*Store)(nil)
 
-// Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two beside it are
+// Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two next to it are
 // readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
 // [*audit.NewerSchemaError], a [*audit.WrongKeyError], a [*audit.MissingError] where the key has signed records that the
 // store does not have, or a [*audit.BrokenError] where the last record is not the one that the signed head names.
@@ -161,7 +161,7 @@ func (s *Store) openReadOnly(ctx context.Context) (err error) {
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
-// disk hangs: whoever stops puts a bound to that. A store that is not in its place is an error.
+// disk hangs: the caller puts a bound to that. A store that is not in its place is an error.
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -222,7 +222,7 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 	return s.failed(s.commit(context.WithoutCancel(ctx), do))
 }
 
-// commit is write for whoever has the turn. It fails where the file is not in its place, before the transaction or after it:
+// commit is write; the caller must have the turn. It fails where the file is not in its place, before the transaction or after it:
 // what it has stored is then in a file that the next process does not open.
 func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
 	if s.writer != nil {
@@ -236,7 +236,7 @@ func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) er
 		}
 	}
 	if err := s.writer.transact(ctx, do); err != nil {
-		_ = s.writer.close() // the transaction's error is the one that tells something
+		_ = s.writer.close() // the transaction's error is the cause
 		s.writer = nil
 		return err
 	}
@@ -250,7 +250,7 @@ func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) er
 	return nil
 }
 
-// failed says which store an error is about. A refusal to whoever does not hold the file says so itself; nil stays nil.
+// failed says which store an error is about. A [*audit.HeldError] names the file itself; nil stays nil.
 func (s *Store) failed(err error) error {
 	if _, held := errors.AsType[*audit.HeldError](err); held || err == nil {
 		return err
@@ -258,7 +258,7 @@ func (s *Store) failed(err error) error {
 	return fmt.Errorf("audit store %s: %w", s.path, err)
 }
 
-// private makes the file if there is none, and lets only its owner have it and the two beside it. SQLite gives those
+// private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite gives those
 // the same mode when it makes them.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -39,7 +39,7 @@ func noFile(tb testing.TB) file {
 }
 
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "audit-") //nolint:usetesting // it is made once, for all tests
+	dir, err := os.MkdirTemp("", "audit-")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (f file) Tamper(t *testing.T, statement string) {
 	}
 }
 
-// exec executes SQL as whoever has the file.
+// exec executes SQL as the owner of the file.
 func (f file) exec(t *testing.T, statement string) error {
 	t.Helper()
 	db, err := sql.Open("sqlite", source(f.path, "rw"))

@@ -83,7 +83,7 @@ func (s *Store) reopen(ctx context.Context) error {
 }
 
 // forgetLog closes all connections, so that the next one makes log and index anew where they were removed. It returns false
-// while somebody still reads: to mix the old index with a new log would be damage.
+// while a reader is left: to mix the old index with a new log would be damage.
 func (s *Store) forgetLog() bool {
 	return s.place.forget(func() bool {
 		s.read.SetMaxIdleConns(0) // closes those that are idle
@@ -99,7 +99,7 @@ func (w *writer) rescue(ctx context.Context) error {
 		return err
 	}
 	if busy != 0 {
-		return errors.New("its log cannot be emptied while somebody reads")
+		return errors.New("its log cannot be emptied while another connection reads")
 	}
 	return nil
 }

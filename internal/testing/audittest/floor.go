@@ -42,14 +42,14 @@ func about(got, want time.Duration) bool {
 }
 
 var floorFacts = []fact{
-	{"the floor is the longest retention that the store was told", func(t *testing.T, s *subject) {
+	{"the floor is the longest retention that a worker was set to", func(t *testing.T, s *subject) {
 		s.keep(t, 60, 60)
 		s.keep(t, 72, 72)
 		s.keep(t, 5, 72)
 		s.reopen(t)
 		s.keep(t, 60, 72)
 	}},
-	{"a record younger than the floor is not removed, whatever is asked", func(t *testing.T, s *subject) {
+	{"a record younger than the floor is never removed", func(t *testing.T, s *subject) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		old, young := Record(0), Record(1)
 		old.At, young.At = now.AddDate(0, -62, 0), now.AddDate(0, -58, 0)
@@ -68,7 +68,7 @@ var floorFacts = []fact{
 		}
 		s.mustVerify(t, 1)
 	}},
-	{"a store that was told no retention keeps five years", func(t *testing.T, s *subject) {
+	{"a store without a floor keeps five years", func(t *testing.T, s *subject) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		young := Record(0)
 		young.At = now.AddDate(0, -58, 0)

@@ -30,7 +30,7 @@ type step struct {
 	retries int
 }
 
-// rounds asks both questions about claims, which must be of one mind.
+// rounds asks both questions about claims, which must agree.
 func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	t.Helper()
 	rounds, err := s.Rounds(t.Context(), claims)
@@ -184,7 +184,7 @@ var historyFacts = []fact{
 			t.Errorf("counted as an end: %d of %d, %v", accepted, retried, err)
 		}
 	}},
-	{"rounds of any number of claims are told in the order of the claims", func(t *testing.T, s *subject) {
+	{"rounds of any number of claims are returned in the order of the claims", func(t *testing.T, s *subject) {
 		var steps []step
 		var claims []string
 		var want []audit.Round

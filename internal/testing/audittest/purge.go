@@ -1,6 +1,7 @@
 package audittest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,9 +12,7 @@ import (
 func (s *subject) settle(t *testing.T, ids []int64) {
 	t.Helper()
 	Must(t, s.Published(t.Context(), ids))
-	if _, err := s.Append(t.Context(), nil, ids); err != nil {
-		t.Fatal(err)
-	}
+	s.answer(t, ids)
 }
 
 // purgeable returns what may be removed, signed.
@@ -31,14 +30,15 @@ func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audi
 	return tombstones
 }
 
-// purge removes what may be removed and returns how many records that were.
-func (s *subject) purge(t *testing.T, before time.Time, publish bool) (n int64) {
+// purge removes what may be removed, which must be so many records.
+func (s *subject) purge(t *testing.T, before time.Time, publish bool, records int64) {
 	t.Helper()
+	var n int64
 	for _, tombstone := range s.purgeable(t, before, publish) {
 		Must(t, s.Purge(t.Context(), tombstone))
 		n += tombstone.Through - tombstone.From + 1
 	}
-	return n
+	same(t, fmt.Sprintf("how many records from before %v go", before), n, records)
 }
 
 var purgeFacts = []fact{
@@ -51,17 +51,11 @@ var purgeFacts = []fact{
 		if len(tombstones) != 1 || tombstones[0].Oldest != minute(0) || tombstones[0].Newest != minute(29) {
 			t.Fatalf("%+v", tombstones)
 		}
-		if n := s.purge(t, minute(30), true); n != 30 {
-			t.Errorf("%d were removed", n)
-		}
-		if n := s.purge(t, minute(50), true); n != 20 {
-			t.Errorf("then %d were removed", n)
-		}
+		s.purge(t, minute(30), true, 30)
+		s.purge(t, minute(50), true, 20)
 		left := s.all(t)
 		same(t, "first that is left", left[0].At, minute(50))
-		if v := s.mustVerify(t, 50); v.Removed != 50 {
-			t.Errorf("%d are known to be removed", v.Removed)
-		}
+		same(t, "how many are known to be removed", s.mustVerify(t, 50).Removed, int64(50))
 		all, err := s.Tombstones(t.Context())
 		Must(t, err)
 		same(t, "the first tombstone", all[0], tombstones[0])
@@ -72,42 +66,28 @@ var purgeFacts = []fact{
 	}},
 	{"a chain of which nothing is left goes on", func(t *testing.T, s *subject) {
 		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
-		s.purge(t, minute(1000), true)
+		s.purge(t, minute(1000), true, 10)
 		s.mustVerify(t, 0)
 		s.reopen(t)
 		s.append(t, Records(10, 20)...)
-		if v := s.mustVerify(t, 10); v.Removed != 10 {
-			t.Errorf("%d are known to be removed", v.Removed)
-		}
+		same(t, "how many are known to be removed", s.mustVerify(t, 10).Removed, int64(10))
 	}},
 	{"what is unanswered stays, and all that came after it", func(t *testing.T, s *subject) {
 		all := IDs(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:7:7], all[8:]...))
 		Must(t, s.Published(t.Context(), all))
-		if n := s.purge(t, minute(1000), true); n != 7 {
-			t.Errorf("%d were removed, want the 7 before it", n)
-		}
+		s.purge(t, minute(1000), true, 7)
 		Must(t, s.ForgetUnanswered(t.Context(), minute(7)))
-		if n := s.purge(t, minute(1000), true); n != 0 {
-			t.Errorf("%d were removed although it is too young to be forgotten", n)
-		}
+		s.purge(t, minute(1000), true, 0)
 		Must(t, s.ForgetUnanswered(t.Context(), minute(8)))
-		if n := s.purge(t, minute(1000), true); n != 13 {
-			t.Errorf("then %d were removed, want 13", n)
-		}
+		s.purge(t, minute(1000), true, 13)
 	}},
 	{"what is unpublished stays where events are published", func(t *testing.T, s *subject) {
 		all := IDs(s.append(t, Records(0, 20)...))
-		if _, err := s.Append(t.Context(), nil, all); err != nil {
-			t.Fatal(err)
-		}
+		s.answer(t, all)
 		Must(t, s.Published(t.Context(), all[:5]))
-		if n := s.purge(t, minute(10), true); n != 5 {
-			t.Errorf("%d were removed, want the 5 that are published", n)
-		}
-		if n := s.purge(t, minute(10), false); n != 5 {
-			t.Errorf("%d were removed where nothing is ever published, want 5", n)
-		}
+		s.purge(t, minute(10), true, 5)
+		s.purge(t, minute(10), false, 5)
 		waiting, oldest, err := s.Backlog(t.Context())
 		if err != nil || waiting != 10 || oldest != minute(10) {
 			t.Errorf("%d wait since %v, %v", waiting, oldest, err)
@@ -118,16 +98,13 @@ var purgeFacts = []fact{
 		records := Records(0, 10)
 		records[4].At = minute(500)
 		s.settle(t, IDs(s.append(t, records...)))
-		if n := s.purge(t, minute(100), true); n != 4 {
-			t.Errorf("%d were removed, want 4", n)
-		}
+		s.purge(t, minute(100), true, 4)
 	}},
 	{"a tombstone that does not fit is refused", func(t *testing.T, s *subject) {
 		all := IDs(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:15:15], all[16:]...))
 		good := s.purgeable(t, minute(10), true)[0]
-		other, err := audit.NewSecret()
-		Must(t, err)
+		other := Secret(t)
 		for name, change := range map[string]func(*audit.Tombstone) audit.Tombstone{
 			"unsigned":         func(b *audit.Tombstone) audit.Tombstone { b.Signature = nil; return *b },
 			"signed otherwise": func(b *audit.Tombstone) audit.Tombstone { return other.SignTombstone(*b) },

@@ -22,9 +22,7 @@ func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
 		}
 		return ids
 	}
-	if _, err := s.Append(t.Context(), nil, but(unanswered)); err != nil {
-		t.Fatal(err)
-	}
+	s.answer(t, but(unanswered))
 	Must(t, s.Published(t.Context(), but(unpublished)))
 }
 
@@ -73,7 +71,7 @@ var retainFacts = []fact{
 		s.settle(t, []int64{held[0].Record.ID})
 		same(t, "how many go then", s.retain(t, minute(5), false), int64(3))
 	}},
-	{"what holds the rest back is told", func(t *testing.T, s *subject) {
+	{"what holds the rest back is named", func(t *testing.T, s *subject) {
 		s.shelve(t, []int{4, 7}, []int{2, 4, 8})
 		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
 			t.Helper()
@@ -134,13 +132,12 @@ var retainFacts = []fact{
 			}
 		}
 		agreed(6)
-		s.purge(t, minute(3), true)
+		s.purge(t, minute(3), true, 3)
 		agreed(4) // the tombstone ends at the third
 	}},
 	{"a known head of another key is no fault of the store", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 3)...)
-		other, err := audit.NewSecret()
-		Must(t, err)
+		other := Secret(t)
 		mine := s.head(t)
 		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
 			_, err := s.verify(t, mine, other.Head(audit.ChainAt(chain, 2, mine.Hash), mine.At))
@@ -161,7 +158,7 @@ var retainFacts = []fact{
 	}},
 }
 
-// growing is a store to which a worker adds a record whenever somebody has read the heads and begins to walk.
+// growing is a store to which a worker adds a record between the read of the heads and the walk.
 type growing struct {
 	*subject
 	t    *testing.T

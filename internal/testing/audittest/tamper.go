@@ -140,8 +140,7 @@ var tamperFacts = []fact{
 		last := chain.Last()
 		s.tamper(t, "UPDATE heads SET hash = %s", s.database.Bytes(last[:]))
 		s.finds(t, 0)
-		other, err := audit.NewSecret()
-		Must(t, err)
+		other := Secret(t)
 		s.tamper(t, "UPDATE heads SET signature = %s", s.database.Bytes(other.Head(chain, head.At).Signature))
 		s.finds(t, 0)
 	}},
@@ -160,7 +159,7 @@ var tamperFacts = []fact{
 		s.finds(t, -7)
 		s.tamper(t, "UPDATE records SET seq = 5 WHERE seq = -7")
 		s.mustVerify(t, 10)
-		s.purge(t, minute(3), true)
+		s.purge(t, minute(3), true, 3)
 		s.mustVerify(t, 7)
 		s.tamper(t, "UPDATE records SET seq = 2 WHERE seq = 10")
 		s.finds(t, 2)
@@ -188,7 +187,7 @@ var tamperFacts = []fact{
 	}},
 	{"a dropped index is a finding, and the chains hold", func(t *testing.T, s *subject) {
 		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
-		s.purge(t, minute(3), true)
+		s.purge(t, minute(3), true, 3)
 		if v := s.mustVerify(t, 7); v.Inspection.Findings != nil {
 			t.Errorf("nobody has changed anything: %q", v.Inspection.Findings)
 		}
@@ -199,7 +198,7 @@ var tamperFacts = []fact{
 	}},
 	{"a tombstone that was forged, changed or removed is found", func(t *testing.T, s *subject) {
 		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
-		s.purge(t, minute(3), true)
+		s.purge(t, minute(3), true, 3)
 		s.mustVerify(t, 7)
 		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM tombstones")
 		for column, change := range map[string]string{
@@ -221,8 +220,7 @@ var tamperFacts = []fact{
 	{"records removed with a tombstone of another key are found", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
 		r := s.all(t)[4]
-		other, err := audit.NewSecret()
-		Must(t, err)
+		other := Secret(t)
 		tombstone := other.SignTombstone(audit.Tombstone{Chain: r.Chain, From: 1, Through: r.Seq, Hash: r.Hash, Oldest: Start, Newest: r.At, At: r.At})
 		s.tamper(t, "INSERT INTO tombstones (chain, first, through, hash, oldest, newest, at, signature) SELECT %d, 1, 5, %s, min(at), max(at), max(at), %s FROM records WHERE seq <= 5",
 			r.Chain, s.database.Bytes(r.Hash[:]), s.database.Bytes(tombstone.Signature))

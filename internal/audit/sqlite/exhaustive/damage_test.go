@@ -256,7 +256,7 @@ func spread(bytes, n int, random *rand.Rand) func(int) int {
 	return func(i int) int { return (i*bytes + random.IntN(bytes)) / n }
 }
 
-func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
+func TestAFlippedByteInTheFileIsNeverUsedUnseen(t *testing.T) {
 	const flips = 1000
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 1))
 	w.known = nil
@@ -267,7 +267,7 @@ func TestAByteThatChangedInTheFileIsRefusedOrNamedOrWithoutEffect(t *testing.T) 
 }
 
 // The tables of marks are a few bytes in the file, and no chain covers them.
-func TestAByteThatChangedInASmallTableIsRefusedOrNamedOrWithoutEffect(t *testing.T) {
+func TestAFlippedByteInASmallTableIsNeverUsedUnseen(t *testing.T) {
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 2))
 	w.known = nil
 	used := w.usedBytes(t, "heads", "outbox", "unanswered", "crashes", "tombstones", "meta")
@@ -300,7 +300,7 @@ func (w whole) usedBytes(t *testing.T, tables ...string) (used []int) {
 // The log's frames bear checksums: SQLite takes what is behind a wrong one for never written, and the store is the one of
 // an earlier moment. The heads that the worker has logged show that a record is missing. What may be lost unseen are marks
 // made after the last record: then an event is published again.
-func TestAByteThatChangedInTheLogIsNamedByTheHeadsThatWereKept(t *testing.T) {
+func TestAFlippedByteInTheLogIsNamedByKnownHeads(t *testing.T) {
 	const flips = 250
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 3))
 	w.answers = answers{chained: w.answers[chained]}

@@ -36,7 +36,7 @@ type inode struct {
 	pending []event
 }
 
-// disk is what the system has been told to do to a directory, and how much of that it has promised to keep. It keeps
+// disk is what the system was asked to do to a directory, and how much of that it has promised to keep. It keeps
 // what was synced and nothing else: a file's entry in the directory only if the directory was.
 type disk struct {
 	names   map[string]*inode // as processes see them
@@ -213,7 +213,7 @@ func readTrace(t *testing.T, path, dir string) (events []event) {
 // argument is a descriptor with its path, a text in hexadecimal, or another word.
 var argument = regexp.MustCompile(`\w+<[^>]*>|"[^"]*"|[^, ]+`)
 
-// parse reads a system call. of reports whether it is about the store, or tells how much is stored.
+// parse reads a system call. of reports whether it is about the store, or prints how much is stored.
 func parse(call, arguments, dir string) (e event, of bool, err error) {
 	args := argument.FindAllString(arguments, -1)
 	path := text(args[0])

@@ -13,7 +13,7 @@ import (
 
 // The guards are the index of a claim's outcomes, the limits of what is read, and that a first failure is asked for by
 // itself. What is read without them grows with the history; so much is a fifth of it.
-func TestAQuestionAboutAClaimReadsLittleOfALongHistory(t *testing.T) {
+func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 	const claim, records = "CLM-2015-HOT", 20_000
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {

@@ -170,7 +170,7 @@ func TestNoAcknowledgedRecordIsLostWhenThePowerGoes(t *testing.T) {
 }
 
 // The control: the same of a store that syncs its log at checkpoints only, as synchronous=NORMAL does.
-func TestThePowerCutsFindAStoreThatDoesNotSyncEachTransaction(t *testing.T) {
+func TestPowerCutsFindAStoreThatSyncsNoTransaction(t *testing.T) {
 	const moments = 200
 	secret, events := traced(t)
 	var lax []event
