@@ -86,7 +86,7 @@ func (c *Chain) digest(r *Record) (h Hash) {
 	b := append(c.buf[:0], c.last[:]...)
 	for _, n := range [...]int64{
 		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), r.At.UnixMicro(), r.JobKey, r.ProcessInstanceKey,
-		int64(r.RetryCount), unixSeconds(r.NextRetryTime),
+		int64(r.RetryCount), NextRetrySeconds(r.NextRetryTime),
 	} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n)) //nolint:gosec // the bits are what counts
 	}
@@ -102,17 +102,13 @@ func (c *Chain) digest(r *Record) (h Hash) {
 	return h
 }
 
-// unixSeconds is 0 for the zero time, which has no next try.
-func unixSeconds(t time.Time) int64 {
+// NextRetrySeconds returns what a store keeps of the time of the next try: Unix seconds, 0 for none.
+func NextRetrySeconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.Unix()
 }
-
-// NextRetrySeconds and NextRetryTime turn the time of the next try into what a store keeps, Unix seconds or 0 for none,
-// and back.
-func NextRetrySeconds(t time.Time) int64 { return unixSeconds(t) }
 
 // NextRetryTime is the inverse of [NextRetrySeconds].
 func NextRetryTime(seconds int64) time.Time {

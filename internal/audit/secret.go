@@ -15,7 +15,6 @@ import (
 	"hash"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"hospital.example/analyze-retry/internal/readfile"
@@ -65,17 +64,10 @@ func (s *Secret) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("audit key %s: %w", path, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
+	// Unlike a rename, a link never replaces a key that is there.
+	err = writeFile(path, pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}), os.Link)
 	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("audit key %s cannot be made: %w", path, fault.Err)
-	}
-	if err != nil {
-		return fmt.Errorf("audit key %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	err = errors.Join(pem.Encode(f, &pem.Block{Type: pemPrivate, Bytes: der}), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path) // unlike a rename, never over a key that is there
 	}
 	if err != nil {
 		return fmt.Errorf("audit key %s: %w", path, err)

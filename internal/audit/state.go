@@ -130,7 +130,7 @@ func (s *Secret) SaveState(path string, st State) error {
 	}
 	text, err := json.Marshal(stateFile{state, ed25519.Sign(s.private, stateMessage(state))})
 	if err == nil {
-		err = replaceFile(path, append(text, '\n'))
+		err = writeFile(path, append(text, '\n'), os.Rename)
 	}
 	if err != nil {
 		return fmt.Errorf("audit state %s: %w", path, err)
@@ -138,19 +138,19 @@ func (s *Secret) SaveState(path string, st State) error {
 	return nil
 }
 
-// replaceFile writes a file next to the path and renames it, both synced.
-func replaceFile(path string, text []byte) error {
+// writeFile writes a file next to the path, for its owner only, and moves it there when it is whole and synced.
+func writeFile(path string, text []byte, move func(from, to string) error) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".*") // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // after the rename there is none
+	defer os.Remove(f.Name()) // after a rename there is none
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := move(f.Name(), path); err != nil {
 		return err
 	}
 	return SyncDir(dir)
