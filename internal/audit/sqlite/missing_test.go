@@ -28,32 +28,25 @@ func TestRecordsLostWithTheLogAreMissedAtTheStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, secret := newFile(t), audittest.Secret(t)
-			cmd, lines := start(t, f.path, secret, 0)
-			stored := 0
-			for stored < 100 && lines.Scan() {
-				stored = mustAtoi(t, lines.Text())
+			w := start(t, f.path, secret, 0)
+			for w.stored < 100 {
+				w.appends()
 			}
-			if stored < 100 {
-				t.Fatal("the process ended by itself")
-			}
-			must(t, cmd.Process.Signal(syscall.SIGSTOP)) // it notices nothing
+			must(t, w.Process.Signal(syscall.SIGSTOP)) // it notices nothing
 			must(t, take(f.path))
-			kill(cmd)
-			for lines.Scan() { // what it had said already
-				stored = mustAtoi(t, lines.Text())
-			}
+			w.kill()
 			for range 2 { // a refusal changes nothing
 				s, err := Open(t.Context(), f.path, secret, Options{})
 				if err == nil {
 					v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
 					must(t, err, s.Close())
-					if v.Records < int64(stored) {
-						t.Fatalf("%d records were acknowledged, and a file with %d is opened", stored, v.Records)
+					if v.Records < int64(w.stored) {
+						t.Fatalf("%d records were acknowledged, and a file with %d is opened", w.stored, v.Records)
 					}
 					continue
 				}
-				if missing, is := errors.AsType[*audit.MissingError](err); !is || missing.Chains[0].Signed.Seq < int64(stored) {
-					t.Errorf("%v; %d were acknowledged", err, stored)
+				if missing, is := errors.AsType[*audit.MissingError](err); !is || missing.Chains[0].Signed.Seq < int64(w.stored) {
+					t.Errorf("%v; %d were acknowledged", err, w.stored)
 				}
 			}
 			if _, err := os.Stat(f.path); name == "moved" && !errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +76,7 @@ func TestAFileWithASecondNameIsRefused(t *testing.T) {
 // Without the lock on the file itself, a name that was made after the start goes past the lock file of the first.
 func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
-	cmd, lines := start(t, f.path, secret, 0)
+	w := start(t, f.path, secret, 0)
 	other := filepath.Join(t.TempDir(), "other.db")
 	must(t, os.Link(f.path, other))
 	file, err := os.OpenFile(other, os.O_RDWR, 0)
@@ -96,9 +89,7 @@ func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
 	if held, is := errors.AsType[*audit.HeldError](err); !is || !strings.Contains(held.Holder, "by another name") {
 		t.Errorf("opened with %v", err)
 	}
-	kill(cmd)
-	for lines.Scan() {
-	}
+	w.kill()
 }
 
 func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
