@@ -28,10 +28,7 @@ const (
 )
 
 // readMeta reads a value and reports whether there is one.
-func readMeta(ctx context.Context, from interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, name string,
-) (value string, there bool, err error) {
+func readMeta(ctx context.Context, from querier, name string) (value string, there bool, err error) {
 	err = from.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
@@ -44,6 +41,7 @@ func (s *Store) execMeta(ctx context.Context, statement, name, value string) err
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, statement, name, value) })
 }
 
+// now returns what a row of meta holds as the time of its making.
 func now() string { return time.Now().UTC().Format(time.DateTime) }
 
 // HasQueue reports whether the events are published; see [audit.Maintenance].

@@ -122,11 +122,14 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (records []
 	return records, err
 }
 
-// collect reads all rows of a query of database/sql.
-func collect[T any](ctx context.Context, from interface {
+// querier is a pool or one connection of it.
+type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, scan func(*sql.Rows) (T, error), query string, args ...any,
-) (all []T, err error) {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// collect returns all rows of a query of database/sql.
+func collect[T any](ctx context.Context, from querier, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
