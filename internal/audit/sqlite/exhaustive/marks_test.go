@@ -1,11 +1,13 @@
-package sqlite
+package exhaustive
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
@@ -13,8 +15,8 @@ import (
 func TestMarksAreClearedInAnyOrder(t *testing.T) {
 	secret := audittest.Secret(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		path := newFile(t).path
-		s, err := Open(t.Context(), path, secret, Options{})
+		path := filepath.Join(t.TempDir(), "audit.db")
+		s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -31,9 +33,8 @@ func TestMarksAreClearedInAnyOrder(t *testing.T) {
 				rt.Fatal(err)
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id int64) bool { return slices.Contains(some, id) })
-			for _, r := range results {
-				all, unanswered, unpublished = append(all, r.Record.ID), append(unanswered, r.Record.ID), append(unpublished, r.Record.ID)
-			}
+			fresh := audittest.IDs(results)
+			all, unanswered, unpublished = append(all, fresh...), append(unanswered, fresh...), append(unpublished, fresh...)
 			some = slices.DeleteFunc(pick("published", slices.Clone(all)), func(id int64) bool { return id < 0 })
 			if err := s.Published(t.Context(), some); err != nil {
 				rt.Fatal(err)
@@ -43,7 +44,7 @@ func TestMarksAreClearedInAnyOrder(t *testing.T) {
 				if err := s.Close(); err != nil {
 					rt.Fatal(err)
 				}
-				if s, err = Open(t.Context(), path, secret, Options{}); err != nil {
+				if s, err = sqlite.Open(t.Context(), path, secret, sqlite.Options{}); err != nil {
 					rt.Fatal(err)
 				}
 			}
