@@ -91,7 +91,7 @@ func (s *Store) append(ctx context.Context, records []audit.Record, answered []i
 	}
 	// One that is still in a transaction is closed by its release.
 	defer conn.Release()
-	a := appending{store: s, conn: conn, stored: map[jobOf][]*audit.Record{}}
+	a := appending{store: s, conn: conn, stored: map[audit.Key]*audit.Record{}, instances: map[jobOf]map[int64]bool{}}
 	if err = a.begin(ctx, records); err == nil {
 		if err = a.link(ctx, records); err == nil {
 			err = a.commit(ctx, answered)
@@ -117,8 +117,10 @@ type appending struct {
 	chain  *audit.Chain // nil while none was taken
 	fresh  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
-	stored map[jobOf][]*audit.Record
+	stored map[audit.Key]*audit.Record
 	read   int // how many of them were read
+	// instances are the process instances of what is stored of a job.
+	instances map[jobOf]map[int64]bool
 
 	results []audit.Appended
 	found   []*audit.Record // for each result, the record that is stored
@@ -176,28 +178,31 @@ func (a *appending) link(ctx context.Context, records []audit.Record) error {
 	for _, i := range order {
 		r := records[i]
 		clean(&r)
-		job := jobOf{r.Cluster, r.JobKey}
-		for _, stored := range a.stored[job] {
-			if stored.Key == r.Key {
-				a.found[i], a.results[i] = stored, audit.Appended{Repeated: true}
-				break
-			}
-			if stored.ProcessInstanceKey != r.ProcessInstanceKey {
-				a.results[i].JobKeyReused = true
-			}
-		}
-		if a.found[i] != nil {
+		if stored := a.stored[r.Key]; stored != nil {
+			a.found[i], a.results[i].Repeated = stored, true
 			continue
 		}
+		instances := a.instances[jobOf{r.Cluster, r.JobKey}]
+		a.results[i].JobKeyReused = len(instances) > 1 || len(instances) == 1 && !instances[r.ProcessInstanceKey]
 		if err := a.needChain(ctx); err != nil {
 			return err
 		}
 		r.ID = a.ids[len(a.added)]
 		a.chain.Link(&r)
 		a.found[i], a.added = &r, append(a.added, &r)
-		a.stored[job] = append(a.stored[job], &r)
+		a.note(&r)
 	}
 	return nil
+}
+
+// note notes a record that is stored, or will be with this transaction.
+func (a *appending) note(r *audit.Record) {
+	a.stored[r.Key] = r
+	job := jobOf{r.Cluster, r.JobKey}
+	if a.instances[job] == nil {
+		a.instances[job] = map[int64]bool{}
+	}
+	a.instances[job][r.ProcessInstanceKey] = true
 }
 
 // needChain begins a chain where all others are in use.

@@ -44,8 +44,8 @@ func (a *appending) findOneByOne(ctx context.Context, records []audit.Record) er
 func (a *appending) readStored(rows pgx.Rows) error {
 	return each(rows, func(r *audit.Record) error {
 		a.read++
-		job, stored := jobOf{r.Cluster, r.JobKey}, *r
-		a.stored[job] = append(a.stored[job], &stored)
+		stored := *r
+		a.note(&stored)
 		return nil
 	})
 }
