@@ -17,7 +17,7 @@ const largestSecret = 64 << 10
 // for the others.
 func fileVariable(field reflect.StructField) string {
 	if field.Type == reflect.TypeFor[Secret]() || field.Type == reflect.TypeFor[URL]() {
-		return field.Tag.Get("env") + "_FILE"
+		return field.Tag.Get("envconfig") + "_FILE"
 	}
 	return ""
 }

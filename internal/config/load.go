@@ -1,7 +1,6 @@
 package config
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kelseyhightower/envconfig"
 )
 
 // Environment holds the variables of an environment by their names. An empty variable counts as unset, because that is what
@@ -62,7 +63,7 @@ func Load(e Environment) (Config, error) {
 
 // load fills one field from its variable, from the file that its other variable names, or with its default.
 func (c *Config) load(e Environment, field reflect.StructField, into any, f *faults) {
-	name, fileName := field.Tag.Get("env"), fileVariable(field)
+	name, fileName := field.Tag.Get("envconfig"), fileVariable(field)
 	text, path := e[name], e[fileName]
 	switch {
 	case text != "" && path != "":
@@ -91,8 +92,8 @@ func (c *Config) load(e Environment, field reflect.StructField, into any, f *fau
 // decode reads the text of a setting into its field. Only texts have no default, so that no other type gets an empty one.
 func decode(text string, into any) (err error) {
 	switch into := into.(type) {
-	case flag.Value:
-		return into.Set(text)
+	case envconfig.Decoder:
+		return into.Decode(text)
 	case *string:
 		*into = text
 	case *Secret:
@@ -153,7 +154,7 @@ func (f *faults) require(ok bool, name string, value any) {
 // allowed returns what a setting may hold.
 func allowed(name string) string {
 	for _, field := range fields() {
-		if field.Tag.Get("env") == name {
+		if field.Tag.Get("envconfig") == name {
 			return field.Tag.Get("allowed")
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func names() []string {
 	var all []string
 	for _, field := range fields() {
-		all = append(all, field.Tag.Get("env"))
+		all = append(all, field.Tag.Get("envconfig"))
 		if file := fileVariable(field); file != "" {
 			all = append(all, file)
 		}

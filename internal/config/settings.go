@@ -24,7 +24,7 @@ func (c Config) Settings() []Setting {
 	var list []Setting
 	for _, field := range fields() {
 		s := Setting{
-			Name:   field.Tag.Get("env"),
+			Name:   field.Tag.Get("envconfig"),
 			Value:  fmt.Sprint(reflect.ValueOf(c).FieldByIndex(field.Index).Interface()),
 			Source: FromDefault,
 		}
@@ -49,7 +49,7 @@ func Docs() []Doc {
 	var list []Doc
 	for _, field := range fields() {
 		tag := field.Tag
-		list = append(list, Doc{tag.Get("env"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc"), fileVariable(field)})
+		list = append(list, Doc{tag.Get("envconfig"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc"), fileVariable(field)})
 	}
 	return list
 }

@@ -66,8 +66,8 @@ func (u URL) Scheme() string {
 // Months is a span of calendar months, written as years (5y) or months (18m).
 type Months int
 
-// Set reads the notation.
-func (m *Months) Set(value string) error {
+// Decode implements [envconfig.Decoder].
+func (m *Months) Decode(value string) error {
 	unit := 1
 	digits, years := strings.CutSuffix(value, "y")
 	if years {
@@ -103,8 +103,8 @@ type JobTypes []JobType
 // outcomeJobType is always worked, and by no policy.
 const outcomeJobType = "record-retry-outcome"
 
-// Set reads TYPE=POLICY, several separated by commas.
-func (t *JobTypes) Set(value string) error {
+// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas.
+func (t *JobTypes) Decode(value string) error {
 	var read JobTypes
 	for one := range strings.SplitSeq(value, ",") {
 		name, policy, found := strings.Cut(strings.TrimSpace(one), "=")
@@ -123,7 +123,7 @@ func (t *JobTypes) Set(value string) error {
 	return nil
 }
 
-// String returns the notation that Set reads.
+// String returns the notation that Decode reads.
 func (t JobTypes) String() string {
 	texts := make([]string, len(t))
 	for i, one := range t {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -12,28 +11,10 @@ import (
 // Horizon returns the shortest and the longest sum of all waits of a policy: how long a claim is tried that fails every time.
 // A deadline bounds both. Server hints and the tries themselves come on top.
 func Horizon(p *retry.Policy) (shortest, longest time.Duration) {
-	shortest, longest = waited(p, p.MaxRetries)
-	if p.Deadline > 0 {
-		shortest, longest = min(shortest, p.Deadline), min(longest, p.Deadline)
+	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+		shortest, longest = next.TotalShortest, next.TotalLongest
 	}
 	return shortest, longest
-}
-
-// waited returns the shortest and the longest sum of the first waits.
-func waited(p *retry.Policy, waits int) (shortest, longest time.Duration) {
-	for n := range waits {
-		from, to := p.Band(n)
-		shortest, longest = sum(shortest, from), sum(longest, to)
-	}
-	return shortest, longest
-}
-
-// sum adds without overflow: a thousand waits of a year are more than a Duration holds.
-func sum(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 const (
@@ -94,19 +75,19 @@ func (l *linter) deadline() {
 		return
 	}
 	_, first := p.Band(0)
-	_, longest := waited(p, p.MaxRetries)
+	fit := 0
+	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+		if next.Cut {
+			break
+		}
+		fit++
+	}
 	switch {
 	case p.Deadline < first:
 		l.add(l.setting("deadline"), SevereWarning, "deadline-too-short",
 			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
 			"lengthen the deadline, or shorten base")
-	case p.Deadline < longest:
-		fit := 0
-		for all := first; all <= p.Deadline; {
-			fit++
-			_, next := p.Band(fit)
-			all = sum(all, next)
-		}
+	case fit < p.MaxRetries:
 		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
 				counted(p.MaxRetries, "wait"), fit, FormatDuration(p.Deadline)),
