@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
@@ -78,16 +79,7 @@ const (
 	redriveTimeout = 10 * time.Second
 )
 
-// Redrive is a person's order to send a claim again now.
-type Redrive struct {
-	// ID is the order's own, a UUID, by which its record is found in the audit trail.
-	ID string `json:"redriveId"`
-	// Justification says why, Operator who ordered it. Both become process variables, so that they hold no personal data.
-	Justification string `json:"justification"`
-	Operator      string `json:"operator"`
-}
-
-// Redriver sends such orders to the processes. It is safe for concurrent use.
+// Redriver sends orders to the processes. It is safe for concurrent use.
 type Redriver struct {
 	client *zeebe.Client
 	cfg    config.Config
@@ -107,7 +99,7 @@ func (r *Redriver) Close() error { return r.client.Close() }
 
 // Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn whether one did;
 // the worker records it.
-func (r *Redriver) Send(ctx context.Context, claimID string, order Redrive) error {
+func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order) error {
 	variables, err := json.Marshal(order)
 	if err != nil {
 		return err // cannot happen: they are texts

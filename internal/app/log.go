@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/grpclog"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/terminal"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // NewLogger makes the worker's log: in JSON one object per line, with the names of RN-BIL-005 section 13.4 ("event" for
@@ -45,7 +45,7 @@ type lineWriter struct{ io.Writer }
 
 // Write writes one line of the log, which ends with a line break.
 func (w lineWriter) Write(line []byte) (int, error) {
-	text := terminal.JSON(line)
+	text := term.JSON(line)
 	if last := len(text) - 1; bytes.IndexByte(text, '\n') < last {
 		text = append(bytes.ReplaceAll(text[:last], []byte("\n"), []byte(`\n`)), '\n')
 	}

@@ -9,6 +9,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
+var noon = time.Date(2026, 1, 12, 12, 0, 0, 0, time.UTC)
+
 func TestRecordsAreRemovedOnlyByAClockThatSomethingConfirms(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const year = 365 * 24 * time.Hour

@@ -24,12 +24,7 @@ To restore: stop the worker, run worker audit restore BACKUP, and start the
 worker with the same key. docs/operations.md says what the decisions since the
 backup become.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{fmt.Errorf("%s wants the new file, such as /backup/today.db, but got %s", command.CommandPath(), count(len(args), "argument"))}
-			}
-			return nil
-		},
+		Args:    oneArg("the new file", "/backup/today.db"),
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ func TestABackupIsACopyThatWasChecked(t *testing.T) {
 	}
 }
 
-func TestABackupThatIsBrokenIsToldSo(t *testing.T) {
+func TestBrokenBackupFailsAndIsKept(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 	copied := filepath.Join(t.TempDir(), "copy.db")
@@ -35,7 +35,7 @@ func TestABackupThatIsBrokenIsToldSo(t *testing.T) {
 	}
 }
 
-func TestABackupAsksForWhatItNeeds(t *testing.T) {
+func TestBackupNamesWhatItLacks(t *testing.T) {
 	a := archived(t, week())
 	for name, test := range map[string]struct {
 		args []string
@@ -49,14 +49,8 @@ func TestABackupAsksForWhatItNeeds(t *testing.T) {
 			t.Errorf("%s: exit code %d, output %q, complaint %q", name, code, stdout, stderr)
 		}
 	}
-	if err := os.Remove(a.path + ".key"); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr := a.run(t, "audit", "backup", a.path+".copy"); code != 1 || !strings.Contains(stderr, "could not be checked without the key") {
-		t.Errorf("without the key: exit code %d, complaint %q", code, stderr)
-	}
+	remove(t, a.path+".key")
+	a.fails(t, 1, "could not be checked without the key", "audit", "backup", a.path+".copy")
 	a.settings = []string{"RETRY_DATABASE_URL=postgres://app@127.0.0.1:1/retry"}
-	if code, _, stderr := a.run(t, "audit", "backup", a.path+".copy"); code != 1 || !strings.Contains(stderr, "pg_dump") {
-		t.Errorf("PostgreSQL: exit code %d, complaint %q", code, stderr)
-	}
+	a.fails(t, 1, "pg_dump", "audit", "backup", a.path+".copy")
 }

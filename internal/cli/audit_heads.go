@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,30 +17,31 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/term"
 )
 
-// headsFrom says where heads that were kept apart from the store are looked for.
+// headsFrom names the sources of heads that were kept apart from the store.
 type headsFrom struct {
 	key  string // the file of the key
 	file string // given with --heads; empty for none
 }
 
-// gathered are the heads that were kept apart from the store, and where they are from.
+// gathered are the heads that were kept apart from the store, and their sources.
 type gathered struct {
 	heads []audit.Head
 	// State is the state file of the key, absent where none was found.
 	State *keptState `json:"state,omitempty"`
 	// QueueHeads is how many heads the queue holds, absent where it was not asked.
 	QueueHeads *int `json:"queueHeads,omitempty"`
-	// GivenUpHeads are not compared, because the state file says that their records were given up.
+	// GivenUpHeads are not compared: by the state file a person has given up their records.
 	GivenUpHeads int `json:"givenUpHeads,omitempty"`
-	// Warnings say which of the sources could not be read. They are no fault of the trail.
+	// Warnings name the sources that could not be read. They are no fault of the trail.
 	Warnings []string `json:"warnings,omitempty"`
 
 	noState bool // there is no state file
 }
 
-// keptState is what a state file says.
+// keptState is the content of a state file.
 type keptState struct {
 	File    string          `json:"file"`
 	At      time.Time       `json:"at"`
@@ -95,37 +95,32 @@ func (g *gathered) add(heads []audit.Head, state audit.State) {
 	}
 }
 
-// stateFiles are where the state of a key may be: next to its file, also where that is the public half under the usual name,
-// and where the worker keeps it.
+// stateFiles returns where the state of a key may be: next to its file, also where that is the public half under the usual
+// name, and where the worker keeps it.
 func stateFiles(cfg config.Config, key string) []string {
 	paths := []string{key + ".state"}
 	if private, is := strings.CutSuffix(key, ".pub"); is {
 		paths = append(paths, private+".key.state")
 	}
-	for _, path := range cfg.AuditStates() {
-		if filepath.Clean(path) != filepath.Clean(paths[0]) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
+	return append(paths, cfg.AuditStates()...)
 }
 
-// say says where the heads are from.
-func (g *gathered) say(out io.Writer) {
+// writeText writes the sources of the heads.
+func (g *gathered) writeText(out io.Writer) {
 	switch {
 	case g.State != nil:
-		fmt.Fprintf(out, "The state file of the key was compared: %s, saved %s.\n", g.State.File, utc(g.State.At))
+		fmt.Fprintf(out, "The state file of the key was compared: %s, saved %s.\n", g.State.File, term.Time(g.State.At))
 		for _, given := range g.State.GivenUp {
-			fmt.Fprintf(out, "At %s a person accepted that records are missing (%s).\n", utc(given.At), given.Why)
+			fmt.Fprintf(out, "At %s a person accepted that records are missing (%s).\n", term.Time(given.At), given.Why)
 		}
 	case g.noState:
 		fmt.Fprintln(out, "No state file next to the key: heads kept elsewhere show whether this is all.")
 	}
 	if g.QueueHeads != nil {
-		fmt.Fprintf(out, "The queue holds %s of this key.\n", count(*g.QueueHeads, "head"))
+		fmt.Fprintf(out, "The queue holds %s of this key.\n", term.Count(*g.QueueHeads, "head"))
 	}
 	if g.GivenUpHeads > 0 {
-		fmt.Fprintf(out, "%s not compared: a person has given up those records.\n", count(g.GivenUpHeads, "known head"))
+		fmt.Fprintf(out, "%s not compared: a person has given up those records.\n", term.Count(g.GivenUpHeads, "known head"))
 	}
 }
 

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,20 +15,13 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-func TestTheStateFileShowsWhatTheStoreShouldHold(t *testing.T) {
+func TestStateFileRevealsMissingRecords(t *testing.T) {
 	a := archived(t, week())
 	store := a.open(t)
-	heads, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	heads := headsOf(t, store)
+	closed(t, store)
 	public := filepath.Join(t.TempDir(), "audit.pub")
-	if err := os.WriteFile(public, publicPEM(t, a.path+".key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, public, publicPEM(t, a.path+".key"))
 	for path, args := range map[string][]string{
 		a.path + ".key.state": {"audit", "verify"},
 		a.path + ".state":     {"audit", "verify"},
@@ -37,61 +29,35 @@ func TestTheStateFileShowsWhatTheStoreShouldHold(t *testing.T) {
 		strings.Replace(public, ".pub", ".key.state", 1): {"audit", "verify", "--key", public},
 	} {
 		state := audit.State{At: today, Heads: heads}
-		if err := a.secret.SaveState(path, state); err != nil {
-			t.Fatal(err)
-		}
-		if stdout := a.must(t, args...); !strings.Contains(stdout, "1 known head agreed with it.\nThe state file of the key was compared: ") {
-			t.Errorf("%s: output:\n%s", path, stdout)
-		}
+		saveState(t, a.secret, path, state)
+		a.prints(t, args, "1 known head agreed with it.\nThe state file of the key was compared: ")
 		more := a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today)
 		state.Heads = []audit.Head{more}
 		state.GivenUp = []audit.GivenUp{{At: today, Why: audit.Restored}}
-		if err := a.secret.SaveState(path, state); err != nil {
-			t.Fatal(err)
-		}
+		saveState(t, a.secret, path, state)
 		code, stdout, stderr := a.run(t, append(args, "--json")...)
 		if code != 1 || !strings.Contains(stderr, "record 17: removed: the chain had 20 records at 2026-01-12T10:00:00Z") || !strings.Contains(stdout, `"why": "restored"`) {
 			t.Errorf("%s: exit code %d, output %s, complaint %q", path, code, stdout, stderr)
 		}
-		if err := os.WriteFile(path, []byte(`{"state":{"heads":[]},"signature":"AAAA"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "was changed, or signed with another key") {
-			t.Errorf("%s: exit code %d, complaint %q", path, code, stderr)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, `{"state":{"heads":[]},"signature":"AAAA"}`)
+		a.fails(t, 1, "was changed, or signed with another key", args...)
+		remove(t, path)
 	}
 }
 
-func TestAStoreThatWasPutBackIsShownByTheHeadsThatWereKept(t *testing.T) {
+func TestKeptHeadsRevealARolledBackStore(t *testing.T) {
 	a := archived(t, week())
 	store := a.open(t)
-	earlier, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	earlier := headsOf(t, store)
 	a.add(t, store, rejected("", "2026-01-12T09:50:00Z"))
 	log := filepath.Join(t.TempDir(), "worker.log")
-	logged, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(log, asLogged(t, logged[0]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	logged := headsOf(t, store)
+	closed(t, store)
+	write(t, log, asLogged(t, logged[0]))
 	printed := filepath.Join(t.TempDir(), "kept-heads.jsonl")
-	if err := os.WriteFile(printed, []byte(a.must(t, "audit", "verify")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, printed, a.must(t, "audit", "verify"))
 	for _, file := range []string{log, printed} {
-		if stdout := a.must(t, "audit", "verify", "--heads", file); !strings.Contains(stdout, "1 known head agreed with it.") {
-			t.Errorf("output:\n%s", stdout)
-		}
+		a.prints(t, []string{"audit", "verify", "--heads", file}, "1 known head agreed with it.")
 	}
 
 	const trigger = "records_are_removed_behind_a_tombstone_only"
@@ -100,15 +66,12 @@ func TestAStoreThatWasPutBackIsShownByTheHeadsThatWereKept(t *testing.T) {
 		fmt.Sprintf("UPDATE heads SET seq = 16, hash = x'%x', at = %d, signature = x'%x'", earlier[0].Hash[:], earlier[0].At.UnixMicro(), earlier[0].Signature))
 	a.must(t, "audit", "verify") // by itself it is in order
 	for _, file := range []string{log, printed} {
-		code, _, stderr := a.run(t, "audit", "verify", "--heads", file)
-		if code != 1 || !strings.Contains(stderr, "record 17: removed: the chain had 17 records at 20") {
-			t.Errorf("exit code %d, complaint %s", code, stderr)
-		}
+		a.fails(t, 1, "record 17: removed: the chain had 17 records at 20", "audit", "verify", "--heads", file)
 	}
 }
 
 // asLogged is what the worker logs of a head, among other lines.
-func asLogged(t *testing.T, h audit.Head) []byte {
+func asLogged(t *testing.T, h audit.Head) string {
 	t.Helper()
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
@@ -119,7 +82,7 @@ func asLogged(t *testing.T, h audit.Head) []byte {
 	log.Info("worker_started", zap.Int("seq", 1))
 	log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
 		zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature))
-	return out.Bytes()
+	return out.String()
 }
 
 func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
@@ -131,39 +94,26 @@ func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
 		`{"event":"audit_head","seq":"three"}`: "line 1: json",
 	} {
 		file := filepath.Join(t.TempDir(), "heads")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if code, stdout, stderr := a.run(t, "audit", "verify", "--heads", file); code != 1 || stdout != "" || !strings.Contains(stderr, want) {
-			t.Errorf("%q: exit code %d, output %q, complaint %q", content, code, stdout, stderr)
-		}
+		write(t, file, content)
+		a.fails(t, 1, want, "audit", "verify", "--heads", file)
 	}
 }
 
-func TestAHeadWhoseRecordIsRemovedIsNotToldToAgree(t *testing.T) {
+func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	a := archived(t, nil)
 	store := a.open(t)
 	file := filepath.Join(t.TempDir(), "kept-heads")
 	records := decade()
 	records[1].At, records[2].At = records[0].At, records[0].At // what is of one day goes with one stub
-	var kept []byte
+	var kept string
 	for _, r := range records {
 		a.add(t, store, r)
-		heads, err := store.Heads(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept = append(kept, asLogged(t, heads[0])...)
+		heads := headsOf(t, store)
+		kept += asLogged(t, heads[0])
 	}
-	if _, err := store.Append(t.Context(), nil, a.ids); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, kept, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	answer(t, store, a.ids)
+	closed(t, store)
+	write(t, file, kept)
 	a.must(t, "audit", "purge") // the stub ends at the third record
 	stdout := a.must(t, "audit", "verify", "--heads", file)
 	if !strings.Contains(stdout, "17 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n") {

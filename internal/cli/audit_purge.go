@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newAuditPurge(now clock) *cobra.Command {
@@ -24,10 +25,10 @@ one that waits for that holds back those that came after it. A signed stub
 stands for what was removed, so that the trail can still be checked.
 
 For its event it waits where RETRY_EVENTS_URL names a queue, and also where a
-worker ever began to publish the store's events, whatever is set here.
+worker ever began to publish the store's events, also if none is set here.
 
 A store remembers the longest retention that it was ever set to, and keeps its
-records for that long whatever is set later. --shorten lowers that to
+records for that long, also if less is set later. --shorten lowers that to
 RETRY_AUDIT_RETENTION, after a question, and removes nothing itself.
 
 Nothing is removed while this host's clock is more than a day ahead of the
@@ -36,18 +37,18 @@ the clock is right, --trust-clock removes all the same.
 
 A running worker does this once a day, and announces it in its log the day
 before, so that there is seldom a need to do it by hand. On SQLite the worker
-must be stopped for it. --dry-run changes nothing and works beside a running
-worker.`,
+must be stopped for it. --dry-run changes nothing and may run while a worker
+runs.`,
 		Example: `  worker audit purge --dry-run
   RETRY_AUDIT_RETENTION=18m worker audit purge --shorten
   RETRY_AUDIT_RETENTION=18m worker audit purge --dry-run --json`,
 		Args: noArgs,
 	}
 	flags := command.Flags()
-	dryRun := flags.Bool("dry-run", false, "only say what would be removed, and what is held back")
-	trustClock := flags.Bool("trust-clock", false, "the host's clock is right, however old the trail is")
-	lower := flags.Bool("shorten", false, "only let the store keep records for a shorter time")
-	yes := flags.Bool("yes", false, "with --shorten: do not ask")
+	dryRun := flags.Bool("dry-run", false, "show what would be removed and what is held back")
+	trustClock := flags.Bool("trust-clock", false, "accept the host's clock though the trail is old")
+	lower := flags.Bool("shorten", false, "lower the store's retention; remove nothing")
+	yes := flags.Bool("yes", false, "with --shorten: do not ask for confirmation")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		switch {
@@ -62,25 +63,10 @@ worker.`,
 		}
 		report := func(p purged) error { return printAnswer(command, *asJSON, p, p.text()) }
 		if *dryRun {
-			return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-				floor, err := store.Floor(ctx)
+			return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+				p, err := previewPurge(ctx, cfg, store, now())
 				if err != nil {
 					return err
-				}
-				kept := longer(cfg, floor)
-				cutoff := audit.Cutoff(now(), int(kept))
-				stubs, err := store.Purgeable(ctx, cutoff, publishes(cfg))
-				if err != nil {
-					return err
-				}
-				held, err := audit.HeldBack(ctx, store, stubs, cutoff, publishes(cfg))
-				if err != nil {
-					return err
-				}
-				p := purgedOf(cfg, kept, cutoff, stubs, held)
-				p.DryRun = true
-				for i := range p.Held {
-					p.Held[i].Lapsed = p.Held[i].Unanswered && now().Sub(p.Held[i].At) >= audit.UnansweredFor
 				}
 				return report(p)
 			})
@@ -90,7 +76,7 @@ worker.`,
 			return err
 		}
 		p, err := purge(command.Context(), cfg, now(), *trustClock)
-		if err == nil || len(p.Runs) > 0 { // what was removed is told, whatever came then
+		if err == nil || len(p.Runs) > 0 { // what was removed is reported, also after an error
 			err = errors.Join(report(p), err)
 		}
 		return err
@@ -101,9 +87,33 @@ worker.`,
 // publishes reports whether a queue is set here. The store may know of one all the same.
 func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
 
-// longer returns the retention that holds: the one that is set, or the store's floor.
+// longer returns the retention that holds: the one that is set, or the store's floor if that is longer.
 func longer(cfg config.Config, floor int) config.Months {
 	return max(cfg.AuditRetention, config.Months(floor))
+}
+
+// previewPurge returns what a purge would remove. It changes nothing.
+func previewPurge(ctx context.Context, cfg config.Config, store audit.Store, now time.Time) (purged, error) {
+	floor, err := store.Floor(ctx)
+	if err != nil {
+		return purged{}, err
+	}
+	kept := longer(cfg, floor)
+	cutoff := audit.Cutoff(now, int(kept))
+	stubs, err := store.Purgeable(ctx, cutoff, publishes(cfg))
+	if err != nil {
+		return purged{}, err
+	}
+	held, err := audit.HeldBack(ctx, store, stubs, cutoff, publishes(cfg))
+	if err != nil {
+		return purged{}, err
+	}
+	p := purgedOf(cfg, kept, cutoff, stubs, held)
+	p.DryRun = true
+	for i := range p.Held {
+		p.Held[i].Lapsed = p.Held[i].Unanswered && now.Sub(p.Held[i].At) >= audit.UnansweredFor
+	}
+	return p, nil
 }
 
 func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock bool) (p purged, err error) {
@@ -143,7 +153,7 @@ func judgeClock(ctx context.Context, store audit.Store, key audit.Public, now ti
 
 // purged is what purge answers. Its JSON form is stable.
 type purged struct {
-	// Retention is what holds: Setting, which is RETRY_AUDIT_RETENTION, or the longest that the store was ever set to.
+	// Retention is the one that holds: Setting, which is RETRY_AUDIT_RETENTION, or the longest that the store was ever set to.
 	Retention string    `json:"retention"`
 	Setting   string    `json:"setting"`
 	Cutoff    time.Time `json:"cutoff"`
@@ -172,7 +182,7 @@ type held struct {
 	ClaimID     string    `json:"claimId,omitempty"`
 	Unpublished bool      `json:"unpublished"`
 	Unanswered  bool      `json:"unanswered"`
-	// Lapsed says, in a dry run, that the purge itself will no longer wait for the answer, and remove more than is shown.
+	// Lapsed is of a dry run: the purge itself will no longer wait for the answer, and remove more than is shown.
 	Lapsed bool `json:"lapsed"`
 }
 
@@ -187,7 +197,7 @@ func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []a
 			p.Runs = append(p.Runs, r)
 			continue
 		}
-		// Removed day by day, told as one.
+		// Removed day by day, reported as one run.
 		whole := &p.Runs[i]
 		whole.Through, whole.Records, whole.Newest, whole.Hash = r.Through, whole.Records+r.Records, r.Newest, r.Hash
 	}
@@ -200,9 +210,9 @@ func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []a
 
 func (p purged) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Retention %s: what was decided before %s may go.\n", p.Retention, utc(p.Cutoff))
+	fmt.Fprintf(&b, "Retention %s: what was decided before %s may go.\n", p.Retention, term.Time(p.Cutoff))
 	if p.Retention != p.Setting {
-		b.WriteString(hanging("Note: ", fmt.Sprintf("RETRY_AUDIT_RETENTION is %s, but the store was set to %s before, and keeps to that. "+
+		b.WriteString(term.Hanging("Note: ", fmt.Sprintf("RETRY_AUDIT_RETENTION is %s, but the store was set to %s before, and keeps to that. "+
 			"worker audit purge --shorten lowers it.", p.Setting, p.Retention)))
 	}
 	did := "Removed"
@@ -214,14 +224,14 @@ func (p purged) text() string {
 	}
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
-			did, count(int(r.Records), "record"), r.Chain, r.From, r.Through, utcMillis(r.Oldest), utcMillis(r.Newest))
+			did, term.Count(r.Records, "record"), r.Chain, r.From, r.Through, term.Millis(r.Oldest), term.Millis(r.Newest))
 	}
 	for _, h := range p.Held {
 		claim := "of no known claim"
 		if h.ClaimID != "" {
-			claim = "of claim " + plain(h.ClaimID)
+			claim = "of claim " + term.Line(h.ClaimID)
 		}
-		b.WriteString(hanging("Held back: ", fmt.Sprintf("chain %d from place %d on, decided %s, %s: %s.", h.Chain, h.Seq, utc(h.At), claim, h.why())))
+		b.WriteString(term.Hanging("Held back: ", fmt.Sprintf("chain %d from place %d on, decided %s, %s: %s.", h.Chain, h.Seq, term.Time(h.At), claim, h.why())))
 	}
 	return b.String()
 }

@@ -27,17 +27,12 @@ func TestPurgeRemovesWhatIsOldAndLeavesATrailInOrder(t *testing.T) {
 		t.Errorf("a dry run has changed something:\n%s", again)
 	}
 	checkGolden(t, "store_purge_old", a.must(t, "audit", "purge"))
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "16 records in 1 chain checked") ||
-		!strings.Contains(stdout, "3 records removed when the retention was over") {
-		t.Errorf("output:\n%s", stdout)
-	}
-	if code, _, stderr := a.run(t, "history", "CLM-2020-1"); code != 1 || !strings.Contains(stderr, "its retention is over") {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
+	a.prints(t, []string{"audit", "verify"}, "16 records in 1 chain checked", "3 records removed when the retention was over")
+	a.fails(t, 1, "its retention is over", "history", "CLM-2020-1")
 	checkGolden(t, "store_purge_again_json", a.must(t, "audit", "purge", "--json"))
 }
 
-func TestPurgeSaysWhatHoldsTheRestBack(t *testing.T) {
+func TestPurgeNamesWhatHoldsRecordsBack(t *testing.T) {
 	a := archived(t, decade(), 1)
 	checkGolden(t, "store_purge_unanswered", a.must(t, "audit", "purge", "--dry-run"))
 	a.settings = append(a.settings, "RETRY_EVENTS_URL=nats://127.0.0.1:4222")
@@ -45,7 +40,7 @@ func TestPurgeSaysWhatHoldsTheRestBack(t *testing.T) {
 	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
 }
 
-func TestPurgeKeepsWhatIsUnpublishedAlsoWhereNobodyTellsItOfTheQueue(t *testing.T) {
+func TestPurgeKeepsUnpublishedRecordsWithoutQueueSetting(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	release, err := store.Lead(t.Context()) // as a worker does that has a queue
@@ -53,9 +48,7 @@ func TestPurgeKeepsWhatIsUnpublishedAlsoWhereNobodyTellsItOfTheQueue(t *testing.
 		t.Fatal(err)
 	}
 	release()
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, store)
 	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
 		stdout := a.must(t, args...)
 		if !strings.Contains(stdout, " nothing.") || !strings.Contains(stdout, "its event is not published") {
@@ -72,13 +65,11 @@ func kept(t *testing.T, months int) *archive {
 	if _, err := store.Keep(t.Context(), months); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, store)
 	return a
 }
 
-func TestAShorterSettingRemovesNothingBeforeAPersonShortens(t *testing.T) {
+func TestShorterRetentionNeedsShorten(t *testing.T) {
 	a := kept(t, 120)
 	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=5y")
 	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
@@ -90,16 +81,12 @@ func TestAShorterSettingRemovesNothingBeforeAPersonShortens(t *testing.T) {
 	}
 	checkGolden(t, "store_purge_floor_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
 	checkGolden(t, "store_purge_shorten", a.must(t, "audit", "purge", "--shorten", "--yes"))
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "19 records in 1 chain") {
-		t.Errorf("after --shorten:\n%s", stdout)
-	}
+	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
 	checkGolden(t, "store_purge_shorten_again", a.must(t, "audit", "purge", "--shorten", "--yes"))
 	if stdout := a.must(t, "audit", "purge", "--shorten", "--yes", "--json"); !strings.Contains(stdout, `"lowered": false`) {
 		t.Errorf("%s", stdout)
 	}
-	if stdout := a.must(t, "audit", "purge"); !strings.Contains(stdout, "Removed 3 records") {
-		t.Errorf("%s", stdout)
-	}
+	a.prints(t, []string{"audit", "purge"}, "Removed 3 records")
 }
 
 func TestAFloorThatIsNoNumberIsSetByAPerson(t *testing.T) {
@@ -115,33 +102,21 @@ func TestAFloorThatIsNoNumberIsSetByAPerson(t *testing.T) {
 	}
 }
 
-func TestTheFloorIsLoweredOnlyByAPersonWhoSaysSo(t *testing.T) {
+func TestShortenAsksForYes(t *testing.T) {
 	a := kept(t, 60)
 	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=18m")
-	code, stdout, stderr := a.run(t, "audit", "purge", "--shorten")
-	if code != 2 || stdout != "" || !strings.Contains(stderr, "give --yes") {
-		t.Errorf("without a terminal: exit code %d, %s, %s", code, stdout, stderr)
-	}
+	a.fails(t, 2, "give --yes", "audit", "purge", "--shorten")
 	for _, said := range []string{"no", "y", "", "yes"} {
 		keyboard := terminal(t)
 		if _, err := keyboard.WriteString(said + "\n"); err != nil {
 			t.Fatal(err)
 		}
-		code, stdout, stderr = a.run(t, "audit", "purge", "--shorten")
+		code, stdout, stderr := a.run(t, "audit", "purge", "--shorten")
 		if !strings.Contains(stderr, "sqlite://STORE keeps records for 5y at least. Let it keep them for 18m only? Type yes: ") {
 			t.Errorf("%q: asked %s", said, stderr)
 		}
 		if lowered := code == 0 && strings.Contains(stdout, "Lowered"); lowered != (said == "yes") || (code == 0) != lowered {
 			t.Errorf("%q: exit code %d, %s", said, code, stdout)
-		}
-	}
-}
-
-func TestPurgeFlagsThatExcludeEachOtherAreRefused(t *testing.T) {
-	a := kept(t, 60)
-	for _, args := range []string{"--shorten --dry-run", "--shorten --trust-clock", "--dry-run --trust-clock", "--yes"} {
-		if code, _, stderr := a.run(t, append([]string{"audit", "purge"}, strings.Fields(args)...)...); code != 2 || stderr == "" {
-			t.Errorf("%s: exit code %d, %s", args, code, stderr)
 		}
 	}
 }
@@ -157,10 +132,6 @@ func TestPurgeByAClockFarAheadOfTheTrailIsRefused(t *testing.T) {
 		!strings.Contains(stderr, "--trust-clock") {
 		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
 	}
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "19 records in 1 chain") {
-		t.Errorf("%s", stdout)
-	}
-	if stdout := a.must(t, "audit", "purge", "--trust-clock"); !strings.Contains(stdout, "Removed 19 records") {
-		t.Errorf("%s", stdout)
-	}
+	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
+	a.prints(t, []string{"audit", "purge", "--trust-clock"}, "Removed 19 records")
 }

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,21 +14,14 @@ import (
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
-func TestTheHeadsInTheQueueShowAStoreThatWasPutBack(t *testing.T) {
+func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
 	a, s := archived(t, week()), eventstest.Start(t, devqueue.StartNATS)
 	a.settings = append(a.settings, "RETRY_EVENTS_URL="+s.URL())
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "The queue holds 0 heads of this key.") {
-		t.Errorf("before anything was published:\n%s", stdout)
-	}
+	a.prints(t, []string{"audit", "verify"}, "The queue holds 0 heads of this key.")
 	publisher := s.With(t, "")
 	store := a.open(t)
-	heads, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	heads := headsOf(t, store)
+	closed(t, store)
 	other, err := audit.NewSecret()
 	if err != nil {
 		t.Fatal(err)
@@ -45,25 +37,17 @@ func TestTheHeadsInTheQueueShowAStoreThatWasPutBack(t *testing.T) {
 	}
 	publish(a.secret, heads...)
 	publish(other, other.Head(audit.ChainAt(1, 99, audit.Hash{}), today)) // another store on the same queue
-	if stdout := a.must(t, "audit", "verify"); !strings.Contains(stdout, "1 known head agreed with it.") || !strings.Contains(stdout, "The queue holds 1 head of this key.") {
-		t.Errorf("output:\n%s", stdout)
-	}
+	a.prints(t, []string{"audit", "verify"}, "1 known head agreed with it.", "The queue holds 1 head of this key.")
 
 	event := publish(a.secret, a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today))
 	file := filepath.Join(t.TempDir(), "events.jsonl")
-	if err := os.WriteFile(file, append(event.JSON, '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, string(event.JSON)+"\n")
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
-		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "record 17: removed: the chain had 20 records") {
-			t.Errorf("%v: exit code %d, complaint %q", args, code, stderr)
-		}
+		a.fails(t, 1, "record 17: removed: the chain had 20 records", args...)
 	}
 	// A person has restored a backup, and the key goes on without the four.
 	given := audit.State{At: today, Heads: heads, GivenUp: []audit.GivenUp{{At: today.Add(time.Hour), Why: audit.Restored, From: heads}}}
-	if err := a.secret.SaveState(a.path+".key.state", given); err != nil {
-		t.Fatal(err)
-	}
+	saveState(t, a.secret, a.path+".key.state", given)
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
 		stdout := a.must(t, args...)
 		if !strings.Contains(stdout, "1 known head not compared: a person has given up those records.") || !strings.Contains(stdout, "(restored)") {

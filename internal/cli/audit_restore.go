@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newAuditRestore() *cobra.Command {
@@ -26,12 +27,7 @@ become. The file with what the key has signed (the key's name and .state) keeps
 that it was restored. PostgreSQL is restored by its own means.`,
 		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db
   worker audit restore --json /backup/analyze-retry-2026-11-21.db`,
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{fmt.Errorf("%s wants the backup, such as /backup/today.db, but got %s", command.CommandPath(), count(len(args), "argument"))}
-			}
-			return nil
-		},
+		Args: oneArg("the backup", "/backup/today.db"),
 	}
 	asJSON := command.Flags().Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -87,18 +83,18 @@ func restoredOf(cfg config.Config, backup string, done app.Restored) restored {
 func (r restored) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Restored %s from %s.\n", r.Store, r.Backup)
-	fmt.Fprintf(&b, "Its audit trail is in order: %s checked with the key %s.\n", count(int(r.Records), "record"), r.Key)
+	fmt.Fprintf(&b, "Its audit trail is in order: %s checked with the key %s.\n", term.Count(r.Records, "record"), r.Key)
 	for _, h := range r.Heads {
-		fmt.Fprintf(&b, "Chain %d ends with record %d, signed %s.\n", h.Chain, h.Seq, utc(h.At))
+		fmt.Fprintf(&b, "Chain %d ends with record %d, signed %s.\n", h.Chain, h.Seq, term.Time(h.At))
 	}
 	if r.Aside != "" {
 		fmt.Fprintf(&b, "The store that was there is kept as %s.\n", r.Aside)
 	}
 	for _, m := range r.Missing {
 		if beyond := m.Seq - m.Has; beyond > 0 {
-			fmt.Fprintf(&b, "%s of chain %d missing: the key signed %d until %s.\n", count(int(beyond), "record"), m.Chain, m.Seq, utc(m.At))
+			fmt.Fprintf(&b, "%s of chain %d missing: the key signed %d until %s.\n", term.Count(beyond, "record"), m.Chain, m.Seq, term.Time(m.At))
 		} else {
-			fmt.Fprintf(&b, "Chain %d is another one than the key signed until %s.\n", m.Chain, utc(m.At))
+			fmt.Fprintf(&b, "Chain %d is another one than the key signed until %s.\n", m.Chain, term.Time(m.At))
 		}
 	}
 	if len(r.Missing) == 0 {

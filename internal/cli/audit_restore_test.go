@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,16 +19,9 @@ func backedUp(t *testing.T) (a *archive, backup string) {
 	a.must(t, "audit", "backup", backup)
 	store := a.open(t)
 	a.add(t, store, all[len(all)-3:]...)
-	heads, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}); err != nil {
-		t.Fatal(err)
-	}
+	heads := headsOf(t, store)
+	closed(t, store)
+	saveState(t, a.secret, a.path+".key.state", audit.State{At: time.Now(), Heads: heads})
 	return a, backup
 }
 
@@ -39,15 +30,11 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 		"beside what is there": func(*testing.T, *archive) {},
 		"where it was removed": func(t *testing.T, a *archive) {
 			t.Helper()
-			if err := os.Remove(a.path); err != nil {
-				t.Fatal(err)
-			}
+			remove(t, a.path)
 		},
 		"over what is damaged": func(t *testing.T, a *archive) {
 			t.Helper()
-			if err := os.WriteFile(a.path, []byte("no store"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, a.path, "no store")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,9 +49,7 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 				Heads   []struct{ Seq int64 }
 				Missing []struct{ Chain, Has, Signed int64 }
 			}
-			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
-				t.Fatal(err)
-			}
+			unmarshal(t, stdout, &got)
 			n := int64(len(week()))
 			if got.Records != n-3 || len(got.Heads) != 1 || got.Heads[0].Seq != n-3 || len(got.Missing) != 1 || got.Missing[0].Signed != n || got.Missing[0].Has != n-3 {
 				t.Errorf("got %s", stdout)
@@ -87,7 +72,7 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 	}
 }
 
-func TestARestoreSaysWhatIsMissing(t *testing.T) {
+func TestRestoreNamesMissingRecords(t *testing.T) {
 	a, backup := backedUp(t)
 	stdout := a.must(t, "audit", "restore", backup)
 	for _, part := range []string{"Restored sqlite://STORE from " + backup, "Chain 1 ends with record 13, signed", "3 records of chain 1 missing: the key signed 16 until", "docs/operations.md"} {
@@ -95,28 +80,18 @@ func TestARestoreSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("output %q, without %q", stdout, part)
 		}
 	}
-	if stdout := a.must(t, "audit", "restore", backup); !strings.Contains(stdout, "not known to have signed more") {
-		t.Errorf("again: %q", stdout)
-	}
+	a.prints(t, []string{"audit", "restore", backup}, "not known to have signed more")
 }
 
-func TestARestoreThatCannotBeChangesNothing(t *testing.T) {
+func TestFailedRestoreChangesNothing(t *testing.T) {
 	a, backup := backedUp(t)
 	broken, none := filepath.Join(t.TempDir(), "broken.db"), filepath.Join(t.TempDir(), "none.db")
-	text, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(broken, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, backup)
+	write(t, broken, text)
 	b := &archive{path: broken}
 	b.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 	other := archived(t, week()[:2])
-	before, err := os.ReadFile(a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, a.path)
 	for name, test := range map[string]struct {
 		args []string
 		code int
@@ -134,22 +109,16 @@ func TestARestoreThatCannotBeChangesNothing(t *testing.T) {
 		}
 	}
 	after, err := os.ReadFile(a.path)
-	if err != nil || !bytes.Equal(after, before) {
+	if err != nil || string(after) != before {
 		t.Errorf("the store was changed: %v", err)
 	}
 	store := a.open(t)
-	if code, _, stderr := a.run(t, "audit", "restore", backup); code != 1 || !strings.Contains(stderr, "in use by worker \"billing-1\"") {
-		t.Errorf("beside a worker: exit code %d, complaint %q", code, stderr)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	a.fails(t, 1, "in use by worker \"billing-1\"", "audit", "restore", backup)
+	closed(t, store)
 	files, err := filepath.Glob(a.path + ".*restor*")
 	if err != nil || len(files) > 0 {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 	a.settings = []string{"RETRY_DATABASE_URL=postgres://app@127.0.0.1:1/retry"}
-	if code, _, stderr := a.run(t, "audit", "restore", backup); code != 1 || !strings.Contains(stderr, "pg_restore") {
-		t.Errorf("PostgreSQL: exit code %d, complaint %q", code, stderr)
-	}
+	a.fails(t, 1, "pg_restore", "audit", "restore", backup)
 }

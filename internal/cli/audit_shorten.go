@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // shortened is what purge --shorten answers. Its JSON form is stable.
@@ -24,7 +22,7 @@ type shortened struct {
 
 // shortenRetention lets the store keep records for RETRY_AUDIT_RETENTION only, if a person says so. It removes nothing.
 func shortenRetention(command *cobra.Command, yes, asJSON bool) (err error) {
-	if !yes && !isTerminal(command.InOrStdin()) {
+	if !yes && !term.IsTerminal(command.InOrStdin()) {
 		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
 	}
 	cfg, err := loadConfig(command.Context())
@@ -50,7 +48,7 @@ func shortenRetention(command *cobra.Command, yes, asJSON bool) (err error) {
 	s := shortened{Before: config.Months(floor).String(), Retention: cfg.AuditRetention.String(), Lowered: floor > int(cfg.AuditRetention) || err != nil}
 	if s.Lowered {
 		question := fmt.Sprintf("%s keeps records for %s at least. Let it keep them for %s only?", cfg.DatabaseURL, s.Before, s.Retention)
-		if !yes && !confirmed(ctx, command, question) {
+		if !yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was changed")
 		}
 		if err := store.Shorten(ctx, int(cfg.AuditRetention)); err != nil {
@@ -68,21 +66,4 @@ func (s shortened) text(cfg config.Config) string {
 	}
 	return fmt.Sprintf("Lowered: the store kept records for %s at least, and keeps them for %s from now on.\n", s.Before, s.Retention) +
 		"Nothing is removed yet. worker audit purge --dry-run says what will be.\n"
-}
-
-// confirmed asks a person on the terminal, and reports whether the answer was yes.
-func confirmed(ctx context.Context, command *cobra.Command, question string) bool {
-	fmt.Fprintf(command.ErrOrStderr(), "\n%s Type yes: ", question)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(command.InOrStdin()).ReadString('\n') // what came is looked at, whatever ended it
-		answer <- strings.TrimSpace(line)
-	}()
-	select {
-	case said := <-answer:
-		return said == "yes"
-	case <-ctx.Done(): // who reads ends with the process
-		fmt.Fprintln(command.ErrOrStderr())
-		return false
-	}
 }

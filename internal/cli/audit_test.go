@@ -3,7 +3,6 @@ package cli_test
 import (
 	"database/sql"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,18 +26,14 @@ func TestAStoreWithoutRecordsIsAFinding(t *testing.T) {
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "there are no records") || !strings.Contains(stderr, "RETRY_DATABASE_URL") || !strings.Contains(stderr, "--expect-empty") {
 		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
 	}
-	if stdout := a.must(t, "audit", "verify", "--expect-empty"); !strings.Contains(stdout, "0 records in 0 chains") {
-		t.Errorf("output:\n%s", stdout)
-	}
+	a.prints(t, []string{"audit", "verify", "--expect-empty"}, "0 records in 0 chains")
 }
 
 func TestARemovedTrailIsFoundByTheStoreItself(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_removed_behind_a_tombstone_only", "DELETE FROM records", "DELETE FROM heads")
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--expect-empty"}} {
-		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "audit chain 1: its signed head is gone") {
-			t.Errorf("%v: exit code %d, complaint %q", args, code, stderr)
-		}
+		a.fails(t, 1, "audit chain 1: its signed head is gone", args...)
 	}
 }
 
@@ -67,15 +62,9 @@ func TestEveryFindingIsListed(t *testing.T) {
 func TestThePublicHalfOfTheKeyIsEnoughToCheck(t *testing.T) {
 	a := archived(t, week())
 	public := filepath.Join(t.TempDir(), "audit.pub")
-	if err := os.WriteFile(public, publicPEM(t, a.path+".key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(a.path + ".key"); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr := a.run(t, "audit", "verify"); code != 1 || !strings.Contains(stderr, "STORE.key") {
-		t.Errorf("without any key: exit code %d, complaint %s", code, stderr)
-	}
+	write(t, public, publicPEM(t, a.path+".key"))
+	remove(t, a.path+".key")
+	a.fails(t, 1, "STORE.key", "audit", "verify")
 	a.must(t, "audit", "verify", "--key", public)
 
 	code, _, stderr := archived(t, week()).run(t, "audit", "verify", "--key", public)
@@ -113,7 +102,7 @@ func (a *archive) definition(t *testing.T, name string) (text string) {
 	return text
 }
 
-func TestABrokenTrailIsReportedWithThePlaceAndExitCode1(t *testing.T) {
+func TestBrokenTrailIsReportedWithItsPlace(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 
@@ -139,7 +128,7 @@ func TestABrokenTrailIsReportedWithThePlaceAndExitCode1(t *testing.T) {
 	}
 }
 
-func TestBesideAWorkerEverythingWorksButPurge(t *testing.T) {
+func TestOnlyPurgeNeedsTheWorkerStopped(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	defer store.Close()
@@ -152,15 +141,13 @@ func TestBesideAWorkerEverythingWorksButPurge(t *testing.T) {
 		{"audit", "purge", "--dry-run"},
 		{"events", "tail", "--all"},
 		{"events", "tail", "--unpublished"},
+		{"replay", "--policy", "tiss"},
 	} {
 		if a.must(t, args...) == "" {
 			t.Errorf("worker %v says nothing", args)
 		}
 	}
-	code, stdout, stderr := a.run(t, "audit", "purge")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, `STORE is in use by worker "billing-1"`) {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
-	}
+	a.fails(t, 1, `STORE is in use by worker "billing-1"`, "audit", "purge")
 }
 
 func TestTheExportIsAllThatIsStored(t *testing.T) {
@@ -181,9 +168,7 @@ func TestTheExportIsAllThatIsStored(t *testing.T) {
 			Seq                    int64
 			Variables, Detail      json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
-			t.Fatal(err)
-		}
+		unmarshal(t, lines[i], &got)
 		variables := r.Variables
 		if variables == "" {
 			variables = "null"

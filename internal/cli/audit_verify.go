@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newAuditVerify() *cobra.Command {
@@ -24,7 +22,7 @@ head, and names the first place where something does not fit: a record that was
 changed, added, removed or swapped, or a trail whose end was cut off. Then it
 compares the store with the one that the worker makes, and lists what differs:
 triggers, indexes, tables, and on PostgreSQL rights and row-level security. It
-changes nothing and works beside a running worker. It exits with 1 if it finds
+changes nothing and may run while a worker runs. It exits with 1 if it finds
 anything.
 
 A store that was put back to an earlier state as a whole is in order by itself.
@@ -46,11 +44,11 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 	}
 	flags := command.Flags()
 	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")
-	headsFile := flags.String("heads", "", "file of heads that were kept; - is standard input")
-	empty := flags.Bool("expect-empty", false, "a store without records is no finding")
+	headsFile := flags.String("heads", "", "file of kept heads; - is standard input")
+	empty := flags.Bool("expect-empty", false, "accept a store without records")
 	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		return ask(command, func(_ context.Context, cfg config.Config, store audit.Store) error {
+		return withStore(command, func(_ context.Context, cfg config.Config, store audit.Store) error {
 			if *keyFile == "" {
 				*keyFile = cfg.AuditKey()
 			}
@@ -75,12 +73,12 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 	return command
 }
 
-// check checks a store. It returns nil where the store could not be checked, and otherwise what was found, and as the
-// error that the trail is broken where it is, or could not be read for what the store's findings say.
+// check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken,
+// or could not be read because of what is in the findings.
 func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known gathered) (*checked, error) {
-	progress, done := progressOn(command.ErrOrStderr())
-	verified, err := audit.Verify(command.Context(), store, public, known.heads, progress)
-	done()
+	progress := term.NewProgress(command.ErrOrStderr())
+	verified, err := audit.Verify(command.Context(), store, public, known.heads, func(n int64) { progress.Show("%d records checked", n) })
+	progress.Clear()
 	c := &checked{
 		Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
 		Findings: verified.Inspection.Findings, Notes: verified.Inspection.Notes,
@@ -127,7 +125,7 @@ type brokenPlace struct {
 	Why   string `json:"why"`
 }
 
-// noRecords adds what is to be said of a store that has no records and no stubs.
+// noRecords adds the finding about a store that has no records and no stubs.
 func (c *checked) noRecords(expected bool) {
 	switch {
 	case c.lastID > 0:
@@ -147,7 +145,7 @@ func (c *checked) fault(err error) error {
 	if len(c.Findings) == 0 {
 		return err
 	}
-	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
+	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, term.Count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
 }
 
 // print prints the result; err is why the trail is not in order, or nil.
@@ -178,21 +176,21 @@ func (c *checked) print(command *cobra.Command, asJSON bool, err error) error {
 	return nil
 }
 
-// text says to a person that the trail is in order. The heads follow it.
+// text reports that the trail is in order. The heads follow it.
 func (c *checked) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
-	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", count(int(c.Records), "record"), count(len(c.Heads), "chain"), c.Key)
+	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", term.Count(c.Records, "record"), term.Count(len(c.Heads), "chain"), c.Key)
 	if c.Removed > 0 {
-		fmt.Fprintf(&b, "%s removed when the retention was over; signed stubs stand for them.\n", count(int(c.Removed), "record"))
+		fmt.Fprintf(&b, "%s removed when the retention was over; signed stubs stand for them.\n", term.Count(c.Removed, "record"))
 	}
 	if c.AgreedHeads > 0 {
-		fmt.Fprintf(&b, "%s agreed with it.\n", count(c.AgreedHeads, "known head"))
+		fmt.Fprintf(&b, "%s agreed with it.\n", term.Count(c.AgreedHeads, "known head"))
 	}
 	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
-		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", count(gone, "known head"))
+		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", term.Count(gone, "known head"))
 	}
-	c.say(&b)
+	c.writeText(&b)
 	for _, note := range c.Notes {
 		fmt.Fprintf(&b, "Note: %s.\n", note)
 	}
@@ -200,15 +198,4 @@ func (c *checked) text() string {
 		b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
 	}
 	return b.String()
-}
-
-// progressOn counts the records on a terminal, and does nothing elsewhere. done takes the count away.
-func progressOn(w io.Writer) (progress func(int64), done func()) {
-	f, isFile := w.(*os.File)
-	if !isFile || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	const clearLine = "\r\x1b[K"
-	return func(n int64) { fmt.Fprintf(w, clearLine+"%d records checked", n) },
-		func() { fmt.Fprint(w, clearLine) }
 }

@@ -8,11 +8,11 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-// patience is how long what was begun may take once it is to stop.
+// patience is how long a call may take after its context has ended.
 const patience = 2 * time.Second
 
-// bounded does what may hang on a file, and gives up patience after ctx has ended. A file system that does not answer knows no
-// context, and the first signal must end a start. What hangs goes on until the process ends, which is at once.
+// bounded calls do, which may hang on a file, and gives up patience after ctx has ended: a hung file system ignores contexts,
+// and the first signal must end a start. The call itself goes on until the process ends, which is at once.
 func bounded[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

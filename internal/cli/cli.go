@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // The exit codes, which --help documents.
@@ -26,19 +29,22 @@ const (
 	exitInvalidState = 5
 )
 
-// usageError is a mistake in the command line, not a failure of what it asked for.
+var redriveExits = map[redrive.Fault]int{
+	redrive.JobNotFound: exitNotFound, redrive.MaxRetriesExceeded: exitMaxRetries, redrive.InvalidRetryState: exitInvalidState,
+}
+
+// usageError is a mistake in the command line, not a failure of the command.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 // Run runs the command line (without the program's name) until it is done or the context ends, and returns the exit
-// code. Results and the log go to stdout, complaints to stderr.
+// code. Results and the log go to stdout, errors to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return runAt(ctx, time.Now, args, stdout, stderr)
 }
 
-// clock tells the time. It is passed down to the commands that look back from now, so that tests can give a time of
-// their own.
+// clock returns the time. The commands that look back from now get it as an argument, so that tests can set it.
 type clock func() time.Time
 
 func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writer) int {
@@ -56,7 +62,7 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		return exitFailure
 	}
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
-		complain(stderr, "worker: the configuration has %s:", count(len(faults), "fault"))
+		complain(stderr, "worker: the configuration has %s:", term.Count(len(faults), "fault"))
 		for _, fault := range faults {
 			complain(stderr, "  %s", fault)
 		}
@@ -70,13 +76,13 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		complain(stderr, "How it is used: %s --help", command.CommandPath())
 		return exitUsage
 	}
-	if fault, ok := errors.AsType[*faultError](err); ok {
-		return fault.exitCode()
+	if fault, ok := errors.AsType[*redrive.FaultError](err); ok {
+		return redriveExits[fault.Fault]
 	}
 	return exitFailure
 }
 
-// stopped says what became of a command that a person stopped before it was done.
+// stopped words what became of a command that was stopped before it was done.
 func stopped(command *cobra.Command) string {
 	const early = "stopped before it was done; "
 	dry, _ := command.Flags().GetBool("dry-run") // false also where there is no such flag
@@ -119,7 +125,7 @@ variables: worker config --help.`,
 
 const exitCodes = `
 Exit codes:
-  0   done; what runs until it is stopped: stopped as asked
+  0   success; also run and events tail --follow when they are stopped
   1   failed: broker unreachable, claim unknown, audit trail broken, stopped
       before it was done, ...
   2   wrong arguments or configuration
@@ -139,19 +145,37 @@ func noArgs(command *cobra.Command, args []string) error {
 	if !command.HasSubCommands() {
 		return usageError{fmt.Errorf("%s takes no arguments, but got %q", command.Name(), args[0])}
 	}
-	command.SuggestionsMinimumDistance = 2
+	var names []string
+	for _, one := range command.Commands() {
+		names = append(names, one.Name())
+	}
 	hint := ""
-	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
-		hint = fmt.Sprintf("; did you mean %s?", strings.Join(similar, " or "))
+	if meant := spelling.Nearest(args[0], names); meant != "" {
+		hint = "; did you mean " + meant + "?"
 	}
 	_, above, _ := strings.Cut(command.CommandPath()+" ", " ")
 	return usageError{fmt.Errorf("there is no command %q%s", above+args[0], hint)}
 }
 
-// count words a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// oneArg requires one argument.
+func oneArg(what, example string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("%s wants %s, such as %s, but got %s", command.CommandPath(), what, example, term.Count(len(args), "argument"))}
+		}
+		return nil
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// oneClaim requires a claim.
+var oneClaim = oneArg("one claim", "CLM-001-7")
+
+// upToOneArg allows one argument.
+func upToOneArg(what string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError{fmt.Errorf("%s takes one %s, but got %q too", command.Name(), what, args[1])}
+		}
+		return nil
+	}
 }

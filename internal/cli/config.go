@@ -1,15 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/terminal"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newConfig() *cobra.Command {
@@ -31,25 +30,17 @@ func newConfig() *cobra.Command {
 		if *asJSON {
 			return printJSON(command, cfg.Settings())
 		}
-		return printSettings(command, cfg.Settings())
+		rows := [][]string{{"NAME", "FROM", "VALUE"}}
+		for _, s := range cfg.Settings() {
+			value := cmp.Or(term.Line(s.Value), "-")
+			if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
+				value = strings.ReplaceAll(value, ",", ",\n\t\t")
+			}
+			rows = append(rows, []string{s.Name, s.Source, value})
+		}
+		return printText(command, term.Table("", rows))
 	}
 	return command
-}
-
-func printSettings(command *cobra.Command, settings []config.Setting) error {
-	w := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tFROM\tVALUE")
-	for _, s := range settings {
-		value := terminal.Line(s.Value)
-		if value == "" {
-			value = "-"
-		}
-		if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
-			value = strings.ReplaceAll(value, ",", ",\n\t\t")
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Source, value)
-	}
-	return w.Flush()
 }
 
 // configHelp explains every setting, from the same tags that make the settings.
@@ -70,34 +61,11 @@ Settings:
 		if d.Default != "" {
 			fmt.Fprintf(&b, " = %s", d.Default)
 		}
-		b.WriteString("\n" + wrap(d.Meaning, "      "))
-		b.WriteString(wrap("Allowed: "+d.Allowed+".", "      "))
+		b.WriteString("\n" + term.Wrap(d.Meaning, "      "))
+		b.WriteString(term.Wrap("Allowed: "+d.Allowed+".", "      "))
 		if d.File != "" {
-			b.WriteString(wrap("Or "+d.File+": the path of a file that holds it.", "      "))
+			b.WriteString(term.Wrap("Or "+d.File+": the path of a file that holds it.", "      "))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-var numberAndUnit = regexp.MustCompile(`\b(\d+) (s|min|h|d|days|%)(\W|$)`)
-
-// wrap breaks a text into indented lines that fit a terminal of 80 columns; each ends with a line break. A number stays with
-// its unit.
-func wrap(text, indent string) string {
-	const columns, joint = 80, "\x00"
-	text = numberAndUnit.ReplaceAllString(text, "${1}"+joint+"${2}${3}")
-	var b strings.Builder
-	line := indent
-	for word := range strings.FieldsSeq(text) {
-		if line != indent && len(line)+1+len(word) > columns {
-			b.WriteString(line + "\n")
-			line = indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
-	}
-	b.WriteString(line + "\n")
-	return strings.ReplaceAll(b.String(), joint, " ")
 }

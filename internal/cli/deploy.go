@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // deployed is one model on the broker. Its JSON form is stable.
@@ -44,12 +44,11 @@ has not changed since the last time keeps its version.`,
 		if *asJSON {
 			return printJSON(command, list)
 		}
-		w := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "PROCESS\tVERSION\tKEY\tFILE")
+		rows := [][]string{{"PROCESS", "VERSION", "KEY", "FILE"}}
 		for _, d := range list {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", d.ProcessID, d.Version, d.Key, d.Resource)
+			rows = append(rows, []string{d.ProcessID, fmt.Sprint(d.Version), fmt.Sprint(d.Key), d.Resource})
 		}
-		return w.Flush()
+		return printText(command, term.Table("", rows))
 	}
 	return command
 }

@@ -13,12 +13,12 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/terminal"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newEvents(now clock) *cobra.Command {
 	command := group("events", "Show the domain events of the store",
-		`The domain events tell other systems what was decided about a claim. They are
+		`The domain events inform other systems of the decisions about claims. They are
 CloudEvents in JSON; docs/events describes them.`)
 	command.AddCommand(newEventsTail(now))
 	return command
@@ -33,8 +33,8 @@ order in which they were decided; with --claim all events of that claim. They
 are the same that the worker publishes to RETRY_EVENTS_URL, and are there
 without a queue too, until the retention of their records is over.
 
-It changes nothing and works beside a running worker. --follow goes on until it
-is interrupted.`,
+It changes nothing and may run while a worker runs. --follow goes on until it is
+interrupted.`,
 		Example: `  worker events tail --follow
   worker events tail --all --claim CLM-ENC-001-1234567890
   worker events tail --unpublished | wc -l`,
@@ -42,11 +42,11 @@ is interrupted.`,
 	}
 	since := span(time.Hour)
 	flags := command.Flags()
-	follow := flags.BoolP("follow", "f", false, "go on with the events that come")
+	follow := flags.BoolP("follow", "f", false, "keep printing new events")
 	flags.Var(&since, "since", "how far back to begin, as 7d, 24h or 90m")
-	all := flags.Bool("all", false, "begin with the oldest one")
+	all := flags.Bool("all", false, "begin with the oldest event")
 	claimID := flags.String("claim", "", "only the events of this claim")
-	unpublished := flags.Bool("unpublished", false, "only those that wait to be published now")
+	unpublished := flags.Bool("unpublished", false, "only events that are not published yet")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if *unpublished && (*follow || *all || flags.Changed("since")) {
 			return usageError{errors.New("--unpublished is what waits now; it goes with --claim only")}
@@ -54,7 +54,7 @@ is interrupted.`,
 		if *all && flags.Changed("since") {
 			return usageError{errors.New("--all and --since exclude each other")}
 		}
-		return ask(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
+		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
 			t := tail{store: store, claimID: *claimID, out: command.OutOrStdout(), shown: map[int64]time.Time{}}
 			if *unpublished {
 				return t.backlog(ctx)
@@ -76,7 +76,7 @@ const (
 	// tailPage is how many records are read before any is printed: a reader that stops reading, such as a pager, must
 	// not keep a query open, which would hold up the store.
 	tailPage = 1000
-	// tailEvery is how often is looked for more.
+	// tailEvery is the time between two looks for new events.
 	tailEvery = time.Second
 	// tailLate is how much later than another one a record may be stored although it was decided before: a decision is
 	// stored within the five seconds of its handler, and the clocks of replicas differ a little.
@@ -95,7 +95,7 @@ type tail struct {
 	shown        map[int64]time.Time
 }
 
-// run prints what is there, and with follow what comes, until ctx ends.
+// run prints the events that are there, and with follow those that come, until ctx ends.
 func (t *tail) run(ctx context.Context, follow bool) error {
 	for {
 		more, err := t.page(ctx)
@@ -115,7 +115,7 @@ func (t *tail) run(ctx context.Context, follow bool) error {
 	}
 }
 
-// page looks once, prints what is new, and reports whether there is more at once.
+// page prints one page of what is new, and reports whether there is more already.
 func (t *tail) page(ctx context.Context) (more bool, err error) {
 	fresh, more, err := t.look(ctx)
 	if err != nil {
@@ -201,6 +201,6 @@ func (t *tail) print(r *audit.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.out.Write(terminal.JSON(append(event.JSON, '\n')))
+	_, err = t.out.Write(term.JSON(append(event.JSON, '\n')))
 	return err
 }

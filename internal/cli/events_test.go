@@ -35,7 +35,7 @@ func subject(t *testing.T, line string) string {
 	return e.Subject
 }
 
-func TestTailBeginsWhereItIsTold(t *testing.T) {
+func TestTailBeginsAtTheGivenTime(t *testing.T) {
 	a := archived(t, week())
 	for args, want := range map[string][]string{
 		"":                                    {waiting},
@@ -56,7 +56,7 @@ func TestTailBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-func TestTailShowsEachEventOnceHoweverManyThereAre(t *testing.T) {
+func TestTailShowsEachEventOnce(t *testing.T) {
 	const records = 2500 // more than two pages, and many at the same time
 	var all []audit.Record
 	for i := range records {
@@ -77,15 +77,13 @@ func TestTailShowsEachEventOnceHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-func TestTailOfWhatWaitsToBePublished(t *testing.T) {
+func TestTailShowsUnpublishedEvents(t *testing.T) {
 	a := archived(t, week())
 	store := a.open(t)
 	if err := store.Published(t.Context(), a.ids[:13]); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, store)
 	if got := fmt.Sprint(subjects(t, a.must(t, "events", "tail", "--unpublished"))); got != fmt.Sprint([]string{hostile, overdue, waiting}) {
 		t.Error(got)
 	}
@@ -94,7 +92,7 @@ func TestTailOfWhatWaitsToBePublished(t *testing.T) {
 	}
 }
 
-func TestTailFollowsAlsoWhatComesLateUntilItIsStopped(t *testing.T) {
+func TestTailFollowsLateEventsUntilStopped(t *testing.T) {
 	for _, claim := range []string{"", "CLM-late-1"} {
 		t.Run("claim "+claim, func(t *testing.T) {
 			a := archived(t, week())

@@ -2,8 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,7 +32,7 @@ func explained(t *testing.T, args ...string) string {
 // unwrapped is a text without its line breaks.
 func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func TestExplainTellsWhichStepSettlesADecisionAndWhatBoundsTheWait(t *testing.T) {
+func TestExplainNamesSettlingStepAndBounds(t *testing.T) {
 	const short = "testdata/policies.yaml:short"
 	for what, test := range map[string]struct {
 		args []string
@@ -162,13 +160,11 @@ type toldWait struct {
 func scheduleOf(t *testing.T, answer string) []toldWait {
 	t.Helper()
 	var got struct{ Schedule []toldWait }
-	if err := json.Unmarshal([]byte(answer), &got); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, answer, &got)
 	return got.Schedule
 }
 
-func TestExplainAnswersWithTheObjectThatTheProcessGets(t *testing.T) {
+func TestExplainAnswersWithTheProcessVariable(t *testing.T) {
 	p, err := policy.BuiltIn("tiss").With(retry.Overrides{Deadline: 30 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -183,20 +179,16 @@ func TestExplainAnswersWithTheObjectThatTheProcessGets(t *testing.T) {
 	var want, got struct{ RetryDecision any }
 	decision := contract.Of(&d, contract.JobType)
 	variables, _ := contract.Encode(contract.JobType, &decision, &contract.Detail{})
-	if err := json.Unmarshal([]byte(variables), &want); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, variables, &want)
 	answer := explained(t, "--error", "read timeout", "--retry-count", "2", "--claim", "CLM-1-1", "--process-instance", "7",
 		"--retry-after", "1200", "--deadline", "30m", "--json")
-	if err := json.Unmarshal([]byte(answer), &got); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, answer, &got)
 	if diff := cmp.Diff(want.RetryDecision, got.RetryDecision); diff != "" {
 		t.Errorf("(-process +explain):\n%s", diff)
 	}
 }
 
-func TestWaitsBelowAMinuteAreToldExactlyAndInMinutesRoundedUp(t *testing.T) {
+func TestWaitsBelowAMinuteAreExact(t *testing.T) {
 	got := explained(t, "--policy", "fast", "--error", "boom", "--claim", "JOB-1")
 	for _, part := range []string{"try again in 1 s, retry 1 of 3", "1 s before and after jitter", "31 s\n"} {
 		if !strings.Contains(got, part) {
@@ -212,45 +204,37 @@ func TestWaitsBelowAMinuteAreToldExactlyAndInMinutesRoundedUp(t *testing.T) {
 			ISO8601                   struct{ Wait, Total string }
 		}
 	}
-	if err := json.Unmarshal([]byte(explained(t, "--policy", "fast", "--error", "boom", "--claim", "JOB-1", "--json")), &told); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, explained(t, "--policy", "fast", "--error", "boom", "--claim", "JOB-1", "--json"), &told)
 	last := told.Schedule[2]
 	if last.WaitMinutes != 1 || last.TotalMinutes != 1 || last.ISO8601.Wait != "PT25S" || last.ISO8601.Total != "PT31S" {
 		t.Errorf("the last wait: %+v", last)
 	}
 }
 
-func TestExplainAsksThePolicyOfTheConfiguredFile(t *testing.T) {
-	code, stdout, stderr := worker(t, []string{"explain", "--policy", "short", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE=testdata/policies.yaml")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "Policy     short, version ") {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
-	}
-}
-
-func TestExplainAsksTheConfiguredFileAlsoWhereNoPolicyIsNamed(t *testing.T) {
+func TestExplainUsesTheConfiguredFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
-	if err := os.WriteFile(file, []byte("policies:\n  - {name: tiss, extends: tiss, maxRetries: 9}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, stdout, stderr := worker(t, []string{"explain", "--error", "TIMEOUT"}, "RETRY_POLICIES_FILE="+file)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "retry 1 of 9") {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	write(t, file, "policies:\n  - {name: tiss, extends: tiss, maxRetries: 9}\n")
+	for _, test := range []struct{ file, args, want string }{
+		{"testdata/policies.yaml", "--policy short", "Policy     short, version "},
+		{file, "", "retry 1 of 9"},
+	} {
+		args := append([]string{"explain", "--error", "TIMEOUT"}, strings.Fields(test.args)...)
+		code, stdout, stderr := worker(t, args, "RETRY_POLICIES_FILE="+test.file)
+		if code != 0 || stderr != "" || !strings.Contains(stdout, test.want) {
+			t.Errorf("%v: exit code %d, output %q, complaint %q", args, code, stdout, stderr)
+		}
 	}
 }
 
-func TestTheReadmeShowsAnExplanationAsItIs(t *testing.T) {
-	readme, err := os.ReadFile("../../docs/rule.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestReadmeShowsARealExplanation(t *testing.T) {
+	readme := read(t, "../../docs/rule.md")
 	want := explained(t, "--error", "TIMEOUT ao conectar", "--retry-count", "1", "--claim", "CLM-001-1")
-	if !strings.Contains(string(readme), "$ bin/worker explain --error \"TIMEOUT ao conectar\" --retry-count 1 --claim CLM-001-1\n"+want+"```\n") {
+	if !strings.Contains(readme, "$ bin/worker explain --error \"TIMEOUT ao conectar\" --retry-count 1 --claim CLM-001-1\n"+want+"```\n") {
 		t.Errorf("docs/rule.md does not hold this:\n%s", want)
 	}
 }
 
-func TestADeadlineWithoutAZoneIsReadInThePolicysZoneAsTheWorkerDoes(t *testing.T) {
+func TestDeadlineWithoutZoneIsInThePolicysZone(t *testing.T) {
 	// Policy short has Brazil's time, three hours behind.
 	local := explained(t, "--policy", "testdata/policies.yaml:short", "--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T07:20:30")
 	if zoned := explained(t, "--policy", "testdata/policies.yaml:short", "--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T10:20:30Z"); local != zoned {
@@ -262,7 +246,7 @@ func TestADeadlineWithoutAZoneIsReadInThePolicysZoneAsTheWorkerDoes(t *testing.T
 	}
 }
 
-func TestAllThatIsWrongWithAnExplanationIsToldAtOnce(t *testing.T) {
+func TestExplainReportsAllFaultsAtOnce(t *testing.T) {
 	for args, want := range map[string]string{
 		"--policy tiss --base 0s --max 9600h --deadline=-5m --retry-until x --first-failure y --claim 7 --retry-count -1": `worker: --base is 0s but must be more than 0
 worker: --deadline is -5m but must be more than 0

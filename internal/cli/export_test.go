@@ -21,6 +21,3 @@ func Commands() (all []string) {
 	visit(newRoot(time.Now), "")
 	return all
 }
-
-// Wrap is how texts are broken into lines.
-var Wrap = wrap

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAllFlagsThatCannotBeReadAreToldAtOnceInPlainWords(t *testing.T) {
+func TestUnreadableFlagsAreReportedTogether(t *testing.T) {
 	for args, want := range map[string]string{
 		"explain --max-retries 2.5 --base 1q --json=perhaps": `worker: --max-retries is "2.5" but must be a whole number
 worker: --base is "1q"; that is no duration such as 500ms, 90s, 5m or 24h, or PT5M

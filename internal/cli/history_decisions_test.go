@@ -2,19 +2,14 @@ package cli_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
-	handlers "hospital.example/analyze-retry/internal/worker"
 )
 
 // ofJobs is a store of what a worker has decided about jobs of a type, an hour ago.
@@ -23,9 +18,7 @@ func ofJobs(t *testing.T, jobType, policyName string, jobs ...job.Job) *archive 
 	a := archived(t, nil)
 	store := a.open(t)
 	file := filepath.Join(t.TempDir(), "policies.yaml")
-	if err := os.WriteFile(file, []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, "policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n")
 	policies, err := policy.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -34,14 +27,10 @@ func ofJobs(t *testing.T, jobType, policyName string, jobs ...job.Job) *archive 
 		jobs[i].Key, jobs[i].ProcessInstanceKey, jobs[i].Retries = int64(i+1), 7, 3
 		jobs[i].ProcessID, jobs[i].ElementID = "SUB_06", "analyze"
 	}
-	handle(t, handlers.NewHandler(handlers.Options{
-		JobType: jobType, Policy: policyName, Policies: policies.Current,
-		Trail: handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"},
-		Now:   func() time.Time { return today.Add(-time.Hour) }, Observer: nobody{}, Logger: zap.NewNop(),
-	}), jobs)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w := a.worker(store, jobType, policyName, policies.Current)
+	w.now = today.Add(-time.Hour)
+	handle(t, w.decide, jobs)
+	closed(t, store)
 	return a
 }
 
@@ -61,14 +50,12 @@ func (a *archive) last(t *testing.T, claim string) (status string, last lastOf) 
 		Status  string
 		Records []lastOf
 	}
-	if err := json.Unmarshal([]byte(a.must(t, "history", claim, "--json")), &got); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, a.must(t, "history", claim, "--json"), &got)
 	checkScreen(t, a.must(t, "history", claim))
 	return got.Status, got.Records[len(got.Records)-1]
 }
 
-func TestTheStoryTellsWhatSettledADecisionAndWhatBoundTheWait(t *testing.T) {
+func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 	for what, test := range map[string]struct {
 		policy, variables, headers    string
 		classified, waits, taken, due string // what these steps found
@@ -160,7 +147,7 @@ func TestTheStoryTellsWhatSettledADecisionAndWhatBoundTheWait(t *testing.T) {
 	}
 }
 
-func TestAClaimThatRanOutOfTimeIsNotSaidToHaveUsedUpItsRetries(t *testing.T) {
+func TestDeadlineIsNotReportedAsUsedUpRetries(t *testing.T) {
 	a := ofJobs(t, contract.JobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"}`})
 	story := a.must(t, "history", "CLM-1-7")
 	if !strings.Contains(unwrapped(story), "Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim") {
@@ -171,7 +158,7 @@ func TestAClaimThatRanOutOfTimeIsNotSaidToHaveUsedUpItsRetries(t *testing.T) {
 	}
 }
 
-func TestTheStoryOfTheOlderJobTypeTellsWhatItsAnswerLeavesOut(t *testing.T) {
+func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
 	a := ofJobs(t, contract.BackoffJobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`})
 	_, last := a.last(t, "CLM-1-7")
 	if _, there := last.Answer["retryDecision"]; there || last.Answer["retryReason"] != "Retry 1 of 5" {
@@ -192,13 +179,11 @@ func TestTheStoryOfTheOlderJobTypeTellsWhatItsAnswerLeavesOut(t *testing.T) {
 	}
 }
 
-func TestTheExportHoldsTheWholeExplanationOfEitherJobType(t *testing.T) {
+func TestExportHoldsTheWholeDecision(t *testing.T) {
 	for jobType, where := range map[string]string{contract.JobType: "variables", contract.BackoffJobType: "detail"} {
 		a := ofJobs(t, jobType, "bounded", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"TIMEOUT","retryAfter":1200}`})
 		var exported map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(a.must(t, "audit", "export", "CLM-1-7")), &exported); err != nil {
-			t.Fatal(err)
-		}
+		unmarshal(t, a.must(t, "audit", "export", "CLM-1-7"), &exported)
 		var part struct{ RetryDecision map[string]any }
 		if err := json.Unmarshal(exported[where], &part); err != nil {
 			t.Fatal(err)

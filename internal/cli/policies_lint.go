@@ -10,15 +10,17 @@ import (
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newPoliciesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
-		Short: "Find what is wrong or odd in a policies file",
-		Long: `Finds what is wrong or odd in a policies file. If no FILE is named, it looks at
-the one that RETRY_POLICIES_FILE names, and without that at the built-in
-policies; which it was, it says on stderr. A finding is one of:
+		Short: "Check a policies file",
+		Long: `Checks a policies file. If no FILE is named, it checks the one that
+RETRY_POLICIES_FILE names, and without that the built-in policies; it reports on
+stderr which it was. A finding is one of:
 
   error        the worker refuses the file, or a policy never tries again
   warning      a policy does not do what is written down: a rule that never
@@ -29,14 +31,9 @@ The exit code is 0 where there is no more than information, 1 with an error or a
 warning, and 2 where the file cannot be read.`,
 		Example: `  worker policies lint policies.yaml
   worker policies lint policies.yaml --outage 12h --json`,
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{fmt.Errorf("lint takes one file, but got %q too", args[1])}
-			}
-			return nil
-		},
+		Args: upToOneArg("file"),
 	}
-	outage := command.Flags().String("outage", "", "how long an outage the retries must outlast: 12h")
+	outage := command.Flags().String("outage", "", "length of an outage that the retries must outlast: 12h")
 	asJSON := command.Flags().Bool("json", false, "print a JSON array of findings")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		var down time.Duration
@@ -53,7 +50,7 @@ warning, and 2 where the file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		if err := printAnswer(command, *asJSON, findings, lintText(findings)); err != nil {
+		if err := printAnswer(command, *asJSON, findings, report.FindingsText(findings)); err != nil {
 			return err
 		}
 		return verdict(findings)
@@ -61,21 +58,21 @@ warning, and 2 where the file cannot be read.`,
 	return command
 }
 
-// fileToLint is the FILE that is named, or the configured one, empty for the built-in policies. Whoever names none is told
-// what is looked at, beside the answer, which may be JSON.
+// fileToLint returns the FILE that is named, or the configured one, empty for the built-in policies. If none is named it
+// reports on stderr which it is, because the answer may be JSON.
 func fileToLint(command *cobra.Command, args []string) string {
 	if len(args) > 0 {
 		return args[0]
 	}
 	file, what := config.Process().PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
 	if file != "" {
-		what = plain(file) + ", which RETRY_POLICIES_FILE names"
+		what = term.Line(file) + ", which RETRY_POLICIES_FILE names"
 	}
 	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at %s", what)
 	return file
 }
 
-// findingsOf are a file's faults if it has any, else what is odd about its policies. Without a file they are the built-in
+// findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are the built-in
 // policies'.
 func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
 	findings := []policy.Finding{} // in JSON a list, even where it is empty
@@ -104,18 +101,7 @@ func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
 	return findings, nil
 }
 
-func lintText(findings []policy.Finding) string {
-	if len(findings) == 0 {
-		return "No findings.\n"
-	}
-	var b strings.Builder
-	for line := range strings.Lines(findingsText(findings)) {
-		b.WriteString(strings.TrimPrefix(line, "  "))
-	}
-	return b.String()
-}
-
-// verdict is an error where something is to be done.
+// verdict returns an error where there is an error or a warning.
 func verdict(findings []policy.Finding) error {
 	number := map[policy.Severity]int{}
 	for _, f := range findings {
@@ -124,7 +110,7 @@ func verdict(findings []policy.Finding) error {
 	var parts []string
 	for _, severity := range []policy.Severity{policy.SevereError, policy.SevereWarning} {
 		if number[severity] > 0 {
-			parts = append(parts, count(number[severity], string(severity)))
+			parts = append(parts, term.Count(number[severity], string(severity)))
 		}
 	}
 	if len(parts) == 0 {

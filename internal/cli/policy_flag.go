@@ -10,13 +10,13 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// policyHelp is what a flag that takes a policy says about it.
+// policyHelp is the help of a flag that takes a policy.
 const policyHelp = "policy `NAME`, or FILE[:NAME]"
 
 var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// policyByName finds the policy that a person names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
-// policy of another policies file, FILE:NAME one of several. A file is told from a name by what names cannot hold, such as
+// policyByName returns the policy that a flag names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
+// policy of another policies file, FILE:NAME one of several. A file is recognized by what names cannot hold, such as
 // a dot or a slash.
 func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
 	file, name := "", named
@@ -41,7 +41,7 @@ func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
 	return p, nil
 }
 
-// onlyPolicy is the one policy that a file adds to the built-in ones or puts in the place of one.
+// onlyPolicy returns the one policy that a file adds to the built-in ones or puts in the place of one.
 func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
 	var own []*retry.Policy
 	var names []string

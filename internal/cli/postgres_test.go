@@ -12,15 +12,13 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
+func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 	url := devpostgres.Database(t)
 	keyFile := filepath.Join(t.TempDir(), "audit.key")
 	secret := savedSecret(t, keyFile)
 	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
 
-	if code, _, stderr := a.run(t, "history", accepted); code != 1 || !strings.Contains(stderr, "worker migrate") {
-		t.Errorf("before there are tables: exit code %d, complaint %s", code, stderr)
-	}
+	a.fails(t, 1, "worker migrate", "history", accepted)
 	for range 2 {
 		if stdout := a.must(t, "migrate"); !strings.Contains(stdout, "up to date") || strings.Contains(stdout, devpostgres.Shared(t).Password()) {
 			t.Errorf("output %q", stdout)
@@ -32,9 +30,7 @@ func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
 	}
 	defer store.Close()
 	a.add(t, store, week()...)
-	if _, err := store.Append(t.Context(), nil, a.ids); err != nil {
-		t.Fatal(err)
-	}
+	answer(t, store, a.ids)
 	for name, args := range storeGolden {
 		t.Run(name, func(t *testing.T) { checkGolden(t, "store_"+name, a.must(t, args...)) })
 	}
@@ -47,15 +43,13 @@ func TestOnPostgreSQLTheCommandsSayTheSame(t *testing.T) {
 	}
 }
 
-func TestAnEmptiedPostgreSQLStoreIsAFindingEvenWhereNoneIsExpected(t *testing.T) {
+func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
 	url := devpostgres.Database(t)
 	keyFile := filepath.Join(t.TempDir(), "audit.key")
 	secret := savedSecret(t, keyFile)
 	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
 	a.must(t, "migrate")
-	if code, _, stderr := a.run(t, "audit", "verify"); code != 1 || !strings.Contains(stderr, "there are no records, and no stubs") {
-		t.Errorf("a new store: exit code %d, complaint %s", code, stderr)
-	}
+	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
 	a.must(t, "audit", "verify", "--expect-empty")
 	store, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
 	if err != nil {
@@ -73,8 +67,6 @@ func TestAnEmptiedPostgreSQLStoreIsAFindingEvenWhereNoneIsExpected(t *testing.T)
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--expect-empty"}} {
-		if code, _, stderr := a.run(t, args...); code != 1 || !strings.Contains(stderr, "has given out record IDs through 16") {
-			t.Errorf("%v: exit code %d, complaint %s", args, code, stderr)
-		}
+		a.fails(t, 1, "has given out record IDs through 16", args...)
 	}
 }

@@ -8,18 +8,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/terminal"
+	"hospital.example/analyze-retry/internal/term"
 )
 
-// What is printed may have been written by an insurer, by a model or by who wrote a file. It goes through [terminal], so that
-// it cannot command the terminal that shows it.
+// What is printed may come from an insurer, a model or a file. It goes through [term], so that it cannot command the terminal.
 
-// printAnswer prints an answer as --json asks, or the text that says the same to a person.
+// printAnswer prints an answer as JSON or as a text.
 func printAnswer(command *cobra.Command, asJSON bool, value any, text string) error {
 	if asJSON {
 		return printJSON(command, value)
 	}
-	_, err := fmt.Fprint(command.OutOrStdout(), terminal.Text(text))
+	return printText(command, text)
+}
+
+// printText prints a text for a person.
+func printText(command *cobra.Command, text string) error {
+	_, err := fmt.Fprint(command.OutOrStdout(), term.Text(text))
 	return err
 }
 
@@ -41,11 +45,11 @@ func encode(w io.Writer, value any, indent string) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := w.Write(terminal.JSON(b.Bytes()))
+	_, err := w.Write(term.JSON(b.Bytes()))
 	return err
 }
 
-// complain writes a line for a person to standard error.
+// complain writes a line to standard error.
 func complain(stderr io.Writer, format string, args ...any) {
-	fmt.Fprintln(stderr, terminal.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(stderr, term.Line(fmt.Sprintf(format, args...)))
 }

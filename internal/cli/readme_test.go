@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -29,12 +28,9 @@ func demoClaim(t *testing.T) *archive {
 	})
 }
 
-func TestTheReadmeShowsAHistoryAsItIsInParts(t *testing.T) {
-	readme, err := os.ReadFile("../../docs/audit.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, _ := strings.Cut(string(readme), "$ bin/worker history CLM-2026-004215\n")
+func TestReadmeShowsARealHistory(t *testing.T) {
+	readme := read(t, "../../docs/audit.md")
+	_, shown, _ := strings.Cut(readme, "$ bin/worker history CLM-2026-004215\n")
 	shown, _, found := strings.Cut(shown, "...\n$ ")
 	rest := demoClaim(t).must(t, "history", "CLM-2026-004215")
 	if parts := strings.Split(shown, "...\n"); !found || len(parts) != 3 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/user"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +18,9 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newRedrive(now clock) *cobra.Command {
@@ -50,21 +52,21 @@ A claim is refused where
     --reason "insurer is back after two days" --yes --json | jq .notDone`,
 		Args: noArgs,
 	}
-	o := redriveOptions{since: span(7 * day), rate: rate{"10/s", time.Second / 10}, wait: 10 * time.Second}
+	o := redriveFlags{since: span(7 * day), rate: rate{"10/s", time.Second / 10}, wait: 10 * time.Second}
 	o.define(command.Flags())
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
 			return usageError{err}
 		}
-		return ask(command, func(ctx context.Context, cfg config.Config, store audit.Store) (err error) {
+		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) (err error) {
 			sender, err := app.NewRedriver(cfg)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, sender.Close()) }()
-			r := redriving{
-				store: store, sender: sender, now: now, where: cfg.DatabaseURL.String(),
-				order: app.Redrive{Justification: o.reason, Operator: o.operator}, force: o.force, wait: o.wait,
+			r := redrive.Redriver{
+				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Wait: o.wait,
+				Order: redrive.Order{Justification: o.reason, Operator: o.operator},
 			}
 			if o.claim != "" {
 				return o.one(ctx, command, &r)
@@ -75,10 +77,62 @@ A claim is refused where
 	return command
 }
 
-// redriveOptions are what the command line says.
-type redriveOptions struct {
+// one sends one claim again, or prints what would be done.
+func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redrive.Redriver) error {
+	act := r.One
+	if o.dryRun {
+		act = r.Look
+	}
+	c := act(ctx, o.claim)
+	switch {
+	case o.asJSON:
+		return errors.Join(printJSON(command, c), c.Err)
+	case c.Err != nil:
+		return c.Err
+	default:
+		return printText(command, report.RedriveText(&c, r.Order, r.Now()))
+	}
+}
+
+// many sends the chosen claims again: it lists them, asks, and prints what became of each.
+func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redrive.Redriver) error {
+	claims, err := r.Choose(ctx, time.Duration(o.since), o.filter)
+	if err != nil {
+		return err
+	}
+	answer := report.Redrive{DryRun: o.dryRun, Selected: len(claims), Claims: claims}
+	show := func(text string) {
+		if !o.asJSON {
+			_ = printText(command, text)
+		}
+	}
+	show(answer.Preview(time.Duration(o.since)))
+	if planned := answer.Count(redrive.Planned); !o.dryRun && planned > 0 {
+		question := fmt.Sprintf("Send %s again now, at most %s?", term.Count(planned, "claim"), o.rate.String())
+		if !o.yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
+			return errors.New("nothing was sent")
+		}
+		progress := term.NewProgress(command.ErrOrStderr())
+		r.All(ctx, claims, o.rate.every, func(n int) { progress.Show("%d of %s settled", n, term.Count(planned, "claim")) })
+		progress.Clear()
+		show("\n" + answer.Results())
+	}
+	answer.Done = answer.Count(redrive.Done)
+	answer.NotDone = answer.Selected - answer.Done
+	show(answer.Summary())
+	if o.asJSON {
+		err = printJSON(command, answer)
+	}
+	if !o.dryRun && answer.NotDone > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %s not sent again", answer.NotDone, term.Count(answer.Selected, "claim")))
+	}
+	return err
+}
+
+// redriveFlags are the flags.
+type redriveFlags struct {
 	claim, reason, operator string
-	filter                  redriveFilter
+	filter                  redrive.Filter
 	since                   span
 	rate                    rate
 	wait                    time.Duration
@@ -86,39 +140,36 @@ type redriveOptions struct {
 	asJSON                  bool
 }
 
-// redriveFilter chooses claims by their last decision; what is empty chooses all.
-type redriveFilter struct{ class, rule, policy, status string }
-
 const maxRedriveWait = 10 * time.Minute
 
 var (
-	redriveStatuses = []string{"exhausted", "permanent", "waiting", "overdue"}
+	redriveStatuses = []string{redrive.Exhausted, redrive.Permanent, redrive.Waiting, redrive.Overdue}
 	redriveClasses  = []string{"TRANSIENT", "UNKNOWN", "PERMANENT"}
 	// bulkOnly are the flags that mean nothing with --claim, choosers those that choose claims.
 	bulkOnly = []string{"class", "rule", "policy", "status", "since", "rate", "yes"}
 	choosers = bulkOnly[:4]
 )
 
-func (o *redriveOptions) define(flags *pflag.FlagSet) {
+func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
-	flags.StringVar(&o.reason, "reason", "", "why; required, at most 500 characters, no patient data")
+	flags.StringVar(&o.reason, "reason", "", "why, required: at most 500 characters, no patient data")
 	flags.StringVar(&o.operator, "operator", "", "who orders it (default the system user)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
-	flags.StringVar(&o.filter.class, "class", "", "by class of the error: UNKNOWN, TRANSIENT, PERMANENT")
-	flags.StringVar(&o.filter.rule, "rule", "", "by rule that the error fell under")
-	flags.StringVar(&o.filter.policy, "policy", "", "by policy that decided")
-	flags.StringVar(&o.filter.status, "status", "", "by status: exhausted, permanent, waiting, overdue")
+	flags.StringVar(&o.filter.Class, "class", "", "choose by class: UNKNOWN, TRANSIENT, PERMANENT")
+	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
+	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
+	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
 	flags.Var(&o.since, "since", "how far back to look, as 7d, 24h or 90m")
-	flags.Var(&o.rate, "rate", "how many at most, as 10/s, 30/m, 100/h")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "only say what would be sent again, and what not")
-	flags.BoolVar(&o.yes, "yes", false, "do not ask")
-	flags.DurationVar(&o.wait, "wait", o.wait, "how long to wait for the record of each")
+	flags.Var(&o.rate, "rate", "orders at most, as 10/s, 30/m, 100/h")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
+	flags.DurationVar(&o.wait, "wait", o.wait, "time to wait for each record")
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 }
 
-// check returns all that is wrong with the options at once, and completes them.
-func (o *redriveOptions) check(command *cobra.Command) error {
+// check returns all that is wrong with the flags at once, and completes them.
+func (o *redriveFlags) check(command *cobra.Command) error {
 	faults := append(o.checkChoice(command), o.checkOrder(command)...)
 	if o.wait <= 0 || o.wait > maxRedriveWait {
 		faults = append(faults, fmt.Errorf("--wait is %s; allowed: more than 0, at most %s", o.wait, maxRedriveWait))
@@ -126,7 +177,7 @@ func (o *redriveOptions) check(command *cobra.Command) error {
 	return errors.Join(faults...)
 }
 
-func (o *redriveOptions) checkChoice(command *cobra.Command) (faults []error) {
+func (o *redriveFlags) checkChoice(command *cobra.Command) (faults []error) {
 	given := func(name string) bool { return command.Flags().Changed(name) }
 	if given("claim") {
 		if strings.TrimSpace(o.claim) == "" {
@@ -145,7 +196,7 @@ func (o *redriveOptions) checkChoice(command *cobra.Command) (faults []error) {
 	for _, c := range []struct {
 		flag, value string
 		allowed     []string
-	}{{"class", o.filter.class, redriveClasses}, {"status", o.filter.status, redriveStatuses}} {
+	}{{"class", o.filter.Class, redriveClasses}, {"status", o.filter.Status, redriveStatuses}} {
 		if given(c.flag) && !slices.Contains(c.allowed, c.value) {
 			faults = append(faults, fmt.Errorf("--%s is %q; allowed: %s", c.flag, c.value, strings.Join(c.allowed, ", ")))
 		}
@@ -155,14 +206,14 @@ func (o *redriveOptions) checkChoice(command *cobra.Command) (faults []error) {
 			faults = append(faults, fmt.Errorf("--%s is empty", name))
 		}
 	}
-	if !o.yes && !o.dryRun && !isTerminal(command.InOrStdin()) {
+	if !o.yes && !o.dryRun && !term.IsTerminal(command.InOrStdin()) {
 		faults = append(faults, errors.New("there is no terminal to ask at: look at it with --dry-run, then give --yes"))
 	}
 	return faults
 }
 
-// checkOrder looks at the reason and at who orders it. Both are kept for years, and the process gets them.
-func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
+// checkOrder checks the reason and the operator. Both are kept for years, and the process gets them.
+func (o *redriveFlags) checkOrder(command *cobra.Command) (faults []error) {
 	switch n := utf8.RuneCountInString(o.reason); {
 	case o.dryRun && o.reason == "":
 	case strings.TrimSpace(o.reason) == "":
@@ -172,7 +223,7 @@ func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
 	}
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s", plain(kept))
+		complain(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s", term.Line(kept))
 	}
 	if !command.Flags().Changed("operator") {
 		if who, err := user.Current(); err == nil {
@@ -189,33 +240,3 @@ func (o *redriveOptions) checkOrder(command *cobra.Command) (faults []error) {
 	}
 	return faults
 }
-
-// rate is a flag for how many things may begin in a time: 10/s, 30/m or 100/h.
-type rate struct {
-	text string
-	// every is the time between two.
-	every time.Duration
-}
-
-var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
-
-// leastEvery is the shortest time between two that a rate may ask for.
-const leastEvery = time.Millisecond
-
-// Set reads the notation.
-func (r *rate) Set(text string) error {
-	number, name, _ := strings.Cut(text, "/")
-	n, err := strconv.ParseUint(number, 10, 16)
-	unit, known := rateUnits[name]
-	if err != nil || !known || n == 0 || unit/time.Duration(n) < leastEvery {
-		return errors.New("give a number for each second, minute or hour, such as 10/s, 30/m or 100/h, at most 1000/s")
-	}
-	r.text, r.every = text, unit/time.Duration(n)
-	return nil
-}
-
-// String is the notation as it was given.
-func (r *rate) String() string { return r.text }
-
-// Type names the notation in the help.
-func (r *rate) Type() string { return "rate" }

@@ -33,7 +33,7 @@ func (h *hospital) results(t *testing.T, args ...string) (code int, all answered
 	return code, all, byClaim
 }
 
-func TestSeveralClaimsAreSentAgainAndEachIsTold(t *testing.T) {
+func TestBulkRedriveReportsEachClaim(t *testing.T) {
 	h := openHospital(t)
 	code, stdout, stderr := h.redrive(t, "--class", "UNKNOWN", "--yes")
 	if code != 0 || stderr != "" {
@@ -45,7 +45,7 @@ func TestSeveralClaimsAreSentAgainAndEachIsTold(t *testing.T) {
 	}
 }
 
-func TestTheExitCodeSaysWhetherAllWereSentAgain(t *testing.T) {
+func TestBulkRedriveFailsIfAnyClaimIsLeft(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, late) // its timer fires in this moment
 	code, stdout, stderr := h.redrive(t, "--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "5s")
@@ -94,7 +94,7 @@ func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 	}
 }
 
-func TestThereIsNothingToDoWhereNoClaimFits(t *testing.T) {
+func TestBulkRedriveWithoutClaimsSucceeds(t *testing.T) {
 	h := openHospital(t)
 	code, stdout, stderr := h.redrive(t, "--policy", "smtp", "--yes")
 	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "0 claims chosen") {
@@ -102,7 +102,7 @@ func TestThereIsNothingToDoWhereNoClaimFits(t *testing.T) {
 	}
 }
 
-func TestTheFirstFailureEndsTheSendingOfMany(t *testing.T) {
+func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 	h := openHospital(t)
 	h.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.Internal})
 	code, all, got := h.results(t, "--policy", "tiss", "--yes", "--rate", "1/h")

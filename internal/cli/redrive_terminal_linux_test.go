@@ -43,7 +43,7 @@ func terminal(t *testing.T) *os.File {
 	return master
 }
 
-func TestAtATerminalNothingIsSentBeforeSomebodyHasSaidYes(t *testing.T) {
+func TestBulkRedriveAsksForYes(t *testing.T) {
 	for said, want := range map[string]int{"yes": 2, "y": 0, "": 0, "no": 0} {
 		h := openHospital(t)
 		keyboard := terminal(t)
@@ -64,7 +64,7 @@ func TestAtATerminalNothingIsSentBeforeSomebodyHasSaidYes(t *testing.T) {
 }
 
 // The list is of a moment ago, and an answer takes its time.
-func TestAClaimIsLookedAtOnceMoreBeforeItIsSentAgain(t *testing.T) {
+func TestClaimIsJudgedAgainBeforeItIsSent(t *testing.T) {
 	h := openHospital(t)
 	keyboard := terminal(t)
 	set(t, h.settings...)

@@ -131,7 +131,7 @@ func (h *hospital) redrive(t *testing.T, args ...string) (code int, stdout, stde
 	return h.run(t, append([]string{"redrive", "--reason", orderedReason, "--operator", "maria"}, args...)...)
 }
 
-func TestAClaimThatWaitsIsSentAgainNowAndIsToldToHaveBeen(t *testing.T) {
+func TestWaitingClaimIsRedrivenAndRecorded(t *testing.T) {
 	h := openHospital(t)
 	code, stdout, stderr := h.redrive(t, "--claim", due)
 	if code != 0 || stderr != "" {
@@ -157,7 +157,7 @@ func TestAClaimThatWaitsIsSentAgainNowAndIsToldToHaveBeen(t *testing.T) {
 	}
 }
 
-func TestAClaimThatIsNotToBeSentAgainIsRefusedByNameAndNothingIsSent(t *testing.T) {
+func TestRefusedClaimIsNotSent(t *testing.T) {
 	h := openHospital(t)
 	for _, test := range []struct {
 		claim string
@@ -190,7 +190,7 @@ func TestAClaimThatIsNotToBeSentAgainIsRefusedByNameAndNothingIsSent(t *testing.
 	}
 }
 
-func TestForceSendsAClaimAgainThatWaitsForAPerson(t *testing.T) {
+func TestForceRedrivesAStoppedClaim(t *testing.T) {
 	h := openHospital(t)
 	for _, claim := range []string{usedUp, hopeless} {
 		code, stdout, stderr := h.redrive(t, "--claim", claim, "--force")
@@ -209,14 +209,14 @@ func TestForceSendsAClaimAgainThatWaitsForAPerson(t *testing.T) {
 }
 
 // Rarely a worker takes an answer for lost that came through.
-func TestAnAnswerThatIsSaidNotToHaveArrivedDoesNotKeepAClaimFromBeingSentAgain(t *testing.T) {
+func TestUndeliveredAnswerDoesNotPreventRedrive(t *testing.T) {
 	h := openHospital(t)
 	if code, _, stderr := h.redrive(t, "--claim", doubtful); code != 0 {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
 }
 
-func TestAnOrderThatNothingRecordsIsNotDone(t *testing.T) {
+func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, due)
 	code, _, stderr := h.redrive(t, "--claim", due, "--wait", "50ms")
@@ -228,7 +228,7 @@ func TestAnOrderThatNothingRecordsIsNotDone(t *testing.T) {
 	}
 }
 
-func TestABrokerThatIsNotThereIsSaidToBeMissing(t *testing.T) {
+func TestRedriveWithoutBrokerNamesTheAddress(t *testing.T) {
 	h := openHospital(t)
 	h.settings = append(h.settings, "ZEEBE_ADDRESS=127.0.0.1:1")
 	code, _, stderr := h.redrive(t, "--claim", due)
@@ -237,7 +237,7 @@ func TestABrokerThatIsNotThereIsSaidToBeMissing(t *testing.T) {
 	}
 }
 
-func TestAReasonWithPersonalDataReachesTheProcessWithoutIt(t *testing.T) {
+func TestRedriveRedactsTheReason(t *testing.T) {
 	h := openHospital(t)
 	code, stdout, stderr := h.redrive(t, "--claim", due, "--reason", "paciente 529.982.247-25 ligou")
 	if code != 0 || stderr != "worker: the reason holds personal data; it is kept as: paciente [CPF] ligou\n" {
@@ -248,7 +248,7 @@ func TestAReasonWithPersonalDataReachesTheProcessWithoutIt(t *testing.T) {
 	}
 }
 
-func TestTheSystemUserOrdersWhereNobodyElseIsNamed(t *testing.T) {
+func TestOperatorDefaultsToTheSystemUser(t *testing.T) {
 	h := openHospital(t)
 	who, err := user.Current()
 	if err != nil {
@@ -262,7 +262,7 @@ func TestTheSystemUserOrdersWhereNobodyElseIsNamed(t *testing.T) {
 	}
 }
 
-func TestAWrongOrderNamesAllThatIsWrongWithIt(t *testing.T) {
+func TestRedriveReportsAllFlagFaults(t *testing.T) {
 	h := openHospital(t)
 	for args, want := range map[string][]string{
 		"": {"which claims? give --claim, or choose some", "there is no terminal to ask at: look at it with --dry-run"},

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,18 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	handlers "hospital.example/analyze-retry/internal/worker"
 )
+
+// worker returns the real handlers of a worker with the store.
+func (a *archive) worker(store audit.Store, jobType, policyName string, policies func() *policy.Set) *ward {
+	w := &ward{}
+	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"}
+	clock := func() time.Time { return w.now }
+	w.decide = handlers.NewHandler(handlers.Options{
+		JobType: jobType, Policy: policyName, Policies: policies, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
+	})
+	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
+	return w
+}
 
 // ward is a process whose jobs are decided and recorded by the real handlers, on a real store, at times of the test's own.
 type ward struct {
@@ -42,11 +53,8 @@ func played(t *testing.T) *archive {
 
 func playedBy(t *testing.T, play func(*ward)) *archive {
 	t.Helper()
-	text, err := os.ReadFile(testPolicies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := policy.Parse(testPolicies, text)
+	text := read(t, testPolicies)
+	known, err := policy.Parse(testPolicies, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,18 +65,9 @@ func playedUnder(t *testing.T, known *policy.Set, name string, play func(*ward))
 	t.Helper()
 	a := archived(t, nil)
 	store := a.open(t)
-	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"}
-	w := &ward{}
-	clock := func() time.Time { return w.now }
-	w.decide = handlers.NewHandler(handlers.Options{
-		JobType: contract.JobType, Policy: name, Policies: func() *policy.Set { return known }, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
-	})
-	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
-
+	w := a.worker(store, contract.JobType, name, func() *policy.Set { return known })
 	play(w)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, store)
 	return a
 }
 
@@ -107,7 +106,6 @@ var replayGolden = map[string][]string{
 	"replay_json": {"replay", "--policy", testPolicies + ":long", "--json"},
 	"replay_same": {"replay", "--policy", testPolicies + ":short", "--of", "short"},
 	"replay_none": {"replay", "--policy", testPolicies + ":long", "--since", "1m"},
-	"replay_help": {"replay", "--help"},
 }
 
 func TestAReplayOfRealDecisionsIsPinned(t *testing.T) {
@@ -138,36 +136,6 @@ func TestAReplayUnderTheSamePolicyFindsNothing(t *testing.T) {
 			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), part) {
 				t.Errorf("%s: the output lacks %q:\n%s", name, part, stdout)
 			}
-		}
-	}
-}
-
-func TestAReplayWorksBesideAWorkerThatHasTheStore(t *testing.T) {
-	a := played(t)
-	store := a.open(t)
-	defer store.Close()
-	a.must(t, "replay", "--policy", testPolicies+":long")
-}
-
-func TestAReplayNeedsAPolicyAndAStore(t *testing.T) {
-	a := archived(t, nil)
-	for args, want := range map[string]string{
-		"replay":                       "--policy is missing",
-		"replay --policy none":         `there is no policy "none"`,
-		"replay --policy tiss extra":   `replay takes no arguments, but got "extra"`,
-		"replay --policy tiss --since": "--since",
-	} {
-		if code, stdout, stderr := a.run(t, strings.Fields(args)...); code != 2 || stdout != "" || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit code %d, output %q, complaint %s", args, code, stdout, stderr)
-		}
-	}
-}
-
-func TestSimulateAndReplayReportAFaultyConfiguration(t *testing.T) {
-	for _, args := range [][]string{{"simulate", "--outage", "1h"}, {"replay", "--policy", "tiss"}} {
-		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud")
-		if code != 2 || stdout != "" || !strings.HasPrefix(stderr, "worker: the configuration has 1 fault:\n  RETRY_LOG_LEVEL") {
-			t.Errorf("worker %v: exit code %d, output %q, complaint %s", args, code, stdout, stderr)
 		}
 	}
 }

@@ -12,8 +12,8 @@ func newRun() *cobra.Command {
 		Use:   "run",
 		Short: "Work the analyze-retry jobs until stopped (the default)",
 		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM. Then
-it takes no more jobs, finishes those in hand or hands them back, and exits 0; a
-second signal ends it at once. A broker that is not there is waited for.
+it takes no more jobs, finishes or releases the active ones, and exits 0; a
+second signal ends it at once. It waits for an absent broker.
 
 The log goes to standard output, one JSON object per line. /metrics, /healthz
 and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.
@@ -68,7 +68,7 @@ have, the start is refused: restore a backup (worker audit restore). With
 			return nil
 		},
 	}
-	command.Flags().Bool(newTrailFlag, false, "go on without records that are gone for good")
+	command.Flags().Bool(newTrailFlag, false, "start although the store lacks signed records")
 	return command
 }
 

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,9 +132,7 @@ func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
 		}
 		content := "policies:\n  - name: own\n    extends: tiss\n    base: 1m\n    description: " + string(quoted) + "\n    rules:\n      - id: " +
 			string(quoted) + "\n        class: TRANSIENT\n        contains: [A]\n  - name: " + string(quoted) + "\n"
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, file, content)
 		named := filepath.Join(t.TempDir(), "no"+odd+"file")
 		for _, test := range []struct {
 			args     []string

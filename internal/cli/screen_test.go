@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/cli"
 )
@@ -21,28 +20,11 @@ func TestTheHelpOfEveryCommandFitsATerminal(t *testing.T) {
 		if code != 0 || stdout == "" || stderr != "" {
 			t.Errorf("worker%s --help: exit code %d, complaint %q", command, code, stderr)
 		}
-		for line := range strings.Lines(stdout) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-				t.Errorf("worker%s --help: a line of %d columns: %s", command, n, line)
-			}
-		}
+		checkScreen(t, stdout)
 	}
 }
 
-func TestANumberStaysWithItsUnit(t *testing.T) {
-	for _, unit := range []string{"min", "h", "%"} {
-		for fill := range 80 {
-			text := strings.Repeat("x", fill) + " for 2 " + unit + ", and 12 " + unit
-			for line := range strings.Lines(cli.Wrap(text, "")) {
-				if line = strings.TrimSuffix(line, "\n"); strings.HasSuffix(line, " 2") || strings.HasSuffix(line, "12") || len(line) > 80 {
-					t.Errorf("a line is %q", line)
-				}
-			}
-		}
-	}
-}
-
-func TestACommandThatIsStoppedSaysWhatBecameOfIt(t *testing.T) {
+func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 	a := played(t)
 	for command, want := range map[string]string{
 		"simulate --outage 3h":  "worker: stopped before it was done; nothing was changed\n",

@@ -11,13 +11,10 @@ import (
 
 func TestTheThreatModelNamesTestsAndFilesThatAreThere(t *testing.T) {
 	const root = "../.."
-	text, err := os.ReadFile(root + "/docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, root+"/docs/security.md")
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)`)
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -35,7 +32,7 @@ func TestTheThreatModelNamesTestsAndFilesThatAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(text), -1)
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(text, -1)
 	if len(named) < 20 {
 		t.Errorf("only %d tests are named", len(named))
 	}
@@ -45,11 +42,8 @@ func TestTheThreatModelNamesTestsAndFilesThatAreThere(t *testing.T) {
 		}
 	}
 	for _, page := range []string{"SECURITY.md", "docs/security.md", "docs/lgpd.md"} {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(string(text), -1) {
+		text := read(t, filepath.Join(root, page))
+		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), link[1])); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}

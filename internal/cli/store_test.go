@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,12 +71,8 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 			answered = append(answered, id)
 		}
 	}
-	if _, err := store.Append(t.Context(), nil, answered); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	answer(t, store, answered)
+	closed(t, store)
 	return a
 }
 
@@ -118,6 +115,25 @@ func (a *archive) must(t *testing.T, args ...string) string {
 		t.Fatalf("worker %s: exit code %d, complaint %s", strings.Join(args, " "), code, stderr)
 	}
 	return stdout
+}
+
+// fails runs a command line that has to end with an exit code and a complaint, and to print nothing else.
+func (a *archive) fails(t *testing.T, code int, complaint string, args ...string) {
+	t.Helper()
+	if got, stdout, stderr := a.run(t, args...); got != code || stdout != "" || !strings.Contains(stderr, complaint) {
+		t.Errorf("worker %s: exit code %d, want %d; output %q, complaint %q, want %q", strings.Join(args, " "), got, code, stdout, stderr, complaint)
+	}
+}
+
+// prints runs a command line that has to succeed, and to print all parts.
+func (a *archive) prints(t *testing.T, args []string, parts ...string) {
+	t.Helper()
+	stdout := a.must(t, args...)
+	for _, part := range parts {
+		if !strings.Contains(stdout, part) {
+			t.Errorf("worker %s does not print %q:\n%s", strings.Join(args, " "), part, stdout)
+		}
+	}
 }
 
 // decided is a decision as the worker records it.
@@ -268,13 +284,10 @@ func set(t *testing.T, settings ...string) {
 }
 
 // publicPEM is the public half of a key, as openssl pkey -pubout writes it.
-func publicPEM(t *testing.T, privateFile string) []byte {
+func publicPEM(t *testing.T, privateFile string) string {
 	t.Helper()
-	text, err := os.ReadFile(privateFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(text)
+	text := read(t, privateFile)
+	block, _ := pem.Decode([]byte(text))
 	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
@@ -283,5 +296,68 @@ func publicPEM(t *testing.T, privateFile string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// These fail the test where they fail.
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unmarshal(t *testing.T, text string, value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func closed(t *testing.T, store io.Closer) {
+	t.Helper()
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func headsOf(t *testing.T, store audit.Store) []audit.Head {
+	t.Helper()
+	heads, err := store.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return heads
+}
+
+// answer notes that the answers of records have reached the broker.
+func answer(t *testing.T, store audit.Store, ids []int64) {
+	t.Helper()
+	if _, err := store.Append(t.Context(), nil, ids); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func saveState(t *testing.T, secret *audit.Secret, path string, state audit.State) {
+	t.Helper()
+	if err := secret.SaveState(path, state); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,7 +12,7 @@ import (
 // version is set when the binary is linked: -ldflags "-X hospital.example/analyze-retry/internal/cli.version=v1.2.3".
 var version string
 
-// build says what this binary was made from.
+// build is what this binary was made from.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -20,7 +20,7 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// buildVersion prefers what the linker was told to what the Go toolchain recorded.
+// buildVersion returns the version given to the linker, else the one that the Go toolchain recorded.
 func buildVersion() build {
 	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

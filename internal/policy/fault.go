@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/terminal"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // Fault is one reason to refuse a policies file.
@@ -33,7 +33,7 @@ func (f Fault) Error() string {
 	if f.Rule != "" {
 		at += ": rule " + f.Rule
 	}
-	return terminal.Line(at + ": " + f.Problem)
+	return term.Line(at + ": " + f.Problem)
 }
 
 // Faults are all faults of a policies file, in the order of its lines. They are the error of [Parse] and [Open].

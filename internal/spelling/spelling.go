@@ -1,4 +1,4 @@
-// Package spelling guesses which name somebody meant.
+// Package spelling guesses which known name a misspelt one means.
 package spelling
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest is the known name that was most likely meant by one that is not known, whatever the case; empty where none is
-// near: a third of the letters, at the most, may differ.
+// Nearest returns the known name that was most likely meant, whatever the case, empty where none is near. At most a third of
+// the letters may differ.
 func Nearest(name string, known []string) string {
 	if len(known) == 0 {
 		return ""
@@ -23,41 +23,30 @@ func Nearest(name string, known []string) string {
 
 // OneSlip reports whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many or wrong, or
 // two neighbours exchanged.
-func OneSlip(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	switch max(len(a), len(b)) {
-	case 0, 1:
-		return a != b
-	case 2:
-		return len(a) == len(b) && a[0] == b[1] && a[1] == b[0]
-	default:
-		return false
-	}
-}
+func OneSlip(a, b string) bool { return distance(strings.ToLower(a), strings.ToLower(b)) == 1 }
 
-// distance is the number of letters to insert, delete or replace to make b of a (Levenshtein).
+// distance returns the number of letters to insert, delete, replace or exchange with a neighbour to make b of a (optimal
+// string alignment).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replace := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
 				replace++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+			rows[i][j] = min(replace, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

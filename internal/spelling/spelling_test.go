@@ -6,7 +6,7 @@ import (
 	"hospital.example/analyze-retry/internal/spelling"
 )
 
-func TestANameIsGuessedWhereAThirdOfItIsWrongAtTheMost(t *testing.T) {
+func TestNearestAllowsAThirdOfTheLetters(t *testing.T) {
 	known := []string{"base", "factor", "maxRetries"}
 	for name, want := range map[string]string{
 		"maxRetry": "maxRetries", "maxretries": "maxRetries", "MAX_RETRIES": "maxRetries",
@@ -21,7 +21,7 @@ func TestANameIsGuessedWhereAThirdOfItIsWrongAtTheMost(t *testing.T) {
 	}
 }
 
-func TestASlipIsOneLetterOrTwoNeighbours(t *testing.T) {
+func TestOneSlipIsOneLetterOrTwoNeighbours(t *testing.T) {
 	const name = "maxRetries"
 	for _, slip := range []string{"maxRetrie", "maxRetriess", "axRetries", "maxRetreies", "MaxRetrias", "maxRetires", "amxretries"} {
 		if !spelling.OneSlip(slip, name) || !spelling.OneSlip(name, slip) {

@@ -1,0 +1,230 @@
+// Package redrive sends claims again now, by a person's order: it chooses and judges them, sends the orders at a rate, and
+// looks for the records that confirm them.
+package redrive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+const (
+	// confirmEvery is how often the store is asked for the record of an order.
+	confirmEvery = 100 * time.Millisecond
+	// maxUnconfirmed is how many orders may wait for their record at a time. A worker that does not keep up slows the
+	// sending down.
+	maxUnconfirmed = 50
+)
+
+// Order is a person's order to send a claim again now.
+type Order struct {
+	// ID is the order's own, a UUID, by which its record is found in the audit trail.
+	ID string `json:"redriveId"`
+	// Justification says why, Operator who ordered it. Both become process variables, so that they hold no personal data.
+	Justification string `json:"justification"`
+	Operator      string `json:"operator"`
+}
+
+// Redriver carries out an order for one claim or many.
+type Redriver struct {
+	Store audit.Store
+	// Send hands an order to the process of a claim, if that waits for it at this moment.
+	Send func(ctx context.Context, claimID string, order Order) error
+	Now  func() time.Time
+	// Where names the store.
+	Where string
+	// Order is given an ID of its own for each claim.
+	Order Order
+	// Force sends claims whose retries are used up or whose error is permanent.
+	Force bool
+	// Wait is how long the record of an order is waited for.
+	Wait time.Duration
+}
+
+// Result is what became of a claim. The names are stable.
+type Result string
+
+// The results.
+const (
+	Done        Result = "done"        // recorded: it is sent again
+	Planned     Result = "planned"     // it would be sent again
+	Refused     Result = "refused"     // nothing was sent; the fault says why
+	Unconfirmed Result = "unconfirmed" // the order was sent, and no record of it came in time
+	Failed      Result = "failed"      // the store or the gateway failed
+	NotTried    Result = "not_tried"   // stopped before its turn
+)
+
+// Claim is what became of one claim. Its JSON form is stable.
+type Claim struct {
+	Candidate
+	Result Result `json:"result"`
+	// RedriveID is the order's own UUID, in the record as well; absent where nothing was sent.
+	RedriveID string `json:"redriveId,omitempty"`
+	// Recorded is the kind of the record that confirms it, RecordedAt its time.
+	Recorded   string     `json:"recorded,omitempty"`
+	RecordedAt *time.Time `json:"recordedAt,omitempty"`
+	Fault      Fault      `json:"fault,omitempty"`
+	Message    string     `json:"message,omitempty"`
+
+	// Err is why the claim was not sent again, nil where it was.
+	Err error `json:"-"`
+}
+
+// ends sets the result, and why it is that.
+func (c *Claim) ends(result Result, err error) {
+	c.Result, c.Err = result, err
+	if err != nil {
+		c.Message = err.Error()
+	}
+	if fault, ok := errors.AsType[*FaultError](err); ok {
+		c.Fault, c.Message = fault.Fault, fault.Why
+	}
+}
+
+// judge plans a claim, or refuses it.
+func (c *Claim) judge(force bool) {
+	c.Result = Planned
+	if fault := c.refused(force); fault != nil {
+		c.ends(Refused, fault)
+	}
+}
+
+// Choose returns the claims whose last record since a time is a decision that fits, the longest decided first, each of them
+// planned or refused.
+func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filter) ([]Claim, error) {
+	now := r.Now()
+	chosen, err := choose(ctx, r.Store, now.Add(-since), now, filter)
+	claims := make([]Claim, len(chosen)) // in JSON a list, even where it is empty
+	for i, c := range chosen {
+		claims[i].Candidate = c
+		claims[i].judge(r.Force)
+	}
+	return claims, err
+}
+
+// Look finds out how a claim stands, and whether it may be sent again.
+func (r *Redriver) Look(ctx context.Context, claimID string) (c Claim) {
+	c.ClaimID = claimID
+	records, err := r.Store.Claim(ctx, claimID)
+	if err != nil {
+		c.ends(Failed, err)
+		return c
+	}
+	last := lastHeard(records)
+	if last == nil {
+		c.ends(Refused, &FaultError{JobNotFound, claimID, fmt.Sprintf(
+			"nothing is known of it in %s: no decision was asked for it, or its retention is over", r.Where)})
+		return c
+	}
+	if c.Candidate, err = candidateOf(last, r.Now()); err != nil {
+		c.ends(Failed, err)
+		return c
+	}
+	c.judge(r.Force)
+	return c
+}
+
+// One has a claim sent again, if it still may be.
+func (r *Redriver) One(ctx context.Context, claimID string) Claim {
+	c := r.Look(ctx, claimID)
+	if c.Result != Planned {
+		return c
+	}
+	order := r.Order
+	order.ID = uuid.NewString()
+	c.RedriveID = order.ID
+	if err := r.Send(ctx, claimID, order); err != nil {
+		c.ends(Failed, fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
+		return c
+	}
+	record, err := r.confirmation(ctx, claimID, order.ID)
+	switch {
+	case err != nil:
+		c.ends(Failed, err)
+	case record == nil && ctx.Err() != nil:
+		c.ends(Unconfirmed, errors.New("stopped before the record of the order was there; worker history reports whether it came"))
+	case record == nil:
+		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID, fmt.Sprintf(
+			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
+				"worker history reports whether one came later; look there before you order it once more", r.Wait)})
+	default:
+		c.Recorded, c.RecordedAt = record.Kind.String(), &record.At
+		c.ends(Done, nil)
+	}
+	return c
+}
+
+// confirmation waits for the record that bears the order's ID. It returns nil where that does not come in time.
+func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Wait)
+	defer cancel()
+	tick := time.NewTicker(confirmEvery)
+	defer tick.Stop()
+	for {
+		records, err := r.Store.Claim(ctx, claimID)
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		for i := range records {
+			if strings.Contains(records[i].Detail, id) { // nobody else knows it
+				return &records[i], nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, nil //nolint:nilnil // it did not come
+		}
+	}
+}
+
+// All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
+// failure of the store or the gateway; the claims that are left are not tried. After each claim it calls progress with
+// how many are settled.
+func (r *Redriver) All(ctx context.Context, claims []Claim, every time.Duration, progress func(settled int)) {
+	going, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		group   errgroup.Group
+		mu      sync.Mutex
+		settled int
+	)
+	group.SetLimit(maxUnconfirmed)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	begun := false
+	for i := range claims {
+		c := &claims[i]
+		if c.Result != Planned {
+			continue
+		}
+		if begun {
+			select {
+			case <-tick.C:
+			case <-going.Done():
+			}
+		}
+		begun = true
+		group.Go(func() error {
+			if going.Err() != nil {
+				c.ends(NotTried, errors.New("stopped before its turn"))
+			} else if *c = r.One(ctx, c.ClaimID); c.Result == Failed {
+				stop()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			settled++
+			progress(settled)
+			return nil
+		})
+	}
+	_ = group.Wait() // none returns an error
+}

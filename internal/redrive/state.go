@@ -1,0 +1,191 @@
+package redrive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
+)
+
+// Fault is a reason for which a claim is not sent again. The names are stable.
+type Fault string
+
+// The faults.
+const (
+	JobNotFound        Fault = "job_not_found"
+	MaxRetriesExceeded Fault = "max_retries_exceeded"
+	InvalidRetryState  Fault = "invalid_retry_state"
+)
+
+// FaultError words why a claim is not sent again.
+type FaultError struct {
+	Fault Fault
+	Claim string
+	Why   string
+}
+
+// Error returns the name of the fault, the claim and the reason.
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("%s: claim %s: %s", e.Fault, e.Claim, e.Why)
+}
+
+// Candidate is a claim as the store knows it. Its JSON form is stable.
+type Candidate struct {
+	ClaimID string `json:"claimId"`
+	// Status is empty where nothing is known of the claim.
+	Status string `json:"status,omitempty"`
+	// The rest is of the claim's last decision. It is absent where another record came after that.
+	Classification string     `json:"errorClassification,omitempty"`
+	RuleID         string     `json:"ruleId,omitempty"`
+	Policy         string     `json:"policy,omitempty"`
+	RetryReason    string     `json:"retryReason,omitempty"`
+	DecidedAt      *time.Time `json:"decidedAt,omitempty"`
+
+	// Last is the record that the status comes from, and Facts what it holds.
+	Last  *audit.Record  `json:"-"`
+	Facts contract.Facts `json:"-"`
+}
+
+// The statuses of the claims that can be chosen. The names are stable.
+const (
+	Waiting   = "waiting"   // for its next retry
+	Overdue   = "overdue"   // the time of its retry has come, and nothing followed
+	Exhausted = "exhausted" // its retries, or the time for them, are used up
+	Permanent = "permanent" // its error is permanent
+)
+
+var statuses = map[audit.Kind]string{
+	audit.KindExhausted: Exhausted, audit.KindPermanent: Permanent, audit.KindRejected: "rejected", audit.KindUndelivered: "undelivered",
+	audit.KindRedriven: "redriven", audit.KindSubmitted: "submitted", audit.KindResubmitted: "resubmitted", audit.KindAbandoned: "abandoned",
+}
+
+// StatusOf returns how a claim stands by its last record.
+func StatusOf(last *audit.Record, now time.Time) string {
+	switch {
+	case last.Kind != audit.KindRetry:
+		return cmp.Or(statuses[last.Kind], "unknown")
+	case last.NextRetryTime.After(now):
+		return Waiting
+	default:
+		return Overdue
+	}
+}
+
+// lastHeard returns the record that says how the claim stands, nil where there is none. A record of an undelivered answer
+// says nothing about that, and is wrong where the answer came through after all.
+func lastHeard(records []audit.Record) *audit.Record {
+	for i := range slices.Backward(records) {
+		if records[i].Kind != audit.KindUndelivered {
+			return &records[i]
+		}
+	}
+	return nil
+}
+
+func candidateOf(r *audit.Record, now time.Time) (Candidate, error) {
+	facts, err := r.Facts()
+	if err != nil {
+		return Candidate{}, err
+	}
+	c := Candidate{ClaimID: r.ClaimID, Status: StatusOf(r, now), Last: r, Facts: facts}
+	if r.Kind.IsDecision() {
+		c.Classification, c.RetryReason, c.DecidedAt = string(facts.ErrorClassification), facts.RetryReason, &r.At
+		c.RuleID, c.Policy = facts.RetryDecision.RuleID, facts.RetryDecision.Policy
+	}
+	return c, nil
+}
+
+// refused returns why the claim is not to be sent again, nil where it is.
+func (c *Candidate) refused(force bool) *FaultError {
+	why := func(fault Fault, format string, args ...any) *FaultError {
+		return &FaultError{fault, c.ClaimID, fmt.Sprintf(format, args...)}
+	}
+	who, at := Person(&c.Facts), c.Last.At.UTC().Format(time.RFC3339)
+	switch c.Last.Kind {
+	case audit.KindRetry:
+		return nil
+	case audit.KindExhausted:
+		if force {
+			return nil
+		}
+		return why(MaxRetriesExceeded, "its retries are over (%s); --force sends it all the same", c.RetryReason)
+	case audit.KindPermanent:
+		if force {
+			return nil
+		}
+		return why(InvalidRetryState, "its error is permanent (%s): wrong data fails again, and a duplicate may be billed twice; "+
+			"see that it is corrected, then --force sends it again", c.RetryReason)
+	case audit.KindRejected:
+		return why(InvalidRetryState, "an incident is open since %s: correct the input and resolve it, the claim then goes on by itself", at)
+	case audit.KindRedriven, audit.KindResubmitted:
+		return why(InvalidRetryState, "it is on its way already: %s sent it again at %s", who, at)
+	case audit.KindSubmitted:
+		return why(InvalidRetryState, "the insurer accepted it at %s: sent again it would be billed twice", at)
+	case audit.KindAbandoned:
+		return why(InvalidRetryState, "%s gave it up at %s: its process is over", who, at)
+	case audit.KindUndelivered: // is never the last one that was heard
+	}
+	return why(InvalidRetryState, "its last record is of a kind that this worker does not know (%s)", c.Last.Kind)
+}
+
+// Person returns the operator of a record, in words where none is known.
+func Person(f *contract.Facts) string {
+	if f.Operator == "" {
+		return "a person"
+	}
+	return f.Operator
+}
+
+// Filter chooses claims by their last decision. An empty field chooses all.
+type Filter struct {
+	Class, Rule, Policy, Status string
+}
+
+func (f Filter) fits(c *Candidate) bool {
+	fits := func(want, is string) bool { return want == "" || want == is }
+	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
+}
+
+// choose returns the claims whose last record since a time is a decision that fits, the longest decided first.
+func choose(ctx context.Context, store audit.Store, since, now time.Time, filter Filter) ([]Candidate, error) {
+	last := map[string]audit.Record{}
+	end := now.AddDate(100, 0, 0) // later than any record, also of a clock that is ahead
+	err := store.Between(ctx, since, end, func(r *audit.Record) error {
+		switch known := last[r.ClaimID]; {
+		case r.ClaimID == "", r.Kind == audit.KindUndelivered, r.ID < known.ID:
+		case r.Kind.IsDecision():
+			last[r.ClaimID] = *r
+		default: // it is not chosen, and there may be very many of these
+			last[r.ClaimID] = audit.Record{ID: r.ID, Kind: r.Kind}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var chosen []Candidate
+	for _, r := range last {
+		if !r.Kind.IsDecision() {
+			continue
+		}
+		c, err := candidateOf(&r, now)
+		if err != nil {
+			return nil, err
+		}
+		if filter.fits(&c) {
+			chosen = append(chosen, c)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b Candidate) int {
+		if d := a.DecidedAt.Compare(*b.DecidedAt); d != 0 {
+			return d
+		}
+		return strings.Compare(a.ClaimID, b.ClaimID)
+	})
+	return chosen, nil
+}

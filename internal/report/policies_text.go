@@ -1,0 +1,202 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// PoliciesText lists policies.
+func PoliciesText(list []PolicySummary) string {
+	width := 0
+	for _, s := range list {
+		width = max(width, len(s.Name)+2)
+	}
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		label := func(name, text string) { b.WriteString(term.Hanging(fmt.Sprintf("%-*s", width, name), text)) }
+		label(s.Name, s.waits())
+		if s.Description != "" {
+			label("", term.Line(s.Description))
+		}
+		label("", s.origin())
+	}
+	return b.String()
+}
+
+func (s PolicySummary) waits() string {
+	if s.MaxRetries == 0 {
+		return "no retries"
+	}
+	return fmt.Sprintf("%s, waits of %s, %s in all", term.Count(s.MaxRetries, "retry"),
+		term.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)), term.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
+}
+
+func (s PolicySummary) origin() string {
+	text := fmt.Sprintf("%s, version %s", term.Line(s.Origin), s.Version)
+	if s.Source != "" {
+		text += ", from " + term.Line(s.Source)
+	}
+	return text
+}
+
+// Text words the policy.
+func (s ShownPolicy) Text() string {
+	p := s.policy
+	var b strings.Builder
+	label := func(name, format string, args ...any) {
+		b.WriteString(term.Hanging(fmt.Sprintf("%-11s", name), fmt.Sprintf(format, args...)))
+	}
+	label("Policy", "%s, %s", s.Name, s.origin())
+	if s.Description != "" {
+		label("", "%s", term.Line(s.Description))
+	}
+	label("Tries", "%s", s.PolicySummary.waits())
+	label("Waits", "base %s, factor %g, min %s, max %s, %s, in whole %ss", term.Span(p.Base), p.Factor, term.Span(p.Min), term.Span(p.Max),
+		jitterWords(p.Jitter), s.Policy.Precision)
+	if p.Deadline > 0 {
+		label("Deadline", "%s after the first failure", term.Span(p.Deadline))
+	}
+	label("Input", "%s", s.input())
+	b.WriteString(s.schedule())
+	b.WriteString(rulesText("PERMANENT, asked first: no retry", s.Policy.Rules, string(retry.Permanent)))
+	b.WriteString(rulesText("TRANSIENT: another try", s.Policy.Rules, string(retry.Transient)))
+	fmt.Fprintf(&b, "\nNo rule matches: %s\n", p.Unknown)
+	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt, ""))
+	if len(s.Findings) > 0 {
+		b.WriteString("\nFindings of worker policies lint:\n" + findingsText("  ", s.Findings))
+	}
+	return b.String()
+}
+
+func jitterWords(j retry.Jitter) string {
+	switch j.Mode {
+	case retry.JitterNone:
+		return "no jitter"
+	case retry.JitterProportional:
+		return fmt.Sprintf("%s jitter of %g", j.Mode, j.Share)
+	case retry.JitterFull, retry.JitterEqual, retry.JitterDecorrelated:
+		return string(j.Mode) + " jitter"
+	default:
+		return string(j.Mode)
+	}
+}
+
+func (s ShownPolicy) input() string {
+	p := s.policy
+	text := "claimId is one word"
+	if p.IDs == retry.ClaimIDs {
+		text = "claimId is CLM-<any>-<digits>"
+	}
+	if p.AcceptEmptyError {
+		text += "; a blank error text is an unknown error"
+	} else {
+		text += "; a blank error text is invalid"
+	}
+	text += "; a time without a zone is of " + s.Policy.TimeZone
+	if p.JobOverrides {
+		text += "; max_attempts, retry_delay and max_retry_delay of a job override"
+	}
+	return text
+}
+
+// mostWaits is how many waits are printed; of more, the first ones and the last.
+const mostWaits = 15
+
+func (s ShownPolicy) schedule() string {
+	if len(s.Schedule) == 0 {
+		return ""
+	}
+	rows := [][]string{{"retry", "before jitter", "band", "waited in all"}}
+	for i, w := range s.Schedule {
+		if i >= mostWaits-1 && i < len(s.Schedule)-1 {
+			if i == mostWaits-1 {
+				rows = append(rows, []string{"...", "", "", ""})
+			}
+			continue
+		}
+		before := term.Span(time.Duration(w.BeforeJitter))
+		if s.policy.Jitter.Mode == retry.JitterDecorrelated {
+			before = "-"
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%d of %d", w.Retry, s.MaxRetries), before, term.Range(time.Duration(w.Shortest), time.Duration(w.Longest)),
+			term.Range(time.Duration(w.TotalShortest), time.Duration(w.TotalLongest)),
+		})
+	}
+	return "\n" + term.Table("  ", rows)
+}
+
+// rulesText lists the rules of a class.
+func rulesText(title string, rules []policy.Rule, class string) string {
+	var b strings.Builder
+	for _, r := range rules {
+		if r.Class != class {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n" + title + "\n")
+		}
+		b.WriteString("  " + r.ID + "\n")
+		b.WriteString(term.Wrap(conditions(r), "      "))
+	}
+	return b.String()
+}
+
+func conditions(r policy.Rule) string {
+	var parts []string
+	add := func(name, text string) {
+		if text != "" {
+			parts = append(parts, name+" "+term.Line(text))
+		}
+	}
+	add("contains", strings.Join(r.Contains, ", "))
+	add("code", strings.Join(r.Code, ", "))
+	add("pattern", term.Shorten(r.Pattern, 60))
+	add("unless", term.Shorten(r.Unless, 60))
+	if r.Source == "" {
+		return strings.Join(parts, "; ")
+	}
+	return strings.Join(parts, "; ") + " (" + term.Line(r.Source) + ")"
+}
+
+// FindingsText words findings, each with what to do about it.
+func FindingsText(findings []policy.Finding) string {
+	if len(findings) == 0 {
+		return "No findings.\n"
+	}
+	return findingsText("", findings)
+}
+
+func findingsText(indent string, findings []policy.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		where := term.Line(f.File)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		fmt.Fprintf(&b, "%s%s: %s %s\n", indent, where, f.Severity, f.Check)
+		what := f.Problem
+		if f.Rule != "" {
+			what = "rule " + f.Rule + ": " + what
+		}
+		if f.Policy != "" {
+			what = "policy " + f.Policy + ": " + what
+		}
+		if !strings.HasSuffix(what, "?") { // did you mean ...?
+			what += "."
+		}
+		b.WriteString(term.Wrap(term.Line(what), indent+"    "))
+		if f.Advice != "" {
+			b.WriteString(term.Wrap("What to do: "+f.Advice+".", indent+"    "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,75 @@
+// Package report words what the commands answer: each answer is a value with a stable JSON form and a text for a terminal of
+// 80 columns.
+package report
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// place identifies a record and its job: what audit export and history say first of each record.
+type place struct {
+	ID    int64     `json:"id"`
+	Chain int       `json:"chain"`
+	Seq   int64     `json:"seq"`
+	Hash  string    `json:"hash"`
+	Kind  string    `json:"kind"`
+	At    time.Time `json:"at"`
+	// The keys are texts, as in the events: they are larger than what JavaScript and its like read exactly as a number.
+	Cluster            string `json:"cluster"`
+	JobKey             string `json:"jobKey"`
+	ProcessInstanceKey string `json:"processInstanceKey"`
+}
+
+func placeOf(r *audit.Record) place {
+	return place{
+		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
+		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+	}
+}
+
+// Record is a record as it is stored. Its JSON form is stable.
+type Record struct {
+	place
+	// InputsHash is a keyed hash of the job's inputs: without the store's key it says nothing about them.
+	InputsHash    string     `json:"inputsHash"`
+	ClaimID       string     `json:"claimId"`
+	RetryCount    int        `json:"retryCount"`
+	NextRetryTime *time.Time `json:"nextRetryTime"`
+	Message       string     `json:"message"`
+	Variables     any        `json:"variables"`
+	Detail        any        `json:"detail"`
+}
+
+// RecordOf returns the record as it is printed.
+func RecordOf(r *audit.Record) Record {
+	return Record{
+		place:      placeOf(r),
+		InputsHash: hex.EncodeToString(r.Inputs[:]), ClaimID: r.ClaimID, RetryCount: r.RetryCount, NextRetryTime: optional(r.NextRetryTime),
+		Message: r.Message, Variables: stored(r.Variables), Detail: stored(r.Detail),
+	}
+}
+
+// stored returns a stored JSON object as it is, nil where there is none, and a text where it is damaged.
+func stored(text string) any {
+	switch {
+	case text == "":
+		return nil
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	default:
+		return text
+	}
+}
+
+// optional returns a time, nil where it is zero.
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// RedriveText says that a claim is sent again, or would be.
+func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
+	claim, stood := term.Line(c.ClaimID), standing(c.Last, &c.Facts, now)
+	if c.Result == redrive.Planned {
+		return fmt.Sprintf("Claim %s would be sent again now.\n", claim) + term.Hanging("It: ", stood)
+	}
+	return fmt.Sprintf("Claim %s is sent again now.\n", claim) + term.Hanging("Before: ", stood) +
+		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.Operator), c.RedriveID)) +
+		term.Hanging("Reason: ", term.Line(order.Justification))
+}
+
+// Redrive is what redrive answers about several claims. Its JSON form is stable.
+type Redrive struct {
+	DryRun   bool `json:"dryRun"`
+	Selected int  `json:"selected"`
+	// Done are the claims that are sent again, NotDone all others.
+	Done    int             `json:"done"`
+	NotDone int             `json:"notDone"`
+	Claims  []redrive.Claim `json:"claims"`
+}
+
+// Count returns how many claims have this result.
+func (r *Redrive) Count(result redrive.Result) (n int) {
+	for i := range r.Claims {
+		if r.Claims[i].Result == result {
+			n++
+		}
+	}
+	return n
+}
+
+// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent.
+func (r *Redrive) Preview(since time.Duration) string {
+	var b strings.Builder
+	rows := [][]string{{"STATUS", "RULE", "DECIDED", "SEND", "CLAIM"}}
+	refused := map[redrive.Fault]int{}
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		send := "yes"
+		if c.Fault != "" {
+			send = "no"
+			refused[c.Fault]++
+		}
+		rows = append(rows, []string{c.Status, term.Line(c.RuleID), term.Minute(*c.DecidedAt), send, term.Line(c.ClaimID)})
+	}
+	if r.Selected > 0 {
+		b.WriteString(term.Table("", rows) + "\n")
+	}
+	fmt.Fprintf(&b, "%s chosen, of the decisions of the last %s; %d to send again.\n",
+		term.Count(r.Selected, "claim"), term.Span(since), r.Count(redrive.Planned))
+	for _, fault := range []redrive.Fault{redrive.MaxRetriesExceeded, redrive.InvalidRetryState} {
+		if n := refused[fault]; n > 0 {
+			fmt.Fprintf(&b, "%d not without --force: %s.\n", n, fault)
+		}
+	}
+	return b.String()
+}
+
+// Results lists what became of each claim.
+func (r *Redrive) Results() string {
+	var b strings.Builder
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		became := c.Recorded
+		if c.Fault != "" {
+			became = string(c.Fault) + ": "
+		}
+		b.WriteString(term.Hanging(fmt.Sprintf("%-11s  ", c.Result), term.Line(c.ClaimID+"  "+became+c.Message)))
+	}
+	return b.String()
+}
+
+// Summary counts the results.
+func (r *Redrive) Summary() string {
+	if r.DryRun {
+		return "Nothing was sent: a dry run.\n"
+	}
+	parts := []string{fmt.Sprintf("\n%d of %s sent again", r.Done, term.Count(r.Selected, "claim"))}
+	for _, result := range []redrive.Result{redrive.Refused, redrive.Unconfirmed, redrive.Failed, redrive.NotTried} {
+		if n := r.Count(result); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(result), "_", " ")))
+		}
+	}
+	return strings.Replace(strings.Join(parts, ", "), ", ", "; ", 1) + ".\n"
+}

@@ -1,0 +1,68 @@
+package term
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// JSON returns a JSON text of the same value in which characters that can command a terminal are written as \u00XX. Tabs and
+// line breaks between values stay.
+func JSON(text []byte) []byte {
+	at := firstSpecial(text)
+	if at < 0 {
+		return text
+	}
+	b := append(make([]byte, 0, len(text)+16), text[:at]...)
+	for rest := text[at:]; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case stays(r) && (r != utf8.RuneError || size > 1):
+			b = append(b, rest[:size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default: // a byte that is no UTF-8 is U+FFFD to every reader of JSON
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+		rest = rest[size:]
+	}
+	return b
+}
+
+// Text returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
+func Text(text string) string {
+	if firstSpecial([]byte(text)) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for rest := text; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		if stays(r) && (r != utf8.RuneError || size > 1) {
+			b.WriteString(rest[:size])
+		} else {
+			quoted := strconv.QuoteToASCII(rest[:size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		rest = rest[size:]
+	}
+	return b.String()
+}
+
+// Line returns what [Text] does with line breaks escaped too, for what must stay on one line.
+func Line(text string) string { return strings.ReplaceAll(Text(text), "\n", `\n`) }
+
+func stays(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
+
+// firstSpecial returns the index of the first byte that may need escaping, or -1.
+func firstSpecial(text []byte) int {
+	for i, c := range text {
+		if (c < ' ' && c != '\n' && c != '\t') || c > '~' {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,88 @@
+package term_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/term"
+)
+
+func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
+	const block = 1 << 12
+	for first := rune(0); first <= unicode.MaxRune; first += block {
+		var text, printable strings.Builder
+		for r := first; r < first+block; r++ {
+			if !utf8.ValidRune(r) || r < ' ' || r == '"' || r == '\\' {
+				continue // not allowed in a JSON string as it is
+			}
+			text.WriteRune(r)
+			if unicode.IsPrint(r) {
+				printable.WriteRune(r)
+			}
+		}
+		got := term.JSON([]byte(`{"a":"` + text.String() + `"}`))
+		var back struct{ A string }
+		if err := json.Unmarshal(got, &back); err != nil || back.A != text.String() {
+			t.Errorf("%U and following: another value, %v", first, err)
+		}
+		shown := strings.Map(func(r rune) rune {
+			if r <= '~' {
+				return -1
+			}
+			return r
+		}, string(got))
+		if want := strings.TrimLeft(printable.String(), printableASCII); shown != want {
+			t.Errorf("%U and following: shown is %q, want %q", first, shown, want)
+		}
+	}
+}
+
+// printableASCII is what of ASCII stands in a JSON string as it is.
+const printableASCII = " !#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+
+func TestABrokenByteIsEscapedAsItsReadersTakeIt(t *testing.T) {
+	in := []byte("\"a\x9b31mb\xffç\"\n")
+	got := term.JSON(in)
+	if string(got) != "\"a\\ufffd31mb\\ufffdç\"\n" {
+		t.Errorf("got %q", got)
+	}
+	var before, after string
+	if err := json.Unmarshal(in, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(got, &after); err != nil || before != after {
+		t.Errorf("%q is read as %q, %v", before, after, err)
+	}
+}
+
+func TestTextHoldsNoControlCharacter(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"Código: não há retry, 中 😀": "Código: não há retry, 中 😀",
+		"a\x1b[31mb":                `a\x1b[31mb`,
+		"a\u009b31m\u0085":          `a\u009b31m\u0085`,
+		"a\x9bb":                    `a\x9bb`,
+		"a\x7f\r\x00":               `a\x7f\r\x00`,
+		"\u202eevil\u2066":          `\u202eevil\u2066`,
+		"\u200b\ufeff\u2028":        `\u200b\ufeff\u2028`,
+		"\U000e0041\ufffd":          "\\U000e0041\ufffd",
+		"one\n\ttwo":                "one\n\ttwo",
+	} {
+		if got := term.Text(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	if got := term.Line("a\nb"); got != `a\nb` {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAnOrdinaryTextIsNotCopied(t *testing.T) {
+	text := []byte(`{"event":"retry_scheduled"}` + "\n")
+	if n := testing.AllocsPerRun(100, func() { term.JSON(text) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

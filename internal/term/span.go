@@ -1,0 +1,71 @@
+package term
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// spanUnits are the units of a span. A unit is used only in a span that is longer than above.
+var spanUnits = []struct {
+	size, above time.Duration
+	name        string
+}{{day, 4 * day, "d"}, {time.Hour, 4 * time.Hour, "h"}, {time.Minute, 0, "min"}}
+
+// Span returns a duration for a person, exact to the millisecond. Up to four hours it counts in minutes, as RN-BIL-005
+// states its waits; up to four days in hours; then in days: 1.5 s, 4 min 30 s, 90 min, 13 h 55 min, 72 h, 7 d.
+func Span(d time.Duration) string {
+	rest := d.Round(time.Millisecond)
+	if rest == 0 {
+		return "0 min"
+	}
+	var parts []string
+	for _, unit := range spanUnits {
+		if n := int64(rest / unit.size); n > 0 && d > unit.above {
+			parts = append(parts, fmt.Sprintf("%d %s", n, unit.name))
+			rest %= unit.size
+		}
+	}
+	if rest != 0 {
+		parts = append(parts, strconv.FormatFloat(rest.Seconds(), 'f', -1, 64)+" s")
+	}
+	return strings.Join(parts, " ")
+}
+
+// About returns [Span] of a measured duration without what is too fine for its length: up to ten minutes in whole seconds,
+// up to four days in whole minutes, then in whole hours. A negative duration counts as 0.
+func About(d time.Duration) string {
+	unit := time.Hour
+	switch d = max(d, 0); {
+	case d < 10*time.Minute:
+		unit = time.Second
+	case d <= 4*day:
+		unit = time.Minute
+	}
+	return Span(d.Truncate(unit))
+}
+
+// Range returns two spans: 8 to 12 min.
+func Range(shortest, longest time.Duration) string {
+	from, to := Span(shortest), Span(longest)
+	if from == to {
+		return to
+	}
+	number, unit, _ := strings.Cut(from, " ")
+	if _, other, _ := strings.Cut(to, " "); unit == other {
+		from = number
+	}
+	return from + " to " + to
+}
+
+// Time returns an instant in UTC to the second.
+func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Millis returns an instant in UTC to the millisecond.
+func Millis(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Minute returns an instant in UTC to the minute.
+func Minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }

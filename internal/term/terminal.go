@@ -1,0 +1,87 @@
+// Package term writes for people at a terminal: durations, tables, wrapped texts, progress and questions.
+//
+// What it is given may come from an insurer, a model or a file. [JSON], [Text] and [Line] make such a text unable to command
+// the terminal: control characters, also those above ASCII (a terminal may take U+009B for the beginning of a command),
+// marks that turn the direction of writing, and all else without a glyph become escapes.
+package term
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// IsTerminal reports whether a reader or a writer is a terminal.
+func IsTerminal(stream any) bool {
+	f, isFile := stream.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+// Confirm asks a question and reports whether the answer is yes. It gives up when ctx ends.
+func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) bool {
+	fmt.Fprintf(out, "\n%s Type yes: ", question)
+	answer := make(chan string, 1)
+	go func() { // it ends with the process if nothing is typed
+		line, _ := bufio.NewReader(in).ReadString('\n') // an answer may end without a line break
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case text := <-answer:
+		return text == "yes"
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return false
+	}
+}
+
+// Progress is a line on a terminal that shows how far work is. Where there is no terminal it writes nothing. It is safe for
+// concurrent use.
+type Progress struct {
+	mu    sync.Mutex
+	out   io.Writer // nil for none
+	shown string
+}
+
+// NewProgress shows progress on out, if that is a terminal. The caller ends it with Clear.
+func NewProgress(out io.Writer) *Progress {
+	if !IsTerminal(out) {
+		out = nil
+	}
+	return &Progress{out: out}
+}
+
+const clearLine = "\r\x1b[K"
+
+// Show replaces the line.
+func (p *Progress) Show(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out == nil {
+		return
+	}
+	if text := fmt.Sprintf(format, args...); text != p.shown {
+		p.shown = text
+		fmt.Fprint(p.out, clearLine+text)
+	}
+}
+
+// Bar shows which part of the work is done, 0 to 1.
+func (p *Progress) Bar(work string, part float64) {
+	const width = 40
+	percent := int(100 * min(max(part, 0), 1))
+	full := percent * width / 100
+	p.Show("%s [%s%s] %3d %%", work, strings.Repeat("#", full), strings.Repeat(".", width-full), percent)
+}
+
+// Clear takes the line away.
+func (p *Progress) Clear() {
+	if p.out != nil {
+		fmt.Fprint(p.out, clearLine)
+	}
+}
