@@ -2,14 +2,14 @@ package chaos
 
 import (
 	"context"
-	"sync"
+	"os"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// broker is a real broker and a connection to its gateway, for whoever starts processes and looks at them.
+// broker is a real broker and a connection to its gateway, for rows that start processes and look at them.
 type broker = suite.Broker
 
 // The models: many jobs of one process instance, and one job with an end for each way it can go.
@@ -18,39 +18,27 @@ const (
 	oneTask   = "OneTask"
 )
 
-var models = []string{"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn"}
+// lanes run two rows at a time.
+var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker() })
+
+// takeLane waits for a lane and keeps it until the test is over.
+func takeLane(t *testing.T, s setup) *suite.Lane {
+	t.Helper()
+	if s.soak != (os.Getenv("SOAK") != "") {
+		t.Skip("make soak runs the soak only, make chaos all other rows")
+	}
+	return lanes.Take(t, s.busy)
+}
 
 func startBroker(settings ...string) (*broker, error) {
-	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true, Settings: settings}, models...)
+	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true, Settings: settings},
+		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
 }
 
-// sharedBroker starts the broker of those rows that do it no harm, once.
-var sharedBroker = sync.OnceValues(func() (*broker, error) {
-	b, err := startBroker()
-	shared = b
-	return b, err
-})
-
-var shared *broker
-
-func stopShared() error {
-	if shared == nil {
-		return nil
-	}
-	return shared.Close()
-}
-
-// brokerFor returns the shared broker, or one for this row alone.
-func brokerFor(t *testing.T, s setup) *broker {
+// ownBroker starts a broker for one row.
+func ownBroker(t *testing.T, settings ...string) *broker {
 	t.Helper()
-	if !s.ownBroker && s.brokerSettings == nil {
-		b, err := sharedBroker()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	b, err := startBroker(s.brokerSettings...)
+	b, err := startBroker(settings...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // Row 20. The guard is that a first answer which finds no job is looked after: unless another worker has answered, that
-// is recorded and told. Seen to fail without: where such an answer is forgotten, nothing says that it was not delivered.
-func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testing.T) {
-	r := newRig(t, setup{row: 20, what: "instance cancelled while its job is in hand", store: inSQLite})
-	// Time enough between storing and answering to cancel what is in hand: at most 20 times 100 ms.
+// is recorded and published. Seen to fail without: where such an answer is forgotten, nothing says that it was not delivered.
+func TestDecisionOfACancelledInstanceIsRecordedAsUndelivered(t *testing.T) {
+	r := newRig(t, setup{row: 20, busy: true, what: "instance cancelled while its job is active", store: inSQLite})
+	// Time enough between storing and answering to cancel what is active: at most 20 times 100 ms.
 	w := r.start("ANALYZE_RETRY_FAILPOINTS=stored=100ms", "RETRY_MAX_JOBS_ACTIVE=20")
 	want := either(50, 500)
 	for round := 0; int(w.metric("retry_job_answers_total", `result="not_found"`)) < want; round++ {
@@ -37,14 +37,14 @@ func TestADecisionWhoseInstanceWasCancelledIsKeptAndToldAsNotDelivered(t *testin
 	}
 	gone := 0
 	r.until("what was not delivered is recorded", func() bool {
-		told := 0
+		recorded := 0
 		for _, record := range r.records() {
 			if record.Kind == audit.KindUndelivered {
-				told++
+				recorded++
 			}
 		}
 		gone = int(w.metric("retry_job_answers_total", `result="not_found"`))
-		return told == gone
+		return recorded == gone
 	})
 	for key, records := range invariants(r) {
 		r.toldAsNotDelivered(key, records)

@@ -23,7 +23,7 @@ import (
 // A broker of 8.5.8 whose clock is set back goes on handing out jobs and taking answers. But it ends no lock before its
 // clock is where it was: locks of 5 s that were taken after the jump still held 41 s later, and ended when the clock went
 // forward again. So the jobs of a worker that dies then wait for that long, whatever the worker does.
-func TestABrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
+func TestBrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the broker's clock jumps between -1 h and +1 h", store: inSQLite, ownBroker: true})
 	r.start("RETRY_JOB_TIMEOUT=5s")
 	began := time.Now()
@@ -78,7 +78,7 @@ func (r *rig) moves(by time.Duration) {
 // moved: Go reads it without the C library, where libfaketime sits. Seen to fail without: where a lock is reckoned by the
 // wall clock that decides, a worker that is an hour behind answers nothing; where the time of a decision has no monotonic
 // clock, it takes an hour by its steps.
-func TestAWorkerWhoseClockIsWrongDecidesTheSame(t *testing.T) {
+func TestWorkerWhoseClockIsWrongDecidesTheSame(t *testing.T) {
 	r := newRig(t, setup{row: 13, what: "the worker's clock is wrong by +1 h, by -1 h", store: inSQLite})
 	known := map[int64]bool{}
 	for _, wrong := range []time.Duration{time.Hour, -time.Hour, 0} {
@@ -141,7 +141,7 @@ const (
 // Row 44. The guards are that records are removed by a clock only that the broker confirms, and not before an earlier run has
 // announced it. Seen to fail without: where the host's clock is trusted, the removal is announced at the first job; where it
 // need not be announced either, all records are gone then.
-func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
+func TestStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 	r := newRig(t, setup{row: 44, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
 	first := r.start()
 	const some = 20
@@ -177,7 +177,7 @@ func TestAStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 
 // Row 35. The guard is that no job is decided while the clocks of host and broker are more than a day apart. Seen to fail
 // without: jobs are decided, with a nextRetryTime that has been over for a year.
-func TestAWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
+func TestWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
 	r := newRig(t, setup{row: 35, what: "the worker's clock is 463 days behind, then 5.1 years ahead", store: inSQLite})
 	r.submit(chunk)
 	for _, wrong := range []time.Duration{behind, ahead} {
@@ -192,9 +192,9 @@ func TestAWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
 		}
 		released := int(w.metric("retry_job_answers_total", `answer="release"`))
 		if released > 3*chunk {
-			t.Errorf("jobs were handed back %d times", released)
+			t.Errorf("jobs were released %d times", released)
 		}
-		r.happened(released, fmt.Sprintf("jobs handed back by a clock that is wrong by %v", wrong))
+		r.happened(released, fmt.Sprintf("jobs released by a clock that is wrong by %v", wrong))
 		w.stops()
 		if n := len(r.records()); n > 0 {
 			t.Fatalf("%d decisions are recorded by a clock that is wrong by %v", n, wrong)

@@ -3,7 +3,6 @@ package chaos
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -19,38 +18,32 @@ import (
 // times: of 2,520 sound ones 2, with 60 crashes. The count is right, a process died over them each time, but these deaths
 // are the row's doing and not the jobs', which would become incidents for it.
 func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
-	nats := startNATS(t)
-	for _, in := range []string{inSQLite, inPostgres} {
-		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 14, what: "kill -9 at each of the six points", store: in})
-			q := nats.stream(r, "crash-"+in)
-			random := rand.New(rand.NewPCG(14, 1))
-			lock := "RETRY_JOB_TIMEOUT=1s"
-			crashes := 0
-			var m *meddler
-			for _, point := range []string{failpoint.Validated, failpoint.Decided, failpoint.Stored, failpoint.Answered, failpoint.Publishing, failpoint.Published} {
-				for range either(4, 200) {
-					r.submit(20 + chunkSingle)
-					if m != nil {
-						m.does("DELETE FROM crashes") // they are our doing, see above
-					}
-					w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=%s=kill#%d", point, 1+random.IntN(20)))
-					r.until("the worker dies at "+point, func() bool { return !w.Alive() })
-					text, err := os.ReadFile(w.log)
-					r.must(err)
-					if !strings.Contains(string(text), "fault: kill at "+point) {
-						t.Fatalf("the worker died elsewhere:\n%s", text)
-					}
-					if crashes++; m == nil {
-						m = r.meddles()
-					}
+	onBothStores(t, setup{row: 14, busy: true, what: "kill -9 at each of the six points"}, func(r *rig) {
+		q := r.startsNATS().stream(r, "crash")
+		random := rand.New(rand.NewPCG(14, 1))
+		lock := "RETRY_JOB_TIMEOUT=1s"
+		crashes := 0
+		var m *meddler
+		for _, point := range []string{failpoint.Validated, failpoint.Decided, failpoint.Stored, failpoint.Answered, failpoint.Publishing, failpoint.Published} {
+			for range either(4, 200) {
+				r.submit(20 + chunkSingle)
+				if m != nil {
+					m.does("DELETE FROM crashes") // they are our doing, see above
+				}
+				w := r.launch(lock, "RETRY_EVENTS_URL="+q.url, fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=%s=kill#%d", point, 1+random.IntN(20)))
+				r.until("the worker dies at "+point, func() bool { return !w.Alive() })
+				if text := w.printed(); !strings.Contains(text, "fault: kill at "+point) {
+					r.Fatalf("the worker died elsewhere:\n%s", text)
+				}
+				if crashes++; m == nil {
+					m = r.meddles()
 				}
 			}
-			r.start("RETRY_JOB_TIMEOUT=1s", "RETRY_EVENTS_URL="+q.url)
-			invariants(r)
-			r.happened(crashes, "crashes")
-			r.happened(r.logged("decision_repeated"), "decisions repeated")
-			r.happened(len(r.claims), "claims")
-		})
-	}
+		}
+		r.start("RETRY_JOB_TIMEOUT=1s", "RETRY_EVENTS_URL="+q.url)
+		invariants(r)
+		r.happened(crashes, "crashes")
+		r.happened(r.logged("decision_repeated"), "decisions repeated")
+		r.happened(len(r.claims), "claims")
+	})
 }

@@ -18,9 +18,7 @@ func TestIdleConnectionsTakeNoDescriptorFromTheStore(t *testing.T) {
 	r := newRig(t, setup{row: 43, what: "1,100 idle connections, a limit of 1,024 open files", store: inPostgres})
 	r.binary = filepath.Join(r.dir, "limited")
 	r.must(os.WriteFile(r.binary, fmt.Appendf(nil, "#!/bin/sh\nulimit -n 1024\nexec %s \"$@\"\n", binary), 0o700))
-	w := r.start()
-	r.submit(chunk)
-	r.untilDone()
+	w := r.warm(chunk)
 
 	var held []net.Conn
 	for range 1100 {

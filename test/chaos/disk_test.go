@@ -71,7 +71,7 @@ func (o *storeOutage) lasts(d time.Duration) {
 		o.rig.Errorf("a worker without its store answers %d to /readyz", status)
 	}
 	if o.worker.metric("retry_store_errors_total") == 0 || o.worker.metric("retry_store_up") != 0 {
-		o.rig.Error("the metrics do not tell of the outage")
+		o.rig.Error("the metrics do not show the outage")
 	}
 }
 
@@ -84,14 +84,14 @@ func (o *storeOutage) over() (took time.Duration) {
 	})
 }
 
-// noRetryIsUsed holds that whatever happened to the store, no job has paid for it: each was handed back with the
+// noRetryIsUsed holds that no job has paid for what happened to the store: each was released with the
 // retries it had, and none is an incident that should be none.
 func (r *rig) noRetryIsUsed() {
 	r.Helper()
-	r.happened(r.releases(), "jobs handed back")
+	r.happened(r.releases(), "jobs released")
 }
 
-// releases holds the same, and returns how many jobs were handed back.
+// releases holds the same, and returns how many jobs were released.
 func (r *rig) releases() (released int) {
 	r.Helper()
 	l := r.look()
@@ -108,54 +108,44 @@ func (r *rig) releases() (released int) {
 	return released
 }
 
-// Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which hands jobs
-// back instead of answering them, Options.Hold, which stops the polls, and the writer that is given up after a failed
+// Row 16, and: a store outage of any length makes no incident. The guards are the recorder's error, which releases jobs
+// instead of answering them, Options.Hold, which stops the polls, and the writer that is given up after a failed
 // sync. Seen to fail without: a worker that answers although nothing was stored leaves dozens of completed jobs without a
 // record; where the writer is kept, 250 of 751 records verify, because the chain goes on behind some that were never stored;
 // without Options.Hold a worker takes 70 jobs in three seconds on a full disk, while here, in a short outage on a busy
-// machine, the pauses after batches that were handed back can keep it below the bound.
-func TestNothingIsAnsweredWhileTheDiskFailsAndAllOfItAfterwards(t *testing.T) {
+// machine, the pauses after batches that were released can keep it below the bound.
+func TestNothingIsAnsweredWhileTheDiskFails(t *testing.T) {
 	lasting := time.Duration(either(3, 60)) * time.Second
-	for _, c := range []struct {
-		name  string
-		fault faults.Fault
-	}{
-		{"no space", faults.NoSpace},
-		{"read-only", faults.ReadOnly},
-		{"EIO on sync", faults.SyncFails},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, setup{row: 16, what: c.name, store: inSQLite})
-			w := r.start(outageLock)
-			r.submit(200)
-			r.untilDone()
-			var fault *faults.Injection
-			o := w.loses(500, func() {
-				var err error
-				fault, err = faults.Attach(t.Context(), w.PID(), c.fault)
-				r.must(err)
-			})
-			o.lasts(lasting)
-			failed, err := fault.Detach()
+	each(t, setup{row: 16, store: inSQLite}, map[string]faults.Fault{
+		"no space": faults.NoSpace, "read-only": faults.ReadOnly, "EIO on sync": faults.SyncFails,
+	}, func(r *rig, f faults.Fault) {
+		w := r.warm(200, outageLock)
+		var fault *faults.Injection
+		o := w.loses(500, func() {
+			var err error
+			fault, err = faults.Attach(r.Context(), w.PID(), f)
 			r.must(err)
-			took := o.over()
-			r.untilDone()
-			r.noRetryIsUsed()
-			// What a failed sync has left in memory only would be gone with the process that wrote it.
-			w.kills()
-			r.submit(50)
-			r.start(outageLock)
-			invariants(r)
-			r.happened(failed, fmt.Sprintf("%s (%.0f s, back after %.1f s)", c.name, time.Since(o.began).Seconds(), took.Seconds()))
 		})
-	}
+		o.lasts(lasting)
+		failed, err := fault.Detach()
+		r.must(err)
+		took := o.over()
+		r.untilDone()
+		r.noRetryIsUsed()
+		// What a failed sync has left in memory only would be gone with the process that wrote it.
+		w.kills()
+		r.submit(50)
+		r.start(outageLock)
+		invariants(r)
+		r.happened(failed, fmt.Sprintf("%s (%.0f s, back after %.1f s)", r.what, time.Since(o.began).Seconds(), took.Seconds()))
+	})
 }
 
 // Row 16. The process dies in the middle of the fault, so that nothing is written after it. The guard is the recorder's
-// error, which hands jobs back instead of answering them. Seen to fail without: a worker that answers although nothing was
+// error, which releases jobs instead of answering them. Seen to fail without: a worker that answers although nothing was
 // stored leaves 39 completed jobs without a record. One that dies at the first failed sync has answered nothing yet, so
 // every second one dies when it knows that its store is lost.
-func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) {
+func TestAnswersAreStoredThoughTheProcessDiesWhileSyncsFail(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "kill -9 while syncs fail", store: inSQLite})
 	died, failed := 0, 0
 	for range either(2, 30) {
@@ -166,7 +156,7 @@ func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) 
 		r.must(err)
 		r.submit(50)
 		r.until("a sync fails", func() bool { return fault.Count() > 0 })
-		if died%2 == 1 { // the first dies at once, the next after it has told what becomes of its jobs
+		if died%2 == 1 { // the first dies at once, the next after it has said what becomes of its jobs
 			w.answersStatus("/readyz", http.StatusServiceUnavailable)
 			r.pass(time.Second)
 		}
@@ -183,14 +173,12 @@ func TestWhatWasAnsweredIsStoredWhereTheProcessDiesWhileSyncsFail(t *testing.T) 
 }
 
 // Row 16, with a disk that is really full. The guard is the recorder's error, as above. Seen to fail without: 35 jobs are
-// completed that have no record, and none is handed back.
-func TestAFullDiskIsWaitedOut(t *testing.T) {
+// completed that have no record, and none is released.
+func TestFullDiskIsWaitedOut(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "a full disk", store: inSQLite})
 	disk := faults.SmallDisk(t, 4<<20)
 	r.store.url = "sqlite://" + filepath.Join(disk, "analyze-retry.db")
-	w := r.start(outageLock)
-	r.submit(200)
-	r.untilDone()
+	w := r.warm(200, outageLock)
 	filler := filepath.Join(disk, "filler")
 	o := w.loses(500, func() { _ = os.WriteFile(filler, make([]byte, 8<<20), 0o600) }) // as much as there is room for
 	full, err := os.Stat(filler)
@@ -208,11 +196,9 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 // Row 16, with a disk that answers, but not in time: to flush takes longer than a handler has. The guard is that Record
 // gives up waiting when its time is over, whatever the store does. Seen to fail without: the handler does not return in
 // time, and its job loses a retry.
-func TestADiskThatIsTooSlowCostsNoJobARetry(t *testing.T) {
+func TestSlowDiskCostsNoJobARetry(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "3 s for each sync", store: inSQLite})
-	w := r.start(outageLock)
-	r.submit(100)
-	r.untilDone()
+	w := r.warm(100, outageLock)
 	fault, err := faults.Attach(t.Context(), w.PID(), faults.SyncHangs)
 	r.must(err)
 	for end := time.Now().Add(time.Duration(either(10, 120)) * time.Second); time.Now().Before(end); {

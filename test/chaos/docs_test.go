@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheMatrixInTheDocsHasEveryRow(t *testing.T) {
+func TestMatrixInTheDocsHasEveryRow(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/faults.md")
 	if err != nil {
 		t.Fatal(err)

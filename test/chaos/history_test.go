@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 // Row 41. The guard is that a decision asks for the first failure only, which an index of the claim's outcomes finds. Seen to
 // fail without: where all records of the claim are read, a question takes longer than the store may, and the store is lost
 // three times. PostgreSQL reads them fast enough for that; how little it reads is shown by the store's own test.
-func TestAClaimWithALongHistoryHoldsNobodyUp(t *testing.T) {
+func TestClaimWithALongHistoryHoldsNobodyUp(t *testing.T) {
 	const stored, limit = 100_000, 15 * time.Second // the machine may be busy
 	r := newRig(t, setup{row: 41, what: "a claim with 100,000 records", store: inSQLite})
 	r.oddClaims = true // many jobs of one claim
@@ -52,7 +51,7 @@ func TestAClaimWithALongHistoryHoldsNobodyUp(t *testing.T) {
 // prepares writes records of one claim, a round without end, into the store that no worker has yet.
 func (r *rig) prepares(claimID string, records int) {
 	r.Helper()
-	s, err := sqlite.Open(r.Context(), strings.TrimPrefix(r.store.url, "sqlite://"), r.store.secret, sqlite.Options{})
+	s, err := sqlite.Open(r.Context(), r.store.path(), r.store.secret, sqlite.Options{})
 	r.must(err)
 	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Microsecond) // too young to be removed
 	for from := 0; from < records; from += 2000 {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
+	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -52,7 +54,7 @@ func invariants(r *rig) map[int64][]audit.Record {
 	return byJob
 }
 
-// decisions are those of the commands that tell the broker what was decided: no job that was handed back, and none that
+// decisions are those of the commands that carry a decision: no job that was released, and none that
 // failed because a handler did.
 func decisions(answers []answer) (found []answer) {
 	for _, a := range answers {
@@ -135,7 +137,7 @@ func (r *rig) sentAsStored(key int64, job *life, sent []answer, stored *audit.Re
 	}
 	if stored.Kind == audit.KindRejected || stored.Kind == audit.KindExhausted || stored.Kind == audit.KindPermanent {
 		if sent[0].value.ErrorMessage != stored.Message {
-			r.Errorf("I2: job %d was told %q, stored is %q", key, sent[0].value.ErrorMessage, stored.Message)
+			r.Errorf("I2: job %d was answered %q, stored is %q", key, sent[0].value.ErrorMessage, stored.Message)
 		}
 	}
 	if stored.Variables != "" && !sameVariables(sent[0].value.Variables, stored.Variables) {
@@ -236,7 +238,20 @@ func withoutClock(blob []byte) []byte {
 // nothingPersonal holds I5. What the process variables hold is the process's own, and is not looked at.
 func (r *rig) nothingPersonal(records []audit.Record) {
 	r.Helper()
-	blobs := map[string][]byte{"texts at the broker": []byte(strings.Join(r.ledger.texts, "\n"))}
+	blobs := r.written()
+	blobs["texts at the broker"] = []byte(strings.Join(r.ledger.texts, "\n"))
+	var stored bytes.Buffer
+	for _, record := range records {
+		stored.WriteString(record.ClaimID + "\n" + record.Message + "\n" + record.Variables + "\n" + record.Detail + "\n")
+	}
+	blobs["records"] = stored.Bytes()
+	searched(r.T, redacttest.NewFinder(canaries...), blobs)
+}
+
+// written is what the row has left in files and in the metrics, by name.
+func (r *rig) written() map[string][]byte {
+	r.Helper()
+	blobs := map[string][]byte{}
 	files := append(r.store.files(), r.broker.LogPath())
 	for _, w := range r.workers {
 		files = append(files, w.log)
@@ -247,15 +262,15 @@ func (r *rig) nothingPersonal(records []audit.Record) {
 		r.must(err)
 		blobs[file] = text
 	}
-	var stored bytes.Buffer
-	for _, record := range records {
-		stored.WriteString(record.ClaimID + "\n" + record.Message + "\n" + record.Variables + "\n" + record.Detail + "\n")
-	}
-	blobs["records"] = stored.Bytes()
-	finder := redacttest.NewFinder(canaries...)
+	return blobs
+}
+
+// searched fails the test where somebody's data is in what is searched, by name.
+func searched(t *testing.T, finder *redacttest.Finder, blobs map[string][]byte) {
+	t.Helper()
 	for name, blob := range blobs {
 		if found := finder.Find(withoutClock(blob)); len(found) > 0 {
-			r.Errorf("I5: %d pieces of personal data in %s, such as %v", len(found), name, found[0])
+			t.Errorf("I5: %d pieces of personal data in %s, such as %v", len(found), name, found[0])
 		}
 	}
 }
@@ -266,8 +281,8 @@ type usage struct{ goroutines, files, memory, series float64 }
 // A pool keeps some connections to the store and to the gateway open. Some series begin with what they count first.
 const spareGoroutines, spareFiles, spareSeries = 20, 20, 20
 
-// usual is what the fresh worker of an earlier row held, by store. Each row is judged by its own.
-var usual = map[string]usage{}
+// usual is what the fresh worker of an earlier row held (usage), by store. Each row is judged by its own.
+var usual sync.Map
 
 func (w *worker) usage() usage {
 	w.rig.Helper()
@@ -293,7 +308,8 @@ func (r *rig) resources() (most usage) {
 		}
 		least := w.usage()
 		for range 20 {
-			if u := usual[r.setup.store]; least.goroutines <= u.goroutines+spareGoroutines/2 && least.files <= u.files+spareFiles/2 {
+			known, _ := usual.Load(r.setup.store)
+			if u, _ := known.(usage); least.goroutines <= u.goroutines+spareGoroutines/2 && least.files <= u.files+spareFiles/2 {
 				break // hardly more than a fresh one held in another row: there is nothing to wait for
 			}
 			r.pass(100 * time.Millisecond)
@@ -314,7 +330,7 @@ func (r *rig) backToBaseline(spent usage) {
 	fresh := r.start()
 	r.until("the fresh worker polls", func() bool { return fresh.metric("retry_gateway_up") == 1 })
 	baseline := fresh.usage()
-	usual[r.setup.store] = baseline
+	usual.Store(r.setup.store, baseline)
 	fresh.kills() // it has done nothing, and an orderly end takes as long as a poll
 	if spent.memory > maxRSS {
 		r.Errorf("I6: a worker holds %.0f MiB", spent.memory/(1<<20))

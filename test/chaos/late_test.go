@@ -7,9 +7,9 @@ import (
 )
 
 // Row 10. The guards are that a worker does not answer when the lock of a job is over, and that the next one answers
-// what is stored. Seen to fail without: a worker that answers however late hands back jobs that another one holds;
+// what is stored. Seen to fail without: a worker that answers however late releases jobs that another one holds;
 // where the next one answers its own decision, jobs are answered with another time of the next retry than the store holds.
-func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
+func TestStoppedWorkerDoesNotSpoilAnothersAnswers(t *testing.T) {
 	const lock = 3 * time.Second
 	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
@@ -50,9 +50,9 @@ func TestAWorkerThatStoodStillDoesNotSpoilWhatAnotherHasAnswered(t *testing.T) {
 // other answers what is stored. Seen to fail without: where each answers its own decision, jobs are answered with what the
 // store does not hold.
 func TestTwoReplicasThatShareJobsDecideEachOnce(t *testing.T) {
-	r := newRig(t, setup{row: 11, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
+	r := newRig(t, setup{row: 11, busy: true, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
 	jobs := either(1_000, 20_000)
-	// More in hand than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
+	// More active than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
 	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=200"}
 	for range 2 {
 		r.start(settings...)

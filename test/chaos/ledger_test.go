@@ -87,35 +87,53 @@ func (l *ledger) update(ctx context.Context) error {
 	return nil
 }
 
+// fields are the parts of a record's value that the ledger reads; which ones are set depends on the type of value.
+type fields struct {
+	jobValue
+	BpmnElementType string
+	JobKey          int64
+	JobKeys         []int64
+	Timeout         int64
+	Jobs            []struct{ Variables map[string]json.RawMessage }
+}
+
 func (l *ledger) take(r *devbroker.Record) error {
 	switch r.ValueType {
-	case "JOB":
-		return l.takeJob(r)
-	case "JOB_BATCH":
-		return l.takeBatch(r)
-	case "INCIDENT":
-		return l.takeIncident(r)
-	case "PROCESS_INSTANCE":
-		return l.takeInstance(r)
+	case "JOB", "JOB_BATCH", "INCIDENT", "PROCESS_INSTANCE":
+	default:
+		return nil
+	}
+	var v fields
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return err
+	}
+	switch what := r.ValueType + " " + r.RecordType + " " + r.Intent; what {
+	case "JOB EVENT CREATED":
+		if v.Type == jobType {
+			l.jobs[r.Key] = &life{instance: v.ProcessInstanceKey, created: r.Timestamp}
+		}
+	case "JOB_BATCH EVENT ACTIVATED":
+		for i, key := range v.JobKeys {
+			if j := l.jobs[key]; j != nil {
+				j.lookedAt, j.lockedUntil = len(v.Jobs[i].Variables) == 0, r.Timestamp+v.Timeout
+			}
+		}
+	case "INCIDENT EVENT CREATED":
+		l.takeIncident(r, &v)
+	default:
+		if j := l.jobs[r.Key]; r.ValueType == "JOB" && j != nil { // else it is of another row
+			return l.takeJob(j, r, &v)
+		}
+		if r.ValueType == "PROCESS_INSTANCE" && v.BpmnElementType == "PROCESS" {
+			l.takeInstance(r)
+		}
 	}
 	return nil
 }
 
-func (l *ledger) takeJob(r *devbroker.Record) error {
-	var v jobValue
-	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return err
-	}
-	if r.RecordType == "EVENT" && r.Intent == "CREATED" && v.Type == jobType {
-		l.jobs[r.Key] = &life{instance: v.ProcessInstanceKey, created: r.Timestamp}
-		return nil
-	}
-	j := l.jobs[r.Key]
-	if j == nil {
-		return nil // of another row
-	}
-	switch {
-	case r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR" || r.Intent == "FAIL"):
+func (l *ledger) takeJob(j *life, r *devbroker.Record, v *fields) error {
+	switch r.RecordType + " " + r.Intent {
+	case "COMMAND COMPLETE", "COMMAND THROW_ERROR", "COMMAND FAIL":
 		payload, err := json.Marshal(struct {
 			Retries                 int32
 			ErrorMessage, ErrorCode string
@@ -125,51 +143,19 @@ func (l *ledger) takeJob(r *devbroker.Record) error {
 			return err
 		}
 		looked := j.lookedAt && r.Timestamp <= j.lockedUntil
-		j.answers = append(j.answers, answer{r.Intent, string(payload), v, j.timedOut > 0 && !looked})
+		j.answers = append(j.answers, answer{r.Intent, string(payload), v.jobValue, j.timedOut > 0 && !looked})
 		if v.ErrorMessage != "" {
 			l.texts = append(l.texts, v.ErrorMessage)
 		}
-	case r.RecordType != "EVENT":
-	case r.Intent == "TIMED_OUT":
+	case "EVENT TIMED_OUT":
 		j.timedOut++
-	case r.Intent == "COMPLETED", r.Intent == "ERROR_THROWN", r.Intent == "CANCELED":
+	case "EVENT COMPLETED", "EVENT ERROR_THROWN", "EVENT CANCELED":
 		j.fate, j.ended = r.Intent, r.Timestamp
 	}
 	return nil
 }
 
-// takeBatch notes how jobs were given out.
-func (l *ledger) takeBatch(r *devbroker.Record) error {
-	if r.RecordType != "EVENT" || r.Intent != "ACTIVATED" {
-		return nil
-	}
-	var v struct {
-		JobKeys []int64
-		Timeout int64
-		Jobs    []struct{ Variables map[string]json.RawMessage }
-	}
-	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return err
-	}
-	for i, key := range v.JobKeys {
-		if j := l.jobs[key]; j != nil {
-			j.lookedAt, j.lockedUntil = len(v.Jobs[i].Variables) == 0, r.Timestamp+v.Timeout
-		}
-	}
-	return nil
-}
-
-func (l *ledger) takeIncident(r *devbroker.Record) error {
-	if r.RecordType != "EVENT" || r.Intent != "CREATED" {
-		return nil
-	}
-	var v struct {
-		JobKey, ProcessInstanceKey int64
-		ErrorMessage               string
-	}
-	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return err
-	}
+func (l *ledger) takeIncident(r *devbroker.Record, v *fields) {
 	if i := l.instances[v.ProcessInstanceKey]; i != nil {
 		i.incidents++
 		l.texts = append(l.texts, v.ErrorMessage)
@@ -181,27 +167,16 @@ func (l *ledger) takeIncident(r *devbroker.Record) error {
 			j.fate, j.ended = "INCIDENT", r.Timestamp
 		}
 	}
-	return nil
 }
 
-func (l *ledger) takeInstance(r *devbroker.Record) error {
-	if r.RecordType != "EVENT" {
-		return nil
-	}
-	var v struct{ BpmnElementType, BpmnProcessID string }
-	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return err
-	}
-	if v.BpmnElementType != "PROCESS" {
-		return nil
-	}
+func (l *ledger) takeInstance(r *devbroker.Record) {
 	switch i := l.instances[r.Key]; {
+	case r.RecordType != "EVENT":
 	case r.Intent == "ELEMENT_ACTIVATED":
 		l.instances[r.Key] = &instance{}
 	case i != nil && (r.Intent == "ELEMENT_COMPLETED" || r.Intent == "ELEMENT_TERMINATED"):
 		i.ended = true
 	}
-	return nil
 }
 
 // open is how many jobs have come to no end yet.

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			return 1, err
 		}
 		code := devpostgres.Main{M: m}.Run()
-		return code, errors.Join(stopShared(), goleak.Find(), table.write())
+		return code, errors.Join(lanes.Close(), goleak.Find(), table.write())
 	}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -82,20 +83,24 @@ func (m *meddler) disarms() {
 // trailTables are the tables that make a trail: meta says which chains there were.
 var trailTables = []string{"records", "heads", "meta"}
 
-// copies keeps the trail as it is, putsBack returns to it.
-func (m *meddler) copies(name string) {
+// keeps copies records, heads and notes to where no check looks, and restores is the statement that returns to them.
+func (m *meddler) keeps(name string) {
 	m.rig.Helper()
+	if m.postgres {
+		m.does("CREATE SCHEMA %s", name)
+	} else {
+		m.does("ATTACH '%s' AS %s", filepath.Join(m.rig.dir, name+".db"), name)
+	}
 	for _, table := range trailTables {
-		m.does("CREATE TABLE %[1]s_%[2]s AS SELECT * FROM %[2]s", name, table)
+		m.does("CREATE TABLE %[1]s.%[2]s AS SELECT * FROM %[2]s", name, table)
 	}
 }
 
-func (m *meddler) putsBack(name string) {
-	m.rig.Helper()
+func restores(name string) (statement string) {
 	for _, table := range trailTables {
-		m.does("DELETE FROM %s", table)
-		m.does("INSERT INTO %s SELECT * FROM %s_%s", table, name, table)
+		statement += strings.NewReplacer("TABLE", table, "NAME", name).Replace("DELETE FROM TABLE; INSERT INTO TABLE SELECT * FROM NAME.TABLE; ")
 	}
+	return statement
 }
 
 // at is the condition for one record.

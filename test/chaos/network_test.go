@@ -7,23 +7,56 @@ import (
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 
+// losesReplies has a proxy swallow what comes back, while something is done, until it has swallowed some. It returns how many
+// bytes that were. Their connections are reset.
+func (r *rig) losesReplies(p *proxy.Proxy, meanwhile func()) int {
+	r.Helper()
+	before := p.Counts().Swallowed[proxy.ToClient]
+	p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+	meanwhile()
+	r.until("replies are swallowed", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
+	p.Set(proxy.Faults{})
+	p.ResetAll()
+	return int(p.Counts().Swallowed[proxy.ToClient] - before)
+}
+
+// cutsReply has a connection to the broker cut after so many bytes of its replies.
+func (r *rig) cutsReply(after int64) {
+	r.Helper()
+	before := r.proxy.Counts().Cut[proxy.ToClient]
+	r.proxy.Set(proxy.Faults{CutAfter: [2]int64{proxy.ToClient: after}})
+	r.proxy.ResetAll() // bytes are counted from the beginning of a connection
+	r.until("a reply is cut", func() bool { return r.proxy.Counts().Cut[proxy.ToClient] > before })
+	r.proxy.Set(proxy.Faults{})
+}
+
+// losesPolls has the broker give jobs to connections that look open, and returns when it has.
+func (r *rig) losesPolls(meanwhile func()) {
+	r.Helper()
+	activated, before := r.jobEvents("activated"), r.proxy.Counts().BlackHoled[proxy.ToClient]
+	r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
+	meanwhile()
+	r.until("the broker gives jobs to the dead connection", func() bool { return r.jobEvents("activated") > activated })
+	r.until("what it gave is stopped", func() bool { return r.proxy.Counts().BlackHoled[proxy.ToClient] > before })
+}
+
+// leavesBlackHole resets the connections, so that what was stopped does not arrive after all.
+func (r *rig) leavesBlackHole() {
+	r.proxy.ResetAll()
+	r.proxy.Set(proxy.Faults{})
+}
+
 // Row 5. The guard is the deadline of every poll: the connection looks open to the worker, and the broker has given it
 // jobs that never arrive. Seen to fail without: a poll without a deadline waits for ever, and so do the jobs.
-func TestJobsThatWentIntoADeadConnectionComeBack(t *testing.T) {
+func TestJobsFromADeadConnectionComeBack(t *testing.T) {
 	const lock = 2 * time.Second
 	r := newRig(t, setup{row: 5, what: "connection half-open in a long poll", store: inSQLite})
 	w := r.start("RETRY_JOB_TIMEOUT=" + lock.String())
 	r.until("it polls", func() bool { return w.metric("retry_gateway_up") == 1 })
 	cuts, slowest := either(4, 50), time.Duration(0)
 	for range cuts {
-		activated, holes := r.jobEvents("activated"), r.proxy.Counts().BlackHoled[proxy.ToClient]
-		r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
-		r.submit(5)
-		r.until("the broker gives jobs to the dead connection", func() bool { return r.jobEvents("activated") > activated })
-		r.until("what it gave is stopped", func() bool { return r.proxy.Counts().BlackHoled[proxy.ToClient] > holes })
-		// What is stopped must not arrive after all.
-		r.proxy.ResetAll()
-		r.proxy.Set(proxy.Faults{})
+		r.losesPolls(func() { r.submit(5) })
+		r.leavesBlackHole()
 		slowest = max(slowest, r.within(patience, "the jobs are done", func() bool { return r.open() == 0 }))
 	}
 	// A lock, the broker's look for those that ran out, and the way back through the pauses between polls and dials.
@@ -49,13 +82,7 @@ func TestNoJobIsLostInAReplyThatIsCut(t *testing.T) {
 		if r.open() < chunk {
 			r.submit(2 * chunk)
 		}
-		cut := r.proxy.Counts().Cut[proxy.ToClient]
-		var cutShort proxy.Faults
-		cutShort.CutAfter[proxy.ToClient] = int64(n)
-		r.proxy.Set(cutShort)
-		r.proxy.ResetAll() // bytes are counted from the beginning of a connection
-		r.until("a reply is cut", func() bool { return r.proxy.Counts().Cut[proxy.ToClient] > cut })
-		r.proxy.Set(proxy.Faults{})
+		r.cutsReply(int64(n))
 		completed := r.jobEvents("completed")
 		r.until("it works again", func() bool { return r.jobEvents("completed") > completed })
 	}
@@ -69,7 +96,7 @@ func TestNoJobIsLostInAReplyThatIsCut(t *testing.T) {
 // Row 7. The guard is that an answer whose fate is unknown is sent again as it was, and that a job which is gone by then
 // counts as answered. Seen to fail without: where each answer that finds no job counts as not delivered, 106 decisions are
 // recorded as undelivered that the broker has taken.
-func TestAnAnswerWhoseReplyIsLostIsSentAgainAsItWas(t *testing.T) {
+func TestAnswerWhoseReplyIsLostIsSentAgainUnchanged(t *testing.T) {
 	r := newRig(t, setup{row: 7, what: "replies to answers swallowed", store: inSQLite})
 	w := r.start("RETRY_JOB_TIMEOUT=5s")
 	want, swallows := either(100, 1000), 0
@@ -79,12 +106,7 @@ func TestAnAnswerWhoseReplyIsLostIsSentAgainAsItWas(t *testing.T) {
 		}
 		completed := r.jobEvents("completed")
 		r.until("it is at work", func() bool { return r.jobEvents("completed") > completed })
-		swallowed := r.proxy.Counts().Swallowed[proxy.ToClient]
-		completed = r.jobEvents("completed")
-		r.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-		r.within(patience, "replies are swallowed", func() bool { return r.proxy.Counts().Swallowed[proxy.ToClient] > swallowed })
-		r.proxy.Set(proxy.Faults{})
-		r.proxy.ResetAll()
+		r.losesReplies(r.proxy, func() {})
 		swallows++
 	}
 	taken := int(w.metric("retry_job_answers_total", `result="accepted"`))

@@ -25,44 +25,40 @@ var most = redacttest.Take(26, either(600, 100_000))
 // and logs that know neither variables nor the gateway's texts. Seen to fail without: where the stored error is not
 // redacted, patients are found in the database, its exports and histories, the events and the queue.
 func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
-	nats := startNATS(t)
-	for in, patients := range map[string][]redacttest.Canary{inSQLite: most, inPostgres: most[:either(300, 20_000)]} {
-		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 26, what: "personal data through every path", store: in})
-			r.oddClaims = true
-			q := nats.stream(r, "patients-"+in)
-			settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
-			w := r.start(append(settings, "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAILPOINT_TEXT="+patients[0].Text)...)
-			r.deploys("uncaught.bpmn")
-			finder := redacttest.NewFinder(patients...)
-			began := r.ledger.seen
-			paths := r.tellsOf(patients)
-			r.until("all jobs come to an end", func() bool { return r.look().open() == 0 && len(r.ledger.jobs) >= len(r.claims) })
-			w.metric("go_goroutines")
-			// Jobs that are gone when they are answered.
-			paths["undelivered"] = r.undelivered(settings)
-			w = r.workers[len(r.workers)-1]
-			q.drains(w)
-			w.metric("go_goroutines")
+	onBothStores(t, setup{row: 26, busy: true, what: "personal data through every path"}, func(r *rig) {
+		patients := most
+		if r.setup.store == inPostgres {
+			patients = most[:either(300, 20_000)]
+		}
+		r.oddClaims = true
+		q := r.startsNATS().stream(r, "patients")
+		settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
+		w := r.start(append(settings, "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAILPOINT_TEXT="+patients[0].Text)...)
+		r.deploys("uncaught.bpmn")
+		finder := redacttest.NewFinder(patients...)
+		began := r.ledger.seen
+		paths := r.submitsFor(patients)
+		r.until("all jobs come to an end", func() bool { return r.look().open() == 0 && len(r.ledger.jobs) >= len(r.claims) })
+		w.metric("go_goroutines")
+		// Jobs that are gone when they are answered.
+		paths["undelivered"] = r.undelivered(settings)
+		w = r.workers[len(r.workers)-1]
+		q.drains(w)
+		w.metric("go_goroutines")
 
-			if found := finder.Find(r.variables(began)); len(found) < len(patients) {
-				t.Fatalf("the finder is blind: %d secrets of %d texts in the process variables", len(found), len(patients))
-			}
-			r.stopAll()
-			outputs := r.outputs(q)
-			for name, blob := range outputs {
-				if found := finder.Find(withoutClock(blob)); len(found) > 0 {
-					t.Errorf("%d pieces of personal data in %s, such as %v", len(found), name, found[0])
-				}
-			}
-			invariants(r)
-			for _, path := range []string{"retry", "permanent", "exhausted", "invalid", "uncaught", "panic", "undelivered"} {
-				r.happened(paths[path], path)
-			}
-			r.happened(r.logged("handler_failed_on_job"), "panics with a patient in their value")
-			r.happened(len(outputs), "outputs searched")
-		})
-	}
+		if found := finder.Find(r.variables(began)); len(found) < len(patients) {
+			r.Fatalf("the finder is blind: %d secrets of %d texts in the process variables", len(found), len(patients))
+		}
+		r.stopAll()
+		outputs := r.outputs(q)
+		searched(r.T, finder, outputs)
+		invariants(r)
+		for _, path := range []string{"retry", "permanent", "exhausted", "invalid", "uncaught", "panic", "undelivered"} {
+			r.happened(paths[path], path)
+		}
+		r.happened(r.logged("handler_failed_on_job"), "panics with a patient in their value")
+		r.happened(len(outputs), "outputs searched")
+	})
 }
 
 // deploys puts a model of this package on the broker.
@@ -71,8 +67,8 @@ func (r *rig) deploys(file string) {
 	r.must(r.broker.Deploy(r.Context(), "testdata/"+file))
 }
 
-// tellsOf starts an instance for each text, by all ways that a job can take, and returns how many there are by way.
-func (r *rig) tellsOf(patients []redacttest.Canary) map[string]int {
+// submitsFor starts an instance for each text, by all ways that a job can take, and returns how many there are by way.
+func (r *rig) submitsFor(patients []redacttest.Canary) map[string]int {
 	r.Helper()
 	paths := map[string]int{}
 	var batch []claim
@@ -128,7 +124,7 @@ func (r *rig) undelivered(settings []string) (n int) {
 	for i := range 5 {
 		c := claim{ID: fmt.Sprintf("CLM-26-gone-%d", i), Error: most[i].Text}
 		key := r.submitOne(c, nil)
-		r.until("the claim is stored", func() bool { return strings.Contains(r.printed(slow), "fault: 300ms at stored of "+c.ID) })
+		r.until("the claim is stored", func() bool { return strings.Contains(slow.printed(), "fault: 300ms at stored of "+c.ID) })
 		r.cancels(key)
 	}
 	r.until("it is recorded that the answers did not arrive", func() bool {
@@ -141,14 +137,6 @@ func (r *rig) undelivered(settings []string) (n int) {
 		return n == 5
 	})
 	return n
-}
-
-// printed is all that a worker has printed.
-func (r *rig) printed(w *worker) string {
-	r.Helper()
-	text, err := os.ReadFile(w.log)
-	r.must(err)
-	return string(text)
 }
 
 // variables are the process variables, as the broker has recorded them since then.
@@ -170,19 +158,9 @@ func (r *rig) variables(since int) []byte {
 // outputs is everything that leaves the worker, by name.
 func (r *rig) outputs(q *queue) map[string][]byte {
 	r.Helper()
-	all := map[string][]byte{
-		"the queue's messages":                         bytes.Join(q.read(), []byte("\n")),
-		"incidents, errors and failures at the broker": []byte(strings.Join(r.ledger.texts, "\n")),
-	}
-	files := append(r.store.files(), r.broker.LogPath())
-	for _, w := range r.workers {
-		files, all["/metrics"] = append(files, w.log), append(all["/metrics"], w.scraped...)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		r.must(err)
-		all[file] = text
-	}
+	all := r.written()
+	all["the queue's messages"] = bytes.Join(q.read(), []byte("\n"))
+	all["incidents, errors and failures at the broker"] = []byte(strings.Join(r.ledger.texts, "\n"))
 	run := func(command *exec.Cmd) {
 		out, err := command.CombinedOutput()
 		if err != nil {

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -35,12 +34,10 @@ func (r *rig) ownPostgres() (server *devpostgres.Server, p *proxy.Proxy, setting
 // Row 18, and: a store outage of any length makes no incident. The guards are those of row 16,
 // and that the probe takes the locks that an append takes. Seen to fail without: behind a lock on the records the worker
 // calls itself ready, and takes 105 jobs in eight seconds.
-func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T) {
+func TestNothingIsAnsweredWhilePostgreSQLIsAway(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "PostgreSQL stopped, killed, behind a lock", store: inPostgres})
 	server, _, setting := r.ownPostgres()
-	w := r.start(outageLock, setting)
-	r.submit(200)
-	r.untilDone()
+	w := r.warm(200, outageLock, setting)
 
 	for _, c := range []struct {
 		name  string
@@ -74,7 +71,7 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAwayAndAllOfItAfterwards(t *testing.T
 // the operator's to set: a commit waits until the standby has it too (synchronous_standby_names). For the worker a failover
 // is then what a restart is. Seen to fail without: where it is not set, 35 jobs are completed whose decisions the promoted
 // server does not hold.
-func TestAStandbyThatIsPromotedHasAllThatWasAnswered(t *testing.T) {
+func TestPromotedStandbyHasAllThatWasAnswered(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "PostgreSQL killed, its standby promoted", store: inPostgres})
 	server, p, setting := r.ownPostgres()
 	w := r.start(outageLock, setting)
@@ -108,21 +105,19 @@ func (r *rig) locks(table string) (unlock func()) {
 	r.must(err)
 	_, err = conn.Exec(r.Context(), "BEGIN; LOCK TABLE analyze_retry."+table)
 	r.must(err)
-	return func() { r.must(errors.Join(conn.Close(context.Background()))) }
+	return func() { r.must(conn.Close(context.Background())) }
 }
 
 // Row 18. What kills no process makes no incident: not even workers that are restarted again and again while the store
-// holds them up, although each time they had jobs in hand. The guard is that jobs are handed back with the retries they
-// had, and that one which is handed back counts for no death (worker.Quarantine). Seen to fail without: jobs have two retries
-// left, then one; the job that three workers had in hand becomes an incident, as if it had killed them.
-func TestWorkersThatAreRestartedWhileTheStoreIsLockedMakeNoIncident(t *testing.T) {
+// holds them up, although each time they had active jobs. The guard is that jobs are released with the retries they
+// had, and that one which is released counts for no death (worker.Quarantine). Seen to fail without: jobs have two retries
+// left, then one; the job that three workers had active becomes an incident, as if it had killed them.
+func TestRestartsWhileTheStoreIsLockedMakeNoIncident(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "workers restarted behind a lock", store: inPostgres})
 	_, _, setting := r.ownPostgres()
-	w := r.start(outageLock, setting)
-	r.submit(100)
-	r.untilDone()
+	w := r.warm(100, outageLock, setting)
 	unlock := r.locks("records")
-	r.submit(1) // each worker has it in hand
+	r.submit(1) // each worker has it active
 	restarts := 0
 	for range either(5, 20) {
 		w.answersStatus("/readyz", http.StatusServiceUnavailable)
@@ -140,7 +135,7 @@ func TestWorkersThatAreRestartedWhileTheStoreIsLockedMakeNoIncident(t *testing.T
 // Row 18: the outcome of a COMMIT is unknown. The guard is the look for what is stored before anything is appended
 // (postgres.Append) by a key that is the same each time. Seen to fail without: where it is another one each
 // time, no decision is found stored.
-func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
+func TestCommitWhoseAnswerIsLostIsReadBack(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "connections cut around COMMIT", store: inPostgres})
 	_, p, setting := r.ownPostgres()
 	w := r.start(outageLock, setting)
@@ -166,11 +161,7 @@ func TestACommitWhoseAnswerIsLostIsReadBackAndNotDoneAgain(t *testing.T) {
 				unlock()
 				continue
 			}
-			p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-			before := p.Counts().Swallowed[proxy.ToClient]
-			unlock()
-			r.until("answers are lost", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
-			p.ResetAll()
+			r.losesReplies(p, unlock)
 		} else {
 			r.submit(20 + chunkSingle)
 			before, faults := cuts(), proxy.Faults{}
@@ -201,9 +192,7 @@ func TestHalfOpenConnectionsToPostgreSQLAreGivenUp(t *testing.T) {
 	r.must(err)
 	r.Cleanup(func() { r.check(hole.Close()) })
 	p.Retarget(hole.Address())
-	w := r.start(outageLock, setting)
-	r.submit(200)
-	r.untilDone()
+	w := r.warm(200, outageLock, setting)
 	o := w.loses(500, func() { hole.Set(proxy.Faults{BlackHole: [2]bool{true, true}}) })
 	o.lasts(time.Duration(either(2, 60)) * time.Second)
 	p.Retarget(server.Address()) // new connections pass, and the old ones stay dead

@@ -3,57 +3,52 @@ package chaos
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 // Row 21. The guards are the isolation of each batch's jobs from one another, the deadline of a handler, and the count of
 // the processes that died over a job. Seen to fail without: before jobs that may kill were handled one at a time, six sound
-// jobs that were in hand with the others were blamed for deaths; where the jobs of a batch that failed are not handed over
+// jobs that were active with the others were blamed for deaths; where the jobs of a batch that failed are not handed over
 // again one by one, three sound ones are failed with the others; without the count the job that kills has killed thirty
 // processes after three minutes; without the deadline the one that hangs has not come to its end by then.
 func TestPoisonousJobsBecomeIncidentsAndHurtNoOthers(t *testing.T) {
-	for _, store := range []string{inSQLite, inPostgres} {
-		t.Run(store, func(t *testing.T) {
-			r := newRig(t, setup{row: 21, what: "a job that panics, one that hangs, one that kills", store: store})
-			r.mayHang = true
-			settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
-			w := r.start(settings...)
-			r.submit(either(60, chunk))
-			poison := map[int64]string{}
-			for _, how := range []string{"PANIC", "HANG", "KILL"} {
-				poison[r.submitOne(claim{ID: "CLM-" + how + "-1", Error: passing[0]}, nil)] = how
+	onBothStores(t, setup{row: 21, what: "a job that panics, one that hangs, one that kills"}, func(r *rig) {
+		r.mayHang = true
+		settings := []string{"RETRY_JOB_TIMEOUT=5s", "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG;decided=kill@CLM-KILL"}
+		w := r.start(settings...)
+		r.submit(either(60, chunk))
+		poison := map[int64]string{}
+		for _, how := range []string{"PANIC", "HANG", "KILL"} {
+			poison[r.submitOne(claim{ID: "CLM-" + how + "-1", Error: passing[0]}, nil)] = how
+		}
+		r.submit(either(60, 4*chunk))
+		deaths := 0
+		r.until("all jobs come to an end", func() bool {
+			if !w.Alive() {
+				deaths++
+				w = r.start(settings...)
 			}
-			r.submit(either(60, 4*chunk))
-			deaths := 0
-			r.until("all jobs come to an end", func() bool {
-				if !w.Alive() {
-					deaths++
-					w = r.start(settings...)
-				}
-				return r.open() == 0
-			})
-			invariants(r)
-			// A process that was started after an orderly end notes nothing, so its death may not count.
-			if deaths < 3 || deaths > 4 {
-				t.Errorf("%d processes died, want 3 or 4", deaths)
-			}
-			for key, job := range r.ledger.jobs {
-				r.poisonEndsAsItMust(key, job, poison)
-			}
-			r.happened(deaths, "deaths")
-			r.happened(r.logged("handler_failed_on_job"), "panics and hangs")
-			r.happened(len(r.claims)-3, "others")
+			return r.open() == 0
 		})
-	}
+		invariants(r)
+		// A process that was started after an orderly end notes nothing, so its death may not count.
+		if deaths < 3 || deaths > 4 {
+			r.Errorf("%d processes died, want 3 or 4", deaths)
+		}
+		for key, job := range r.ledger.jobs {
+			r.poisonEndsAsItMust(key, job, poison)
+		}
+		r.happened(deaths, "deaths")
+		r.happened(r.logged("handler_failed_on_job"), "panics and hangs")
+		r.happened(len(r.claims)-3, "others")
+	})
 }
 
-// poisonEndsAsItMust holds the end of one job of the row. Those that hang or panic may be in hand when the other one kills,
+// poisonEndsAsItMust holds the end of one job of the row. Those that hang or panic may be active when the other one kills,
 // and be blamed for the deaths too.
 func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) {
 	r.Helper()
@@ -79,10 +74,10 @@ func (r *rig) poisonEndsAsItMust(key int64, job *life, poison map[int64]string) 
 // Row 21: the others are unhurt. The figure of the row, p99 less than twice what it is without such jobs, is not held: with
 // few jobs it measures the machine, and a process that is killed delays everybody by its restart and a lock. Held is that
 // while a job hangs others come and go: those that began and ended in the last two of the four seconds of each hang. Beside
-// it a job panics. The guard is that batches are handled beside one another and beside the polls. Seen to fail without: where
+// it a job panics. The guard is that batches are handled next to one another and to the polls. Seen to fail without: where
 // the next poll waits until the jobs of the last one are handled, no other comes and goes in two of the three hangs.
-func TestAJobThatHangsHoldsNobodyUp(t *testing.T) {
-	r := newRig(t, setup{row: 21, what: "others beside a job that hangs", store: inSQLite})
+func TestHangingJobHoldsNobodyUp(t *testing.T) {
+	r := newRig(t, setup{row: 21, what: "others next to a job that hangs", store: inSQLite})
 	r.mayHang = true
 	r.start("RETRY_JOB_TIMEOUT=8s", "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-PANIC;decided=hang@CLM-HANG")
 	hangs := r.submitOne(claim{ID: "CLM-HANG-1", Error: passing[0]}, nil)
@@ -123,7 +118,7 @@ func TestAJobThatHangsHoldsNobodyUp(t *testing.T) {
 // cannot deliver. Seen to fail without: where the foreign variable is fetched too, its job is not decided; without the search
 // none of the 44 jobs is done within 40 s. That the others are done within two locks is reckoned from the start of the
 // worker, and has ten seconds more than the row's figure, for the start and a machine that is busy.
-func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
+func TestTooDeepVariableStopsItsOwnJobOnly(t *testing.T) {
 	r := newRig(t, setup{row: 22, what: "a variable nested 1,100 deep", store: inSQLite})
 	deep := json.RawMessage(strings.Repeat("[", 1100) + strings.Repeat("]", 1100))
 	unread := claim{ID: "CLM-UNREAD-1", Error: passing[0], kind: audit.KindRetry}
@@ -149,50 +144,4 @@ func TestAVariableThatIsTooDeepStopsItsOwnJobOnly(t *testing.T) {
 	r.happened(r.logged("poll_lost"), "polls lost")
 	r.happened(r.logged("job_cannot_be_delivered"), "jobs found")
 	r.happened(len(r.claims)-1, "others, done within "+slowest.Round(100*time.Millisecond).String())
-}
-
-// Row 23. That every odd input ends as it must, within a second, is shown by the real-broker suite
-// (TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody) and, value by value, by the handler's own tests. Here
-// the invariants are held on every fifth of them: the guard is that a job with an invalid input is answered once. Seen to
-// fail without: where it fails with its retries unchanged instead of with none, it comes again without end.
-func TestOddInputsAreAnsweredOnce(t *testing.T) {
-	r := newRig(t, setup{row: 23, what: "odd inputs", store: inSQLite})
-	inputs := map[int64]oddinputs.Input{}
-	faulty := 0
-	all := oddinputs.All()
-	slices.SortFunc(all, func(a, b oddinputs.Input) int { return strings.Compare(a.Name, b.Name) })
-	for i, in := range all {
-		if in.OnlyRaw || i%either(5, 1) != 0 {
-			continue
-		}
-		key, err := r.createInstance(oneTask, json.RawMessage(in.Variables))
-		if err != nil {
-			continue // a number beyond 64 bits: the gateway does not take it
-		}
-		inputs[key] = in
-		r.claims[in.Name] = claim{ID: in.Name}
-	}
-	r.oddClaims = true
-	r.start()
-	invariants(r)
-	for key, job := range r.ledger.jobs {
-		in := inputs[job.instance]
-		if len(job.answers) != 1 {
-			t.Errorf("%s: job %d got %d answers", in.Name, key, len(job.answers))
-		}
-		if job.fate != "INCIDENT" {
-			continue
-		}
-		faulty++
-		if strings.Count(job.message, " but must be ") == 0 {
-			t.Errorf("%s: the incident does not say what must be: %s", in.Name, job.message)
-		}
-		for _, variable := range in.Faulty {
-			if !strings.Contains(job.message, variable+" is ") {
-				t.Errorf("%s: the incident does not name %s: %s", in.Name, variable, job.message)
-			}
-		}
-	}
-	r.happened(faulty, "incidents")
-	r.happened(len(inputs)-faulty, "odd inputs that can be decided")
 }

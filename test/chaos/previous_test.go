@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
+	"sync"
 
 	"hospital.example/analyze-retry/test/suite"
 )
@@ -19,16 +19,16 @@ const previous = "ca0ed54df661a5396bf1bb9a91b7e4876fc5ec55"
 
 // previousWorker returns the older worker's binary, built from this repository's own history with the points at which a
 // row can break it. It is built once; .cache keeps it.
-func previousWorker(t *testing.T) string {
-	t.Helper()
-	path, err := buildPrevious(t.TempDir())
+func (r *rig) previousWorker() string {
+	r.Helper()
+	path, err := buildPrevious()
 	if err != nil {
-		t.Fatalf("build the worker of commit %.12s: %v", previous, err)
+		r.Fatalf("build the worker of commit %.12s: %v", previous, err)
 	}
 	return path
 }
 
-func buildPrevious(dir string) (string, error) {
+var buildPrevious = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
 	run := func(dir string, name string, args ...string) (string, error) {
@@ -51,6 +51,11 @@ func buildPrevious(dir string) (string, error) {
 	if _, err := run(root, "git", "cat-file", "-e", previous+"^{commit}"); err != nil {
 		return "", fmt.Errorf("it is not in this clone, which may be a shallow one (get the rest by: git fetch --unshallow): %w", err)
 	}
+	dir, err := os.MkdirTemp("", "previous-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
 	// A clone of its own, which borrows the history, leaves no trace in this one.
 	source, built := filepath.Join(dir, "source"), path+fmt.Sprint(".", os.Getpid())
 	for _, step := range [][]string{
@@ -63,4 +68,4 @@ func buildPrevious(dir string) (string, error) {
 		}
 	}
 	return path, os.Rename(built, path) // another process may be building it too
-}
+})

@@ -24,34 +24,23 @@ type server struct {
 	proxy *proxy.Proxy
 }
 
-func startServer(t *testing.T, start func(context.Context) (*devqueue.Server, error)) server {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// startsServer starts a queue for the row.
+func (r *rig) startsServer(start func(context.Context) (*devqueue.Server, error)) server {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	running, err := start(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := running.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r.must(err)
+	r.Cleanup(func() { r.check(running.Close()) })
 	p, err := proxy.Start(running.Address(), 19)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r.must(err)
+	r.Cleanup(func() { r.check(p.Close()) })
 	return server{running, p}
 }
 
-func startNATS(t *testing.T) server {
-	t.Helper()
-	return startServer(t, devqueue.StartNATS)
+func (r *rig) startsNATS() server {
+	r.Helper()
+	return r.startsServer(devqueue.StartNATS)
 }
 
 // behind is the server's URL by way of the proxy.
@@ -154,85 +143,72 @@ func (r *rig) again(claims, times int) {
 // Row 19. The guards: an event leaves the outbox only when the queue has acknowledged it, an event that has not been
 // holds back those of its claim (events.Relay), and nothing that decides waits for the queue. For the first see row 14. Seen
 // to fail without: where an event holds back no other, those of a claim come in the wrong order (on one store of two: it depends on
-// whose turn it is when the queue is back); where telling the relay of a record waits for a queue that is lost, the first jobs that
+// whose turn it is when the queue is back); where handing the relay a record waits for a queue that is lost, the first jobs that
 // come while it is away are not answered.
 func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
-	nats := startNATS(t)
-	for _, in := range []string{inSQLite, inPostgres} {
-		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 19, what: "NATS away, then slow, then silent", store: in})
-			r.oddClaims = true // there are several decisions of a claim
-			q := nats.stream(r, "away-"+in)
-			w := r.start("RETRY_EVENTS_URL=" + q.url)
-			r.again(20, 1)
-			q.drains(w)
+	onBothStores(t, setup{row: 19, what: "NATS away, then slow, then silent"}, func(r *rig) {
+		nats := r.startsNATS()
+		r.oddClaims = true // there are several decisions of a claim
+		q := nats.stream(r, "away")
+		w := r.start("RETRY_EVENTS_URL=" + q.url)
+		r.again(20, 1)
+		q.drains(w)
 
-			// Away.
-			r.must(nats.Kill())
-			began := time.Now()
-			r.submit(either(200, 9000))
-			r.again(20, 7)
-			r.pass(time.Duration(either(5, 600))*time.Second - time.Since(began))
-			away := time.Since(began)
-			backlog := 0.0
-			r.until("the metrics tell of the backlog", func() bool {
-				backlog = w.metric("retry_outbox_pending")
-				return int(backlog) >= len(r.claims)-20 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
-			})
-			w.answersStatus("/readyz", 200) // the worker can do all that its jobs need
-			r.must(nats.Restart(t.Context()))
-			drained := q.drains(w)
-
-			// Slow.
-			nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
-			r.again(20, 2)
-			r.submit(either(100, 1000))
-			r.untilDone()
-
-			// It takes what is sent and its answers are lost, so that everything is sent again.
-			before := nats.proxy.Counts().Swallowed[proxy.ToClient]
-			nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-			r.again(20, 2)
-			r.until("acknowledgements are lost", func() bool { return nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
-			nats.proxy.ResetAll()
-			nats.proxy.Set(proxy.Faults{})
-			q.drains(w)
-			r.until("the metrics tell that all is published", func() bool {
-				return w.metric("retry_outbox_pending") == 0 && sample(w.scraped, "retry_outbox_oldest_seconds") == 0
-			})
-			failed := w.metric("retry_events_failed_total")
-			invariants(r)
-			r.happened(int(backlog), fmt.Sprintf("events waited (%.0f s, drained in %.1f s)", away.Seconds(), drained.Seconds()))
-			r.happened(int(nats.proxy.Counts().Delayed), "delays")
-			r.happened(int(failed), "events sent again")
+		// Away.
+		r.must(nats.Kill())
+		began := time.Now()
+		r.submit(either(200, 9000))
+		r.again(20, 7)
+		r.pass(time.Duration(either(5, 600))*time.Second - time.Since(began))
+		away := time.Since(began)
+		backlog := 0.0
+		r.until("the metrics show the backlog", func() bool {
+			backlog = w.metric("retry_outbox_pending")
+			return int(backlog) >= len(r.claims)-20 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
 		})
-	}
+		w.answersStatus("/readyz", 200) // the worker can do all that its jobs need
+		r.must(nats.Restart(r.Context()))
+		drained := q.drains(w)
+
+		// Slow.
+		nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
+		r.again(20, 2)
+		r.submit(either(100, 1000))
+		r.untilDone()
+
+		// It takes what is sent and its answers are lost, so that everything is sent again.
+		r.losesReplies(nats.proxy, func() { r.again(20, 2) })
+		q.drains(w)
+		r.until("the metrics show that all is published", func() bool {
+			return w.metric("retry_outbox_pending") == 0 && sample(w.scraped, "retry_outbox_oldest_seconds") == 0
+		})
+		failed := w.metric("retry_events_failed_total")
+		invariants(r)
+		r.happened(int(backlog), fmt.Sprintf("events waited (%.0f s, drained in %.1f s)", away.Seconds(), drained.Seconds()))
+		r.happened(int(nats.proxy.Counts().Delayed), "delays")
+		r.happened(int(failed), "events sent again")
+	})
 }
 
 // Row 19, with a stream that does not drop repeats itself: a consumer gets them, and knows them by their ID. The guards are
 // that an event is sent until it is acknowledged, and that its ID comes from its record. Seen to fail without: where an event
 // leaves the outbox unacknowledged, three events of the 200 never came and none came again; where each sending makes a new ID,
 // the events in the queue belong to no record.
-func TestARepeatedEventHasTheIDOfTheFirst(t *testing.T) {
-	nats := startNATS(t)
+func TestRepeatedEventHasTheIDOfTheFirst(t *testing.T) {
 	r := newRig(t, setup{row: 19, what: "lost acknowledgements", store: inSQLite})
+	nats := r.startsNATS()
 	q := nats.stream(r, "repeats")
 	nats.makesStream(r, "repeats")
 	q.url += "&create=false"
-	w := r.start("RETRY_EVENTS_URL=" + q.url)
-	r.submit(50)
-	r.untilDone()
+	w := r.warm(50, "RETRY_EVENTS_URL="+q.url)
 	q.drains(w)
 	losses := 0
 	for range either(3, 30) {
-		before := nats.proxy.Counts().Swallowed[proxy.ToClient]
-		nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-		r.submit(50)
-		r.until("acknowledgements are lost", func() bool { return nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
+		r.losesReplies(nats.proxy, func() {
+			r.submit(50)
+			r.untilDone()
+		})
 		losses++
-		r.untilDone()
-		nats.proxy.ResetAll()
-		nats.proxy.Set(proxy.Faults{})
 		q.drains(w)
 	}
 	invariants(r)
@@ -263,9 +239,9 @@ func (s server) makesStream(r *rig, name string) {
 // that its messages are persistent. Seen to fail without: without either, events that had left the outbox were not in the
 // queue after the kill; where events leave the outbox unacknowledged, none waits.
 func TestEventsWaitForRabbitMQ(t *testing.T) {
-	rabbit := startServer(t, devqueue.StartRabbitMQ)
 	r := newRig(t, setup{row: 19, what: "RabbitMQ killed", store: inSQLite})
 	r.oddClaims = true
+	rabbit := r.startsServer(devqueue.StartRabbitMQ)
 	q := r.sendsTo(rabbit.behind()+"/?exchange=chaos&queue=chaos", func() [][]byte { return rabbit.messages(r, "chaos") })
 	w := r.start("RETRY_EVENTS_URL=" + q.url)
 	r.again(20, 1)
@@ -280,7 +256,7 @@ func TestEventsWaitForRabbitMQ(t *testing.T) {
 	r.must(<-submitted)
 	r.again(20, 1)
 	backlog := 0.0
-	r.until("the metrics tell of the backlog", func() bool {
+	r.until("the metrics show the backlog", func() bool {
 		backlog = w.metric("retry_outbox_pending")
 		return backlog >= 20
 	})

@@ -102,10 +102,10 @@ func ofTheRule(rule string) bool {
 	return rule == "unknown" || strings.HasPrefix(rule, "transient.") || strings.HasPrefix(rule, "permanent.")
 }
 
-// byTheClock are the names whose values differ with the clock, and the version that tells one set of rules from another.
+// byTheClock are the names whose values differ with the clock, and the version of the set of rules.
 var byTheClock = []string{"nextRetryTime", "secondsSinceLastSubmission", "policyVersion"}
 
-// differences are the names whose values the newer worker tells otherwise. It may tell more.
+// differences are the names whose values the newer worker gives otherwise. It may give more.
 func differences(older, newer map[string]any) (names []string) {
 	for name, value := range older {
 		switch inner, is := value.(map[string]any); {
@@ -127,11 +127,10 @@ func differences(older, newer map[string]any) (names []string) {
 // down to the minute. What differs on purpose: the newer worker knows more rules (SOAP, HTTP, transport, TISS). They take
 // what the older one did not know, and where they are permanent also what it took for passing by a code of the documents. Seen
 // to fail without: another version of the jitter moves the wait of most retries; without one code, 13 of 14 are alike.
-func TestRecordedJobsAreDecidedAlikeByTheOlderAndTheNewerWorker(t *testing.T) {
-	older := previousWorker(t)
+func TestOlderAndNewerWorkerDecideRecordedJobsAlike(t *testing.T) {
 	r := newRig(t, setup{row: 33, what: "recorded jobs decided by both versions", store: inSQLite})
 	jobs := recordedJobs(t)
-	before, now := r.answersOf(older, jobs), r.answersOf(binary, jobs)
+	before, now := r.answersOf(r.previousWorker(), jobs), r.answersOf(binary, jobs)
 	r.chainHolds(len(jobs)) // of the newer one's store
 	alike, rules, otherwise := 0, map[string]bool{}, map[string]int{}
 	for key, then := range before {

@@ -18,57 +18,52 @@ import (
 
 // Not a row of the matrix: a store that is backed up under load, lost with its worker, and restored. What the backup has is
 // never decided again; what was decided since and not answered is decided anew, so that each job still has one end. That
-// decisions are missing is told by the heads that were kept. The guard is that a decision is looked up before a job is
+// decisions are missing is shown by the heads that were kept. The guard is that a decision is looked up before a job is
 // decided. Seen to fail without: keys that differ each time have the jobs of the backup decided twice.
-func TestARestoredStoreDecidesNothingTwice(t *testing.T) {
-	for _, in := range []string{inSQLite, inPostgres} {
-		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 34, what: "backed up under load, lost, restored", store: in})
-			// Its locks outlast all that follows, until they are shortened.
-			w := r.start("RETRY_JOB_TIMEOUT=5m")
-			r.submit(12 * chunk)
-			r.until("it is at work", func() bool { return r.open() < 11*chunk })
-			r.until("decisions are stored whose answers are lost", func() bool {
-				r.proxy.ResetAll()
-				r.proxy.Set(proxy.Faults{})
-				r.pass(500 * time.Millisecond) // it takes jobs
-				r.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToServer: true}})
-				r.pass(time.Second) // it decides them
-				return len(r.records()) > r.done()+5
-			})
-			copied := r.backsUp()
-			w.kills()
+func TestRestoredStoreDecidesNothingTwice(t *testing.T) {
+	onBothStores(t, setup{row: 34, what: "backed up under load, lost, restored"}, func(r *rig) {
+		// Its locks outlast all that follows, until they are shortened.
+		w := r.start("RETRY_JOB_TIMEOUT=5m")
+		r.submit(12 * chunk)
+		r.until("it is at work", func() bool { return r.open() < 11*chunk })
+		r.until("decisions are stored whose answers are lost", func() bool {
 			r.proxy.ResetAll()
 			r.proxy.Set(proxy.Faults{})
-			w = r.start("RETRY_JOB_TIMEOUT=5s")
-			r.until("another one decides more", func() bool { return r.open() < 4*chunk })
-			w.kills()
-			if r.open() == 0 {
-				t.Fatal("all was done before the store was lost: the row shows nothing")
-			}
-			heads, err := r.command("audit", "verify").Output()
-			r.must(err)
-			atLoss := byJob(r.records())
-			r.restores(copied)
-			kept := byJob(r.records())
-			r.happened(len(kept), "decisions in the backup")
-			r.happened(len(atLoss)-len(kept), "decisions lost")
-			r.putBack(heads)
-
-			r.comeAgain()
-			flags := []string{"RETRY_JOB_TIMEOUT=5s"}
-			if in == inPostgres { // worker audit restore notes it for SQLite
-				r.isRefused("worker run --new-trail")
-				flags = append([]string{"--new-trail"}, flags...)
-			}
-			w = r.start(flags...)
-			r.submit(chunk)
-			r.untilDone()
-			r.stopAll()
-			r.restoredWell(atLoss, kept)
-			r.happened(len(w.lines("decision_repeated")), "of the backup redelivered")
+			r.pass(500 * time.Millisecond) // it takes jobs
+			r.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToServer: true}})
+			r.pass(time.Second) // it decides them
+			return len(r.records()) > r.done()+5
 		})
-	}
+		copied := r.backsUp()
+		w.kills()
+		r.proxy.ResetAll()
+		r.proxy.Set(proxy.Faults{})
+		w = r.start("RETRY_JOB_TIMEOUT=5s")
+		r.until("another one decides more", func() bool { return r.open() < 4*chunk })
+		w.kills()
+		if r.open() == 0 {
+			r.Fatal("all was done before the store was lost: the row shows nothing")
+		}
+		heads, err := r.command("audit", "verify").Output()
+		r.must(err)
+		atLoss := byJob(r.records())
+		r.restores(copied)
+		kept := byJob(r.records())
+		r.happened(len(kept), "decisions in the backup")
+		r.happened(len(atLoss)-len(kept), "decisions lost")
+		r.putBack(heads)
+
+		r.comeAgain()
+		flags := []string{"RETRY_JOB_TIMEOUT=5s"}
+		if r.setup.store == inPostgres { // worker audit restore notes it for SQLite
+			r.isRefused("worker run --new-trail")
+			flags = append([]string{"--new-trail"}, flags...)
+		}
+		w = r.warm(chunk, flags...)
+		r.stopAll()
+		r.restoredWell(atLoss, kept)
+		r.happened(len(w.lines("decision_repeated")), "of the backup redelivered")
+	})
 }
 
 // comeAgain ends the locks that the worker has left behind whose answers were lost.

@@ -22,6 +22,10 @@ type setup struct {
 	what string
 	// store is sqlite or postgres.
 	store string
+	// busy is for rows that keep the machine busy: one runs at a time, next to one that mostly waits.
+	busy bool
+	// soak is for the row that runs alone.
+	soak bool
 	// ownBroker is for rows that kill the broker, move its clock or flood it.
 	ownBroker bool
 	// brokerSettings are more settings of a broker of its own (devbroker.Options).
@@ -55,26 +59,51 @@ type rig struct {
 	repeated int
 	// mayHang says that handlers hang for ever in this row, so that goroutines are left.
 	mayHang bool
-	// oddClaims says that the claims' IDs tell nothing in this row.
+	// oddClaims says that the IDs of the claims say nothing in this row.
 	oddClaims bool
 }
 
-// newRig sets the stage. When the test is over its line goes into the table.
+// onBothStores runs a row on SQLite and on PostgreSQL.
+func onBothStores(t *testing.T, s setup, row func(*rig)) {
+	t.Helper()
+	t.Parallel()
+	for _, store := range []string{inSQLite, inPostgres} {
+		t.Run(store, func(t *testing.T) {
+			of := s
+			of.store = store
+			row(newRig(t, of))
+		})
+	}
+}
+
+// each runs a row for each of its cases, by name.
+func each[C any](t *testing.T, s setup, cases map[string]C, row func(*rig, C)) {
+	t.Helper()
+	t.Parallel()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			of := s
+			of.what += name
+			row(newRig(t, of), c)
+		})
+	}
+}
+
+// newRig sets the stage, once a lane is free. When the test is over its line goes into the table.
 func newRig(t *testing.T, s setup) *rig {
 	t.Helper()
+	lane := takeLane(t, s)
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
 		claims: map[string]claim{}, cancelled: map[int64]bool{}, permanent: permanent,
 	}
-	r.broker = brokerFor(t, s)
+	if s.ownBroker || s.brokerSettings != nil {
+		r.broker = ownBroker(t, s.brokerSettings...)
+	} else {
+		r.broker = lane.Broker(t)
+	}
 	began := time.Now() // the start of a broker is not the row's
-	t.Cleanup(func() {
-		result := "held"
-		if t.Failed() {
-			result = "FAILED"
-		}
-		table.add(line{r.row, r.what + " (" + r.setup.store + ")", r.faults, result, time.Since(began).Seconds()})
-	})
+	t.Cleanup(func() { table.add(t, r.row, r.what+" ("+r.setup.store+")", r.faults, began) })
 	var err error
 	r.proxy, err = proxy.Start(r.broker.Address(), uint64(s.row))
 	r.must(err)

@@ -30,12 +30,10 @@ var refusedToTheWorker = []string{
 
 // Row 28, on PostgreSQL. The guards are deploy/postgres/roles.sql and internal/audit/postgres/grants.sql. Seen to fail
 // without: granted everything, the role can change what the triggers do not guard, and a forged tombstone breaks the trail.
-func TestTheRoleThatTheWorkerRunsAsCanChangeNoRecord(t *testing.T) {
+func TestRoleOfTheWorkerCanChangeNoRecord(t *testing.T) {
 	r := newRig(t, setup{row: 28, what: "UPDATE, DELETE, TRUNCATE, DROP, ALTER as the worker's role", store: inPostgres})
 	app := r.asRole()
-	r.start()
-	r.submit(100)
-	r.untilDone()
+	r.warm(100)
 	submitted := make(chan error, 1)
 	go func() { submitted <- r.trySubmit(200) }() // the worker is at it meanwhile
 	refused := 0
@@ -79,16 +77,14 @@ func (r *rig) asRole() *pgx.Conn {
 	return conn
 }
 
-// Row 28, on SQLite, where whoever can write the file can do everything: the triggers keep mistakes away, and row 27
+// Row 28, on SQLite, where anybody who can write the file can do everything: the triggers keep mistakes away, and row 27
 // finds the rest, REPLACE among it, which SQLite does past the triggers. The guards are the triggers of
 // internal/audit/sqlite/migrations. Seen to fail without: without the one on UPDATE both updates are done, and the record
 // without its hash cannot be read; without the one on DELETE all records go, and nothing of the hundred can be verified.
-func TestARecordInTheFileIsNotChangedByMistake(t *testing.T) {
-	r := newRig(t, setup{row: 28, what: "UPDATE, DELETE beside the worker", store: inSQLite})
-	r.start()
-	r.submit(100)
-	r.untilDone()
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(r.store.url, "sqlite://")+"?_pragma=busy_timeout(5000)")
+func TestRecordInTheFileIsNotChangedByMistake(t *testing.T) {
+	r := newRig(t, setup{row: 28, what: "UPDATE, DELETE next to the worker", store: inSQLite})
+	r.warm(100)
+	db, err := sql.Open("sqlite", "file:"+r.store.path()+"?_pragma=busy_timeout(5000)")
 	r.must(err)
 	defer func() { r.check(db.Close()) }()
 	refused := 0

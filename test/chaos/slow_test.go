@@ -16,7 +16,7 @@ var slowNetwork = proxy.Faults{Latency: 100 * time.Millisecond, Jitter: 200 * ti
 // Row 8. The guards are those of rows 6 and 7, here all at once: a poll that fails costs nothing, and an answer whose fate
 // is unknown is sent again as it was. Seen to fail without: where each answer that finds no job counts as not delivered, 106
 // decisions are recorded as undelivered that the broker has taken.
-func TestASlowNetworkThatBreaksOffCostsTimeAndNoJob(t *testing.T) {
+func TestSlowNetworkThatBreaksOffCostsNoJob(t *testing.T) {
 	r := newRig(t, setup{row: 8, what: "100 to 300 ms each way, 1 % resets", store: inSQLite})
 	r.start()
 	jobs, resets := either(300, 5000), int64(either(5, 50))
@@ -45,13 +45,13 @@ func (r *rig) rate(claims int) float64 {
 	return float64(claims) / time.Since(began).Seconds()
 }
 
-// Row 9. The guards are the pauses after polls that are refused, that the log tells of changes only, and that an answer
+// Row 9. The guards are the pauses after polls that are refused, that only changes are logged, and that an answer
 // that was refused is sent again. Seen to fail without: polls that do not pause are refused 1,127 times in 8 s; where each of
 // them is logged too, 421 lines are about the gateway; where an answer that was refused is given up, 35 of 300 jobs are
 // open after three minutes.
-func TestABrokerThatHoldsOffIsAskedAgainLaterAndQuietly(t *testing.T) {
+func TestBackPressureIsWaitedOutQuietly(t *testing.T) {
 	r := newRig(t, setup{
-		row: 9, what: "back-pressure with a limit of 1", store: inSQLite,
+		row: 9, busy: true, what: "back-pressure with a limit of 1", store: inSQLite,
 		brokerSettings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=1"},
 	})
 	w := r.start("RETRY_JOB_TIMEOUT=1m") // an answer that is refused may have to wait

@@ -81,7 +81,7 @@ func (s *soak) brokerIsKilled() (int, string) {
 // gatewayIs waits until the veteran's metrics say whether the gateway is there.
 func (s *soak) gatewayIs(up float64) {
 	s.Helper()
-	s.until("the metrics tell whether the gateway is there", func() bool { return s.veteran.metric("retry_gateway_up") == up })
+	s.until("the metrics show whether the gateway is there", func() bool { return s.veteran.metric("retry_gateway_up") == up })
 }
 
 func (s *soak) gatewayIsUnreachable() (int, string) {
@@ -95,38 +95,24 @@ func (s *soak) gatewayIsUnreachable() (int, string) {
 }
 
 func (s *soak) pollsGoIntoABlackHole() (int, string) {
-	activated, before := s.jobEvents("activated"), s.proxy.Counts().BlackHoled[proxy.ToClient]
-	s.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
-	s.until("jobs go into the hole", func() bool {
-		return s.jobEvents("activated") > activated && s.proxy.Counts().BlackHoled[proxy.ToClient] > before
-	})
+	before := s.proxy.Counts().BlackHoled[proxy.ToClient]
+	s.losesPolls(func() {})
 	s.lasts()
-	s.proxy.ResetAll()
-	s.proxy.Set(proxy.Faults{})
+	s.leavesBlackHole()
 	return int(s.proxy.Counts().BlackHoled[proxy.ToClient] - before), "connections half-open"
 }
 
 func (s *soak) repliesAreCut() (int, string) {
 	before := s.proxy.Counts().Cut[proxy.ToClient]
 	for range 5 {
-		cut, faults := s.proxy.Counts().Cut[proxy.ToClient], proxy.Faults{}
-		faults.CutAfter[proxy.ToClient] = 1 + s.random.Int64N(2000)
-		s.proxy.Set(faults)
-		s.proxy.ResetAll() // bytes are counted from the beginning of a connection
-		s.until("a reply is cut", func() bool { return s.proxy.Counts().Cut[proxy.ToClient] > cut })
-		s.proxy.Set(proxy.Faults{})
+		s.cutsReply(1 + s.random.Int64N(2000))
 	}
 	return int(s.proxy.Counts().Cut[proxy.ToClient] - before), "connections cut"
 }
 
 func (s *soak) repliesAreSwallowed() (int, string) {
 	s.atWork()
-	before := s.proxy.Counts().Swallowed[proxy.ToClient]
-	s.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-	s.until("replies are swallowed", func() bool { return s.proxy.Counts().Swallowed[proxy.ToClient] > before })
-	s.proxy.Set(proxy.Faults{})
-	s.proxy.ResetAll()
-	return int(s.proxy.Counts().Swallowed[proxy.ToClient] - before), "bytes swallowed"
+	return s.losesReplies(s.proxy, func() {}), "bytes swallowed"
 }
 
 func (s *soak) networkIsSlow() (int, string) {
@@ -182,10 +168,5 @@ func (s *soak) queueIsAway() (int, string) {
 }
 
 func (s *soak) acknowledgementsAreLost() (int, string) {
-	before := s.nats.proxy.Counts().Swallowed[proxy.ToClient]
-	s.nats.proxy.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-	s.until("acknowledgements are lost", func() bool { return s.nats.proxy.Counts().Swallowed[proxy.ToClient] > before })
-	s.nats.proxy.ResetAll()
-	s.nats.proxy.Set(proxy.Faults{})
-	return int(s.nats.proxy.Counts().Swallowed[proxy.ToClient] - before), "bytes of acknowledgements lost"
+	return s.losesReplies(s.nats.proxy, func() {}), "bytes of acknowledgements lost"
 }

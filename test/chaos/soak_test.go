@@ -20,7 +20,7 @@ import (
 
 // The soak's load, and what it holds its worker to.
 const (
-	// soakLoad claims come every soakEvery, whatever is broken, and soakBurst where a fault is to hit workers at work. All
+	// soakLoad claims come every soakEvery, no matter what is broken, and soakBurst where a fault is to hit workers at work. All
 	// records of the broker are kept in memory: an hour has some tens of thousands of jobs.
 	soakLoad  = 30
 	soakEvery = 6 * time.Second
@@ -81,8 +81,8 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("SOAK_SEED: %v", err)
 		}
 	}
-	t.Logf("%v with SOAK_SEED=%d", length, seed)
 	s := newSoak(t, seed)
+	t.Logf("%v with SOAK_SEED=%d", length, seed)
 	baseline := s.veteran.usage()
 
 	loading, stop := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func TestSoak(t *testing.T) {
 	s.untilDone()
 	s.queue.drains(s.veteran)
 	s.veteranIsWell(baseline)
-	s.tell()
+	s.report()
 	s.what += fmt.Sprintf(", %v, seed %d", time.Since(s.began).Round(time.Second), seed)
 	invariants(s.rig)
 	s.happened(len(s.claims), "jobs")
@@ -108,9 +108,9 @@ func TestSoak(t *testing.T) {
 
 func newSoak(t *testing.T, seed uint64) *soak {
 	t.Helper()
-	s := &soak{random: rand.New(rand.NewPCG(32, seed)), nats: startNATS(t), tallies: map[string]*tally{}, loaded: make(chan error, 1)}
+	s := &soak{random: rand.New(rand.NewPCG(32, seed)), tallies: map[string]*tally{}, loaded: make(chan error, 1)}
 	s.rig = newRig(t, setup{
-		row: 32, what: "soak with faults of rows 1 to 9, 18 and 19", store: inPostgres,
+		row: 32, what: "soak with faults of rows 1 to 9, 18 and 19", store: inPostgres, soak: true,
 		// So that a flood is held off, and a restart is short.
 		brokerSettings: []string{
 			"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=40",
@@ -119,6 +119,7 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	})
 	var setting string
 	s.postgres, s.way, setting = s.ownPostgres()
+	s.nats = s.startsNATS()
 	s.nats.stream(s.rig, "soak")
 	s.settings = []string{setting, "RETRY_EVENTS_URL=" + s.queue.url}
 	s.veteran = s.start(s.settings...)
@@ -189,7 +190,7 @@ func (s *soak) suffers(f fault) {
 // veteranIsWell holds I6 over the whole life of one process.
 func (s *soak) veteranIsWell(baseline usage) {
 	s.Helper()
-	usual[s.setup.store] = baseline // what the resources are waited for to come back to
+	usual.Store(s.setup.store, baseline) // what the resources are waited for to come back to
 	s.resources()
 	now := s.veteran.usage()
 	s.Logf("the worker that lived through it held %.0f goroutines, %.0f files, %.1f MiB after its first jobs, and %.0f, %.0f, %.1f in the end",
@@ -220,8 +221,8 @@ func median(of []sampled) sampled {
 	return sampled{of[len(of)/2].after, memory[len(memory)/2]}
 }
 
-// tell prints what was done.
-func (s *soak) tell() {
+// report prints what was done.
+func (s *soak) report() {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| of row | fault | times | evidence | slowest recovery, s |\n|---|---|---|---|---|\n")
 	for _, f := range soakFaults {

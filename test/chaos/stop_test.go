@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Row 2. The guard is that a stop hands back what it does not finish, and lets the open poll come to its end. Seen to fail
+// Row 2. The guard is that a stop releases what it does not finish, and lets the open poll come to its end. Seen to fail
 // without: where jobs that come when the worker stops are dropped, they stay locked.
-func TestAStopUnderLoadLeavesNoJobLocked(t *testing.T) {
-	r := newRig(t, setup{row: 2, what: "SIGTERM under load", store: inSQLite})
+func TestStopUnderLoadLeavesNoJobLocked(t *testing.T) {
+	r := newRig(t, setup{row: 2, busy: true, what: "SIGTERM under load", store: inSQLite})
 	before := r.locked()
 	slowest, slowestLock := time.Duration(0), time.Duration(0)
 	stops := either(10, 100)
@@ -23,7 +23,7 @@ func TestAStopUnderLoadLeavesNoJobLocked(t *testing.T) {
 			t.Fatal("the worker was done before it was stopped: the row shows nothing")
 		}
 		slowest = max(slowest, w.stops())
-		// The broker is the slower one: what it was told last it may still be working at.
+		// The broker is the slower one: it may still be working at what it got last.
 		slowestLock = max(slowestLock, r.within(patience, "no job is locked", func() bool { return r.locked() <= before }))
 	}
 	if slowestLock > time.Second {
@@ -31,6 +31,7 @@ func TestAStopUnderLoadLeavesNoJobLocked(t *testing.T) {
 	}
 	r.start()
 	invariants(r)
+	r.releases()
 	if n := r.ledger.timedOut(); n > 0 {
 		t.Errorf("%d locks ran out", n)
 	}

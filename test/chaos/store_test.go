@@ -36,6 +36,9 @@ func newStore(r *rig) store {
 	return s
 }
 
+// path is the file of a SQLite store.
+func (s store) path() string { return strings.TrimPrefix(s.url, "sqlite://") }
+
 // open opens the store for reading.
 func (s store) open(r *rig) (opened audit.Store) {
 	r.Helper()

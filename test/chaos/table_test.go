@@ -1,12 +1,13 @@
 package chaos
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
+	"time"
 )
 
 // line is one line of the table: a row of the matrix, on one store.
@@ -26,13 +27,19 @@ type results struct {
 
 var table results
 
-func (r *results) add(l line) {
+// add notes what has become of a row when its test is over.
+func (r *results) add(t *testing.T, row int, what, faults string, began time.Time) {
+	t.Helper()
+	l := line{row, what, faults, "held", time.Since(began).Seconds()}
+	if t.Failed() {
+		l.result = "FAILED"
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, l)
 }
 
-// write prints the table, and adds it as Markdown to the file that CHAOS_TABLE names.
+// write prints the table, and writes it to the file that CHAOS_TABLE names.
 func (r *results) write() error {
 	if len(r.lines) == 0 {
 		return nil
@@ -45,13 +52,7 @@ func (r *results) write() error {
 	}
 	fmt.Fprint(os.Stderr, "\n", text.String())
 	if name := os.Getenv("CHAOS_TABLE"); name != "" {
-		// Two processes write to it, one after the other.
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-		if err != nil {
-			return err
-		}
-		_, err = file.WriteString(text.String() + "\n")
-		return errors.Join(err, file.Close())
+		return os.WriteFile(name, []byte(text.String()), 0o644)
 	}
 	return nil
 }

@@ -29,16 +29,20 @@ import (
 
 // Row 26, with far more texts than a broker takes in the time: through the handler alone, into a real store. Seen to fail
 // without: where the stored error is not redacted, the file holds patients.
-func TestNoPersonalDataOfManyTextsReachesTheFileOrTheLog(t *testing.T) {
+func TestNoPersonalDataReachesTheFileOrTheLog(t *testing.T) {
 	const texts, batch = 100_000, 200
+	takeLane(t, setup{busy: true})
 	began := time.Now()
+	t.Cleanup(func() {
+		table.add(t, 26, "personal data through the handler into the file (sqlite)", fmt.Sprint(texts, " texts"), began)
+	})
 	path := filepath.Join(t.TempDir(), "analyze-retry.db")
 	var log bytes.Buffer
 	logger := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&log), zap.DebugLevel))
 	handle, closeStore := handlerOn(t, path, logger)
 	patients := redacttest.Take(26_000, texts)
 	finder := redacttest.NewFinder(patients...)
-	told, sample := &strings.Builder{}, &strings.Builder{}
+	answers, sample := &strings.Builder{}, &strings.Builder{}
 	for from := 0; from < texts; from += batch {
 		jobs := make([]job.Job, batch)
 		for i, patient := range patients[from : from+batch] {
@@ -51,11 +55,11 @@ func TestNoPersonalDataOfManyTextsReachesTheFileOrTheLog(t *testing.T) {
 			if answer.Kind() == job.KindFail && (from+i)%10 != 1 {
 				t.Fatalf("text %d was not decided: %s", from+i, answer.Message())
 			}
-			fmt.Fprintln(told, answer.Message())
+			fmt.Fprintln(answers, answer.Message())
 		}
 	}
 	closeStore()
-	blobs := map[string][]byte{"the log": log.Bytes(), "what people are told": []byte(told.String())}
+	blobs := map[string][]byte{"the log": log.Bytes(), "what people read": []byte(answers.String())}
 	files, err := filepath.Glob(path + "*")
 	if err != nil {
 		t.Fatal(err)
@@ -71,16 +75,11 @@ func TestNoPersonalDataOfManyTextsReachesTheFileOrTheLog(t *testing.T) {
 	if found := finder.Find([]byte(sample.String())); len(found) < batch {
 		t.Fatalf("the finder is blind: %d secrets in %d texts", len(found), batch)
 	}
-	for name, blob := range blobs {
+	for name, blob := range blobs { // as it is: no clock has run
 		if found := finder.Find(blob); len(found) > 0 {
 			t.Errorf("%d pieces of personal data in %s, such as %v", len(found), name, found[0])
 		}
 	}
-	result := "held"
-	if t.Failed() {
-		result = "FAILED"
-	}
-	table.add(line{26, "personal data through the handler into the file (sqlite)", fmt.Sprint(texts, " texts"), result, time.Since(began).Seconds()})
 }
 
 // handlerOn makes the handler on a store of its own, and returns what closes that.

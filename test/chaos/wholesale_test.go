@@ -19,35 +19,32 @@ type meddling struct{ what, do, undo, found string }
 // Row 39. The guards are the note of each chain in meta, apart from its head; the comparison with what the migrations make
 // (Inspect); that no records are a finding; and the state file next to the key. Seen to fail without: without the note, a
 // chain that is gone with its head is not missed; without the comparison, triggers, indexes, rights and row-level security
-// are not told; without the state file, a trail put back as a whole is in order.
+// are not reported; without the state file, a trail put back as a whole is in order.
 func TestWhatIsRemovedWholesaleOrDisarmedIsFound(t *testing.T) {
-	for _, in := range []string{inSQLite, inPostgres} {
-		t.Run(in, func(t *testing.T) {
-			r := newRig(t, setup{row: 39, what: "records removed wholesale, triggers dropped, row-level security, rights", store: in})
-			r.start().decides(100)
-			m := r.meddles()
-			m.keeps("earlier")
-			m.inAnotherChain(func() { r.start().decides(100) })
+	onBothStores(t, setup{row: 39, what: "records removed wholesale, triggers dropped, row-level security, rights"}, func(r *rig) {
+		r.start().decides(100)
+		m := r.meddles()
+		m.keeps("earlier")
+		m.inAnotherChain(func() { r.start().decides(100) })
+		if f, said := r.verify(); !f.OK {
+			r.Fatalf("before anybody meddled: %s", said)
+		}
+		m.keeps("whole")
+		ways := postgresMeddlings()
+		if !m.postgres {
+			ways = sqliteMeddlings(m)
+		}
+		for _, way := range ways {
+			m.does("%s", way.do)
+			m.saysOf(way.what, way.found)
+			m.does("%s", way.undo)
 			if f, said := r.verify(); !f.OK {
-				t.Fatalf("before anybody meddled: %s", said)
+				r.Fatalf("%s, and all is put back: %s", way.what, said)
 			}
-			m.keeps("whole")
-			ways := postgresMeddlings()
-			if !m.postgres {
-				ways = sqliteMeddlings(m)
-			}
-			for _, way := range ways {
-				m.does("%s", way.do)
-				m.saysOf(way.what, way.found)
-				m.does("%s", way.undo)
-				if f, said := r.verify(); !f.OK {
-					t.Fatalf("%s, and all is put back: %s", way.what, said)
-				}
-			}
-			r.happened(len(ways)+m.replacesStore()+m.putsBackWithState(), "ways to meddle, all found")
-			invariants(r)
-		})
-	}
+		}
+		r.happened(len(ways)+m.looksAtAnother()+m.putsBackWithState(), "ways to meddle, all found")
+		invariants(r)
+	})
 }
 
 // saysOf wants the check to find something and to say what.
@@ -56,26 +53,6 @@ func (m *meddler) saysOf(what, want string) {
 	if f, said := m.rig.verify(); f.OK || !strings.Contains(said, want) {
 		m.rig.Errorf("%s: want it found, with %q: %s", what, want, said)
 	}
-}
-
-// keeps copies records, heads and notes to where no check looks, and restores is the statement that returns to them.
-func (m *meddler) keeps(name string) {
-	m.rig.Helper()
-	if m.postgres {
-		m.does("CREATE SCHEMA %s", name)
-	} else {
-		m.does("ATTACH '%s' AS %s", filepath.Join(m.rig.dir, name+".db"), name)
-	}
-	for _, table := range trailTables {
-		m.does("CREATE TABLE %[1]s.%[2]s AS SELECT * FROM %[2]s", name, table)
-	}
-}
-
-func restores(name string) (statement string) {
-	for _, table := range trailTables {
-		statement += strings.NewReplacer("TABLE", table, "NAME", name).Replace("DELETE FROM TABLE; INSERT INTO TABLE SELECT * FROM NAME.TABLE; ")
-	}
-	return statement
 }
 
 // inAnotherChain does something while the first chain is locked, so that PostgreSQL begins another one.
@@ -128,8 +105,8 @@ func sqliteMeddlings(m *meddler) []meddling {
 	}
 }
 
-// replacesStore has the check look at a store without records: the wrong one.
-func (m *meddler) replacesStore() int {
+// looksAtAnother has the check look at a store without records: the wrong one.
+func (m *meddler) looksAtAnother() int {
 	r := m.rig
 	r.Helper()
 	right, undo := r.store.url, r.keyApart()

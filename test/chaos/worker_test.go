@@ -1,11 +1,10 @@
 package chaos
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -75,38 +74,50 @@ func (r *rig) start(settings ...string) *worker {
 	return w
 }
 
-// isRefused starts a worker that must end by itself and say this.
-func (r *rig) isRefused(says string, settings ...string) {
+// warm starts a worker and has it do so many claims.
+func (r *rig) warm(claims int, settings ...string) *worker {
+	r.Helper()
+	w := r.start(settings...)
+	r.submit(claims)
+	r.untilDone()
+	return w
+}
+
+// isRefused starts a worker that must end by itself with exit code 1 and say this, and returns all that it says.
+func (r *rig) isRefused(says string, settings ...string) (text string) {
 	r.Helper()
 	w := r.launch(settings...)
 	r.until("the start is refused", func() bool { return !w.Alive() })
-	text, err := os.ReadFile(w.log)
-	r.must(err)
-	if w.Err() == nil || !strings.Contains(string(text), says) {
+	text = w.printed()
+	exit, _ := errors.AsType[*exec.ExitError](w.Err())
+	if exit == nil || exit.ExitCode() != 1 || !strings.Contains(text, says) {
 		r.Errorf("the start ended with %v, want it refused with %q:\n%s", w.Err(), says, text)
 	}
 	r.workers = r.workers[:len(r.workers)-1] // it has worked nothing
 	r.must(os.Rename(w.log, w.log+".refused"))
+	return text
+}
+
+// printed returns all that the worker has printed.
+func (w *worker) printed() string {
+	w.rig.Helper()
+	text, err := os.ReadFile(w.log)
+	w.rig.must(err)
+	return string(text)
 }
 
 // lines returns what the worker has logged of an event.
 func (w *worker) lines(event string) (found []map[string]any) {
 	w.rig.Helper()
-	raw, err := os.ReadFile(w.log)
-	w.rig.must(err)
-	needle := []byte(`"event":"` + event + `"`)
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(nil, 8<<20)
-	for lines.Scan() {
-		if !bytes.Contains(lines.Bytes(), needle) {
+	for text := range strings.Lines(w.printed()) {
+		var line map[string]any
+		if !strings.Contains(text, `"event":"`+event+`"`) {
 			continue
 		}
-		var line map[string]any
-		if json.Unmarshal(lines.Bytes(), &line) == nil { // a worker that was killed leaves half a line
+		if json.Unmarshal([]byte(text), &line) == nil { // a worker that was killed leaves half a line
 			found = append(found, line)
 		}
 	}
-	w.rig.must(lines.Err())
 	return found
 }
 

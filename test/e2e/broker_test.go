@@ -18,6 +18,8 @@ func startBroker(ctx context.Context, o devbroker.Options) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, suite.SetupTimeout)
+	defer cancel()
 	if out, err := workerCommand(ctx, b.Address(), "deploy").CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("worker deploy: %w\n%s", err, out), b.Close())
 	}

@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-func TestAnotherProcessThatCallsTheRetriesCatchesWhatStopsThem(t *testing.T) {
+func TestCallingProcessCatchesWhatStopsTheRetries(t *testing.T) {
 	s := onSharedBroker(t)
 	s.must(s.broker.Deploy(t.Context(), "../../examples/caller.bpmn"))
 

@@ -17,8 +17,8 @@ var inDoubt = vars{
 	"retryDecision": vars{"backoffDuration": "PT0S", "advice": "CHECK_STATUS"},
 }
 
-// failsAndMayHaveLanded starts a claim whose first submission may have reached the insurer; it waits no time.
-func (s *scene) failsAndMayHaveLanded(claimID string, more vars) *claim {
+// failsInDoubt starts a claim whose first submission may have reached the insurer; it waits no time.
+func (s *scene) failsInDoubt(claimID string, more vars) *claim {
 	s.Helper()
 	more["claimId"] = claimID
 	claim := s.start("SubmissionRetryProcess", more)
@@ -27,7 +27,7 @@ func (s *scene) failsAndMayHaveLanded(claimID string, more vars) *claim {
 	return claim
 }
 
-func TestTheStatusIsAskedOnlyWhereTheProcessWantsItAndTheClaimMayHaveLanded(t *testing.T) {
+func TestStatusIsAskedOnlyWhereWantedAndInDoubt(t *testing.T) {
 	s := atSharedBroker(t)
 	for i, c := range []struct {
 		name     string
@@ -43,8 +43,7 @@ func TestTheStatusIsAskedOnlyWhereTheProcessWantsItAndTheClaimMayHaveLanded(t *t
 		{"another advice", vars{"checkStatus": true}, vars{"advice": "CALL"}, submitClaim},
 		{"no decision", vars{"checkStatus": true}, nil, submitClaim},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
+		s.part(c.name, func(s *scene) {
 			c.process["claimId"] = fmt.Sprintf("CLM-E2E-16-%d", i)
 			claim := s.start("SubmissionRetryProcess", c.process)
 			claim.submissionFails("read timed out")
@@ -53,13 +52,13 @@ func TestTheStatusIsAskedOnlyWhereTheProcessWantsItAndTheClaimMayHaveLanded(t *t
 			})
 			claim.task(c.next)
 			if n := len(claim.jobs(checkStatus)) + len(claim.jobs(submitClaim)); n != 2 {
-				t.Errorf("%d jobs to submit the claim or to ask for it, want 2", n)
+				s.Errorf("%d jobs to submit the claim or to ask for it, want 2", n)
 			}
 		})
 	}
 }
 
-func TestAClaimThatTheInsurerHasIsRecordedAsSubmittedAndNotSentAgain(t *testing.T) {
+func TestClaimThatTheInsurerHasIsNotSentAgain(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.start("SubmissionRetryProcess", vars{"claimId": "CLM-E2E-17-1", "checkStatus": true})
 	claim.submissionFails("TIMEOUT")
@@ -75,13 +74,12 @@ func TestAClaimThatTheInsurerHasIsRecordedAsSubmittedAndNotSentAgain(t *testing.
 	}
 }
 
-func TestAClaimThatTheInsurerDoesNotHaveIsSentAgain(t *testing.T) {
+func TestClaimThatTheInsurerLacksIsSentAgain(t *testing.T) {
 	s := atSharedBroker(t)
 	for i, answer := range []vars{{"claimReceived": false}, {"claimReceived": nil}, {}} {
-		t.Run(fmt.Sprint(answer), func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
-			// What an earlier round was told holds no longer.
-			claim := s.failsAndMayHaveLanded(fmt.Sprintf("CLM-E2E-18-%d", i), vars{"checkStatus": true, "claimReceived": true})
+		s.part(fmt.Sprint(answer), func(s *scene) {
+			// The answer of an earlier round holds no longer.
+			claim := s.failsInDoubt(fmt.Sprintf("CLM-E2E-18-%d", i), vars{"checkStatus": true, "claimReceived": true})
 			claim.task(checkStatus).holds(vars{"claimReceived": nil}).complete(answer)
 			claim.submission().holds(vars{"retryCount": 1})
 		})
@@ -89,9 +87,9 @@ func TestAClaimThatTheInsurerDoesNotHaveIsSentAgain(t *testing.T) {
 }
 
 // Sent blindly, it might come twice.
-func TestASwitchOrAnAnswerThatIsNoTruthValueIsAnIncidentUntilItIsCorrected(t *testing.T) {
+func TestAnswerThatIsNoBooleanIsAnIncidentUntilCorrected(t *testing.T) {
 	s := atSharedBroker(t)
-	claim := s.failsAndMayHaveLanded("CLM-E2E-24-1", vars{"checkStatus": "sim"})
+	claim := s.failsInDoubt("CLM-E2E-24-1", vars{"checkStatus": "sim"})
 	incident := claim.incident()
 	if incident.ElementID != "Gateway_CheckStatus" {
 		t.Errorf("an incident at %s", incident.ElementID)
@@ -117,9 +115,9 @@ func (s *scene) isResolved(incident event) {
 }
 
 // Nobody knows whether the insurer has the claim, so it is not sent: the same error is analyzed again, which counts.
-func TestAStatusThatCannotBeAskedIsWaitedOutAndAskedAgainUntilTheTriesAreUsed(t *testing.T) {
+func TestStatusThatCannotBeAskedIsAskedAgainUntilRetriesAreUsed(t *testing.T) {
 	s := atSharedBroker(t)
-	claim := s.failsAndMayHaveLanded("CLM-E2E-19-1", vars{"checkStatus": true})
+	claim := s.failsInDoubt("CLM-E2E-19-1", vars{"checkStatus": true})
 	claim.task(checkStatus).throw("UNREACHABLE", vars{"submissionError": "what the question met is no submission's error"})
 	again := maps.Clone(inDoubt)
 	again["retryCount"] = 2
@@ -131,47 +129,39 @@ func TestAStatusThatCannotBeAskedIsWaitedOutAndAskedAgainUntilTheTriesAreUsed(t 
 	}
 }
 
-func TestAClaimRefusedAsADuplicateIsAskedForBeforeRegistrationIs(t *testing.T) {
+func TestDuplicateIsAskedForBeforeRegistrationIs(t *testing.T) {
 	s := atSharedBroker(t)
 	refused := vars{
 		"shouldRetry": false, "originalError": "DUPLICATE_CLAIM", "retryDecision": vars{"advice": "CHECK_STATUS"},
 	}
-	for i, c := range []struct {
-		name string
-		goes func(*claim)
-	}{
-		{"received", func(c *claim) {
+	i := 0
+	for name, goes := range map[string]func(*claim){
+		"received": func(c *claim) {
 			c.task(checkStatus).complete(vars{"claimReceived": true})
 			c.task(recordOutcome).holds(vars{"outcome": "SUBMITTED"}).complete(nil)
 			c.endsAt("EndEvent_ClaimAlreadyReceived")
-		}},
-		{"not received", func(c *claim) {
+		},
+		"not received": func(c *claim) {
 			c.task(checkStatus).complete(vars{"claimReceived": false})
 			c.notifies("registration").holds(refused)
 			c.asks("Task_CorrectData")
-		}},
-		{"no answer, whatever an earlier round was told", func(c *claim) {
+		},
+		"no answer now, but one in an earlier round": func(c *claim) {
 			c.task(checkStatus).holds(vars{"claimReceived": nil}).complete(nil)
 			c.notifies("registration")
-		}},
-		{"not to be asked", func(c *claim) {
+		},
+		"not to be asked": func(c *claim) {
 			c.task(checkStatus).throw("UNREACHABLE", nil)
 			c.notifies("registration").holds(refused)
-		}},
+		},
+		"not wanted": func(c *claim) { c.notifies("registration") },
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
-			claim := s.start("SUB_06", vars{"claimId": fmt.Sprintf("CLM-E2E-20-%d", i), "checkStatus": true, "claimReceived": true})
+		i++
+		s.part(name, func(s *scene) {
+			claim := s.start("SUB_06", vars{"claimId": fmt.Sprintf("CLM-E2E-20-%d", i), "checkStatus": name != "not wanted", "claimReceived": true})
 			claim.submissionFails("DUPLICATE_CLAIM")
 			claim.task(analyzeRetry).throw("PERMANENT_ERROR", refused)
-			c.goes(claim)
+			goes(claim)
 		})
 	}
-	t.Run("not wanted", func(t *testing.T) {
-		s := &scene{t, s.broker, s.since}
-		claim := s.submits("CLM-E2E-20-9")
-		claim.submissionFails("DUPLICATE_CLAIM")
-		claim.task(analyzeRetry).throw("PERMANENT_ERROR", refused)
-		claim.notifies("registration")
-	})
 }

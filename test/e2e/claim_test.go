@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // claim is one process instance that brings a claim to its insurer, with everything that it calls.
@@ -39,9 +41,14 @@ func (s *scene) startRaw(process, variables string) *claim {
 // tryStart is startRaw where the gateway may refuse the variables.
 func (s *scene) tryStart(process, variables string) (*claim, error) {
 	s.Helper()
-	created, err := s.broker.CreateProcessInstance(s.Context(), &pb.CreateProcessInstanceRequest{
-		BpmnProcessId: process, Version: -1, Variables: variables,
-	})
+	var created *pb.CreateProcessInstanceResponse
+	var err error
+	s.until("the broker has room for an instance", func() bool {
+		created, err = s.broker.CreateProcessInstance(s.Context(), &pb.CreateProcessInstanceRequest{
+			BpmnProcessId: process, Version: -1, Variables: variables,
+		})
+		return status.Code(err) != codes.ResourceExhausted
+	}, func() string { return err.Error() })
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +134,7 @@ func (c *claim) asks(element string) *task {
 // incident returns the next incident of the claim.
 func (c *claim) incident() event {
 	c.Helper()
-	return c.next("an incident", "INCIDENT", "CREATED", func(event) bool { return true })
+	return c.next("an incident", "INCIDENT", "CREATED", anyEvent)
 }
 
 // corrects sets variables of a process instance from outside, as an operator can.
@@ -196,28 +203,35 @@ type pause struct {
 // waits returns the timer that the claim waits for. It must be for whole minutes in the given band.
 func (c *claim) waits(shortest, longest int) pause {
 	c.Helper()
-	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
-	wait := time.Duration(timer.DueDate-timer.Timestamp) * time.Millisecond
-	p := pause{c, timer, int(wait.Round(time.Minute) / time.Minute)}
-	// The broker reads its clock twice, for the due date and for the record, and may pause in between.
-	if off := (wait - wait.Round(time.Minute)).Abs(); off > 10*time.Second {
-		c.Errorf("the timer waits %v, which is no whole number of minutes", wait)
-	}
+	p := c.nextPause()
 	if p.minutes < shortest || p.minutes > longest {
 		c.Errorf("the timer waits %d minutes, want %d to %d", p.minutes, shortest, longest)
 	}
+	p.isAbout(time.Duration(p.minutes) * time.Minute)
 	return p
 }
 
 // waitsFor returns the timer that the claim waits for. It must be for this long.
 func (c *claim) waitsFor(want time.Duration) pause {
 	c.Helper()
+	p := c.nextPause()
+	p.isAbout(want)
+	return p
+}
+
+func (c *claim) nextPause() pause {
+	c.Helper()
 	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
-	// The broker reads its clock twice, for the due date and for the record, and may pause in between.
-	if wait := timer.due().Sub(timer.at()); wait > want || wait < want-min(want/2, 10*time.Second) {
-		c.Errorf("the timer waits %v, want %v", wait, want)
+	return pause{c, timer, int(timer.due().Sub(timer.at()).Round(time.Minute) / time.Minute)}
+}
+
+// isAbout fails the test where the timer is for another time. The broker reads its clock twice, for the due date and for the
+// record, and may pause in between.
+func (p pause) isAbout(want time.Duration) {
+	p.claim.Helper()
+	if wait := p.due().Sub(p.at()); wait > want || wait < want-min(want/2, 10*time.Second) {
+		p.claim.Errorf("the timer waits %v, want %v", wait, want)
 	}
-	return pause{claim: c, event: timer}
 }
 
 // passes moves the broker's clock to the end of the wait, where that has not come by itself.

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 )
 
@@ -61,7 +61,7 @@ var (
 	absentAtFirst  = map[string]string{"retry_audit_verified_timestamp_seconds": "0 until then, which the panel leaves out"}
 )
 
-func TestEveryExpressionOfTheDashboardHasAnAnswerOfARealPrometheus(t *testing.T) {
+func TestEveryDashboardExpressionHasAnAnswer(t *testing.T) {
 	d := onAHospitalDay(t)
 	d.others()
 	d.plays(d.claims(0))
@@ -84,7 +84,7 @@ func (d *hospitalDay) at(t *testing.T) *hospitalDay {
 	t.Helper()
 	day := *d
 	day.scene = &scene{t, d.broker, d.since}
-	day.prometheus = &promServer{t, d.prometheus.address}
+	day.prometheus = &promServer{t, d.prometheus.API}
 	return &day
 }
 
@@ -131,18 +131,18 @@ func (d *hospitalDay) ask(board dashboard) (all answers, missing string) {
 		all.Panels[panel.ID] = map[string]answer{}
 		for _, q := range panel.Targets {
 			expr := fill.Replace(q.Expr)
-			var complaint string
 			var a answer
+			var err error
 			if q.Instant {
-				a, complaint = d.prometheus.instant(expr, now)
+				a.Result, _, _, err = d.prometheus.Query(d.Context(), expr, now)
 			} else {
-				a, complaint = d.prometheus.over(expr, from, now, step)
+				a.Result, _, _, err = d.prometheus.QueryRange(d.Context(), expr, v1.Range{Start: from, End: now, Step: step})
 			}
 			all.Panels[panel.ID][q.RefID] = a
 			samples, numbers := a.numbers()
 			answered := numbers > 0 || samples > 0 && names(unknownAtFirst, expr) || names(absentAtFirst, expr)
-			if complaint != "" || !answered {
-				missing += fmt.Sprintf("%s (%s): %d samples, none of them a number %s\n  %s\n", panel.Title, q.RefID, samples, complaint, expr)
+			if err != nil || !answered {
+				missing += fmt.Sprintf("%s (%s): %d samples, none of them a number %v\n  %s\n", panel.Title, q.RefID, samples, err, expr)
 			}
 		}
 	}
@@ -186,9 +186,9 @@ func (d *hospitalDay) variablesHaveValues(board dashboard) {
 			d.Errorf("the variable %s asks %s", v.Name, query.Query)
 			continue
 		}
-		var values []string
-		if complaint := d.prometheus.api("label/"+parts[2]+"/values", url.Values{"match[]": {fill.Replace(parts[1])}}, &values); len(values) == 0 {
-			d.Errorf("the variable %s has no values: %s %s", v.Name, query.Query, complaint)
+		values, _, _, err := d.prometheus.LabelValues(d.Context(), parts[2], []string{fill.Replace(parts[1])}, time.Time{}, time.Time{})
+		if len(values) == 0 {
+			d.Errorf("the variable %s has no values: %s %v", v.Name, query.Query, err)
 		}
 	}
 	if asked != 3 {
@@ -202,21 +202,24 @@ func (d *hospitalDay) rulesAreHealthy() {
 	files, err := filepath.Glob("../../deploy/prometheus/*.rules.yml")
 	d.must(err)
 	d.prometheus.until(func() (missing string) {
-		var loaded struct {
-			Groups []struct {
-				File  string
-				Rules []struct{ Name, Health, LastError string }
-			}
-		}
-		if complaint := d.prometheus.api("rules", nil, &loaded); complaint != "" {
-			return complaint
+		loaded, err := d.prometheus.Rules(d.Context(), nil)
+		if err != nil {
+			return err.Error()
 		}
 		from := map[string]bool{}
 		for _, g := range loaded.Groups {
 			from[g.File] = true
-			for _, r := range g.Rules {
-				if r.Health != "ok" {
-					missing += fmt.Sprintf("%s: %s is %s %s\n", g.File, r.Name, r.Health, r.LastError)
+			for _, rule := range g.Rules {
+				var name, lastError string
+				var health v1.RuleHealth
+				switch r := rule.(type) {
+				case v1.AlertingRule:
+					name, lastError, health = r.Name, r.LastError, r.Health
+				case v1.RecordingRule:
+					name, lastError, health = r.Name, r.LastError, r.Health
+				}
+				if health != v1.RuleHealthGood {
+					missing += fmt.Sprintf("%s: %s is %s %s\n", g.File, name, health, lastError)
 				}
 			}
 		}
@@ -242,18 +245,19 @@ func (d *hospitalDay) othersSeeTheWorker() {
 	} {
 		expr := "sum by (" + strings.Join(q.by, ", ") + ") (" + q.expr + ")"
 		d.prometheus.has(expr)
-		a, _ := d.prometheus.instant(expr, time.Now())
-		for _, s := range a.Result {
+		all, err := d.prometheus.now(expr)
+		d.must(err)
+		for _, s := range all {
 			for _, label := range q.by {
-				if s.Metric[label] == "" {
+				if s.Metric[model.LabelName(label)] == "" {
 					d.Errorf("%s has no %s: %v", expr, label, s.Metric)
 				}
 			}
 		}
 	}
-	// As Zeebe's documentation reckons the jobs that a worker has in hand; 0 is as good as any number.
-	inHand := `sum by (jobType) (zeebe_client_worker_job_activated_total - zeebe_client_worker_job_handled_total)`
-	if a, complaint := d.prometheus.instant(inHand, time.Now()); len(a.Result) != 3 {
-		d.Errorf("%s has %d answers, want one for each of 3 job types: %s", inHand, len(a.Result), complaint)
+	// As Zeebe's documentation computes the active jobs of a worker; 0 is as good as any number.
+	active := `sum by (jobType) (zeebe_client_worker_job_activated_total - zeebe_client_worker_job_handled_total)`
+	if all, err := d.prometheus.now(active); len(all) != 3 {
+		d.Errorf("%s has %d answers, want one for each of 3 job types: %v", active, len(all), err)
 	}
 }

@@ -27,6 +27,7 @@ type hospitalDay struct {
 
 func onAHospitalDay(t *testing.T) *hospitalDay {
 	t.Helper()
+	lanes.Take(t, true)
 	d := &hospitalDay{scene: onOwnBroker(t, devbroker.Options{Records: true})}
 	ctx, cancel := d.within(patience)
 	defer cancel()
@@ -54,7 +55,7 @@ func (d *hospitalDay) forgetsAJob() {
 	job := d.start("OneTask", vars{"claimId": "CLM-DASHBOARD-1", "submissionError": "TIMEOUT"})
 	job.task(analyzeRetry)
 	d.advance(2 * time.Hour) // another worker's lock is an hour
-	job.next("the end of the lock", "JOB", "TIMED_OUT", func(event) bool { return true })
+	job.next("the end of the lock", "JOB", "TIMED_OUT", anyEvent)
 }
 
 // others plays what the demo has not: the older rule, and e-mails.

@@ -15,33 +15,29 @@ import (
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// What all tests share: the worker's binary, the directory of its logs, and the broker of the ordinary cases.
-var (
-	binary string
-	logs   string
-	shared *broker
-)
+// What all tests share: the worker's binary and the directory of its logs.
+var binary, logs string
+
+// lanes run two tests at a time. Most use the broker of their lane and move its clock; those that start one of their own count
+// as busy.
+var lanes = suite.NewLanes(2, func() (*broker, error) {
+	return startBroker(context.Background(), devbroker.Options{Records: true})
+})
 
 func TestMain(m *testing.M) {
-	os.Exit(suite.Run("e2e", func(dir string) (int, error) { return run(m, dir) }))
+	os.Exit(suite.Run("e2e", func(dir string) (int, error) {
+		binary, logs = filepath.Join(dir, "worker"), dir
+		if err := buildWorker(); err != nil {
+			return 1, err
+		}
+		code := m.Run()
+		return code, errors.Join(lanes.Close(), findInLogs("panic", "DATA RACE"), goleak.Find())
+	}))
 }
 
-// run brings up what the tests share. Whatever is missing is an error: a suite that is skipped proves nothing.
-func run(m *testing.M, dir string) (code int, err error) {
+func buildWorker() error {
 	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	binary, logs = filepath.Join(dir, "worker"), dir
-	if err := buildWorker(ctx); err != nil {
-		return 1, err
-	}
-	if shared, err = startBroker(ctx, devbroker.Options{Records: true}); err != nil {
-		return 1, err
-	}
-	code = m.Run()
-	return code, errors.Join(shared.Close(), findInLogs("panic", "DATA RACE"), goleak.Find())
-}
-
-func buildWorker(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", "build", "-race", "-buildvcs=false", "-o", binary, "hospital.example/analyze-retry/cmd/worker")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker (the race detector needs a C compiler): %w\n%s", err, out)

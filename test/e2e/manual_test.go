@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAClaimThatRegistrationResubmitsCountsFromTheStartAndCanBeAbandoned(t *testing.T) {
+func TestClaimResubmittedByRegistrationCountsFromTheStart(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-11-1")
 	claim.submissionFails("TIMEOUT")
@@ -21,9 +21,10 @@ func TestAClaimThatRegistrationResubmitsCountsFromTheStartAndCanBeAbandoned(t *t
 	claim.notifies("registration").holds(vars{"retryCount": 1, "originalError": "INSURANCE_EXPIRED"})
 	claim.asks("Task_CorrectData").holds(vars{"manualDecision": nil, "justification": nil}).complete(vars{"manualDecision": "ABANDON"})
 	claim.endsAt("EndEvent_AbandonedByRegistration")
+	claim.recorded("RESUBMITTED", "ABANDONED")
 }
 
-func TestAClaimThatBillingResubmitsCountsFromTheStartAndCanBeAbandoned(t *testing.T) {
+func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-11-2")
 	claim.isExhaustedBy("NETWORK_ERROR")
@@ -36,18 +37,6 @@ func TestAClaimThatBillingResubmitsCountsFromTheStartAndCanBeAbandoned(t *testin
 	claim.asks("Task_ReviewClaim").holds(vars{"manualDecision": nil, "justification": nil}).complete(vars{"manualDecision": "ABANDON"})
 	claim.endsAt("EndEvent_AbandonedByBilling")
 	claim.recorded("RESUBMITTED", "ABANDONED")
-}
-
-func TestAClaimThatIsResubmittedByHandCanGoThrough(t *testing.T) {
-	s := onSharedBroker(t)
-	claim := s.submits("CLM-E2E-11-3")
-	claim.submissionFails("INVALID_PROCEDURE_CODE")
-	claim.notifies("registration")
-	claim.isResubmittedAt("Task_CorrectData", nil)
-	claim.submission().complete(vars{"protocol": "P-11"})
-	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.recorded("RESUBMITTED", "SUBMITTED")
-	claim.variables().hold(t, vars{"protocol": "P-11"})
 }
 
 // isResubmittedAt lets a person decide to submit the claim again, with corrected data. Without a justification the

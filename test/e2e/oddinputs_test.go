@@ -24,9 +24,11 @@ var (
 	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
 )
 
-// Each odd input is a process instance of its own. After every tenth comes a sound one, and a job of another type that the
-// test works itself: how long that takes tells how busy the machine is.
-func TestOddInputsEndInAnIncidentOrADecisionWithinASecondAndHurtNobody(t *testing.T) {
+// Row 23 of docs/faults.md. Each odd input is a process instance of its own. After every tenth comes a sound one, and a job of
+// another type that the test works itself: how long that takes shows how busy the machine is. The guard is that a job with an
+// invalid input is answered once. Seen to fail without: where it is failed with its retries unchanged instead of with none, it
+// comes again without end, until the broker refuses to start more.
+func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 	s := atSharedBroker(t)
 	w := s.startWorker()
 	s.start("OneTask", sound).endsAt("EndEvent_Retry") // from here on it takes jobs; its start is not measured
@@ -156,7 +158,7 @@ func (s *scene) awaitEndings(inputs map[int64]oddinputs.Input) map[int64]*ending
 }
 
 // A gateway of Zeebe 8.5 cannot deliver a job that brings such a variable, nor what comes in one batch with it.
-func TestAVariableThatCannotBeDeliveredIsAnIncidentAndTheOtherJobsAreDone(t *testing.T) {
+func TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn(t *testing.T) {
 	s := atSharedBroker(t)
 	tooDeep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
 	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+tooDeep+`}`)

@@ -6,78 +6,41 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
-func TestTheWorkerIsToldOnceOfEveryEndOfAClaim(t *testing.T) {
+// The ends at which a person abandons the claim are in manual_test.go.
+func TestEveryEndOfAClaimIsRecordedOnce(t *testing.T) {
 	s := onSharedBroker(t)
-	for _, c := range []struct {
-		end   string
-		goes  func(*claim)
-		at    string
-		wants []string
+	for end, c := range map[string]struct {
+		goes func(*claim)
+		at   string
+		want []string
 	}{
-		{
-			"submitted at once",
-			func(c *claim) { c.submission().complete(nil) },
-			"EndEvent_ClaimSubmitted",
-			[]string{"SUBMITTED"},
-		},
-		{
-			"submitted after two retries",
-			func(c *claim) {
-				for _, band := range bands[:2] {
-					c.submissionFails("TIMEOUT")
-					c.waits(band[0], band[1]).passes()
-				}
-				c.submission().complete(nil)
-			},
-			"EndEvent_ClaimSubmitted",
-			[]string{"SUBMITTED"},
-		},
-		{
-			"resubmitted by hand, then submitted",
-			func(c *claim) {
-				c.submissionFails("AUTHORIZATION_DENIED")
-				c.notifies("registration")
-				c.isResubmittedAt("Task_CorrectData", nil)
-				c.submission().complete(nil)
-			},
-			"EndEvent_ClaimSubmitted",
-			[]string{"RESUBMITTED", "SUBMITTED"},
-		},
-		{
-			"abandoned by billing",
-			func(c *claim) {
-				c.isExhaustedBy("RATE_LIMIT")
-				c.notifies("billing")
-				c.asks("Task_ReviewClaim").complete(vars{"manualDecision": "ABANDON"})
-			},
-			"EndEvent_AbandonedByBilling",
-			[]string{"ABANDONED"},
-		},
-		{
-			"abandoned by registration",
-			func(c *claim) {
-				c.submissionFails("INSURANCE_EXPIRED")
-				c.notifies("registration")
-				c.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON"})
-			},
-			"EndEvent_AbandonedByRegistration",
-			[]string{"ABANDONED"},
-		},
+		"submitted at once": {func(c *claim) { c.submission().complete(nil) }, "EndEvent_ClaimSubmitted", []string{"SUBMITTED"}},
+		"submitted after two retries": {func(c *claim) {
+			for _, band := range bands[:2] {
+				c.submissionFails("TIMEOUT")
+				c.waits(band[0], band[1]).passes()
+			}
+			c.submission().complete(nil)
+		}, "EndEvent_ClaimSubmitted", []string{"SUBMITTED"}},
+		"resubmitted by hand, then submitted": {func(c *claim) {
+			c.submissionFails("AUTHORIZATION_DENIED")
+			c.notifies("registration")
+			c.isResubmittedAt("Task_CorrectData", nil)
+			c.submission().complete(nil)
+		}, "EndEvent_ClaimSubmitted", []string{"RESUBMITTED", "SUBMITTED"}},
 	} {
-		t.Run(c.end, func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
+		s.part(end, func(s *scene) {
 			claim := s.submits("CLM-E2E-14-1")
 			c.goes(claim)
 			claim.endsAt(c.at)
-			claim.recorded(c.wants...)
+			claim.recorded(c.want...)
 		})
 	}
 }
 
-func TestWhatIsRecordedChangesNoVariableOfTheProcess(t *testing.T) {
+func TestRecordingChangesNoVariableOfTheProcess(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-14-2")
 	claim.submission().complete(vars{"outcome": "what the hospital calls by that name"})
@@ -91,54 +54,24 @@ func TestWhatIsRecordedChangesNoVariableOfTheProcess(t *testing.T) {
 	another.variables().lack(t, "outcome")
 }
 
-func TestAnUnknownOutcomeIsAnIncidentThatNamesItUntilAnOperatorCorrectsIt(t *testing.T) {
+func TestUnknownOutcomeIsAnIncidentUntilCorrected(t *testing.T) {
 	s := onSharedBroker(t)
 	for name, variables := range map[string]vars{
 		"another word": {"claimId": "CLM-E2E-14-4", "outcome": "PAID"},
 		"no text":      {"claimId": "CLM-E2E-14-4", "outcome": true},
 		"none":         {"claimId": "CLM-E2E-14-4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
+		s.part(name, func(s *scene) {
 			claim := s.start("OneOutcome", variables)
 			incident := claim.incident()
-			if incident.ErrorType != "JOB_NO_RETRIES" {
-				t.Errorf("an incident of type %s", incident.ErrorType)
-			}
-			for _, words := range []string{"outcome", "SUBMITTED", "RESUBMITTED", "ABANDONED"} {
-				if !strings.Contains(incident.ErrorMessage, words) {
-					t.Errorf("the incident does not say %q: %s", words, incident.ErrorMessage)
-				}
-			}
+			incident.saysWhy(s.T, "Task_RecordOutcome", "outcome", "SUBMITTED", "RESUBMITTED", "ABANDONED")
 			claim.resolves(incident, vars{"outcome": "ABANDONED"})
 			claim.endsAt("EndEvent_Recorded")
 		})
 	}
 }
 
-func TestAResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
-	s := atSharedBroker(t)
-	w := s.startWorker()
-	claim := s.submits("CLM-E2E-14-5")
-	claim.submissionFails("INVALID_PATIENT_DATA")
-	claim.notifies("registration")
-	w.stops()
-
-	claim.isResubmittedAt("Task_CorrectData", nil)
-	bound := claim.next("the bound of the record", "TIMER", "CREATED", func(event) bool { return true })
-	s.untilTimersFiredUpTo(bound.due().Add(-time.Minute))
-	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
-		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
-	}
-	s.advance(bound.due().Sub(s.clock()))
-	claim.submission().complete(nil)
-
-	s.startWorker()
-	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.recorded("SUBMITTED")
-}
-
-func TestTheSuccessRateCountsTheClaimsThatWereRetried(t *testing.T) {
+func TestSuccessRateCountsRetriedClaims(t *testing.T) {
 	s := atSharedBroker(t)
 	w := s.startWorker("RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "rate.db"))
 	w.answers("/healthz", http.StatusOK)
@@ -176,7 +109,7 @@ func (w *worker) shows(line string) {
 	}
 }
 
-// recorded fails the test where the outcomes that the worker was told, and took without answering any variable, are
+// recorded fails the test where the outcomes that the worker got, and took without answering any variable, are
 // others than these.
 func (c *claim) recorded(want ...string) {
 	c.Helper()
@@ -194,6 +127,6 @@ func (c *claim) recorded(want ...string) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		c.Errorf("the worker was told %q, want %q", got, want)
+		c.Errorf("the worker got %q, want %q", got, want)
 	}
 }

@@ -2,16 +2,19 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"math"
-	"net/url"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/api"
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/suite"
@@ -24,7 +27,7 @@ const namespace = "hospital"
 // promServer is a real Prometheus of a test.
 type promServer struct {
 	*testing.T
-	address string
+	v1.API
 }
 
 // startPrometheus starts a Prometheus that scrapes the worker and the scene's broker every second, and knows the rules of
@@ -53,8 +56,11 @@ scrape_configs:
 	log, err := os.Create(filepath.Join(dir, "prometheus.log"))
 	s.must(err)
 	defer log.Close()
-	p := &promServer{T: s.T, address: freeAddress(s.T)}
-	cmd := exec.CommandContext(context.Background(), program, append(flags, "--config.file="+file, "--web.listen-address="+p.address,
+	address := freeAddress(s.T)
+	// A connection that is kept would outlive the test.
+	client, err := api.NewClient(api.Config{Address: "http://" + address, RoundTripper: &http.Transport{DisableKeepAlives: true}})
+	s.must(err)
+	cmd := exec.CommandContext(context.Background(), program, append(flags, "--config.file="+file, "--web.listen-address="+address,
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--log.level=warn")...)
 	cmd.Stdout, cmd.Stderr = log, log
 	running, err := process.Start(cmd, false)
@@ -69,120 +75,67 @@ scrape_configs:
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	if err := running.Await(ctx, func(ctx context.Context) bool {
-		status, _ := suite.Get(ctx, p.address, "/-/ready")
+		status, _ := suite.Get(ctx, address, "/-/ready")
 		return status == 200
 	}); err != nil {
 		text, _ := os.ReadFile(log.Name())
 		s.Fatalf("prometheus is not ready: %v\n%s", err, text)
 	}
-	return p
-}
-
-// api asks the HTTP API and reads what it answers into data. It returns the API's own complaint, or "".
-func (p *promServer) api(path string, parameters url.Values, data any) (complaint string) {
-	p.Helper()
-	status, text := suite.Get(p.Context(), p.address, "/api/v1/"+path+"?"+parameters.Encode())
-	answer := struct {
-		Status, Error string
-		Data          json.RawMessage
-	}{}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		p.Fatalf("prometheus answers %s with %d %s: %v", path, status, text, err)
-	}
-	if answer.Status != "success" {
-		return answer.Error
-	}
-	if err := json.Unmarshal(answer.Data, data); err != nil {
-		p.Fatalf("prometheus answers %s with %s: %v", path, answer.Data, err)
-	}
-	return ""
+	return &promServer{s.T, v1.NewAPI(client)}
 }
 
 // answer is the result of a query, as the API gives it.
 type answer struct {
-	ResultType string   `json:"resultType"`
-	Result     []series `json:"result"`
-}
-
-type series struct {
-	Metric map[string]string `json:"metric"`
-	Value  *sample           `json:"value,omitempty"`
-	Values []sample          `json:"values,omitempty"`
-}
-
-// sample is a time and a value, which is text.
-type sample [2]any
-
-func (s sample) value() float64 {
-	text, _ := s[1].(string)
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return v
+	Result model.Value `json:"result"`
 }
 
 // numbers counts the samples of an answer, and those of them that are not NaN.
 func (a answer) numbers() (samples, numbers int) {
-	for _, s := range a.Result {
-		all := s.Values
-		if s.Value != nil {
-			all = append(all, *s.Value)
+	count := func(v model.SampleValue) {
+		if samples++; !math.IsNaN(float64(v)) {
+			numbers++
 		}
-		for _, v := range all {
-			samples++
-			if !math.IsNaN(v.value()) {
-				numbers++
+	}
+	switch result := a.Result.(type) {
+	case model.Vector:
+		for _, s := range result {
+			count(s.Value)
+		}
+	case model.Matrix:
+		for _, s := range result {
+			for _, v := range s.Values {
+				count(v.Value)
 			}
 		}
 	}
 	return samples, numbers
 }
 
-// instant asks for what is now.
-func (p *promServer) instant(expr string, at time.Time) (a answer, complaint string) {
+// now asks for what is now.
+func (p *promServer) now(expr string) (model.Vector, error) {
 	p.Helper()
-	complaint = p.api("query", url.Values{"query": {expr}, "time": {unix(at)}}, &a)
-	return a, complaint
+	value, _, _, err := p.Query(p.Context(), expr, time.Now())
+	vector, _ := value.(model.Vector)
+	return vector, err
 }
-
-// over asks for a range of time.
-func (p *promServer) over(expr string, from, to time.Time, step time.Duration) (a answer, complaint string) {
-	p.Helper()
-	complaint = p.api("query_range", url.Values{
-		"query": {expr}, "start": {unix(from)}, "end": {unix(to)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', 3, 64)},
-	}, &a)
-	return a, complaint
-}
-
-func unix(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
 
 // until waits until ready says that all is there; it may say what is missing meanwhile.
 func (p *promServer) until(ready func() (missing string)) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), patience)
-	defer cancel()
-	for {
-		missing := ready()
-		if missing == "" {
-			return
-		}
-		if !pauseFor(ctx, 250*time.Millisecond) {
-			p.Fatalf("within %v Prometheus has not come to it:\n%s", patience, missing)
-		}
-	}
+	var missing string
+	(&scene{T: p.T}).until("Prometheus has it all", func() bool { missing = ready(); return missing == "" }, func() string { return missing })
 }
 
 // has waits until an expression has a number that is not 0.
 func (p *promServer) has(expr string) {
 	p.Helper()
 	p.until(func() string {
-		a, complaint := p.instant(expr, time.Now())
-		for _, s := range a.Result {
-			if v := s.Value.value(); v != 0 && !math.IsNaN(v) {
+		all, err := p.now(expr)
+		for _, s := range all {
+			if s.Value != 0 && !math.IsNaN(float64(s.Value)) {
 				return ""
 			}
 		}
-		return "nothing for " + expr + " " + complaint
+		return fmt.Sprint("nothing for ", expr, " ", err)
 	})
 }

@@ -9,7 +9,7 @@ import (
 // The worker dies with its answers on the way. They are in the store, also the time of the next retry, which would be
 // another one if the second worker decided anew. The claims are at their last retry, whose wait is one of 33: five of
 // them would not get the same wait twice by chance either.
-func TestAJobThatIsDeliveredAgainGetsTheSameAnswer(t *testing.T) {
+func TestRedeliveredJobGetsTheSameAnswer(t *testing.T) {
 	s := atSharedBroker(t)
 	tap, address := s.tapped()
 	first := s.startWorkerAt(address)
@@ -21,7 +21,7 @@ func TestAJobThatIsDeliveredAgainGetsTheSameAnswer(t *testing.T) {
 		submission := claim.submission()
 		s.corrects(submission.instance, vars{"retryCount": 4})
 		submission.fails("NETWORK_ERROR")
-		analysis := claim.next("the analysis", "JOB", "CREATED", ofAnalyzeRetry)
+		analysis := claim.next("the analysis", "JOB", "CREATED", func(e event) bool { return e.Type == analyzeRetry })
 		claims = append(claims, claim)
 		lost = append(lost, readVars(t, tap.answerTo(s, analysis.Key).Variables))
 	}
@@ -30,7 +30,7 @@ func TestAJobThatIsDeliveredAgainGetsTheSameAnswer(t *testing.T) {
 	s.advance(11 * time.Second) // the locks of the first worker are over
 
 	for i, claim := range claims {
-		redelivered := claim.next("the end of the lock", "JOB", "TIMED_OUT", func(event) bool { return true })
+		redelivered := claim.next("the end of the lock", "JOB", "TIMED_OUT", anyEvent)
 		answered := claim.next("the second answer", "JOB", "COMPLETED", func(e event) bool { return e.Key == redelivered.Key })
 		wait := claim.waits(64, 96)
 		if first := lost[i].number(t, "backoffMinutes"); wait.minutes != first {

@@ -10,7 +10,7 @@ import (
 
 const reason = "a operadora confirmou que voltou"
 
-// office is where a person sits who may have claims sent again: beside a worker with a store of its own, so that no claim
+// office is where a person sits who may have claims sent again: next to a worker with a store of its own, so that no claim
 // of another test is chosen.
 type office struct {
 	*scene
@@ -26,7 +26,13 @@ func atTheOffice(t *testing.T, settings ...string) *office {
 	return o
 }
 
-// says runs a command of the worker beside the one that works, and returns its exit code and all that it prints.
+// part runs a part of the test next to the same worker.
+func (o *office) part(name string, story func(*office)) {
+	o.Helper()
+	o.scene.part(name, func(s *scene) { story(&office{s, o.store, o.worker}) })
+}
+
+// says runs a command of the worker next to the one that works, and returns its exit code and all that it prints.
 func (o *office) says(args ...string) (code int, text string) {
 	o.Helper()
 	ctx, cancel := o.within(patience)
@@ -55,7 +61,7 @@ func (c *claim) waitsForAnOrder(event string) {
 	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
 }
 
-func TestAPersonEndsTheWaitOfAClaimByACommand(t *testing.T) {
+func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-E2E-31-1")
 	claim.submissionFails("TIMEOUT")
@@ -80,36 +86,34 @@ func TestAPersonEndsTheWaitOfAClaimByACommand(t *testing.T) {
 	o.orders(5, "the insurer accepted it", "--claim", "CLM-E2E-31-1", "--force")
 }
 
-func TestAClaimWhoseRetriesAreUsedUpIsSentAgainByForceOnly(t *testing.T) {
+func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-32-1")
-	claim.isExhaustedBy("RATE_LIMIT")
-	claim.notifies("billing")
-	claim.waitsForAnOrder("BoundaryEvent_BillingRedriven")
+	for id, c := range map[string]struct {
+		stops       func(*claim)
+		team, event string
+		code        int
+		refused     string
+	}{
+		"CLM-E2E-32-1": {func(c *claim) { c.isExhaustedBy("RATE_LIMIT") }, "billing", "BoundaryEvent_BillingRedriven", 4, "max_retries_exceeded: claim CLM-E2E-32-1"},
+		"CLM-E2E-33-1": {func(c *claim) { c.submissionFails("INVALID_PROCEDURE_CODE") }, "registration", "BoundaryEvent_RegistrationRedriven", 5, "may be billed twice"},
+	} {
+		o.part(id, func(o *office) {
+			claim := o.submits(id)
+			c.stops(claim)
+			claim.notifies(c.team)
+			claim.waitsForAnOrder(c.event)
 
-	o.orders(4, "max_retries_exceeded: claim CLM-E2E-32-1", "--claim", "CLM-E2E-32-1")
-	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-32-1", "--force")
+			o.orders(c.code, c.refused, "--claim", id)
+			o.orders(0, "RESUBMITTED at ", "--claim", id, "--force")
 
-	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
-	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.recorded("RESUBMITTED", "SUBMITTED")
+			claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+			claim.endsAt("EndEvent_ClaimSubmitted")
+			claim.recorded("RESUBMITTED", "SUBMITTED")
+		})
+	}
 }
 
-func TestAClaimWithAPermanentErrorIsSentAgainByForceOnly(t *testing.T) {
-	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-33-1")
-	claim.submissionFails("INVALID_PROCEDURE_CODE")
-	claim.notifies("registration")
-	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
-
-	o.orders(5, "may be billed twice", "--claim", "CLM-E2E-33-1")
-	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-33-1", "--force")
-
-	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
-	claim.endsAt("EndEvent_ClaimSubmitted")
-}
-
-func TestAnOrderForAClaimThatNobodyKnowsOrThatWaitsNoMoreIsNotDone(t *testing.T) {
+func TestOrderForAClaimThatDoesNotWaitIsRefused(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-E2E-34-1")
 	claim.submissionFails("TIMEOUT")
@@ -121,7 +125,7 @@ func TestAnOrderForAClaimThatNobodyKnowsOrThatWaitsNoMoreIsNotDone(t *testing.T)
 	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--wait", "1s")
 }
 
-func TestAllClaimsWithAnUnknownErrorAreSentAgainByOneCommand(t *testing.T) {
+func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
 	o := atTheOffice(t)
 	ids := []string{"CLM-E2E-35-1", "CLM-E2E-35-2", "CLM-E2E-35-3"}
 	var claims []*claim

@@ -9,7 +9,7 @@ import (
 // bands are the minutes that retry 1, 2, ... may wait (RN-BIL-005 section 3).
 var bands = [][2]int{{5, 6}, {8, 12}, {16, 24}, {32, 48}, {64, 96}}
 
-func TestATransientErrorIsWaitedOutAndTheClaimGoesThrough(t *testing.T) {
+func TestTransientErrorIsWaitedOut(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-1-1")
 
@@ -68,21 +68,7 @@ func (c *claim) isExhaustedBy(text string) {
 	c.submissionFails(text)
 }
 
-func TestAnUnknownErrorIsRetried(t *testing.T) {
-	s := onSharedBroker(t)
-	claim := s.submits("CLM-E2E-4-1")
-	claim.submissionFails("Guia recusada: motivo não informado")
-	wait := claim.waits(5, 6)
-	wait.passes()
-	again := claim.submission().holds(vars{
-		"shouldRetry": true, "retryCount": 1, "backoffMinutes": wait.minutes, "errorClassification": "UNKNOWN",
-		"retryReason": "Unknown error, retry 1 of 5", "originalError": "Guia recusada: motivo não informado",
-	})
-	again.complete(nil)
-	claim.endsAt("EndEvent_ClaimSubmitted")
-}
-
-func TestTheTimerWaitsTheMinutesOfTheDecision(t *testing.T) {
+func TestTimerWaitsTheMinutesOfTheDecision(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-7-1")
 	claim.submissionFails("503 Service Unavailable")
@@ -107,7 +93,7 @@ func (s *scene) untilTimersFiredUpTo(then time.Time) {
 	s.Helper()
 	seconds := int(then.Sub(s.clock()) / time.Second)
 	witness := s.start("Witness", vars{"seconds": seconds})
-	last := witness.next("the witness's timer", "TIMER", "CREATED", func(event) bool { return true })
+	last := witness.next("the witness's timer", "TIMER", "CREATED", anyEvent)
 	s.advance(last.due().Sub(s.clock()))
 	witness.endsAt("EndEvent_Witness")
 }

@@ -33,7 +33,7 @@ func at(element string) func(event) bool {
 	return func(e event) bool { return e.ElementID == element }
 }
 
-func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
+func TestWaitingClaimIsSentAgainAtOnceOnRequest(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-21-1")
 	s.redrives("CLM-E2E-21-1") // it does not wait yet, so this is lost
@@ -46,13 +46,14 @@ func TestAClaimThatWaitsIsSentAgainAtOnceWhereSomebodyAsksForIt(t *testing.T) {
 	claim.submission().holds(vars{"retryCount": 2}).complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	if first.isOver() {
-		t.Error("the first wait has come to its end beside the message")
+		t.Error("the first wait has come to its end next to the message")
 	}
 	claim.recorded("REDRIVEN", "SUBMITTED")
 	claim.recordedWith("Task_RecordRedriven", reDrive)
 }
 
-func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
+func TestRedriveTakesTheClaimFromThePerson(t *testing.T) {
+	s := onSharedBroker(t)
 	for _, c := range []struct {
 		claimID, person, event, recorder string
 		fails                            func(*claim)
@@ -66,8 +67,7 @@ func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
 			c.notifies("registration")
 		}},
 	} {
-		t.Run(c.person, func(t *testing.T) {
-			s := onSharedBroker(t)
+		s.part(c.person, func(s *scene) {
 			claim := s.submits(c.claimID)
 			c.fails(claim)
 			asked := claim.asks(c.person).holds(vars{"justification": nil, "operator": nil, "redriveId": nil})
@@ -75,7 +75,7 @@ func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
 
 			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
 			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
-				t.Errorf("the person's task was taken back %d times, want once", n)
+				s.Errorf("the person's task was taken back %d times, want once", n)
 			}
 			claim.recordedWith(c.recorder, reDrive)
 
@@ -91,22 +91,44 @@ func TestAClaimThatWaitsForAPersonIsSentAgainWithoutTheTask(t *testing.T) {
 	}
 }
 
-func TestARedriveThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
+func TestResentClaimThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	s := atSharedBroker(t)
-	w := s.startWorker()
-	claim := s.submits("CLM-E2E-23-1")
-	claim.submissionFails("TIMEOUT")
-	claim.waits(5, 6)
-	w.stops()
+	for _, c := range []struct {
+		id, text string
+		stops    func(*claim)
+		resend   func(*claim)
+		count    int
+	}{
+		{
+			"CLM-E2E-23-1", "TIMEOUT", func(c *claim) { c.waits(5, 6) },
+			func(c *claim) { c.isRedriven("CLM-E2E-23-1", "Event_RedriveClaim") }, 1,
+		},
+		{
+			"CLM-E2E-23-2", "INVALID_PATIENT_DATA", func(c *claim) { c.notifies("registration") },
+			func(c *claim) { c.isResubmittedAt("Task_CorrectData", nil) }, 0,
+		},
+	} {
+		s.part(c.text, func(s *scene) {
+			w := s.startWorker()
+			claim := s.submits(c.id)
+			claim.submissionFails(c.text)
+			c.stops(claim)
+			w.stops()
 
-	claim.isRedriven("CLM-E2E-23-1", "Event_RedriveClaim")
-	bound := claim.next("the bound of the record", "TIMER", "CREATED", func(event) bool { return true })
-	s.untilTimersFiredUpTo(bound.due().Add(-time.Minute))
-	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
-		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
+			c.resend(claim)
+			bound := claim.next("the bound of the record", "TIMER", "CREATED", anyEvent)
+			s.untilTimersFiredUpTo(bound.due().Add(-time.Minute))
+			if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
+				s.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
+			}
+			s.advance(bound.due().Sub(s.clock()))
+			claim.submission().holds(vars{"retryCount": c.count}).complete(nil)
+
+			s.startWorker()
+			claim.endsAt("EndEvent_ClaimSubmitted")
+			claim.recorded("SUBMITTED")
+		})
 	}
-	s.advance(bound.due().Sub(s.clock()))
-	claim.submission().holds(vars{"retryCount": 1})
 }
 
 // recordedWith fails the test where the last job of a recording task did not see these variables as its own.

@@ -24,8 +24,8 @@ type scene struct {
 // atSharedBroker sets the scene of an ordinary case, without a worker.
 func atSharedBroker(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{T: t, broker: shared}
-	records, err := shared.Records(t.Context())
+	s := &scene{T: t, broker: lanes.Take(t, false).Broker(t)}
+	records, err := s.broker.Records(t.Context())
 	s.must(err)
 	if len(records) > 0 {
 		s.since = records[len(records)-1].Position
@@ -42,7 +42,7 @@ func onSharedBroker(t *testing.T) *scene {
 	return s
 }
 
-// onOwnBroker sets the scene of a case that kills or floods its broker. It has no worker yet.
+// onOwnBroker sets the scene of a case that needs a broker of its own. It has no worker yet. The test is in a lane.
 func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 	t.Helper()
 	b, err := startBroker(t.Context(), o)
@@ -57,9 +57,37 @@ func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 	return &scene{T: t, broker: b}
 }
 
+// part runs a part of the test on the same scene.
+func (s *scene) part(name string, story func(*scene)) {
+	s.Helper()
+	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since}) })
+}
+
 // within bounds one step of the story.
 func (s *scene) within(d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.Context(), d)
+}
+
+// until waits for a condition; describe says what was seen last.
+func (s *scene) until(what string, done func() bool, describe func() string) {
+	s.Helper()
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	for !done() {
+		if !pauseFor(ctx, 20*time.Millisecond) {
+			s.Fatalf("not within %v: %s; %s", patience, what, describe())
+		}
+	}
+}
+
+// pauseFor waits before the next look. It returns false where the time is over.
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // must ends the test on an error.
@@ -132,6 +160,23 @@ func (s *scene) awaitAfter(position int64, what, valueType, intent string, match
 		s.Fatalf("%s: %v", what, err)
 	}
 	return found
+}
+
+// awaitMany waits until so many events of a type have happened.
+func (s *scene) awaitMany(what string, n int, valueType, intent string, match func(event) bool) {
+	s.Helper()
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	found := 0
+	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
+		if e, ok := parse(r, valueType, intent); ok && match(e) {
+			found++
+		}
+		return found >= n
+	})
+	if err != nil {
+		s.Fatalf("%d of %d %s: %v", found, n, what, err)
+	}
 }
 
 // events returns what has happened in the test so far, oldest first.

@@ -7,7 +7,7 @@ var fiveNames = []string{"shouldRetry", "nextRetryTime", "retryCount", "retryRea
 
 const submissionBackoff = "retry-submission-backoff"
 
-func TestSeed001TheOlderRuleAnswersItsFiveNamesBesideTheNewerOneAndEachCountsItsOwn(t *testing.T) {
+func TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("submission-backoff.bpmn")
 	older := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-1"})
@@ -39,7 +39,7 @@ func TestSeed001TheOlderRuleAnswersItsFiveNamesBesideTheNewerOneAndEachCountsIts
 	older.recorded("SUBMITTED")
 }
 
-func TestSeed001UsedUpRetriesOfTheOlderRuleGoToBilling(t *testing.T) {
+func TestSeed001ExhaustedClaimGoesToBilling(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("submission-backoff.bpmn")
 	claim := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-3"})
@@ -57,7 +57,7 @@ func TestSeed001UsedUpRetriesOfTheOlderRuleGoToBilling(t *testing.T) {
 	o.worker.shows(`error_classification_distribution{classification="TRANSIENT"} 6`)
 }
 
-func TestSeed001APermanentErrorOfTheOlderRuleGoesToRegistration(t *testing.T) {
+func TestSeed001PermanentErrorGoesToRegistration(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("submission-backoff.bpmn")
 	claim := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-4"})

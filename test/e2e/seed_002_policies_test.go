@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func writePolicies(t *testing.T, path string, names ...string) {
 // isReread has the worker read the file again, and waits until it says this about it.
 func (f *policyFile) isReread(words ...string) {
 	f.Helper()
-	before := f.worker.logLength()
+	before := len(f.worker.printed())
 	f.must(f.worker.Signal(syscall.SIGHUP))
 	f.worker.logs(before, words...)
 }
@@ -56,12 +55,12 @@ func (c *claim) isDecidedBy(name string) {
 	c.variables().object(c.T, "retryDecision").hold(c.T, vars{"policy": name, "backoffDuration": "PT90S"})
 }
 
-func TestSeed002ATaskMayNameAPolicyThatAnOperatorAddsWhileTheWorkerRuns(t *testing.T) {
+func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
 	f := withPolicyFile(t, "day-queue")
 	f.oneTask("NightQueue", "retryPolicy", "night-queue")
 	job := f.start("NightQueue", vars{"claimId": "job_123", "submissionError": "ECONNRESET"})
 	incident := job.incident()
-	incident.saysWhy(t, `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, smtp, smtp-dev, tiss")
+	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, smtp, smtp-dev, tiss")
 
 	job.resolves(incident, nil)
 	incident = job.incident() // for nothing has changed
@@ -71,7 +70,7 @@ func TestSeed002ATaskMayNameAPolicyThatAnOperatorAddsWhileTheWorkerRuns(t *testi
 	job.isDecidedBy("night-queue")
 }
 
-func TestSeed002ABrokenPoliciesFileChangesNothingButIsSeen(t *testing.T) {
+func TestSeed002BrokenPoliciesFileChangesNothingButIsSeen(t *testing.T) {
 	const successful = "retry_policies_last_reload_successful "
 	f := withPolicyFile(t, "night-queue")
 	f.oneTask("NightQueue", "retryPolicy", "night-queue")
@@ -91,32 +90,16 @@ func TestSeed002ABrokenPoliciesFileChangesNothingButIsSeen(t *testing.T) {
 	f.decidesBy("NightQueue", "night-queue")
 }
 
-func TestSeed002AWorkerDoesNotStartWithABrokenPoliciesFile(t *testing.T) {
-	s := atSharedBroker(t)
-	file := filepath.Join(t.TempDir(), "policies.yaml")
-	s.must(os.WriteFile(file, []byte("policies:\n  - name: mine\n    base: soon\n    max: 1h\n    maxRetries: 3\n"), 0o600))
-	ctx, cancel := s.within(patience)
-	defer cancel()
-	command := workerCommand(ctx, s.broker.Address(), "run")
-	command.Env = append(command.Env, "RETRY_POLICIES_FILE="+file, "RETRY_HTTP_ADDRESS="+freeAddress(t),
-		"RETRY_DATABASE_URL=sqlite://"+filepath.Join(t.TempDir(), "store.db"))
-	out, err := command.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), file+":3: policy mine: base") {
-		t.Errorf("%v, want an end that names the line:\n%s", err, out)
-	}
-}
-
 // What a task changes by its headers, and a job by retryUntil and retryAfter.
-func TestSeed002ATaskOverridesNumbersOfItsPolicyAndAJobBringsItsHints(t *testing.T) {
+func TestSeed002TaskOverridesItsPolicyAndJobBringsHints(t *testing.T) {
 	o := atTheOffice(t)
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	for i, c := range []struct {
-		name    string
-		headers []string
-		job     vars
-		how     string
-		want    vars
-		decides vars
+		name          string
+		headers       []string
+		job           vars
+		how           string
+		want, decides vars
 	}{
 		{
 			"maxRetries",
@@ -192,8 +175,7 @@ func TestSeed002ATaskOverridesNumbersOfItsPolicyAndAJobBringsItsHints(t *testing
 			vars{"reason": "HINT", "hint": vars{"source": "TEXT", "after": "PT20M"}},
 		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := &scene{t, o.broker, o.since}
+		o.scene.part(c.name, func(s *scene) {
 			process := "OneTask"
 			if c.headers != nil {
 				process = "WithHeaders"
@@ -202,16 +184,16 @@ func TestSeed002ATaskOverridesNumbersOfItsPolicyAndAJobBringsItsHints(t *testing
 			job := vars{"claimId": fmt.Sprint("CLM-SEED-002-", i), "submissionError": "TIMEOUT"}
 			maps.Copy(job, c.job)
 			answer := s.start(process, job).next("the answer", "JOB", c.how, at("Task_AnalyzeRetry"))
-			got := readVars(t, string(answer.Variables))
-			got.hold(t, c.want)
-			got.object(t, "retryDecision").hold(t, c.decides)
+			got := readVars(s.T, string(answer.Variables))
+			got.hold(s.T, c.want)
+			got.object(s.T, "retryDecision").hold(s.T, c.decides)
 		})
 	}
 }
 
-func TestSeed002AHeaderThatIsWrongOrMisspeltIsAnIncidentThatNamesIt(t *testing.T) {
+func TestSeed002WrongHeaderIsAnIncidentThatNamesIt(t *testing.T) {
 	o := atTheOffice(t)
 	o.oneTask("WrongHeaders", "retrypolicy", "fast", "maxRetries", "many", "base", "0s")
 	incident := o.start("WrongHeaders", vars{"submissionError": "TIMEOUT"}).incident()
-	incident.saysWhy(t, `header retrypolicy`, "named retryPolicy", `header maxRetries is "many"`, `header base is "0s"`, "claimId is missing")
+	incident.saysWhy(t, "Task_AnalyzeRetry", `header retrypolicy`, "named retryPolicy", `header maxRetries is "many"`, `header base is "0s"`, "claimId is missing")
 }

@@ -37,7 +37,7 @@ func (c *claim) failedForGood(attempts int) {
 	}
 }
 
-func TestSeed002AJobHasThreeAttemptsAfterFiveAndTenMinutes(t *testing.T) {
+func TestSeed002JobHasThreeAttempts(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("job-queue.bpmn")
 	job := o.queued(nil)
@@ -46,7 +46,7 @@ func TestSeed002AJobHasThreeAttemptsAfterFiveAndTenMinutes(t *testing.T) {
 	job.recorded("ABANDONED")
 }
 
-func TestSeed002AJobBringsItsOwnLimits(t *testing.T) {
+func TestSeed002JobBringsItsOwnLimits(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("job-queue.bpmn")
 	for _, c := range []struct {
@@ -63,8 +63,7 @@ func TestSeed002AJobBringsItsOwnLimits(t *testing.T) {
 		{"a delay beyond the cap", vars{"max_retry_delay": 2500}, []time.Duration{2500 * time.Millisecond, 2500 * time.Millisecond}},
 		{"one attempt", vars{"max_attempts": 1}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := &office{scene: &scene{t, o.broker, o.since}}
+		o.part(c.name, func(o *office) {
 			job := o.queued(c.limits)
 			job.isWaitedFor(runJob, "ECONNRESET", c.waits...).fails("ECONNRESET")
 			job.failedForGood(len(c.waits) + 1)
@@ -72,7 +71,7 @@ func TestSeed002AJobBringsItsOwnLimits(t *testing.T) {
 	}
 }
 
-func TestSeed002AValidationErrorIsNotTriedAgain(t *testing.T) {
+func TestSeed002ValidationErrorIsNotTriedAgain(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("job-queue.bpmn")
 	job := o.queued(nil)
@@ -82,7 +81,7 @@ func TestSeed002AValidationErrorIsNotTriedAgain(t *testing.T) {
 	o.worker.shows(`retry_dead_letters_total{policy="job-queue"} 1`)
 }
 
-func TestSeed002ALimitThatMakesNoSenseIsAnIncidentThatNamesItUntilItIsCorrected(t *testing.T) {
+func TestSeed002InvalidLimitIsAnIncidentUntilCorrected(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("job-queue.bpmn")
 	for _, c := range []struct {
@@ -95,12 +94,11 @@ func TestSeed002ALimitThatMakesNoSenseIsAnIncidentThatNamesItUntilItIsCorrected(
 		{"retry_delay", 0, 20000, 20 * time.Second},
 		{"max_retry_delay", -1, 60000, time.Minute},
 	} {
-		t.Run(fmt.Sprint(c.limit, " ", c.is), func(t *testing.T) {
-			o := &office{scene: &scene{t, o.broker, o.since}}
+		o.part(fmt.Sprint(c.limit, " ", c.is), func(o *office) {
 			job := o.queued(vars{c.limit: c.is})
 			job.task(runJob).fails("ECONNRESET")
 			incident := job.incident()
-			incident.saysWhy(t, c.limit+" is ", "Correct the process variables, then resolve the incident")
+			incident.saysWhy(o.T, "Task_AnalyzeRetry", c.limit+" is ", "Correct the process variables, then resolve the incident")
 			job.resolves(incident, vars{c.limit: c.comes})
 			job.waitsFor(c.wait)
 		})

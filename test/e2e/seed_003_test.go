@@ -21,9 +21,9 @@ func (c *claim) isRefusedFor(reply string, delays ...time.Duration) (waits []tim
 	for _, delay := range delays {
 		c.task(sendEmail).fails(reply)
 		answer := c.next("the decision", "JOB", "COMPLETED", func(e event) bool { return e.ElementID == "Task_AnalyzeRetry" })
-		told := readVars(c.T, string(answer.Variables))
-		told.hold(c.T, vars{"backoffMinutes": 1, "errorClassification": "TRANSIENT"})
-		text, _ := told.object(c.T, "retryDecision")["backoffDuration"].(string)
+		decision := readVars(c.T, string(answer.Variables))
+		decision.hold(c.T, vars{"backoffMinutes": 1, "errorClassification": "TRANSIENT"})
+		text, _ := decision.object(c.T, "retryDecision")["backoffDuration"].(string)
 		wait, err := policy.ParseDuration(text)
 		c.must(err)
 		if wait < delay*3/4 || wait > delay*5/4 {
@@ -35,7 +35,7 @@ func (c *claim) isRefusedFor(reply string, delays ...time.Duration) (waits []tim
 	return waits
 }
 
-func TestSeed003AMailServerThatIsBusyIsTriedAgainWithinSeconds(t *testing.T) {
+func TestSeed003BusyMailServerIsTriedAgainWithinSeconds(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("email.bpmn")
 	waits := map[time.Duration]bool{}
@@ -58,7 +58,7 @@ func TestSeed003AMailServerThatIsBusyIsTriedAgainWithinSeconds(t *testing.T) {
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 0`)
 }
 
-func TestSeed003AnEmailWhoseTriesAreUsedIsADeadLetter(t *testing.T) {
+func TestSeed003EmailWithNoRetriesLeftIsADeadLetter(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("email.bpmn")
 	mail := o.start("EmailProcess", vars{"claimId": "MSG-4"})
@@ -74,7 +74,7 @@ func TestSeed003AnEmailWhoseTriesAreUsedIsADeadLetter(t *testing.T) {
 	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v3")
 }
 
-func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
+func TestSeed003UnknownAddressIsADeadLetterAtOnce(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("email.bpmn")
 	mail := o.start("EmailProcess", vars{"claimId": "MSG-5"})
@@ -86,7 +86,7 @@ func TestSeed003AnAddressThatDoesNotExistIsADeadLetterAtOnce(t *testing.T) {
 }
 
 // deploy/prometheus asks the broker how many e-mails went through.
-func TestSeed003TheBrokerCountsTheEmailsThatTheAlertsAskFor(t *testing.T) {
+func TestSeed003BrokerCountsTheEmailsForTheAlerts(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("email.bpmn")
 	mail := o.start("EmailProcess", vars{"claimId": "MSG-7"})
@@ -111,7 +111,7 @@ func (o *office) hasAnEvent(claimID, kind string) {
 	}
 }
 
-func TestSeed003TheDevelopmentProfileIsFasterAndGivesUpEarlier(t *testing.T) {
+func TestSeed003DevelopmentProfileGivesUpEarlier(t *testing.T) {
 	const header = `<zeebe:taskHeaders>
           <zeebe:header key="retryPolicy" value="smtp" />
         </zeebe:taskHeaders>`
@@ -120,15 +120,14 @@ func TestSeed003TheDevelopmentProfileIsFasterAndGivesUpEarlier(t *testing.T) {
 		"by a header":   {`value="smtp"`, `value="smtp-dev"`},
 		"by a job type": {header, "", `type="analyze-retry"`, `type="analyze-email"`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			o := &office{scene: &scene{t, o.broker, o.since}}
+		o.part(name, func(o *office) {
 			o.variant(email, append(changes, `id="EmailProcess"`, `id="EmailInDevelopment"`, `bpmnElement="EmailProcess"`, `bpmnElement="EmailInDevelopment"`)...)
 			mail := o.start("EmailInDevelopment", vars{"claimId": "MSG-6"})
 			mail.isRefusedFor("452 insufficient storage", 500*time.Millisecond, time.Second, 2*time.Second)
 			mail.task(sendEmail).fails("452 insufficient storage")
 			mail.notifies("admin").holds(vars{"retryReason": "Transient error, all 3 retries used"})
 			mail.endsAt("EndEvent_DeadLetter")
-			mail.variables().object(t, "retryDecision").hold(t, vars{"policy": "smtp-dev"})
+			mail.variables().object(o.T, "retryDecision").hold(o.T, vars{"policy": "smtp-dev"})
 		})
 	}
 	o.worker.shows(`retry_dead_letters_total{policy="smtp-dev"} 2`)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSeed004AJobIsTriedAgainAfterOneFiveAndTwentyFiveSecondsAndThenByHand(t *testing.T) {
+func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("fast-retry.bpmn")
 	job := o.start("FastRetryProcess", vars{"claimId": "JOB-1"})
@@ -32,7 +32,7 @@ func TestSeed004AJobIsTriedAgainAfterOneFiveAndTwentyFiveSecondsAndThenByHand(t 
 	o.orders(5, "invalid_retry_state: claim JOB-1", "--claim", "JOB-1", "--force")
 }
 
-func TestSeed004AWaitIsEndedByHand(t *testing.T) {
+func TestSeed004WaitIsEndedByHand(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("fast-retry.bpmn")
 	job := o.start("FastRetryProcess", vars{"claimId": "JOB-3"})

@@ -1,14 +1,13 @@
 package e2e
 
 import (
-	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 )
@@ -16,7 +15,7 @@ import (
 // The systems of the five seed documents, each shown working by the tests of its number: go test ./test/e2e -run
 // TestSeed003. Here stand the rule itself, RN-BIL-005 on SUB_06, and what the tests of the others share.
 
-func TestSeed000AClaimIsRetriedAndThenStoppedByAPermanentError(t *testing.T) {
+func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-SEED-000-1")
 	claim.submissionFails("TIMEOUT: insurer did not answer within 30 s")
@@ -92,10 +91,10 @@ func (s *scene) oneTask(process string, headers ...string) {
 		task, task+"<zeebe:taskHeaders>"+b.String()+"</zeebe:taskHeaders>")
 }
 
-// saysWhy fails the test where the incident is not the worker's, or its text lacks one of the words.
-func (e event) saysWhy(t *testing.T, words ...string) {
+// saysWhy fails the test where the incident is not the worker's at this element, or its text lacks one of the words.
+func (e event) saysWhy(t *testing.T, element string, words ...string) {
 	t.Helper()
-	if e.ErrorType != "JOB_NO_RETRIES" || e.ElementID != "Task_AnalyzeRetry" {
+	if e.ErrorType != "JOB_NO_RETRIES" || e.ElementID != element {
 		t.Errorf("an incident of type %s at %s", e.ErrorType, e.ElementID)
 	}
 	for _, word := range words {
@@ -105,44 +104,23 @@ func (e event) saysWhy(t *testing.T, words ...string) {
 	}
 }
 
-// logLength is how much the worker has logged so far.
-func (w *worker) logLength() int {
+// printed is what the worker has printed so far.
+func (w *worker) printed() string {
 	w.scene.Helper()
 	text, err := os.ReadFile(w.log)
 	w.scene.must(err)
-	return len(text)
+	return string(text)
 }
 
 // logs waits until the worker has logged a line with all these words behind this much of its log.
 func (w *worker) logs(behind int, words ...string) {
 	w.scene.Helper()
-	ctx, cancel := w.scene.within(patience)
-	defer cancel()
-	for !w.hasLogged(behind, words) {
-		if !pauseFor(ctx, 20*time.Millisecond) {
-			w.scene.Fatalf("within %v worker %d has logged no line with %q", patience, w.PID(), words)
+	w.scene.until(fmt.Sprintf("a line with %q", words), func() bool {
+		for line := range strings.Lines(w.printed()[behind:]) {
+			if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+				return true
+			}
 		}
-	}
-}
-
-func (w *worker) hasLogged(behind int, words []string) bool {
-	w.scene.Helper()
-	text, err := os.ReadFile(w.log)
-	w.scene.must(err)
-	for line := range strings.Lines(string(text[behind:])) {
-		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// pauseFor waits before the next look. It returns false where the time is over.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
 		return false
-	}
+	}, w.printed)
 }

@@ -9,7 +9,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
-func TestAWorkerThatIsThereBeforeItsBrokerWaitsForItAndIsNotReady(t *testing.T) {
+func TestWorkerWaitsForAnAbsentBroker(t *testing.T) {
+	lanes.Take(t, true)
 	gateway := freeAddress(t)
 	s := &scene{T: t}
 	w := s.startWorkerAt(gateway)

@@ -6,6 +6,9 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 )
 
+// analyzeRetry is the job that the worker decides.
+const analyzeRetry = "analyze-retry"
+
 // The jobs that other workers, or people, do.
 const (
 	submitClaim = "submit-claim"
@@ -13,7 +16,7 @@ const (
 	userTask    = "io.camunda.zeebe:userTask"
 )
 
-// recordOutcome is the job by which a model tells the worker how a claim ended.
+// recordOutcome is the job by which a model reports how a claim ended.
 const recordOutcome = "record-retry-outcome"
 
 // task is a job that the test does in the place of another worker or of a person.

@@ -14,7 +14,7 @@ import (
 )
 
 // Zeebe knows nothing of traces: it is a process variable that takes this one through the call activity, to both jobs.
-func TestATraceThatAModelPassesGoesOnInSpansAndEvents(t *testing.T) {
+func TestTraceOfTheModelGoesOnInSpansAndEvents(t *testing.T) {
 	const traceID, spanID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	s := atSharedBroker(t)
 	ctx, cancel := s.within(patience)
@@ -43,12 +43,12 @@ func TestATraceThatAModelPassesGoesOnInSpansAndEvents(t *testing.T) {
 	})
 	worker.stops()
 
-	var told []string
+	var traced []string
 	for _, span := range collector.Await(t, 2) {
 		if !slices.Equal(span.Links, []string{traceID + "-" + spanID}) || span.Resource["service.name"] != "retries" {
 			t.Errorf("a span of %v is linked to %v", span.Resource, span.Links)
 		}
-		told = append(told, span.Attributes["retry.decision"]+" "+span.Traceparent())
+		traced = append(traced, span.Attributes["retry.decision"]+" "+span.Traceparent())
 	}
 	var sent []string
 	for _, event := range eventstest.InStream(t, queue.URL(), "traced") {
@@ -62,9 +62,9 @@ func TestATraceThatAModelPassesGoesOnInSpansAndEvents(t *testing.T) {
 		decision := map[string]string{"retry.scheduled.v3": "RETRY", "retry.outcome_recorded.v2": "SUBMITTED"}[e.Type]
 		sent = append(sent, decision+" "+e.Traceparent)
 	}
-	slices.Sort(told)
+	slices.Sort(traced)
 	slices.Sort(sent)
-	if len(told) != 2 || !slices.Equal(told, sent) {
-		t.Errorf("the spans are %q, the events %q; want two that are the same", told, sent)
+	if len(traced) != 2 || !slices.Equal(traced, sent) {
+		t.Errorf("the spans are %q, the events %q; want two that are the same", traced, sent)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // The analysis is worked by the test, as another worker would.
-func TestTheClaimWaitsTheDurationOfTheDecisionOrElseItsMinutes(t *testing.T) {
+func TestClaimWaitsTheDurationOrElseTheMinutes(t *testing.T) {
 	s := atSharedBroker(t)
 	for i, c := range []struct {
 		name   string
@@ -22,8 +22,7 @@ func TestTheClaimWaitsTheDurationOfTheDecisionOrElseItsMinutes(t *testing.T) {
 		{"a duration below a second", vars{"backoffMinutes": 1, "retryDecision": vars{"backoffDuration": "PT0.5S"}}, 500 * time.Millisecond},
 		{"a duration of a day", vars{"backoffMinutes": 1440, "retryDecision": vars{"backoffDuration": "PT24H"}}, 24 * time.Hour},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := &scene{t, s.broker, s.since}
+		s.part(c.name, func(s *scene) {
 			claim := s.start("SubmissionRetryProcess", vars{"claimId": fmt.Sprintf("CLM-E2E-15-%d", i)})
 			claim.submissionFails("TIMEOUT")
 			c.answer["shouldRetry"] = true

@@ -108,25 +108,12 @@ func (w *worker) isReady() *worker {
 // answers waits until the worker answers a request with this status.
 func (w *worker) answers(path string, status int) {
 	w.scene.Helper()
-	ctx, cancel := w.scene.within(patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	last := "nothing"
-	for {
-		got, text := w.get(ctx, path)
-		if got == status {
-			return
-		}
-		if ctx.Err() != nil {
-			w.scene.Fatalf("%s of worker %d answered %s, want %d within %v", path, w.PID(), last, status, patience)
-		}
-		last = fmt.Sprint(got, " ", text)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-	}
+	var got int
+	var text string
+	w.scene.until(fmt.Sprintf("%s of worker %d answers %d", path, w.PID(), status), func() bool {
+		got, text = w.get(w.scene.Context(), path)
+		return got == status
+	}, func() string { return fmt.Sprint(got, " ", text) })
 }
 
 // get asks the worker's HTTP server once; the status is 0 where it does not answer.

@@ -4,6 +4,7 @@ package suite
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,7 +18,12 @@ const SetupTimeout = 15 * time.Minute
 // Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run returns, or
 // 1 where it fails, which is printed.
 func Run(name string, run func(dir string) (code int, err error)) (code int) {
-	dir, err := os.MkdirTemp("", name+"-")
+	// How many tests run at a time is for the lanes to say, and the tests that wait for one count here too.
+	err := flag.Set("test.parallel", "1000")
+	var dir string
+	if err == nil {
+		dir, err = os.MkdirTemp("", name+"-")
+	}
 	if err == nil {
 		defer os.RemoveAll(dir)
 		code, err = run(dir)

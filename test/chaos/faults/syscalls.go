@@ -22,7 +22,7 @@ const detachTimeout = 30 * time.Second
 // Fault is an error that some system calls return instead of being carried out, or a delay before they are.
 type Fault struct {
 	calls string // as strace names them, with commas
-	does  string // as strace is told
+	does  string // as strace takes it
 }
 
 // The faults of a disk. SQLite in Go (modernc.org/sqlite) writes with pwrite64 and ftruncate and flushes with fsync; the

@@ -22,19 +22,7 @@ func TestLatencyHoldsBackEveryPieceBothWays(t *testing.T) {
 	}
 }
 
-func TestTheSeedDecidesTheJitter(t *testing.T) {
-	first, _ := start(t)
-	second, _ := start(t)
-	f := Faults{Latency: time.Second, Jitter: time.Second}
-	for range 100 {
-		a, b := first.delay(f), second.delay(f)
-		if a != b || a < time.Second || a > 2*time.Second {
-			t.Fatalf("delays %v and %v", a, b)
-		}
-	}
-}
-
-func TestAPieceThatIsHeldBackHoldsBackNoOther(t *testing.T) {
+func TestDelayedPieceHoldsBackNoOther(t *testing.T) {
 	p, server := start(t)
 	conn := dial(t, p)
 	p.Set(Faults{Latency: time.Hour})
@@ -49,7 +37,7 @@ func TestAPieceThatIsHeldBackHoldsBackNoOther(t *testing.T) {
 	}
 }
 
-func TestAShareOfThePiecesResetsItsConnection(t *testing.T) {
+func TestShareOfThePiecesResetsTheConnection(t *testing.T) {
 	p, server := start(t)
 	p.Set(Faults{ResetShare: 0.5})
 	resets := 0
@@ -63,9 +51,10 @@ func TestAShareOfThePiecesResetsItsConnection(t *testing.T) {
 		}
 	}
 	// Each goes there and back, so that three in four are reset.
-	if resets < 5 || resets == 20 || p.Counts().Reset != int64(resets) {
-		t.Errorf("%d of 20 connections were reset, %d counted", resets, p.Counts().Reset)
+	if resets < 5 || resets == 20 {
+		t.Errorf("%d of 20 connections were reset", resets)
 	}
+	eventually(t, "the resets are counted", func() bool { return p.Counts().Reset == int64(resets) })
 	if got := server.got(); len(got) < 5*(20-resets) || len(got) == 5*20 {
 		t.Errorf("the server received %d bytes", len(got))
 	}

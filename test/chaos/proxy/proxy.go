@@ -47,8 +47,6 @@ type Faults struct {
 
 // Counts is what the proxy did since it started.
 type Counts struct {
-	// Connections that were forwarded; Open is how many of them still are.
-	Connections, Open int64
 	// Bytes that were forwarded, per direction.
 	Bytes [2]int64
 	// Refused connections, by the fault or because the server was away.
@@ -79,8 +77,8 @@ type Proxy struct {
 	random  *rand.Rand
 	links   map[*link]struct{}
 
-	connections, refused, delayed, reset atomic.Int64
-	bytes, blackHoled, swallowed, cut    [2]atomic.Int64
+	refused, delayed, reset           atomic.Int64
+	bytes, blackHoled, swallowed, cut [2]atomic.Int64
 }
 
 // Start listens on a free port of loopback and forwards to target, host:port, without faults. The seed decides the
@@ -134,13 +132,10 @@ func (p *Proxy) ResetAll() int {
 
 // Counts returns what the proxy has done so far.
 func (p *Proxy) Counts() Counts {
-	p.mu.Lock()
-	open := len(p.links)
-	p.mu.Unlock()
 	both := func(c *[2]atomic.Int64) [2]int64 { return [2]int64{c[0].Load(), c[1].Load()} }
 	return Counts{
-		Connections: p.connections.Load(), Open: int64(open), Bytes: both(&p.bytes), Refused: p.refused.Load(),
-		Delayed: p.delayed.Load(), BlackHoled: both(&p.blackHoled), Swallowed: both(&p.swallowed), Cut: both(&p.cut),
+		Bytes: both(&p.bytes), Refused: p.refused.Load(), Delayed: p.delayed.Load(),
+		BlackHoled: both(&p.blackHoled), Swallowed: both(&p.swallowed), Cut: both(&p.cut),
 		Reset: p.reset.Load(),
 	}
 }
@@ -212,7 +207,6 @@ func (p *Proxy) add(l *link) bool {
 		return false
 	}
 	p.links[l] = struct{}{}
-	p.connections.Add(1)
 	return true
 }
 
