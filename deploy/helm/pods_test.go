@@ -119,7 +119,7 @@ func steps(t *testing.T) int64 {
 }
 
 func TestTheGracePeriodIsLongerThanAStopCanTake(t *testing.T) {
-	closing := seconds(t, "internal/zeebe/worker.go", "lastCall") + steps(t)*seconds(t, "internal/app/stop.go", "stepTimeout")
+	closing := seconds(t, "internal/zeebe/worker.go", "releaseTimeout") + steps(t)*seconds(t, "internal/app/stop.go", "stepTimeout")
 	for _, shutdown := range []int64{1, 8, 20, 600} {
 		text := fmt.Sprintf("worker: {shutdownTimeoutSeconds: %d}", shutdown)
 		deployment := decode[appsv1.Deployment](t, one(t, objects(t, values(t, "minimal", text)), "Deployment"))

@@ -87,7 +87,7 @@ func NewRecorder(store Log, o RecorderOptions) *Recorder {
 	if r.appended == nil {
 		r.appended = func() {}
 	}
-	r.outage.Log, r.outage.Name, r.outage.Level = r.log, "store", zapcore.ErrorLevel
+	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
 	return r
 }

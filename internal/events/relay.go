@@ -107,8 +107,8 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 		recheck:    outage.Backoff{Min: time.Second, Max: 2 * time.Minute},
 		headsRetry: outage.Backoff{Min: time.Second, Max: 5 * time.Minute},
 	}
-	r.store.Name, r.store.Backoff = "outbox", outage.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
-	r.queue.Name, r.queue.Backoff = "queue", outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
+	r.store.Lost, r.store.Back, r.store.Backoff = "outbox_lost", "outbox_back", outage.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
+	r.queue.Lost, r.queue.Back, r.queue.Backoff = "queue_lost", "queue_back", outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
 	for _, tracker := range []*outage.Tracker{&r.store, &r.queue} {
 		tracker.Log, tracker.Level = o.Logger, zapcore.WarnLevel
 		tracker.Detail = "events wait in the outbox and are sent when it is back"

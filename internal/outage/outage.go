@@ -15,10 +15,10 @@ import (
 // Tracker tracks whether a dependency is available. Its fields are set before its first use; its methods are safe for
 // concurrent use.
 type Tracker struct {
-	// Log receives NAME_lost and NAME_back, each with how long the dependency has been away.
-	Log  *zap.Logger
-	Name string
-	// Level is that of NAME_lost. Detail, if any, is logged with it: what the loss means for the operator.
+	// Log receives the events Lost and Back, each with how long the dependency has been away.
+	Log        *zap.Logger
+	Lost, Back string
+	// Level is that of Lost. Detail, if any, is logged with it: what the loss means for the operator.
 	Level  zapcore.Level
 	Detail string
 	// Tolerance is how long tries may fail before the dependency counts as lost; with zero it is at the first failure.
@@ -49,7 +49,7 @@ func (t *Tracker) Failed(began time.Time, err error, fields ...zap.Field) time.D
 		if t.Detail != "" {
 			fields = append(fields, zap.String("detail", t.Detail))
 		}
-		t.Log.Log(t.Level, t.Name+"_lost", append(fields, zap.Duration("awayFor", away))...)
+		t.Log.Log(t.Level, t.Lost, append(fields, zap.Duration("awayFor", away))...)
 	}
 	if t.back != nil {
 		t.cause = err
@@ -62,7 +62,7 @@ func (t *Tracker) Succeeded() (ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ended = t.back != nil; ended {
-		t.Log.Info(t.Name+"_back", zap.Duration("awayFor", time.Since(t.failing)))
+		t.Log.Info(t.Back, zap.Duration("awayFor", time.Since(t.failing)))
 		close(t.back)
 	}
 	t.failing, t.cause, t.back = time.Time{}, nil, nil

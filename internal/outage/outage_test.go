@@ -19,7 +19,7 @@ var errDown = errors.New("connection refused")
 func newTracker(tolerance time.Duration) (*outage.Tracker, *observer.ObservedLogs) {
 	core, logs := observer.New(zapcore.DebugLevel)
 	return &outage.Tracker{
-		Log: zap.New(core), Name: "store", Level: zapcore.ErrorLevel, Detail: "jobs wait", Tolerance: tolerance,
+		Log: zap.New(core), Lost: "store_lost", Back: "store_back", Level: zapcore.ErrorLevel, Detail: "jobs wait", Tolerance: tolerance,
 		Backoff: outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second},
 	}, logs
 }

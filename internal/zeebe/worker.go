@@ -129,7 +129,7 @@ func NewWorker(client *Client, options Options) *Worker {
 		slots:   newSlots(o.MaxJobsActive),
 		replies: make(chan reply, o.MaxJobsActive),
 	}
-	w.gateway.Log, w.gateway.Name, w.gateway.Level = w.log, "gateway", zapcore.WarnLevel
+	w.gateway.Log, w.gateway.Lost, w.gateway.Back, w.gateway.Level = w.log, "gateway_lost", "gateway_back", zapcore.WarnLevel
 	w.gateway.Tolerance, w.gateway.Backoff = lostAfter, pollBackoff
 	w.handling, w.abort = context.WithCancel(context.Background())
 	w.answering, w.cut = context.WithCancel(context.Background())
