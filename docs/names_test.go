@@ -70,3 +70,55 @@ func TestEveryLinkToAFileLeadsSomewhere(t *testing.T) {
 		t.Errorf("found only %d links in the pages", links)
 	}
 }
+
+func TestEveryAnchorIsAHeading(t *testing.T) {
+	t.Parallel()
+	pages := files(t, ".md")
+	for page, text := range pages {
+		for _, link := range regexp.MustCompile(`\]\(([^)#:\s]*)#([^)\s]+)\)`).FindAllStringSubmatch(text, -1) {
+			target := page
+			if link[1] != "" {
+				target = filepath.Join(filepath.Dir(page), link[1])
+			}
+			if !slices.Contains(anchors(pages[target]), link[2]) {
+				t.Errorf("%s links to #%s, which is no heading of %s", page, link[2], target)
+			}
+		}
+	}
+}
+
+// anchors returns the anchors that GitHub gives the headings of a page.
+func anchors(page string) []string {
+	var names []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		kept := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(kept, " ", "-"))
+	}
+	return names
+}
+
+// A fact is a case of audittest, named in quotes where a decision names its tests.
+func TestEveryFactThatADecisionNamesExists(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("decisions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases strings.Builder
+	for path, source := range files(t, ".go") {
+		if filepath.Base(filepath.Dir(path)) == "audittest" {
+			cases.WriteString(source)
+		}
+	}
+	facts := 0
+	for _, tests := range regexp.MustCompile(`(?s)\*\*Test\.\*\*.+?\n\n`).FindAllString(string(page), -1) {
+		for _, fact := range regexp.MustCompile(`"[^"]+"`).FindAllString(tests, -1) {
+			if facts++; !strings.Contains(cases.String(), strings.ReplaceAll(fact, "\n", " ")) {
+				t.Errorf("a decision names the fact %s, which does not exist", fact)
+			}
+		}
+	}
+	if facts < 10 {
+		t.Errorf("found only %d facts in the page", facts)
+	}
+}
