@@ -33,14 +33,14 @@ var actions = map[job.Kind]string{
 
 func newBroker(r registrar) broker {
 	b := broker{
-		polls:     r.counters("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK where they came through, with jobs or without.", "code"),
-		answers:   r.counters("retry_job_answers_total", "Answers to jobs, by what was answered and what became of it: accepted by the broker, not found (it did not know the job any more), or unknown.", "answer", "result"),
+		polls:     r.counters("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK if they succeeded, with jobs or without.", "code"),
+		answers:   r.counters("retry_job_answers_total", "Answers to jobs, by kind and result: accepted by the broker, not found (the job no longer existed), or unknown.", "answer", "result"),
 		incidents: r.counters("retry_incidents_raised_total", "Jobs that were failed without a retry left, so that the broker raised an incident.", "job_type"),
-		panics:    r.counter("retry_panics_total", "Calls of a handler that panicked or did not come back in time; the worker goes on."),
+		panics:    r.counter("retry_panics_total", "Calls of a handler that panicked or did not return in time; the worker keeps running."),
 		// Zeebe's Grafana dashboard reads the labels of these two in this case.
-		activated:   r.counters("zeebe_client_worker_job_activated_total", "Jobs that were taken in hand, as Zeebe's own clients count them.", "workerName", "jobType"),
+		activated:   r.counters("zeebe_client_worker_job_activated_total", "Jobs that were activated, as Zeebe's own clients count them.", "workerName", "jobType"),
 		handled:     r.counters("zeebe_client_worker_job_handled_total", "Jobs that were answered, as Zeebe's own clients count them.", "workerName", "jobType"),
-		invocations: r.counters("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (handed back included) or bpmn-error.", "action", "type"),
+		invocations: r.counters("camunda_job_invocations_total", "Jobs, as the Camunda starter for Spring counts them: activated, and then completed, failed (released ones included) or bpmn-error.", "action", "type"),
 	}
 	for _, code := range codes {
 		b.polls.WithLabelValues(code)

@@ -46,13 +46,13 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 	r := registrar{reg}
 	m := &Metrics{
 		// A decision takes microseconds; the alert asks for 1 s.
-		analysis: r.histogram("retry_analysis_duration_seconds", "Time from a job in hand to its decision, invalid input included.",
+		analysis: r.histogram("retry_analysis_duration_seconds", "Time from a job's activation to its decision, including invalid input.",
 			1e-5, 1e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 		// RN-BIL-005 section 13.4 fixes the name and with it the unit.
 		backoff:     r.histogram("backoff_duration_minutes", "Waits that were scheduled before the next submission, in minutes.", backoffBuckets...),
 		scheduled:   map[retry.Class]*[mostAttempts]prometheus.Counter{},
-		maxExceeded: r.counter("max_retries_exceeded_total", "Claims whose retries were used up, handed to the billing team."),
-		permanent:   r.counters("permanent_errors_total", "Claims stopped by an error that no retry can mend, by the code that was found.", "code"),
+		maxExceeded: r.counter("max_retries_exceeded_total", "Claims whose retries were used up, passed to the billing team."),
+		permanent:   r.counters("permanent_errors_total", "Claims stopped by a permanent error, by the matched code.", "code"),
 		siblings:    newSibling(r),
 		policies:    newPolicies(r),
 		success:     newSuccess(r),

@@ -24,10 +24,10 @@ func newPolicies(r registrar) policies {
 	p := policies{
 		info: r.gauges("retry_policy_info", "1 for each policy in force, with its version.", "policy", "version"),
 		deadLetters: r.counters("retry_dead_letters_total",
-			"What was given up and waits for a person, by the policy: retries used up, deadline reached or error permanent.", "policy"),
+			"Claims or messages that were given up and wait for a person, by policy: retries used up, deadline reached or error permanent.", "policy"),
 		waits: r.counters("retry_wait_seconds_total", "Waits that were scheduled before the next try, summed, by the policy.", "policy"),
 		jitter: r.histograms("retry_jitter_deviation_ratio",
-			"How far waits that the back-off alone has set are from what they would be without jitter, as a share of that, by the policy.", "policy", 0.1, 0.2, 0.3),
+			"Deviation of backoff waits from the delay before jitter, as a share of that delay, by policy; waits set by a hint are not counted.", "policy", 0.1, 0.2, 0.3),
 		ignored: r.counters("retry_input_ignored_total",
 			"Optional variables of other systems that could not be read and were left out of the decision, by the policy and the variable.", "policy", "variable"),
 		reloaded: r.gauge("retry_policies_last_reload_successful",

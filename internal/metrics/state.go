@@ -31,17 +31,17 @@ func RegisterState(reg prometheus.Registerer, s State) {
 	flag := func(name, help string, value func() bool) {
 		r.gaugeFunc(name, help, nil, func() float64 { return number(value()) })
 	}
-	flag("retry_gateway_up", "1 while polls for jobs come through to the Zeebe gateway, else 0.", s.GatewayUp)
-	flag("retry_broker_up", "1 while every partition of the broker has a healthy leader, as the gateway tells, else 0.", s.BrokerUp)
+	flag("retry_gateway_up", "1 while polls for jobs reach the Zeebe gateway, else 0.", s.GatewayUp)
+	flag("retry_broker_up", "1 while every partition of the broker has a healthy leader, as the gateway reports, else 0.", s.BrokerUp)
 	flag("retry_store_up", "1 while the audit store takes writes, else 0.", s.StoreUp)
-	flag("retry_clock_trusted", "1 while jobs are decided, 0 while the clocks of worker and broker differ by more than RETRY_MAX_CLOCK_SKEW and jobs go back.", s.ClockTrusted)
-	r.gaugeFunc("retry_clock_skew_seconds", "How far the broker's clock is ahead of the worker's, by the lock of the last job that came; NaN before the first.", nil, s.ClockSkew)
+	flag("retry_clock_trusted", "1 while jobs are decided, 0 while the clocks of worker and broker differ by more than RETRY_MAX_CLOCK_SKEW and jobs are released.", s.ClockTrusted)
+	r.gaugeFunc("retry_clock_skew_seconds", "How far the broker's clock is ahead of the worker's, by the lock of the last job; NaN before the first.", nil, s.ClockSkew)
 	r.gaugeFunc("retry_success_rate", "Share of the retried claims that were accepted in the end, 0 to 1, of those that ended in the last 24 hours; NaN while there are none.", nil, s.SuccessRate)
 	r.gaugeFunc("retry_build_info", "1, with the version of the worker.", prometheus.Labels{"version": s.Version}, func() float64 { return 1 })
 	for jobType, inHand := range s.InHand {
 		labels := prometheus.Labels{"job_type": jobType}
-		r.gaugeFunc("retry_jobs_in_hand", "Jobs that were taken and not answered yet.", labels, func() float64 { return float64(inHand()) })
-		r.gaugeFunc("retry_jobs_in_hand_limit", "How many jobs may be in hand (RETRY_MAX_JOBS_ACTIVE).", labels, func() float64 { return float64(s.MaxJobsActive) })
+		r.gaugeFunc("retry_jobs_in_hand", "Active jobs: activated and not answered yet.", labels, func() float64 { return float64(inHand()) })
+		r.gaugeFunc("retry_jobs_in_hand_limit", "Maximum number of active jobs (RETRY_MAX_JOBS_ACTIVE).", labels, func() float64 { return float64(s.MaxJobsActive) })
 	}
 }
 

@@ -18,7 +18,7 @@ type success struct {
 func newSuccess(r registrar) success {
 	s := success{
 		outcomes: r.counters("retry_outcomes_total",
-			"Rounds of submissions that ended, by how they did; redriven: sent again before its time by a person, in the same round.", "outcome"),
+			"Outcomes of rounds of submissions; redriven: a person sent the claim again before its time, in the same round.", "outcome"),
 		// The targets are 60 minutes (median) and 2 hours (mean).
 		time: r.histogram("retry_time_to_success_seconds", "Time from the first failure to the acceptance, of claims that had a retry and were accepted.",
 			300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400),

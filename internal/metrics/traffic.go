@@ -19,13 +19,13 @@ func newTraffic(r registrar) traffic {
 	t := traffic{
 		repeated:      r.counter("retry_redelivered_total", "Jobs that were given their stored answer again."),
 		jobKeyReused:  r.counter("retry_job_key_reused_total", "Jobs whose key is stored with another process instance: the broker's data was wiped, or two clusters have the same name."),
-		storeErrors:   r.counter("retry_store_errors_total", "Tries to write to the audit store that failed."),
+		storeErrors:   r.counter("retry_store_errors_total", "Failed writes to the audit store."),
 		published:     r.counter("retry_events_published_total", "Events that the queue has acknowledged."),
 		publishErrors: r.counter("retry_events_failed_total", "Events that were sent to the queue and not acknowledged; they are sent again."),
-		pending:       r.gauge("retry_outbox_pending", "Events that wait to be published; 0 where no queue is configured."),
+		pending:       r.gauge("retry_outbox_pending", "Events that wait to be published; 0 if no queue is configured."),
 		oldest:        &atomic.Int64{},
 	}
-	r.gaugeFunc("retry_outbox_oldest_seconds", "Age of the oldest event that waits to be published; 0 where none waits.", nil, t.outboxAge)
+	r.gaugeFunc("retry_outbox_oldest_seconds", "Age of the oldest event that waits to be published; 0 if none waits.", nil, t.outboxAge)
 	return t
 }
 

@@ -12,7 +12,7 @@ type trail struct{ intact, verified, held prometheus.Gauge }
 func newTrail(r registrar) trail {
 	t := trail{
 		intact: r.gauge("retry_audit_intact",
-			"1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added, or the store is not as the worker makes it; NaN before the first."),
+			"1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added, or the store's schema or rights differ; NaN before the first."),
 		verified: r.gauge("retry_audit_verified_timestamp_seconds", "When the worker last found the audit trail in order, in Unix time; 0 before the first check."),
 		held: r.gauge("retry_audit_retention_held",
 			"1 while no audit record is removed because the host's clock is ahead of the broker's or of the newest signed head, else 0."),
