@@ -138,7 +138,6 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 }
 
 func TestAMemberIsAddedToAnEmptyObjectToo(t *testing.T) {
-	t.Parallel()
 	for _, detail := range []contract.Detail{{}, {ProcessID: "p"}} {
 		want := detail
 		want.Traceparent = "00-ab-cd-01"
@@ -181,7 +180,6 @@ func TestRecordedDurationsHintsAndOverridesAreReadBack(t *testing.T) {
 }
 
 func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
-	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0: "PT0M", time.Millisecond: "PT0.001S", 750 * time.Millisecond: "PT0.75S", time.Second: "PT1S", 90 * time.Second: "PT90S",
 		time.Minute: "PT1M", 4 * time.Hour: "PT240M", 24 * time.Hour: "PT1440M",

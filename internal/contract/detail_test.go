@@ -9,7 +9,6 @@ import (
 )
 
 func TestADetailIsReadBackAsItWasWritten(t *testing.T) {
-	t.Parallel()
 	at := time.Date(2026, 11, 21, 3, 4, 5, 123456000, time.UTC)
 	for _, want := range []Detail{
 		{},

@@ -9,7 +9,6 @@ import (
 )
 
 func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		left    time.Duration // from 10:40 to the deadline
 		hint    time.Duration
@@ -32,7 +31,6 @@ func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
 		{left: minutes(4), hint: minutes(60), step: retry.StepDeadline},
 	} {
 		t.Run(fmt.Sprintf("%v left, hint %v", tt.left, tt.hint), func(t *testing.T) {
-			t.Parallel()
 			r := request("BUSY", 1)
 			r.RetryUntil = now.Add(tt.left)
 			if tt.hint != 0 {
@@ -50,7 +48,6 @@ func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
 }
 
 func TestTheDeadlineIsTheEarlierOfTheJobsAndThePolicys(t *testing.T) {
-	t.Parallel()
 	day := plain(t, func(p *retry.Settings) { p.Deadline = 24 * time.Hour })
 	first := now.Add(-20 * time.Hour)
 	for name, tt := range map[string]struct {
@@ -80,7 +77,6 @@ func TestTheDeadlineIsTheEarlierOfTheJobsAndThePolicys(t *testing.T) {
 // Clocks have fractions of a second, times in the contract have none. Rounding must go neither past the deadline nor back
 // to now.
 func TestAFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
-	t.Parallel()
 	at := now.Add(600 * time.Millisecond)
 	for _, tt := range []struct {
 		name   string
@@ -96,7 +92,6 @@ func TestAFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
 		{"whole minutes are counted from the whole second", plain(t), minutes(5), minutes(5)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			r := request("BUSY", 0)
 			r.RetryUntil = now.Add(tt.left)
 			d, err := tt.policy.Decide(r, at)

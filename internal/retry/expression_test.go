@@ -14,7 +14,6 @@ import (
 
 // An expression is only asked where a literal of it stands in the text. So everything that it matches must have one.
 func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
-	t.Parallel()
 	expressions := []string{
 		`ABC`, `A?BCD+`, `(?:ABC|DEF\d)?GHI`, `X(?:ABC){2,3}`, `(?:ABC){0,2}Z`, `(?i)ABK`, `AB[CD]E|AB[^C]F`, `A.C|DEF`, `(?i)ABC`, `\bABC\b|^DEF$`, `ABC(?:D\S+E|F)`,
 		`(?:ABC|DEF)*GH`, `[A-Z]{3}XYZ`, `(?:A|BC)(?:D|EF)(?:G|HI)`, `ABCDE?|`, `É(?:TÉ|[ÀÂ]GE)`,
@@ -37,28 +36,6 @@ func TestAnExpressionFindsAllThatItMatches(t *testing.T) {
 			if want, is := plain.MatchString(text) && strings.TrimSpace(text) != "", found(t, match.Condition{Pattern: e}, text) != "-"; is != want {
 				t.Errorf("%q in %q: found is %v, want %v", e, text, is, want)
 			}
-		}
-	}
-}
-
-func TestLowerCasePatternMatches(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		matcher match.Condition
-		text    string
-		want    bool
-	}{
-		{match.Condition{Pattern: `connection refused`}, "Connection refused by host", true},
-		{match.Condition{Pattern: `conexão [a-z]+`}, "CONEXÃO recusada", true},
-		{match.Condition{Pattern: `[^a-z]\bgone`}, "it is gone", true},
-		{match.Condition{Pattern: `[^a-z]gone`}, "forgone", false},
-		{match.Condition{Pattern: `status {code}\b`, Codes: []string{"503"}}, "STATUS 503", true},
-		{match.Condition{Pattern: `status {code}\b`, Codes: []string{"503"}}, "gate 503", false},
-		{match.Condition{Contains: []string{"denied"}, Unless: `for now`}, "DENIED FOR NOW", false},
-		{match.Condition{Contains: []string{"denied"}, Unless: `for now`}, "denied", true},
-	} {
-		if got := found(t, tt.matcher, tt.text) != "-"; got != tt.want {
-			t.Errorf("%+v in %q: found is %v, want %v", tt.matcher, tt.text, got, tt.want)
 		}
 	}
 }

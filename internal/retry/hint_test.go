@@ -27,7 +27,6 @@ func say(h retry.Hint) string {
 
 // now is Sunday, 12 January 2025, 10:40 UTC.
 func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]string{
 		"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 120\r\n": "TEXT after 2m0s",
 		"retry-after:120":                           "TEXT after 2m0s",
@@ -108,7 +107,6 @@ func saoPaulo(t *testing.T) *time.Location {
 
 // Insurers name days of their own zone: midnight in São Paulo is 03:00 UTC.
 func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
-	t.Parallel()
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	for text, want := range map[string]string{
 		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                    "WINDOW until 2025-02-01T03:00:00Z",
@@ -145,7 +143,6 @@ func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
 
 // A day that begins at one o'clock, because the clocks were put forward at midnight, must not begin the evening before.
 func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
-	t.Parallel()
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
 	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
@@ -158,7 +155,6 @@ func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
 }
 
 func TestTheVariableGoesBeforeTheTextAndThatBeforeTheWindow(t *testing.T) {
-	t.Parallel()
 	window := "3091 PERIODO DE 01/02/2025 ATE 10/02/2025"
 	for _, tt := range []struct {
 		variable retry.Hint
@@ -184,7 +180,6 @@ func TestTheVariableGoesBeforeTheTextAndThatBeforeTheWindow(t *testing.T) {
 
 // Whole minutes from 5 to 240; the hint says when at the earliest, so it is rounded up, and no jitter is on it.
 func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		hint   retry.Hint
 		wait   time.Duration
@@ -216,7 +211,6 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 }
 
 func TestNoTryIsMadeBeforeTheTimeThatTheOtherSideNamed(t *testing.T) {
-	t.Parallel()
 	at := now.Add(300 * time.Millisecond)
 	for name, change := range map[string]func(*retry.Settings){"minutes": func(*retry.Settings) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
 		for _, offset := range []time.Duration{0, 1, 200 * time.Millisecond, 300 * time.Millisecond, 301 * time.Millisecond, 999 * time.Millisecond} {

@@ -18,7 +18,6 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // job answer otherwise than before, and contradicts what the audit trail says. Rewrite it only together with a new
 // version number in the jitter's hash.
 func TestJitterGolden(t *testing.T) {
-	t.Parallel()
 	const path = "testdata/jitter.golden"
 	var b strings.Builder
 	fmt.Fprintf(&b, "# policy %s: claim, process instance: minutes for retryCount 0 1 2 3 4 6\n", policy.BuiltIn("tiss").Name)
@@ -47,7 +46,6 @@ func TestJitterGolden(t *testing.T) {
 }
 
 func TestThePolicyVersionIsPinned(t *testing.T) {
-	t.Parallel()
 	const want = "6a2cebf1187c"
 	if got := policy.BuiltIn("tiss").Version(); got != want {
 		t.Errorf("version %s, want %s: the rule changed. If that is meant, change the version here and say so in docs/decisions.md", got, want)

@@ -21,7 +21,6 @@ func overridden(t failer, p *retry.Policy, o retry.Overrides) *retry.Policy {
 }
 
 func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
-	t.Parallel()
 	numbers := func(p *retry.Policy) string {
 		return fmt.Sprintf("base %v, min %v, max %v, %d retries, deadline %v", p.Base, p.Min, p.Max, p.MaxRetries, p.Deadline)
 	}
@@ -60,7 +59,6 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 
 // A base below min is no request for shorter waits when it is the policy's own.
 func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
-	t.Parallel()
 	one := 1
 	q := overridden(t, plain(t, func(p *retry.Settings) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
 	if q.Min != minutes(5) {
@@ -69,7 +67,6 @@ func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
 }
 
 func TestAnOverrideThatMakesNoSenseIsAFaultThatNamesItsSetting(t *testing.T) {
-	t.Parallel()
 	minus, tooMany := -1, retry.RetriesCeiling+1
 	for _, tt := range []struct {
 		o       retry.Overrides
@@ -92,7 +89,6 @@ func TestAnOverrideThatMakesNoSenseIsAFaultThatNamesItsSetting(t *testing.T) {
 }
 
 func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
-	t.Parallel()
 	p, o := plain(t), retry.Overrides{Base: minutes(20)}
 	d := answer(t, overridden(t, p, o), request("BUSY", 0))
 	if d.Policy != p.Name || d.PolicyVersion == p.Version() || d.Overrides != o || d.Backoff != minutes(20) {
@@ -111,7 +107,6 @@ func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 
 // The jitter is a place within the band. An override moves the band, not the place.
 func TestAnOverrideDoesNotDrawTheJitterAnew(t *testing.T) {
-	t.Parallel()
 	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Min, p.Base = time.Minute, minutes(100) })...)
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)

@@ -17,7 +17,6 @@ import (
 // The claim is asked about at 10:40, its own wait would be 10 minutes, the other side asks for 60, and where there is a
 // deadline it is at 10:44, before the shortest wait of 5 minutes is over.
 func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
-	t.Parallel()
 	const (
 		used      = "all retries are used up"
 		permanent = "the error is permanent"
@@ -47,7 +46,6 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 		{[]string{permanent, tooLate, asked}, retry.StepPermanent, "PERMANENT_ERROR: Permanent error FATAL, no retry"},
 	} {
 		t.Run(fmt.Sprint(tt.holds), func(t *testing.T) {
-			t.Parallel()
 			r := request("BUSY", 1)
 			if slices.Contains(tt.holds, used) {
 				r.RetryCount = 5
@@ -81,7 +79,6 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 }
 
 func TestAStoppedClaimHasNoWaitNoTimeAndNoMoreThanItsCount(t *testing.T) {
-	t.Parallel()
 	for name, r := range map[string]retry.Request{
 		"used up":   request("BUSY Retry-After: 60", 5),
 		"permanent": request("FATAL Retry-After: 60", 1),
@@ -98,25 +95,16 @@ func TestAStoppedClaimHasNoWaitNoTimeAndNoMoreThanItsCount(t *testing.T) {
 
 // Policies state their permanent rules where they like.
 func TestAPermanentRuleIsAskedBeforeEarlierRulesOfAnotherClass(t *testing.T) {
-	t.Parallel()
-	if got := plain(t).Classify("busy, fatal"); got.RuleID != "permanent.FATAL" {
-		t.Errorf("classified by %s, want permanent.FATAL, the second rule", got.RuleID)
-	}
-}
-
-func TestOfTwoRulesOfAClassTheFirstIsNamed(t *testing.T) {
-	t.Parallel()
 	p := plain(t, func(p *retry.Settings) {
 		p.Rules = append(p.Rules, retry.Rule{ID: "permanent.later", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FAT"}}})
 	})
-	if got := p.Classify("FATAL"); got.RuleID != "permanent.FATAL" {
-		t.Errorf("classified by %s, want permanent.FATAL", got.RuleID)
+	if got := p.Classify("busy, fatal"); got.RuleID != "permanent.FATAL" {
+		t.Errorf("classified by %s, want permanent.FATAL, the first of the two permanent rules", got.RuleID)
 	}
 }
 
 // A policy may say that what it does not know is not worth a retry.
 func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
-	t.Parallel()
 	for class, outcome := range map[retry.Class]retry.Outcome{
 		retry.Unknown: retry.OutcomeRetry, retry.Transient: retry.OutcomeRetry, retry.Permanent: retry.OutcomePermanent,
 	} {
@@ -128,7 +116,6 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 }
 
 func TestABlankErrorIsUnknownWhateverThePolicySaysOfUnknownTexts(t *testing.T) {
-	t.Parallel()
 	p := plain(t, func(p *retry.Settings) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
 	d := answer(t, p, request(" \n", 0))
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {
@@ -139,7 +126,6 @@ func TestABlankErrorIsUnknownWhateverThePolicySaysOfUnknownTexts(t *testing.T) {
 // The advice is asked apart from the class and the outcome: a claim that may have landed may have landed, also where it
 // is not sent again by itself.
 func TestTheAdviceIsGivenWithEveryOutcome(t *testing.T) {
-	t.Parallel()
 	for text, count := range map[string]int{"BUSY sent": 0, "FATAL sent": 1, "busy SENT": 5, "sent": 2} {
 		if d := answer(t, plain(t), request(text, count)); d.Advice != retry.AdviceCheckStatus {
 			t.Errorf("%q, retryCount %d: advice %q", text, count, d.Advice)

@@ -16,7 +16,6 @@ import (
 
 // The comments name where a form was seen.
 func TestRetryAfterIsReadAsServersWriteIt(t *testing.T) {
-	t.Parallel()
 	for value, want := range map[string]string{
 		// RFC 9110.
 		"120":                             "VARIABLE after 2m0s",
@@ -89,7 +88,6 @@ func TestRetryAfterIsReadAsServersWriteIt(t *testing.T) {
 }
 
 func TestRetryAfterThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
-	t.Parallel()
 	for reason, values := range map[retry.IgnoredReason][]string{
 		retry.IgnoredUnreadable: {
 			"soon", "null", "N/A", "-", "--1", "+60", "120abc", "12 0", "1.5.2", "1e3", "0x10", "١٢", "−1", "NaN", "Infinity", "60 parsecs", "s", "5m 5m", "30m 1h",
@@ -111,7 +109,6 @@ func TestRetryAfterThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
 
 // An insurer's text is searched as before: what is found goes by the same reader, and no more is found.
 func TestTheTextIsSearchedForNoMoreFormsOfRetryAfter(t *testing.T) {
-	t.Parallel()
 	for _, value := range []string{"PT60S", "2 min", "1m30s", "12/01/2025 11:00", "Sun, 12 Jan 2025 11:00:00 UTC", "2025-01-13", "2025-01-12T11:00:00"} {
 		if h, reason := retry.ParseRetryAfter(value, time.UTC); reason != "" || h == (retry.Hint{}) {
 			t.Errorf("the variable is not read: %q", value)
@@ -123,7 +120,6 @@ func TestTheTextIsSearchedForNoMoreFormsOfRetryAfter(t *testing.T) {
 }
 
 func TestIgnoredVariablesAreKeptWithTheDecision(t *testing.T) {
-	t.Parallel()
 	r := request("BUSY", 1)
 	without := answer(t, plain(t), r)
 	r.Ignored = retry.Ignored{RetryAfter: retry.IgnoredAmbiguous, LastSubmissionTime: retry.IgnoredYear}
@@ -139,7 +135,6 @@ func TestIgnoredVariablesAreKeptWithTheDecision(t *testing.T) {
 
 // The canonical forms, those that HTTP and RFC 3339 define, are read back as they were written.
 func TestCanonicalFormsOfRetryAfterAreReadBack(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.Int64Range(0, 366*24*3600).Draw(t, "seconds")
 		at := time.Unix(rapid.Int64Range(retry.FirstTime.Unix(), 4_102_444_799).Draw(t, "time"), 0).UTC()

@@ -12,7 +12,6 @@ import (
 
 // 10:00 in São Paulo is 13:00 UTC.
 func TestTheLastSubmissionTimeIsReadAsSystemsWriteIt(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		want   string
 		values []string
@@ -51,7 +50,6 @@ func TestTheLastSubmissionTimeIsReadAsSystemsWriteIt(t *testing.T) {
 }
 
 func TestALastSubmissionTimeThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
-	t.Parallel()
 	for reason, values := range map[retry.IgnoredReason][]string{
 		retry.IgnoredUnreadable: {
 			"yesterday", "ontem", "10:40", "PT5M", "now()", "null", "-", "\x00", "2025-13-01T00:00:00Z", "2025-02-30T00:00:00Z", "2025-01-12T25:00:00Z", "2025-01-12T10:40:60Z",
@@ -73,7 +71,6 @@ func TestALastSubmissionTimeThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
 }
 
 func TestCanonicalFormsOfATimeAreReadBack(t *testing.T) {
-	t.Parallel()
 	zone := saoPaulo(t)
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(retry.FirstTime.Unix(), 4_102_444_799).Draw(t, "time"), 0).In(zone)
@@ -87,7 +84,6 @@ func TestCanonicalFormsOfATimeAreReadBack(t *testing.T) {
 
 // RFC 3339 has a reader of its own, because most jobs have that form. With a space for the T the other one reads it.
 func TestBothReadersOfATimeAgree(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		offset := rapid.IntRange(-16*60, 16*60).Draw(t, "minutes east")
 		at := time.Unix(rapid.Int64Range(0, 4_202_444_799).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "fraction"))

@@ -31,173 +31,70 @@ func decide(t *testing.T, r retry.Request) retry.Decision {
 	return d
 }
 
-// The test scenarios that RN-BIL-005 section 13.5 lists, by name.
-func TestScenariosOfRNBIL005(t *testing.T) {
-	t.Parallel()
-	t.Run("1 transient error schedules a retry", func(t *testing.T) {
-		t.Parallel()
-		d := decide(t, request("TIMEOUT - Connection timeout after 30s", 1))
-		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Transient || d.RetryCount != 2 {
-			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 2", d.Outcome, d.Error.Class, d.RetryCount)
-		}
-		if got, want := d.Reason(), "Transient error, retry 2 of 5"; got != want {
-			t.Errorf("reason %q, want %q", got, want)
-		}
-		if got, want := d.NextRetryTime, now.Add(d.Backoff); !got.Equal(want) {
-			t.Errorf("next retry at %v, want %v", got, want)
-		}
-	})
-	t.Run("2 maximum of retries exceeded", func(t *testing.T) {
-		t.Parallel()
-		d := decide(t, request("TIMEOUT", 5))
-		if d.Outcome != retry.OutcomeExhausted || d.ErrorCode() != "MAX_RETRIES_EXCEEDED" {
-			t.Errorf("got %v %q, want exhausted MAX_RETRIES_EXCEEDED", d.Outcome, d.ErrorCode())
-		}
-		if d.RetryCount != 5 || d.Backoff != 0 || !d.NextRetryTime.IsZero() {
-			t.Errorf("count %d, backoff %v, next %v; want 5, none, none", d.RetryCount, d.Backoff, d.NextRetryTime)
-		}
-	})
-	t.Run("3 permanent error detected", func(t *testing.T) {
-		t.Parallel()
-		d := decide(t, request("INVALID_PATIENT_DATA - CPF inválido", 0))
-		if d.Outcome != retry.OutcomePermanent || d.ErrorCode() != "PERMANENT_ERROR" || d.Error.Class != retry.Permanent {
-			t.Errorf("got %v %q %v, want permanent PERMANENT_ERROR PERMANENT", d.Outcome, d.ErrorCode(), d.Error.Class)
-		}
-		if d.RetryCount != 0 || d.Backoff != 0 {
-			t.Errorf("count %d, backoff %v; want 0, none", d.RetryCount, d.Backoff)
-		}
-	})
-	t.Run("4 exponential backoff calculated", func(t *testing.T) {
-		t.Parallel()
-		for retryCount, want := range []int{5, 10, 20, 40, 80} {
-			if got := decide(t, request("TIMEOUT", retryCount)).Delay; got != minutes(want) {
-				t.Errorf("retryCount %d: %v before jitter, want %v", retryCount, got, minutes(want))
-			}
-		}
-	})
-	t.Run("5 jitter applied correctly", func(t *testing.T) {
-		t.Parallel()
-		waits := map[time.Duration]bool{}
-		for claim := range 200 {
-			r := request("TIMEOUT", 1)
-			r.ClaimID = fmt.Sprintf("CLM-%d-1", claim)
-			d := decide(t, r)
-			if d.Backoff < 8*time.Minute || d.Backoff > 12*time.Minute {
-				t.Errorf("claim %s waits %v, want 10 min ±20 %%", r.ClaimID, d.Backoff)
-			}
-			waits[d.Backoff] = true
-		}
-		if len(waits) != 5 {
-			t.Errorf("200 claims share %d different waits, want all 5 of 8..12 min", len(waits))
-		}
-	})
-	t.Run("6 known errors classified", func(t *testing.T) {
-		t.Parallel()
-		for _, tt := range knownErrors {
-			if got := decide(t, request(tt.code, 0)).Error.Class; got != tt.class {
-				t.Errorf("%s is %v, want %v", tt.code, got, tt.class)
-			}
-		}
-	})
-	t.Run("7 unknown error handled", func(t *testing.T) {
-		t.Parallel()
-		d := decide(t, request("ORA-00060 deadlock detected", 1))
-		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown {
-			t.Errorf("got %v %v, want retry UNKNOWN", d.Outcome, d.Error.Class)
-		}
-		if got, want := d.Reason(), "Unknown error, retry 2 of 5"; got != want {
-			t.Errorf("reason %q, want %q", got, want)
-		}
-	})
-	t.Run("8 analysis is idempotent", func(t *testing.T) {
-		t.Parallel()
-		r := request("SERVICE_UNAVAILABLE", 3)
-		if first, second := decide(t, r), decide(t, r); first != second {
-			t.Errorf("asked twice: %+v, then %+v", first, second)
-		}
-	})
-}
-
-// The test scenarios that RN-BIL-004 section 13.5 lists, by name.
-func TestScenariosOfRNBIL004(t *testing.T) {
-	t.Parallel()
-	t.Run("1 transient error SERVICE_UNAVAILABLE", func(t *testing.T) {
-		t.Parallel()
-		d := decide(t, request("SERVICE_UNAVAILABLE", 0))
-		if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Transient || d.RetryCount != 1 {
-			t.Errorf("got %v %v, count %d; want retry TRANSIENT, count 1", d.Outcome, d.Error.Class, d.RetryCount)
-		}
-	})
-	t.Run("2 permanent error INVALID_PROCEDURE_CODE", func(t *testing.T) {
-		t.Parallel()
-		if d := decide(t, request("INVALID_PROCEDURE_CODE", 0)); d.Outcome != retry.OutcomePermanent {
-			t.Errorf("got %v, want permanent", d.Outcome)
-		}
-	})
-	t.Run("3 unknown error is retried to be safe", func(t *testing.T) {
-		t.Parallel()
-		if d := decide(t, request("erro desconhecido", 0)); d.Outcome != retry.OutcomeRetry {
-			t.Errorf("got %v, want retry", d.Outcome)
-		}
-	})
-	t.Run("4 exponential backoff grows", func(t *testing.T) {
-		t.Parallel()
-		for retryCount := range 4 {
-			earlier, later := decide(t, request("503", retryCount)), decide(t, request("503", retryCount+1))
-			if later.Backoff <= earlier.Backoff {
-				t.Errorf("retry %d waits %v, retry %d waits %v: does not grow",
-					retryCount+1, earlier.Backoff, retryCount+2, later.Backoff)
-			}
-		}
-	})
-	t.Run("5 jitter spread over -20 to +20 percent", func(t *testing.T) {
-		t.Parallel()
-		shortest, longest := waitsOfManyClaims(4)
-		if shortest != 64*time.Minute || longest != 96*time.Minute {
-			t.Errorf("80 min spread over %v..%v, want 64..96 min", shortest, longest)
-		}
-	})
-	t.Run("6 maximum of 5 retries", func(t *testing.T) {
-		t.Parallel()
-		if d := decide(t, request("TIMEOUT", 4)); d.Outcome != retry.OutcomeRetry || d.RetryCount != 5 {
-			t.Errorf("retryCount 4: %v, count %d; want the fifth retry", d.Outcome, d.RetryCount)
-		}
-		if d := decide(t, request("TIMEOUT", 5)); d.Outcome != retry.OutcomeExhausted {
-			t.Errorf("retryCount 5: %v, want exhausted", d.Outcome)
-		}
-	})
-	t.Run("7 maximum backoff is 240 minutes", func(t *testing.T) {
-		t.Parallel()
-		if _, longest := waitsOfManyClaims(20); longest != 240*time.Minute {
-			t.Errorf("longest wait %v, want 240 min", longest)
-		}
-	})
-	t.Run("8 minimum backoff is 5 minutes", func(t *testing.T) {
-		t.Parallel()
-		if shortest, _ := waitsOfManyClaims(0); shortest != 5*time.Minute {
-			t.Errorf("shortest wait %v, want 5 min", shortest)
-		}
-	})
-}
-
-// waitsOfManyClaims returns the shortest and the longest wait of 2,000 claims that fail with the same count: so many that
-// every minute of the widest band comes up.
-func waitsOfManyClaims(retryCount int) (shortest, longest time.Duration) {
-	for claim := range 2000 {
-		r := request("TIMEOUT", retryCount)
-		r.ClaimID = fmt.Sprintf("CLM-%d-1", claim)
-		wait := policy.BuiltIn("tiss").Backoff(r)
-		if claim == 0 {
-			shortest, longest = wait, wait
-		}
-		shortest, longest = min(shortest, wait), max(longest, wait)
+// summary is a decision in a line: "retry TRANSIENT, count 2: Transient error, retry 2 of 5".
+func summary(d retry.Decision) string {
+	name := d.Outcome.String()
+	if code := d.ErrorCode(); code != "" {
+		name = code
 	}
-	return shortest, longest
+	return fmt.Sprintf("%s %s, count %d: %s", name, d.Error.Class, d.RetryCount, d.Reason())
+}
+
+// The test scenarios that section 13.5 of each rule lists, by name. The bands of the backoff are in [TestSchedule], the classes
+// of the known errors in [TestClassify].
+func TestScenariosOfTheRules(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		retryCount int
+		want       string
+	}{
+		{"005-1 transient error schedules a retry", "TIMEOUT - Connection timeout after 30s", 1, "retry TRANSIENT, count 2: Transient error, retry 2 of 5"},
+		{"005-2 maximum of retries exceeded", "TIMEOUT", 5, "MAX_RETRIES_EXCEEDED TRANSIENT, count 5: Transient error, all 5 retries used"},
+		{"005-3 permanent error detected", "INVALID_PATIENT_DATA - CPF inválido", 0, "PERMANENT_ERROR PERMANENT, count 0: Permanent error INVALID_PATIENT_DATA, no retry"},
+		{"005-7 unknown error handled", "ORA-00060 deadlock detected", 1, "retry UNKNOWN, count 2: Unknown error, retry 2 of 5"},
+		{"004-1 transient error SERVICE_UNAVAILABLE", "SERVICE_UNAVAILABLE", 0, "retry TRANSIENT, count 1: Transient error, retry 1 of 5"},
+		{"004-2 permanent error INVALID_PROCEDURE_CODE", "INVALID_PROCEDURE_CODE", 0, "PERMANENT_ERROR PERMANENT, count 0: Permanent error INVALID_PROCEDURE_CODE, no retry"},
+		{"004-3 unknown error is retried to be safe", "erro desconhecido", 0, "retry UNKNOWN, count 1: Unknown error, retry 1 of 5"},
+		{"004-6 maximum of 5 retries", "TIMEOUT", 4, "retry TRANSIENT, count 5: Transient error, retry 5 of 5"},
+		// V1 goes before V2.
+		{"the count stops a claim before its last error is looked at", "DUPLICATE_CLAIM", 5, "MAX_RETRIES_EXCEEDED PERMANENT, count 5: Permanent error, all 5 retries used"},
+	} {
+		d := decide(t, request(tt.text, tt.retryCount))
+		if got := summary(d); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if again := decide(t, request(tt.text, tt.retryCount)); again != d { // 005-8 analysis is idempotent
+			t.Errorf("%s: asked twice: %+v, then %+v", tt.name, d, again)
+		}
+		if d.Outcome == retry.OutcomeRetry && !d.NextRetryTime.Equal(now.Add(d.Backoff)) {
+			t.Errorf("%s: next retry at %v, want %v", tt.name, d.NextRetryTime, now.Add(d.Backoff))
+		}
+	}
+}
+
+// Every minute of the band comes up among many claims, and no other (005-4, 005-5, 004-4, 004-5, 004-7, 004-8).
+func TestClaimsSpreadOverTheWholeBand(t *testing.T) {
+	for retryCount, want := range map[int][2]int{0: {5, 6}, 1: {8, 12}, 2: {16, 24}, 3: {32, 48}, 4: {64, 96}, 20: {192, 240}} {
+		waits := map[time.Duration]bool{}
+		for claim := range 2000 {
+			r := request("TIMEOUT", retryCount)
+			r.ClaimID = fmt.Sprintf("CLM-%d-1", claim)
+			waits[policy.BuiltIn("tiss").Backoff(r)] = true
+		}
+		for wait := minutes(want[0]); wait <= minutes(want[1]); wait += time.Minute {
+			if !waits[wait] {
+				t.Errorf("retryCount %d: no claim waits %v", retryCount, wait)
+			}
+			delete(waits, wait)
+		}
+		if len(waits) > 0 {
+			t.Errorf("retryCount %d: %v lie outside of %v", retryCount, waits, want)
+		}
+	}
 }
 
 // RN-BIL-005 section 9.2 stops the fifth submission with "4 >= 5"; the limit of section 2.1 holds instead.
 func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
-	t.Parallel()
 	submissions, retryCount := 1, 0
 	for submissions < 100 {
 		d := decide(t, request("TIMEOUT", retryCount))
@@ -212,19 +109,7 @@ func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 	}
 }
 
-func TestTheCountStopsAClaimBeforeItsLastErrorIsLookedAt(t *testing.T) {
-	t.Parallel()
-	d := decide(t, request("DUPLICATE_CLAIM", 5))
-	if d.Outcome != retry.OutcomeExhausted || d.Error.Class != retry.Permanent {
-		t.Errorf("got %v, class %v; want exhausted, with the last error's class PERMANENT", d.Outcome, d.Error.Class)
-	}
-	if got, want := d.Reason(), "Permanent error, all 5 retries used"; got != want {
-		t.Errorf("reason %q, want %q", got, want)
-	}
-}
-
 func TestTheNextTryIsTimedInUTCAndInTheFuture(t *testing.T) {
-	t.Parallel()
 	saoPaulo := time.FixedZone("-03", -3*60*60)
 	late := time.Date(2025, 1, 12, 23, 59, 59, 999_999_999, saoPaulo)
 	d, err := policy.BuiltIn("tiss").Decide(request("TIMEOUT", 0), late)
@@ -237,7 +122,6 @@ func TestTheNextTryIsTimedInUTCAndInTheFuture(t *testing.T) {
 }
 
 func TestTheTimeSinceTheLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
-	t.Parallel()
 	without := decide(t, request("TIMEOUT", 2))
 	with := request("TIMEOUT", 2)
 	with.LastSubmissionTime = now.Add(-90 * time.Second)
@@ -252,7 +136,6 @@ func TestTheTimeSinceTheLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
 }
 
 func TestARequestWithFaultsIsNotDecided(t *testing.T) {
-	t.Parallel()
 	d, err := policy.BuiltIn("tiss").Decide(retry.Request{ClaimID: "XYZ-1", SubmissionError: " \t\n", RetryCount: -1}, now)
 	var invalid *retry.InvalidInputError
 	if !errors.As(err, &invalid) || d != (retry.Decision{}) {

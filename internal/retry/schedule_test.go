@@ -27,7 +27,6 @@ func scheduled(p *retry.Policy, r retry.Request) string {
 }
 
 func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
-	t.Parallel()
 	jitter := jittered(retry.JitterProportional, 0.2, func(s *retry.Settings) { s.Base = minutes(10) })
 	for _, tt := range []struct {
 		name    string
@@ -59,7 +58,6 @@ func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
 
 // A schedule is what the rule will say: each wait is the one of the decision at the end of the wait before.
 func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]func(*retry.Settings){func(*retry.Settings) {}, bySecond, byMillisecond}).Draw(t, "unit")
 		p := plain(t, unit, func(s *retry.Settings) {
@@ -96,7 +94,6 @@ func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 }
 
 func TestAPolicyThatNewDidNotMakeCannotBeAsked(t *testing.T) {
-	t.Parallel()
 	for name, ask := range map[string]func(*retry.Policy){
 		"Decide":   func(p *retry.Policy) { _, _ = p.Decide(request("BUSY", 0), now) },
 		"Classify": func(p *retry.Policy) { p.Classify("BUSY") },

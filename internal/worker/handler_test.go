@@ -77,7 +77,6 @@ func checkVariables(t *testing.T, got job.Answer, want string) {
 }
 
 func TestATransientErrorCompletesTheJobWithTheEightNames(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":"CLM-001-1234567890","submissionError":"TIMEOUT - Connection timeout after 30s","retryCount":1,"lastSubmissionTime":"2025-01-12T07:39:30"}`)
 	if got.Kind() != job.KindComplete {
 		t.Fatalf("answered %s %q, want complete", got.Kind(), got.Message())
@@ -94,7 +93,6 @@ func TestATransientErrorCompletesTheJobWithTheEightNames(t *testing.T) {
 }
 
 func TestAnUnknownErrorIsRetriedToo(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":"CLM-001-1234567890","submissionError":"???"}`)
 	if got.Kind() != job.KindComplete || !strings.Contains(got.Variables(), `"errorClassification":"UNKNOWN"`) ||
 		!strings.Contains(got.Variables(), `"retryReason":"Unknown error, retry 1 of 5"`) {
@@ -103,7 +101,6 @@ func TestAnUnknownErrorIsRetriedToo(t *testing.T) {
 }
 
 func TestAPermanentErrorIsThrownWithTheSameNames(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA - CPF 123.456.789-09","retryCount":2}`)
 	if got.Kind() != job.KindThrowError || got.Code() != "PERMANENT_ERROR" {
 		t.Fatalf("answered %s %q, want throw_error PERMANENT_ERROR", got.Kind(), got.Code())
@@ -123,7 +120,6 @@ func TestAPermanentErrorIsThrownWithTheSameNames(t *testing.T) {
 }
 
 func TestExhaustedClaimIsThrownWithItsLastClass(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"HTTP 503","retryCount":5}`)
 	if got.Kind() != job.KindThrowError || got.Code() != "MAX_RETRIES_EXCEEDED" {
 		t.Fatalf("answered %s %q, want throw_error MAX_RETRIES_EXCEEDED", got.Kind(), got.Code())
@@ -139,14 +135,12 @@ func TestExhaustedClaimIsThrownWithItsLastClass(t *testing.T) {
 }
 
 func TestTwoWorkersGiveAJobTheSameBackoff(t *testing.T) {
-	t.Parallel()
 	if diff := cmp.Diff(said(answer(t, timeout)), said(answer(t, timeout))); diff != "" {
 		t.Errorf("the second answer differs (-first +second):\n%s", diff)
 	}
 }
 
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)
 	const want = `invalid input: ` +
 		`claimId is "Xxxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
@@ -160,7 +154,6 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 }
 
 func TestOnlyShortNumbersAreShownInAnIncident(t *testing.T) {
-	t.Parallel()
 	got := answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`)
 	for _, part := range []string{"claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters"} {
 		if !strings.Contains(got.Message(), part) {
@@ -170,7 +163,6 @@ func TestOnlyShortNumbersAreShownInAnIncident(t *testing.T) {
 }
 
 func TestALongErrorIsEchoedUpToEightKiBWithAMark(t *testing.T) {
-	t.Parallel()
 	// The limit falls into the middle of the two-byte "é".
 	long := strings.Repeat("x", 8<<10-1) + "é" + strings.Repeat("y", 1000)
 	got := answer(t, `{"claimId":"CLM-001-1","submissionError":"`+long+`"}`)
@@ -184,7 +176,6 @@ func TestALongErrorIsEchoedUpToEightKiBWithAMark(t *testing.T) {
 }
 
 func TestOddTextIsEchoedAsItCame(t *testing.T) {
-	t.Parallel()
 	const text = "a\x00b\u202ec\"d\\e\nf\u2028g💥</script>"
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -200,7 +191,6 @@ func TestOddTextIsEchoedAsItCame(t *testing.T) {
 }
 
 func TestBatchIsAnsweredInOrderDespiteABadJob(t *testing.T) {
-	t.Parallel()
 	c := &counts{}
 	answers := newHandler(t, zap.NewNop(), c).Handle(t.Context(), []job.Job{
 		newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`),
@@ -220,7 +210,6 @@ func TestBatchIsAnsweredInOrderDespiteABadJob(t *testing.T) {
 }
 
 func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name, variables, event string
 		level                  zapcore.Level
@@ -244,7 +233,6 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			core, logs := observer.New(zap.DebugLevel)
 			newHandler(t, zap.New(core), &counts{}).Handle(t.Context(), []job.Job{newJob(tt.variables)})
 			if logs.Len() != 1 {

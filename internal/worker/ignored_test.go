@@ -18,7 +18,6 @@ import (
 
 // These are what an attack sent, and what it needs to be read wrongly.
 func TestOptionalValuesOfAnOutsiderMakeNoIncident(t *testing.T) {
-	t.Parallel()
 	for variable, values := range map[string]map[string]string{
 		"retryAfter": {
 			`""`: "", `" "`: "", `1.5`: "", `"60s"`: "", `"PT60S"`: "", `"120, 120"`: "", `"Wed, 21 Oct 2026 07:28:00 UTC"`: "", `-0`: "NEGATIVE", `-1`: "NEGATIVE", `"-1"`: "NEGATIVE",
@@ -56,7 +55,6 @@ func TestOptionalValuesOfAnOutsiderMakeNoIncident(t *testing.T) {
 }
 
 func TestADecisionWithoutReadableOptionsIsThatWithoutThem(t *testing.T) {
-	t.Parallel()
 	got := decision(t, answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1,"retryAfter":"soon","lastSubmissionTime":[]}`))
 	want := decision(t, answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`))
 	for _, d := range []map[string]any{got, want} {
@@ -69,7 +67,6 @@ func TestADecisionWithoutReadableOptionsIsThatWithoutThem(t *testing.T) {
 }
 
 func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
-	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
 	newHandler(t, zap.New(core), &counts{}).Handle(t.Context(), []job.Job{
 		newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707","lastSubmissionTime":[1]}`),
@@ -96,7 +93,6 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 
 // The older job type answers without retryDecision, and keeps it next to the answer.
 func TestTheTrailKeepsWhatWasIgnored(t *testing.T) {
-	t.Parallel()
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		m := newMemory()
 		o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
@@ -118,7 +114,6 @@ func TestTheTrailKeepsWhatWasIgnored(t *testing.T) {
 }
 
 func TestRetryUntilBefore2000IsAnIncident(t *testing.T) {
-	t.Parallel()
 	for _, value := range []string{"0001-01-01T00:00:00Z", "0001-01-01T00:00:00", "0000-12-31T00:00:00Z", "1970-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "1999-12-31T21:59:59"} {
 		got := answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryUntil":"`+value+`"}`)
 		if got.Kind() != job.KindFail || !strings.Contains(got.Message(), "but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent") {

@@ -51,7 +51,6 @@ func inputs(t *testing.T, known func() *policy.Set, headers, variables string) s
 // The sums were taken from the worker before it knew policies: a job that it decided, and that comes again after the
 // upgrade, is known.
 func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
-	t.Parallel()
 	for variables, want := range map[string]string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`:                                                                              "ae3b89da1997e6e328d029e7c0d46a54",
 		`{"submissionError":"CPF 123.456.789-09 \u00e9","lastSubmissionTime":"2025-01-12T07:39:30","claimId":"CLM-001-1","foreign":[1],"retryCount":2.0}`: "0e351bb5a61cb4c254ad6485b42bc5b8",
@@ -77,7 +76,6 @@ func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
 }
 
 func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
-	t.Parallel()
 	seen := map[string]string{}
 	for _, more := range []string{
 		``, `,"retryUntil":"2025-01-12T12:00:00Z"`, `,"retryAfter":"soon"`, `,"retryAfter":"sooner"`, `,"retryAfter":60`, `,"retryAfter":61`, `,"max_attempts":60`, `,"retry_delay":60`,
@@ -92,7 +90,6 @@ func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
 }
 
 func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
-	t.Parallel()
 	added := policies(t, "  - {name: night, extends: tiss}\n")
 	for name, c := range map[string]struct {
 		headers, more string
@@ -115,7 +112,6 @@ func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
 }
 
 func TestJobIsDecidedOnceItsPolicyIsKnown(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	j := asked{headers: `{"retryPolicy":"night"}`}.job()
 	for range 2 {

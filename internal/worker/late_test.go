@@ -43,7 +43,6 @@ func (waits) End(context.Context, string, []int64) error           { return nil 
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
-	t.Parallel()
 	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
 	away := waits{newMemory()}
 	none, three := &crashLog{}, &crashLog{counted: map[int64]int{4711: 3}}
@@ -58,7 +57,6 @@ func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 		"an incident cannot be recorded": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, three},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			tt.trail.Secret = secret
 			h := worker.NewHandler(worker.Options{
 				JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,

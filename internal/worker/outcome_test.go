@@ -22,7 +22,6 @@ func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
 }
 
 func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
-	t.Parallel()
 	since := now.Add(-time.Hour)
 	for _, tt := range []struct {
 		outcome  string
@@ -60,7 +59,6 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 }
 
 func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
-	t.Parallel()
 	for round, want := range map[audit.Round]int{{Failures: 3999, AtLeast: true}: 1, {Failures: 3999}: 0} {
 		core, log := observer.New(zap.WarnLevel)
 		m := newMemory()
@@ -74,7 +72,6 @@ func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
 }
 
 func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
-	t.Parallel()
 	for variables, faulty := range map[string][]string{
 		`{"claimId":"CLM-001-1"}`:                       {"outcome is missing"},
 		`{"claimId":"CLM-001-1","outcome":"submitted"}`: {`outcome is "xxxxxxxxx"`},
@@ -128,7 +125,6 @@ func reasonOf(t *testing.T, variables string) (kind audit.Kind, justification, o
 }
 
 func TestTheReasonOfAPersonIsKeptWithoutPersonalData(t *testing.T) {
-	t.Parallel()
 	for _, outcome := range []string{"REDRIVEN", "RESUBMITTED", "ABANDONED"} {
 		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`",
 			"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"`+redriveID+`"}`)
@@ -140,7 +136,6 @@ func TestTheReasonOfAPersonIsKeptWithoutPersonalData(t *testing.T) {
 
 // A process may hold variables of these names for something else, and a form may take a long text.
 func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
-	t.Parallel()
 	for _, outcome := range []string{"RESUBMITTED", "ABANDONED", "SUBMITTED"} {
 		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":{"a":1},"operator":7,"redriveId":"none"}`)
 		if kind.String() != outcome || why != "" || who != "" || id != "" {
@@ -154,7 +149,6 @@ func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 }
 
 func TestAnAcceptedClaimKeepsNoReasonOfAnEarlierRedrive(t *testing.T) {
-	t.Parallel()
 	if _, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"SUBMITTED","justification":"why","operator":"maria","redriveId":"`+redriveID+`"}`); why+who+id != "" {
 		t.Errorf("kept %q %q %q", why, who, id)
 	}
@@ -162,7 +156,6 @@ func TestAnAcceptedClaimKeepsNoReasonOfAnEarlierRedrive(t *testing.T) {
 
 // A job that was recorded before the worker read these variables, and is given out again afterwards, is still that job.
 func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
-	t.Parallel()
 	for variables, before := range map[string][]string{
 		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`:                                              {`"CLM-001-1"`, `"SUBMITTED"`},
 		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:         {`"CLM-001-1"`, `"RESUBMITTED"`},
@@ -181,7 +174,6 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 
 // Or an incident about its reason could never be resolved.
 func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
-	t.Parallel()
 	m, c := newMemory(), &counts{}
 	h := outcomesOn(m, c)
 	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","operator":"maria"`} {
@@ -193,7 +185,6 @@ func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
 }
 
 func TestAnOutcomeIsRecordedOnce(t *testing.T) {
-	t.Parallel()
 	m, c := newMemory(), &counts{}
 	h := outcomesOn(m, c)
 	for range 2 {
@@ -205,7 +196,6 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 }
 
 func TestAnOutcomeWaitsForTheStore(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	m.down = errors.New("down")
 	a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0]
@@ -216,7 +206,6 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 
 // A record is kept for as long as its answer is open, and a job can be megabytes of a patient's data.
 func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
-	t.Parallel()
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":-1}`, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`,

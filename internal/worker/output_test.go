@@ -25,7 +25,6 @@ func backoffJob(t *testing.T, m *memory, log *zap.Logger, variables string) job.
 }
 
 func TestTheOlderRuleAnswersItsFiveNamesAndNoOther(t *testing.T) {
-	t.Parallel()
 	for variables, want := range map[string]string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`: `{
 			"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`,
@@ -41,7 +40,6 @@ func TestTheOlderRuleAnswersItsFiveNamesAndNoOther(t *testing.T) {
 }
 
 func TestTheOlderRuleThrowsTheSameErrors(t *testing.T) {
-	t.Parallel()
 	for variables, code := range map[string]string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: "MAX_RETRIES_EXCEEDED",
 		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`:        "PERMANENT_ERROR",
@@ -54,7 +52,6 @@ func TestTheOlderRuleThrowsTheSameErrors(t *testing.T) {
 
 // What the older rule does not answer is kept, by the names of the newer one.
 func TestTheTrailTellsAsMuchOfEitherJobType(t *testing.T) {
-	t.Parallel()
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
@@ -82,7 +79,6 @@ func TestTheTrailTellsAsMuchOfEitherJobType(t *testing.T) {
 }
 
 func TestARedeliveredJobOfTheOlderRuleGetsTheStoredBytes(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	const variables = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`
 	first, second := backoffJob(t, m, zap.NewNop(), variables), backoffJob(t, m, zap.NewNop(), variables)
@@ -92,7 +88,6 @@ func TestARedeliveredJobOfTheOlderRuleGetsTheStoredBytes(t *testing.T) {
 }
 
 func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
-	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
 	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
 	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
@@ -102,7 +97,6 @@ func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 
 // The order is the contract's too: whoever reads a stored answer compares bytes.
 func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
-	t.Parallel()
 	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
 	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +
 		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +

@@ -88,7 +88,6 @@ func isRefused(t *testing.T, a job.Answer, faults ...string) {
 }
 
 func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		asked
@@ -118,7 +117,6 @@ func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			if _, is := tt.want["overrides"]; is && tt.want["overrides"] == nil {
 				delete(tt.want, "overrides")
 				if o := decision(t, byTISS(t, tt.job()))["overrides"]; o != nil {
@@ -131,7 +129,6 @@ func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
 }
 
 func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name, more string
 		want       want
@@ -152,7 +149,6 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			tt.want["policy"] = "job-queue"
 			tt.want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: tt.more}.job()))
 		})
@@ -160,26 +156,22 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 }
 
 func TestAJobsOwnLimitsGoBeforeTheHeadersOfItsTask(t *testing.T) {
-	t.Parallel()
 	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
 }
 
 func TestImpossibleLimitIsAFaultOfTheJob(t *testing.T) {
-	t.Parallel()
 	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
 	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
 	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 30s but must be whole minutes, the precision")
 }
 
 func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
-	t.Parallel()
 	a := byTISS(t, asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}.job())
 	want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}.check(t, a)
 }
 
 func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
-	t.Parallel()
 	j := newJob(`{"submissionError":7,"retryCount":-1,"retryUntil":"logo","max_attempts":0,"retry_delay":2.5,"max_retry_delay":"1 h"}`)
 	j.Headers = `{"retryPolicy":"job-queue","maxRetries":"1001","base":"0s","max":"soon","deadline":"-1h"}`
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
@@ -199,7 +191,6 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 }
 
 func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
-	t.Parallel()
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
 	for headers, fault := range map[string]string{
 		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
@@ -231,14 +222,12 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 }
 
 func TestAHeaderThatSomebodyElseMayReadIsNoFault(t *testing.T) {
-	t.Parallel()
 	for _, name := range []string{"case", "bases", "mask", "headline", "deadlines", "maxEntries", "maxTries", "retryPolicyText", "retryCount", "retry", "x", ""} {
 		want{"policy": "tiss", "maxRetries": 5.0}.check(t, byTISS(t, asked{headers: `{"` + name + `":"1"}`}.job()))
 	}
 }
 
 func TestHeaderIncidentAsksForACorrectedModel(t *testing.T) {
-	t.Parallel()
 	header := byTISS(t, asked{headers: `{"base":"soon"}`}.job()).Message()
 	variable := byTISS(t, newJob(`{}`)).Message()
 	const model = "start it with a corrected model"
@@ -248,7 +237,6 @@ func TestHeaderIncidentAsksForACorrectedModel(t *testing.T) {
 }
 
 func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
-	t.Parallel()
 	for value, hint := range map[string]map[string]any{
 		`1200`:                                {"source": "VARIABLE", "after": "PT20M"},
 		`1200.0`:                              {"source": "VARIABLE", "after": "PT20M"},
@@ -267,7 +255,6 @@ func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 }
 
 func TestRetryUntilPullsTheLastTryForward(t *testing.T) {
-	t.Parallel()
 	a := byTISS(t, asked{more: `,"retryCount":3,"retryUntil":"2025-01-12T07:50:30"`}.job()) // in São Paulo
 	want{
 		"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
@@ -276,7 +263,6 @@ func TestRetryUntilPullsTheLastTryForward(t *testing.T) {
 }
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 2, Retries: 2, FirstFailure: now.Add(-50 * time.Minute)}}
 	a := byPolicy(t, "tiss", policy.BuiltIns, m, asked{`{"deadline":"1h"}`, `,"retryCount":2`}.job())
@@ -284,7 +270,6 @@ func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 }
 
 func TestOnlyTheClaimsOfPoliciesWithADeadlineAreAskedFor(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
 	jobs := batchOf(
@@ -304,7 +289,6 @@ func TestOnlyTheClaimsOfPoliciesWithADeadlineAreAskedFor(t *testing.T) {
 }
 
 func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
-	t.Parallel()
 	known := policies(t, "  - {name: lenient, extends: tiss, onEmptyError: unknown}\n")
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1"}`, `{"claimId":"CLM-001-1","submissionError":null}`, `{"claimId":"CLM-001-1","submissionError":" "}`,
@@ -317,7 +301,6 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 }
 
 func TestTheIDOfAJobNeedsTheFormOfItsPolicyOnly(t *testing.T) {
-	t.Parallel()
 	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
 	if a := byTISS(t, j); a.Kind() != job.KindFail {
 		t.Errorf("answered %s, want an incident: tiss takes claims only", a.Kind())

@@ -94,7 +94,6 @@ func keyed(keys ...int64) []job.Job {
 }
 
 func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
-	t.Parallel()
 	k := &crasher{crashing: 2, crashLog: &crashLog{counted: map[int64]int{}}}
 	for n := range 3 {
 		if _, crashed := run(t, k, keyed(1, 2, 3)); !crashed {
@@ -116,7 +115,6 @@ func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
 }
 
 func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
-	t.Parallel()
 	k := &crasher{crashing: 2, crashLog: &crashLog{counted: map[int64]int{}}}
 	run(t, k, keyed(1, 2, 3))
 	run(t, k, keyed(1, 2, 3, 4))
@@ -131,7 +129,6 @@ func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
 
 // A batch in which a job hangs is handed over once more, job by job.
 func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
-	t.Parallel()
 	g := &crashLog{counted: map[int64]int{}}
 	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
 	d := worker.NewQuarantine(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
@@ -145,7 +142,6 @@ func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
 
 // A store that is away while workers are restarted kills no process.
 func TestAJobThatWasHandedBackIsNotedNoLonger(t *testing.T) {
-	t.Parallel()
 	g := &crashLog{counted: map[int64]int{}, ended: make(chan []int64)}
 	away := handlerFunc(func(jobs []job.Job) []job.Answer {
 		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
@@ -163,7 +159,6 @@ func (f handlerFunc) Handle(_ context.Context, jobs []job.Job) []job.Answer { re
 
 // Two jobs over which a process crashed come in two batches; the first hangs.
 func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
-	t.Parallel()
 	inHand, end := make(chan struct{}), make(chan struct{})
 	hangs := handlerFunc(func(jobs []job.Job) []job.Answer {
 		if jobs[0].Key == 1 {
@@ -195,7 +190,6 @@ func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
 }
 
 func TestAfterAWhileNothingIsNoted(t *testing.T) {
-	t.Parallel()
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
 	d := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), -time.Second, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
@@ -204,7 +198,6 @@ func TestAfterAWhileNothingIsNoted(t *testing.T) {
 }
 
 func TestNothingIsCountedAfterAnOrderlyStop(t *testing.T) {
-	t.Parallel()
 	k := &crasher{crashLog: &crashLog{}} // whose nil map would not take a note
 	if answers, _ := run(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
 		t.Errorf("answered %s in %d batches, want complete in one", answers[0].Kind(), len(k.batches))
@@ -212,7 +205,6 @@ func TestNothingIsCountedAfterAnOrderlyStop(t *testing.T) {
 }
 
 func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
-	t.Parallel()
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{}, down: errors.New("down")}}
 	answers, _ := run(t, k, keyed(1, 2))
 	for _, a := range answers {
@@ -226,7 +218,6 @@ func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
 }
 
 func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	g := &crashLog{counted: map[int64]int{7: 3}}
 	d := worker.NewQuarantine(&crasher{crashLog: g}, g, trailOn(m), time.Hour, zap.NewNop())

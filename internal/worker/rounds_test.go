@@ -12,7 +12,6 @@ import (
 )
 
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	since := now.Add(-3 * time.Hour)
 	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
@@ -28,7 +27,6 @@ func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 }
 
 func TestExhaustedBatchQueriesItsRoundsOnce(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: now.Add(-time.Hour)}, "CLM-001-3": {FirstFailure: now.Add(-3 * time.Hour)}}
 	used := func(claim string) string {
@@ -46,7 +44,6 @@ func TestExhaustedBatchQueriesItsRoundsOnce(t *testing.T) {
 }
 
 func TestOutcomeBatchQueriesItsRoundsOnce(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)
 	m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: one}, "CLM-001-3": {FirstFailure: three}}

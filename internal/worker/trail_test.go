@@ -115,7 +115,6 @@ func said(a job.Answer) []any {
 }
 
 func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
-	t.Parallel()
 	clock := now
 	c, m := &counts{}, newMemory()
 	h := handlerOn(t, m, c, func() time.Time { return clock })
@@ -138,7 +137,6 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 }
 
 func TestOtherVariablesThanThoseReadMakeNoOtherDecision(t *testing.T) {
-	t.Parallel()
 	c, m := &counts{}, newMemory()
 	h := handlerOn(t, m, c, func() time.Time { return now })
 	h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","foreign":1}`)})
@@ -149,7 +147,6 @@ func TestOtherVariablesThanThoseReadMakeNoOtherDecision(t *testing.T) {
 }
 
 func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
 	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":" "}`)})[0]; a.Kind() != job.KindFail {
@@ -161,7 +158,6 @@ func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
 }
 
 func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
-	t.Parallel()
 	c, m := &counts{}, newMemory()
 	h := handlerOn(t, m, c, func() time.Time { return now })
 	h.Handle(t.Context(), []job.Job{newJob(timeout)})
@@ -174,7 +170,6 @@ func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
 }
 
 func TestAStoreThatIsDownHandsAllJobsBackWithoutADecision(t *testing.T) {
-	t.Parallel()
 	c, m := &counts{}, newMemory()
 	m.down = errors.New("down")
 	h := handlerOn(t, m, c, func() time.Time { return now })
@@ -189,7 +184,6 @@ func TestAStoreThatIsDownHandsAllJobsBackWithoutADecision(t *testing.T) {
 }
 
 func TestAStoreThatCannotBeReadIsNotedAsLost(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	m.down = errors.New("down")
 	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
@@ -200,7 +194,6 @@ func TestAStoreThatCannotBeReadIsNotedAsLost(t *testing.T) {
 }
 
 func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
-	t.Parallel()
 	c, m := &counts{}, newMemory()
 	m.refuses = 4711
 	other := newJob(timeout)
@@ -218,7 +211,6 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 }
 
 func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	h := handlerOn(t, m, &counts{}, func() time.Time { return now })
 	a := h.Handle(t.Context(), []job.Job{newJob(timeout)})[0]
@@ -235,7 +227,6 @@ func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
 }
 
 func TestARecordHoldsEverythingOfTheRuleAndNoPersonalData(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	ticks := 0
 	clock := func() time.Time { ticks++; return now.Add(time.Duration(ticks) * time.Millisecond) }
@@ -276,7 +267,6 @@ func TestARecordHoldsEverythingOfTheRuleAndNoPersonalData(t *testing.T) {
 }
 
 func TestPersonalDataAtTheCutIsNotKeptInPart(t *testing.T) {
-	t.Parallel()
 	m := newMemory()
 	text := strings.Repeat("x", 8<<10-8) + " 123.456.789-09 " + strings.Repeat("y", 2000)
 	quoted, err := json.Marshal(text)
@@ -294,7 +284,6 @@ func TestPersonalDataAtTheCutIsNotKeptInPart(t *testing.T) {
 }
 
 func TestCutTextKeepsNoPartOfPersonalData(t *testing.T) {
-	t.Parallel()
 	for _, secret := range []string{"529.982.247-25", "maria.aparecida@example.com.br", "nome: Maria Aparecida dos Santos;"} {
 		for padding := range 40 {
 			m := newMemory()

@@ -27,7 +27,6 @@ func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, en
 // "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first
 // one included; a job that has made n of them has been retried n-1 times.
 func TestTheQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
-	t.Parallel()
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name     string
@@ -57,7 +56,6 @@ func TestTheQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 }
 
 func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
-	t.Parallel()
 	if waits, end := life(t, policy.BuiltIn("job-queue"), "ValidationError: amount is required"); len(waits) > 0 || end != retry.CodePermanentError {
 		t.Errorf("waits %v, then %s", waits, end)
 	}
@@ -66,7 +64,6 @@ func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
 // "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides, five retries; three from half a second on
 // while developing.
 func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
-	t.Parallel()
 	for name, want := range map[string][]string{
 		"smtp":     {"750ms..1.25s", "1.5s..2.5s", "3s..5s", "6s..10s", "12s..20s"},
 		"smtp-dev": {"375ms..625ms", "750ms..1.25s", "1.5s..2.5s"},
@@ -95,7 +92,6 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 
 // The document lists 550 in both classes; the enhanced status code tells which of them is meant.
 func TestReplyCodesOfMailServers(t *testing.T) {
-	t.Parallel()
 	for text, want := range map[string]retry.Class{
 		"421 Service not available":               retry.Transient,
 		"450 Mailbox busy":                        retry.Transient,
@@ -123,7 +119,6 @@ func TestReplyCodesOfMailServers(t *testing.T) {
 
 // "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
 func TestTheFastJobIsTriedAgainAfterOneFiveAndTwentyFiveSeconds(t *testing.T) {
-	t.Parallel()
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
 	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {
 		t.Errorf("%s, then %s; want [1s 5s 25s], then no more", got, end)
