@@ -4,7 +4,6 @@ package worker_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -95,7 +94,7 @@ func readers(tb testing.TB) []reader {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h := worker.NewHandler(optionsOn(newMemory(), &counts{}, func() time.Time { return now }, zap.NewNop()))
+	h := handlerOn(newMemory())
 	all := []reader{
 		{"redaction", 16 << 10, func(text string) { redact.Text(text) }},
 		{"retryAfter", 32 << 10, func(text string) { retry.ParseRetryAfter(text, time.UTC) }},
@@ -107,14 +106,6 @@ func readers(tb testing.TB) []reader {
 		all = append(all, reader{"policy " + p.Name, match.MaxBytes, func(text string) { _, _ = p.Decide(request(text), now) }})
 	}
 	return all
-}
-
-func jobWith(text string) string {
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // a text can be marshalled
-	}
-	return `{"claimId":"CLM-001-1","submissionError":` + string(quoted) + `}`
 }
 
 // Row 25 of the faults: twice the text may cost 2.5 times the time. Measured is four times the text, which costs a
@@ -202,7 +193,7 @@ func (k *kept) Record(ctx context.Context, records []audit.Record) ([]audit.Appe
 func TestHugeErrorIsClassifiedByItsBeginningAndStoredIn8KiB(t *testing.T) {
 	const limit, rest = 8 << 10, 2 << 10 // what else a record and an answer say
 	m := &kept{memory: newMemory()}
-	o := optionsOn(m.memory, &counts{}, func() time.Time { return now }, zap.NewNop())
+	o := optionsOn(m.memory, &counts{}, atNow, zap.NewNop())
 	o.Trail.Recorder = m
 	h := worker.NewHandler(o)
 	handle := func(text string) (answer job.Answer, took time.Duration) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -95,14 +94,10 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 func TestTheTrailKeepsWhatWasIgnored(t *testing.T) {
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		m := newMemory()
-		o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+		o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 		o.JobType = jobType
 		worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707"}`)})
-		record := m.only(t)
-		facts, err := record.Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		record, facts := m.only(t), m.facts(t)
 		text, err := json.Marshal(facts.RetryDecision.Ignored)
 		if err != nil {
 			t.Fatal(err)

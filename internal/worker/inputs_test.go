@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -40,7 +39,7 @@ func zeroSecret(t *testing.T) *audit.Secret {
 func inputs(t *testing.T, known func() *policy.Set, headers, variables string) string {
 	t.Helper()
 	m := newMemory()
-	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 	o.Trail.Secret, o.Policies = zeroSecret(t), known
 	j := newJob(variables)
 	j.Headers = headers

@@ -18,7 +18,7 @@ import (
 )
 
 func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
-	return worker.NewOutcomeHandler(trailOn(m), func() time.Time { return now }, c, zap.NewNop())
+	return worker.NewOutcomeHandler(trailOn(m), atNow, c, zap.NewNop())
 }
 
 func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
@@ -41,11 +41,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		if a.Kind() != job.KindComplete || a.Variables() != "{}" {
 			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind(), a.Variables())
 		}
-		record := m.only(t)
-		facts, err := record.Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		record, facts := m.only(t), m.facts(t)
 		if record.Kind != tt.kind || record.ClaimID != "CLM-001-1" || record.RetryCount != tt.round.Retries || facts.Attempts != tt.attempts {
 			t.Errorf("%s: recorded %s of %s with %d retries and %d attempts", tt.outcome, record.Kind, record.ClaimID, record.RetryCount, facts.Attempts)
 		}
@@ -63,7 +59,7 @@ func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
 		core, log := observer.New(zap.WarnLevel)
 		m := newMemory()
 		m.rounds = map[string]audit.Round{"CLM-001-1": round}
-		h := worker.NewOutcomeHandler(trailOn(m), func() time.Time { return now }, &counts{}, zap.New(core))
+		h := worker.NewOutcomeHandler(trailOn(m), atNow, &counts{}, zap.New(core))
 		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ABANDONED"}`)})
 		if got := log.FilterMessage("round_counted_in_part").FilterField(zap.String("claimId", "CLM-001-1")).Len(); got != want {
 			t.Errorf("%+v: logged %d times, want %d", round, got, want)
@@ -111,46 +107,29 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 
 const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 
-// reasonOf records a job and returns what is kept of its reason.
-func reasonOf(t *testing.T, variables string) (kind audit.Kind, justification, operator, id string) {
-	t.Helper()
-	m := newMemory()
-	outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
-	record := m.only(t)
-	facts, err := record.Facts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return record.Kind, facts.Justification, facts.Operator, facts.RedriveID
-}
-
-func TestTheReasonOfAPersonIsKeptWithoutPersonalData(t *testing.T) {
-	for _, outcome := range []string{"REDRIVEN", "RESUBMITTED", "ABANDONED"} {
-		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`",
-			"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"`+redriveID+`"}`)
-		if kind.String() != outcome || why != "paciente [CPF] ligou" || who != "[EMAIL]" || id != redriveID {
-			t.Errorf("%s: kept %s %q %q %q", outcome, kind, why, who, id)
-		}
-	}
-}
-
-// A process may hold variables of these names for something else, and a form may take a long text.
+// A process may hold variables of these names for something else, and a form may take a long text: none of that blocks the end
+// of a round. An accepted claim keeps no reason of an earlier re-drive.
 func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
-	for _, outcome := range []string{"RESUBMITTED", "ABANDONED", "SUBMITTED"} {
-		kind, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":{"a":1},"operator":7,"redriveId":"none"}`)
-		if kind.String() != outcome || why != "" || who != "" || id != "" {
-			t.Errorf("%s: kept %s %q %q %q", outcome, kind, why, who, id)
+	const (
+		fit   = `"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"` + redriveID + `"`
+		unfit = `"justification":{"a":1},"operator":7,"redriveId":"none"`
+		kept  = "paciente [CPF] ligou [EMAIL] " + redriveID
+	)
+	for _, tt := range []struct{ outcome, reason, kept string }{
+		{"REDRIVEN", fit, kept},
+		{"RESUBMITTED", fit, kept},
+		{"ABANDONED", fit, kept},
+		{"SUBMITTED", fit, "  "},
+		{"RESUBMITTED", unfit, "  "},
+		{"ABANDONED", unfit, "  "},
+		{"SUBMITTED", unfit, "  "},
+		{"ABANDONED", `"justification":"` + strings.Repeat("é", 20_000) + `"`, strings.Repeat("é", contract.MaxJustification) + "  "},
+	} {
+		m := newMemory()
+		facts := m.outcome(t, `{"claimId":"CLM-001-1","outcome":"`+tt.outcome+`",`+tt.reason+`}`)
+		if got := facts.Justification + " " + facts.Operator + " " + facts.RedriveID; got != tt.kept || m.only(t).Kind.String() != tt.outcome {
+			t.Errorf("%s %.80s: kept %s %q, want %q", tt.outcome, tt.reason, m.only(t).Kind, got, tt.kept)
 		}
-	}
-	_, why, _, _ := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"ABANDONED","justification":"`+strings.Repeat("é", 20_000)+`"}`)
-	if why != strings.Repeat("é", contract.MaxJustification) {
-		t.Errorf("kept %d bytes", len(why))
-	}
-}
-
-func TestAnAcceptedClaimKeepsNoReasonOfAnEarlierRedrive(t *testing.T) {
-	if _, why, who, id := reasonOf(t, `{"claimId":"CLM-001-1","outcome":"SUBMITTED","justification":"why","operator":"maria","redriveId":"`+redriveID+`"}`); why+who+id != "" {
-		t.Errorf("kept %q %q %q", why, who, id)
 	}
 }
 
@@ -165,7 +144,7 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 		`[]`: {`[]`},
 	} {
 		m := newMemory()
-		outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
+		m.outcome(t, variables)
 		if got := m.only(t).Inputs; got != trailOn(m).Secret.Inputs(before...) {
 			t.Errorf("%s is another job now", variables)
 		}
@@ -216,7 +195,7 @@ func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
 		if strings.Contains(variables, "outcome") {
 			outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
 		} else {
-			handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(variables)})
+			handlerOn(m).Handle(t.Context(), []job.Job{newJob(variables)})
 		}
 		begin := uintptr(unsafe.Pointer(unsafe.StringData(variables)))
 		record := m.only(t)

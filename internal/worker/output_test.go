@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -16,42 +15,34 @@ import (
 	"hospital.example/analyze-retry/internal/worker"
 )
 
-// backoffJob answers one job of the older rule.
+// backoffJob answers one job of RN-BIL-004.
 func backoffJob(t *testing.T, m *memory, log *zap.Logger, variables string) job.Answer {
 	t.Helper()
-	o := optionsOn(m, &counts{}, func() time.Time { return now }, log)
+	o := optionsOn(m, &counts{}, atNow, log)
 	o.JobType = contract.BackoffJobType
 	return worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(variables)})[0]
 }
 
-func TestTheOlderRuleAnswersItsFiveNamesAndNoOther(t *testing.T) {
-	for variables, want := range map[string]string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`: `{
-			"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`,
-		`{"claimId":"CLM-001-1","submissionError":"???","retryCount":1}`: `{
-			"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`,
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: `{
-			"shouldRetry": false, "nextRetryTime": null, "retryCount": 5, "retryReason": "Transient error, all 5 retries used", "backoffMinutes": 0}`,
-		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`: `{
-			"shouldRetry": false, "nextRetryTime": null, "retryCount": 0, "retryReason": "Permanent error DUPLICATE_CLAIM, no retry", "backoffMinutes": 0}`,
+func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
+	const retried = `{"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`
+	for variables, want := range map[string]struct{ code, variables string }{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`: {"", retried},
+		`{"claimId":"CLM-001-1","submissionError":"???","retryCount":1}`:     {"", retried},
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: {"MAX_RETRIES_EXCEEDED", `{
+			"shouldRetry": false, "nextRetryTime": null, "retryCount": 5, "retryReason": "Transient error, all 5 retries used", "backoffMinutes": 0}`},
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`: {"PERMANENT_ERROR", `{
+			"shouldRetry": false, "nextRetryTime": null, "retryCount": 0, "retryReason": "Permanent error DUPLICATE_CLAIM, no retry", "backoffMinutes": 0}`},
 	} {
-		checkVariables(t, backoffJob(t, newMemory(), zap.NewNop(), variables), want)
-	}
-}
-
-func TestTheOlderRuleThrowsTheSameErrors(t *testing.T) {
-	for variables, code := range map[string]string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`: "MAX_RETRIES_EXCEEDED",
-		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`:        "PERMANENT_ERROR",
-	} {
-		if a := backoffJob(t, newMemory(), zap.NewNop(), variables); a.Kind() != job.KindThrowError || a.Code() != code {
-			t.Errorf("%s: answered %s %s, want %s", variables, a.Kind(), a.Code(), code)
+		a := backoffJob(t, newMemory(), zap.NewNop(), variables)
+		checkVariables(t, a, want.variables)
+		if a.Code() != want.code || (a.Kind() == job.KindThrowError) != (want.code != "") {
+			t.Errorf("%s: answered %s %q, want %q", variables, a.Kind(), a.Code(), want.code)
 		}
 	}
 }
 
-// What the older rule does not answer is kept, by the names of the newer one.
-func TestTheTrailTellsAsMuchOfEitherJobType(t *testing.T) {
+// What RN-BIL-004 does not answer is kept, by the names of RN-BIL-005.
+func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
@@ -60,25 +51,18 @@ func TestTheTrailTellsAsMuchOfEitherJobType(t *testing.T) {
 	} {
 		older, newer := newMemory(), newMemory()
 		backoffJob(t, older, zap.NewNop(), variables)
-		handlerOn(t, newer, &counts{}, func() time.Time { return now }).Handle(t.Context(), []job.Job{newJob(variables)})
-		told, err := new(older.only(t)).Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := new(newer.only(t)).Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if told.ShouldRetry { // its own words
+		handlerOn(newer).Handle(t.Context(), []job.Job{newJob(variables)})
+		got, want := older.facts(t), newer.facts(t)
+		if got.ShouldRetry { // its own words
 			want.RetryReason = "Retry 2 of 5"
 		}
-		if diff := cmp.Diff(want, told); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-newer +older):\n%s", variables, diff)
 		}
 	}
 }
 
-func TestARedeliveredJobOfTheOlderRuleGetsTheStoredBytes(t *testing.T) {
+func TestRedeliveredBackoffJobGetsTheStoredBytes(t *testing.T) {
 	m := newMemory()
 	const variables = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`
 	first, second := backoffJob(t, m, zap.NewNop(), variables), backoffJob(t, m, zap.NewNop(), variables)

@@ -41,7 +41,7 @@ func policies(t *testing.T, list string) func() *policy.Set {
 // byPolicy answers one job whose job type has this policy.
 func byPolicy(t *testing.T, name string, known func() *policy.Set, m *memory, j job.Job) job.Answer {
 	t.Helper()
-	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 	o.Policy, o.Policies = name, known
 	return worker.NewHandler(o).Handle(t.Context(), []job.Job{j})[0]
 }
@@ -271,7 +271,7 @@ func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 
 func TestOnlyTheClaimsOfPoliciesWithADeadlineAreAskedFor(t *testing.T) {
 	m := newMemory()
-	o := optionsOn(m, &counts{}, func() time.Time { return now }, zap.NewNop())
+	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 	jobs := batchOf(
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryUntil":"2025-01-12T12:00:00Z"}`,
 		`{"claimId":"CLM-001-3","submissionError":"DUPLICATE_CLAIM"}`, `{"claimId":"x"}`, `{"claimId":"CLM-001-5","submissionError":"TIMEOUT"}`,

@@ -1,7 +1,9 @@
 package worker_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,46 +17,34 @@ func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	m := newMemory()
 	since := now.Add(-3 * time.Hour)
 	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
-	handlerOn(t, m, &counts{}, func() time.Time { return now }).
+	handlerOn(m).
 		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
-	facts, err := new(m.only(t)).Facts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	facts := m.facts(t)
 	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(since) {
 		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
 	}
 }
 
-func TestExhaustedBatchQueriesItsRoundsOnce(t *testing.T) {
-	m := newMemory()
-	m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: now.Add(-time.Hour)}, "CLM-001-3": {FirstFailure: now.Add(-3 * time.Hour)}}
-	used := func(claim string) string {
-		return `{"claimId":"` + claim + `","submissionError":"TIMEOUT","retryCount":5}`
-	}
-	jobs := batchOf(used("CLM-001-1"), `{"claimId":"CLM-001-2","submissionError":"TIMEOUT"}`, used("CLM-001-3"), used("CLM-001-1"))
-	handlerOn(t, m, &counts{}, func() time.Time { return now }).Handle(t.Context(), jobs)
-	if diff := cmp.Diff([][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked); diff != "" {
-		t.Errorf("asked about (-want +got):\n%s", diff)
-	}
+func TestBatchQueriesItsRoundsOnce(t *testing.T) {
 	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)
-	if diff := cmp.Diff([]*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs)); diff != "" {
-		t.Errorf("first failures (-want +got):\n%s", diff)
-	}
-}
-
-func TestOutcomeBatchQueriesItsRoundsOnce(t *testing.T) {
-	m := newMemory()
-	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)
-	m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: one}, "CLM-001-3": {FirstFailure: three}}
-	submitted := func(claim string) string { return `{"claimId":"` + claim + `","outcome":"SUBMITTED"}` }
-	jobs := batchOf(submitted("CLM-001-1"), `{"claimId":"CLM-001-2"}`, submitted("CLM-001-3"), submitted("CLM-001-1"))
-	outcomesOn(m, &counts{}).Handle(t.Context(), jobs)
-	if diff := cmp.Diff([][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked); diff != "" {
-		t.Errorf("asked about (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs)); diff != "" {
-		t.Errorf("first failures (-want +got):\n%s", diff)
+	for form, other := range map[string]string{
+		`{"claimId":"%s","submissionError":"TIMEOUT","retryCount":5}`: `{"claimId":"CLM-001-2","submissionError":"TIMEOUT"}`, // exhausted, but for the second
+		`{"claimId":"%s","outcome":"SUBMITTED"}`:                      `{"claimId":"CLM-001-2"}`,
+	} {
+		m := newMemory()
+		m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: one}, "CLM-001-3": {FirstFailure: three}}
+		var h job.Handler = handlerOn(m)
+		if strings.Contains(form, "outcome") {
+			h = outcomesOn(m, &counts{})
+		}
+		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
+		h.Handle(t.Context(), jobs)
+		if diff := cmp.Diff([][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked); diff != "" {
+			t.Errorf("%s: asked about (-want +got):\n%s", form, diff)
+		}
+		if diff := cmp.Diff([]*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs)); diff != "" {
+			t.Errorf("%s: first failures (-want +got):\n%s", form, diff)
+		}
 	}
 }
 
