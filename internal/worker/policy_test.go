@@ -28,7 +28,7 @@ func (a asked) job() job.Job {
 	return j
 }
 
-// policies reads a set of policies beside the built-in ones.
+// policies returns the built-in policies and those of a list.
 func policies(t *testing.T, list string) func() *policy.Set {
 	t.Helper()
 	set, err := policy.Parse("policies.yaml", []byte("policies:\n"+list))
@@ -51,7 +51,7 @@ func byTISS(t *testing.T, j job.Job) job.Answer {
 	return byPolicy(t, "tiss", policy.BuiltIns, newMemory(), j)
 }
 
-// decision are the answered variables and, beside them, the fields of retryDecision.
+// decision returns the answered variables and the fields of retryDecision in one map.
 func decision(t *testing.T, a job.Answer) map[string]any {
 	t.Helper()
 	if a.Kind() == job.KindFail {
@@ -66,19 +66,20 @@ func decision(t *testing.T, a job.Answer) map[string]any {
 	return variables
 }
 
-// want is what a decision must hold; it may hold more. Numbers are written as JSON has them.
+// want is what a decision must hold; it may hold more. Numbers are float64, as JSON has them; nil means absent.
 type want map[string]any
 
 func (w want) check(t *testing.T, a job.Answer) {
 	t.Helper()
 	got := decision(t, a)
 	maps.DeleteFunc(got, func(name string, _ any) bool { _, asked := w[name]; return !asked })
+	maps.DeleteFunc(w, func(name string, value any) bool { _, is := got[name]; return value == nil && !is })
 	if diff := cmp.Diff(map[string]any(w), got); diff != "" {
 		t.Errorf("the decision differs (-want +got):\n%s", diff)
 	}
 }
 
-// isRefused fails the test where the job is no incident with exactly these faults: "what is wrong but must be right".
+// isRefused fails the test unless the job is an incident with exactly these faults: "what is wrong but must be right".
 func isRefused(t *testing.T, a job.Answer, faults ...string) {
 	t.Helper()
 	text, _, _ := strings.Cut(strings.TrimPrefix(a.Message(), "invalid input: "), ". Correct the process variables")
@@ -87,75 +88,64 @@ func isRefused(t *testing.T, a job.Answer, faults ...string) {
 	}
 }
 
+// A value that is nil in want is absent from the decision.
 func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
-	for _, tt := range []struct {
-		name string
+	for name, tt := range map[string]struct {
 		asked
 		want want
 	}{
-		{"no header", asked{}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "overrides": nil}},
-		{"an empty object", asked{headers: `{}`}, want{"policy": "tiss", "overrides": nil}},
-		{"a header of somebody else", asked{headers: `{"team":"billing","baseUrl":"x"}`}, want{"policy": "tiss", "overrides": nil}},
-		{"the policy", asked{headers: `{"retryPolicy":"fast"}`}, want{"policy": "fast", "maxRetries": 3.0, "backoffDuration": "PT1S", "overrides": nil}},
-		{"maxRetries", asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
-		{"no retries", asked{headers: `{"maxRetries":"0"}`}, want{"shouldRetry": false, "reason": "COUNT", "overrides": map[string]any{"maxRetries": 0.0}}},
-		{"base", asked{headers: `{"base":"10m"}`}, want{"delayBeforeJitter": "PT10M", "overrides": map[string]any{"base": "PT10M"}}},
-		{"base in ISO 8601", asked{headers: `{"base":"PT10M"}`}, want{"delayBeforeJitter": "PT10M"}},
-		{"max", asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
-		{
-			"deadline",
-			asked{headers: `{"deadline":"1h"}`},
-			want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}},
-		},
-		{
-			"all at once",
+		"no header":                   {asked{}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "overrides": nil}},
+		"an empty object":             {asked{headers: `{}`}, want{"policy": "tiss", "overrides": nil}},
+		"a header of somebody else":   {asked{headers: `{"team":"billing","baseUrl":"x"}`}, want{"policy": "tiss", "overrides": nil}},
+		"headers much like ours":      {asked{headers: othersHeaders}, want{"policy": "tiss", "maxRetries": 5.0, "overrides": nil}},
+		"the policy":                  {asked{headers: `{"retryPolicy":"fast"}`}, want{"policy": "fast", "maxRetries": 3.0, "backoffDuration": "PT1S", "overrides": nil}},
+		"maxRetries":                  {asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
+		"no retries":                  {asked{headers: `{"maxRetries":"0"}`}, want{"shouldRetry": false, "reason": "COUNT", "overrides": map[string]any{"maxRetries": 0.0}}},
+		"base":                        {asked{headers: `{"base":"10m"}`}, want{"delayBeforeJitter": "PT10M", "overrides": map[string]any{"base": "PT10M"}}},
+		"base in ISO 8601":            {asked{headers: `{"base":"PT10M"}`}, want{"delayBeforeJitter": "PT10M"}},
+		"max":                         {asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
+		"deadline":                    {asked{headers: `{"deadline":"1h"}`}, want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}}},
+		"limits that are not allowed": {asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}},
+		"all at once": {
 			asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
 			want{
 				"policy": "smtp", "maxRetries": 2.0, "delayBeforeJitter": "PT0.5S", "deadline": "2025-01-12T10:40:30Z",
 				"overrides": map[string]any{"maxRetries": 2.0, "base": "PT0.5S", "max": "PT2S", "deadline": "PT30S"},
 			},
 		},
+		"retryUntil, in São Paulo, pulls the last try forward": {asked{more: `,"retryCount":3,"retryUntil":"2025-01-12T07:50:30"`}, want{
+			"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
+		}},
+		"retryUntil before any try": {asked{more: `,"retryUntil":"2025-01-12T10:44:00Z"`}, want{"shouldRetry": false, "reason": "DEADLINE"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, is := tt.want["overrides"]; is && tt.want["overrides"] == nil {
-				delete(tt.want, "overrides")
-				if o := decision(t, byTISS(t, tt.job()))["overrides"]; o != nil {
-					t.Errorf("overrides %v, want none", o)
-				}
-			}
-			tt.want.check(t, byTISS(t, tt.job()))
-		})
+		t.Run(name, func(t *testing.T) { tt.want.check(t, byTISS(t, tt.job())) })
 	}
 }
+
+// othersHeaders belong to other workers.
+const othersHeaders = `{"case":"1","bases":"1","mask":"1","headline":"1","deadlines":"1","maxEntries":"1","maxTries":"1","retryPolicyText":"1","retryCount":"1","retry":"1","x":"1","":"1"}`
 
 func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
-	for _, tt := range []struct {
-		name, more string
-		want       want
-	}{
-		{"none", ``, want{"maxRetries": 2.0, "backoffDuration": "PT5M"}},
-		{"absent ones", `,"max_attempts":null,"retry_delay":null,"max_retry_delay":null`, want{"maxRetries": 2.0, "backoffDuration": "PT5M"}},
-		{"attempts, the first one among them", `,"max_attempts":5`, want{"maxRetries": 4.0, "retriesLeft": 3.0}},
-		{"a whole number however it is written", `,"max_attempts":5.0`, want{"maxRetries": 4.0}},
-		{"one attempt", `,"max_attempts":1`, want{"shouldRetry": false, "maxRetries": 0.0}},
-		{"the most attempts", `,"max_attempts":1001`, want{"maxRetries": 1000.0}},
-		{"the delay", `,"retry_delay":60000,"retryCount":1`, want{"backoffDuration": "PT2M", "overrides": map[string]any{"base": "PT1M"}}},
-		{"a delay of a millisecond", `,"retry_delay":1`, want{"backoffDuration": "PT0.001S", "backoffMinutes": 1.0}},
-		{"the cap", `,"max_retry_delay":420000,"retryCount":1`, want{"backoffDuration": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
-		{"a cap below the delay", `,"retry_delay":60000,"max_retry_delay":45000`, want{"backoffDuration": "PT45S"}},
-		{
-			"the example of the document", `,"max_attempts":5,"retry_delay":60000,"max_retry_delay":3600000,"retryCount":3`,
-			want{"maxRetries": 4.0, "backoffDuration": "PT8M", "retriesLeft": 0.0},
-		},
+	for more, want := range map[string]want{
+		``: {"maxRetries": 2.0, "backoffDuration": "PT5M"},
+		`,"max_attempts":null,"retry_delay":null,"max_retry_delay":null`: {"maxRetries": 2.0, "backoffDuration": "PT5M"},
+		`,"max_attempts":5`:                            {"maxRetries": 4.0, "retriesLeft": 3.0}, // the first attempt is one of them
+		`,"max_attempts":5.0`:                          {"maxRetries": 4.0},
+		`,"max_attempts":1`:                            {"shouldRetry": false, "maxRetries": 0.0},
+		`,"max_attempts":1001`:                         {"maxRetries": 1000.0}, // the most
+		`,"retry_delay":60000,"retryCount":1`:          {"backoffDuration": "PT2M", "overrides": map[string]any{"base": "PT1M"}},
+		`,"retry_delay":1`:                             {"backoffDuration": "PT0.001S", "backoffMinutes": 1.0},
+		`,"max_retry_delay":420000,"retryCount":1`:     {"backoffDuration": "PT7M", "overrides": map[string]any{"max": "PT7M"}},
+		`,"retry_delay":60000,"max_retry_delay":45000`: {"backoffDuration": "PT45S"}, // a cap below the delay
+		// The example of the document.
+		`,"max_attempts":5,"retry_delay":60000,"max_retry_delay":3600000,"retryCount":3`: {"maxRetries": 4.0, "backoffDuration": "PT8M", "retriesLeft": 0.0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.want["policy"] = "job-queue"
-			tt.want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: tt.more}.job()))
+		t.Run(more, func(t *testing.T) {
+			want["policy"] = "job-queue"
+			want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: more}.job()))
 		})
 	}
-}
-
-func TestAJobsOwnLimitsGoBeforeTheHeadersOfItsTask(t *testing.T) {
+	// They go before the headers of the task.
 	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
 }
@@ -164,11 +154,6 @@ func TestImpossibleLimitIsAFaultOfTheJob(t *testing.T) {
 	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
 	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
 	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 30s but must be whole minutes, the precision")
-}
-
-func TestLimitsThatAPolicyDoesNotAllowAreNotRead(t *testing.T) {
-	a := byTISS(t, asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}.job())
-	want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}.check(t, a)
 }
 
 func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
@@ -190,8 +175,13 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 	)
 }
 
+const correctedModel = "start it with a corrected model"
+
 func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
+	if variable := byTISS(t, newJob(`{}`)).Message(); strings.Contains(variable, correctedModel) {
+		t.Errorf("a variable asks for a corrected model: %s", variable)
+	}
 	for headers, fault := range map[string]string{
 		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
 		`{"retryPolicy":""}`:                           `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
@@ -217,49 +207,24 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"base":"1.5ms"}`:                             `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
 		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
 	} {
-		isRefused(t, byTISS(t, asked{headers: headers}.job()), fault)
-	}
-}
-
-func TestAHeaderThatSomebodyElseMayReadIsNoFault(t *testing.T) {
-	for _, name := range []string{"case", "bases", "mask", "headline", "deadlines", "maxEntries", "maxTries", "retryPolicyText", "retryCount", "retry", "x", ""} {
-		want{"policy": "tiss", "maxRetries": 5.0}.check(t, byTISS(t, asked{headers: `{"` + name + `":"1"}`}.job()))
-	}
-}
-
-func TestHeaderIncidentAsksForACorrectedModel(t *testing.T) {
-	header := byTISS(t, asked{headers: `{"base":"soon"}`}.job()).Message()
-	variable := byTISS(t, newJob(`{}`)).Message()
-	const model = "start it with a corrected model"
-	if !strings.Contains(header, model) || strings.Contains(variable, model) {
-		t.Errorf("a header: %s\na variable: %s", header, variable)
+		a := byTISS(t, asked{headers: headers}.job())
+		isRefused(t, a, fault)
+		if !strings.Contains(a.Message(), correctedModel) {
+			t.Errorf("%s: %s", headers, a.Message())
+		}
 	}
 }
 
 func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
+	after, until := map[string]any{"source": "VARIABLE", "after": "PT20M"}, map[string]any{"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}
 	for value, hint := range map[string]map[string]any{
-		`1200`:                                {"source": "VARIABLE", "after": "PT20M"},
-		`1200.0`:                              {"source": "VARIABLE", "after": "PT20M"},
-		`1.2e3`:                               {"source": "VARIABLE", "after": "PT20M"},
-		`"1200"`:                              {"source": "VARIABLE", "after": "PT20M"},
-		`"PT20M"`:                             {"source": "VARIABLE", "after": "PT20M"},
-		`1736679600000`:                       {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
-		`"12/01/2025 08:00:00"`:               {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}, // in São Paulo
-		`"Sun, 12 Jan 2025 11:00:00 GMT"`:     {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
-		`"2025-01-12T08:00:00-03:00"`:         {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
-		`"2025-01-12T11:00:00.000Z[Etc/UTC]"`: {"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"},
+		`1200`: after, `1200.0`: after, `1.2e3`: after, `"1200"`: after, `"PT20M"`: after,
+		`1736679600000`: until, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until, `"2025-01-12T08:00:00-03:00"`: until, `"2025-01-12T11:00:00.000Z[Etc/UTC]"`: until,
+		`"12/01/2025 08:00:00"`: until, // in São Paulo
 	} {
 		want{"reason": "HINT", "hint": hint, "backoffMinutes": 20.0, "nextRetryTime": "2025-01-12T11:00:00Z"}.
 			check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
 	}
-}
-
-func TestRetryUntilPullsTheLastTryForward(t *testing.T) {
-	a := byTISS(t, asked{more: `,"retryCount":3,"retryUntil":"2025-01-12T07:50:30"`}.job()) // in São Paulo
-	want{
-		"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
-	}.check(t, a)
-	want{"shouldRetry": false, "reason": "DEADLINE"}.check(t, byTISS(t, asked{more: `,"retryUntil":"2025-01-12T10:44:00Z"`}.job()))
 }
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
