@@ -55,7 +55,7 @@ func TestTheSamePolicyChangesNothing(t *testing.T) {
 	})
 }
 
-func TestAClaimIsSavedWhereTheInsurerAcceptsAgainWhileThePolicyStillTries(t *testing.T) {
+func TestClaimIsSavedIfThePolicyStillTriesAtAcceptance(t *testing.T) {
 	never := at("23:00")
 	for _, test := range []struct {
 		name        string
@@ -97,7 +97,7 @@ func TestAClaimIsSavedWhereTheInsurerAcceptsAgainWhileThePolicyStillTries(t *tes
 	}
 }
 
-func TestAClaimIsLostWhereThePolicyStopsBeforeItIsAccepted(t *testing.T) {
+func TestClaimIsLostIfThePolicyStopsBeforeAcceptance(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30")) // three retries
 	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.MaxRetries = 1 })).Rounds()
@@ -121,7 +121,7 @@ func TestAClaimIsLostWhereThePolicyStopsBeforeItIsAccepted(t *testing.T) {
 	}
 }
 
-func TestRetriesAfterAnErrorThatIsPermanentNowWereNeedless(t *testing.T) {
+func TestRetriesOfANowPermanentErrorWereNeedless(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
 	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })).Rounds()
@@ -131,7 +131,7 @@ func TestRetriesAfterAnErrorThatIsPermanentNowWereNeedless(t *testing.T) {
 	}
 }
 
-func TestWhatWasPermanentAndIsTriedAgainIsNotCalledSaved(t *testing.T) {
+func TestRetriedPermanentClaimIsNotCalledSaved(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "INSURANCE_EXPIRED", at("08:00"), at("23:00"))
 	h.submits("CLM-B-1", "weird", at("07:55"), at("08:30"))
@@ -161,7 +161,7 @@ func TestOnlyRoundsWhoseWholeStoryIsKnownAreJudged(t *testing.T) {
 	}
 }
 
-func TestAFailureThatWasAskedTwiceIsOneFailure(t *testing.T) {
+func TestFailureThatWasDecidedTwiceIsOneFailure(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30"))
 	twice := h.records[0]
@@ -196,7 +196,7 @@ func TestAFasterPolicyTriesInVainBetweenTheRecordedFailures(t *testing.T) {
 	}
 }
 
-func TestTroubleThatNoRuleKnowsIsToldApartByItsText(t *testing.T) {
+func TestUnknownErrorsAreDistinguishedByTheirText(t *testing.T) {
 	for text, saved := range map[string]int{"weird": 1, "strange": 0} {
 		h := tiss()
 		h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
@@ -232,7 +232,7 @@ func TestDecisionsOfOtherPoliciesAreLeftOutOnRequest(t *testing.T) {
 	}
 }
 
-func TestWhatThePolicyTakesForInvalidInputIsCounted(t *testing.T) {
+func TestInvalidInputUnderThePolicyIsCounted(t *testing.T) {
 	h := &hospital{policy: changed(t, func(p *retry.Settings) { p.IDs = retry.AnyIDs })}
 	h.submits("mail:4711", "TIMEOUT", at("08:00"), at("08:06"))
 	if d := h.replayed(t, policy.BuiltIn("tiss")).Decisions(); d.Refused != 2 || d.Replayed != 0 {

@@ -26,7 +26,7 @@ func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, en
 
 // "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first
 // one included; a job that has made n of them has been retried n-1 times.
-func TestTheQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
+func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name     string
@@ -118,7 +118,7 @@ func TestReplyCodesOfMailServers(t *testing.T) {
 }
 
 // "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
-func TestTheFastJobIsTriedAgainAfterOneFiveAndTwentyFiveSeconds(t *testing.T) {
+func TestFastJobIsRetriedAfter1And5And25Seconds(t *testing.T) {
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
 	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {
 		t.Errorf("%s, then %s; want [1s 5s 25s], then no more", got, end)

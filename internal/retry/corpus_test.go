@@ -71,7 +71,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 }
 
 // One rule of inDoubt left out at a time: some text must lose its advice.
-func TestEveryRuleOfTheAdviceIsNeededByATextOfTheCorpus(t *testing.T) {
+func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	whole := policy.BuiltIn("tiss")
 	var advised []corpusLine
 	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
@@ -138,7 +138,7 @@ func TestEveryCodeOfTabela38IsOneOfTheSchema(t *testing.T) {
 }
 
 // Insurers send the code in its element, and hospital systems write it before its term.
-func TestACodeOfTabela38IsReadInItsElementAndBeforeItsTerm(t *testing.T) {
+func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	rules := rulesByCode(p)
 	plain := strings.NewReplacer("á", "a", "â", "a", "ã", "a", "à", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")

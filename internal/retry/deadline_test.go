@@ -8,7 +8,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
+func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
 	for _, tt := range []struct {
 		left    time.Duration // from 10:40 to the deadline
 		hint    time.Duration
@@ -47,7 +47,7 @@ func TestTheLastTryIsPulledForwardToTheDeadlineWhereMinRemains(t *testing.T) {
 	}
 }
 
-func TestTheDeadlineIsTheEarlierOfTheJobsAndThePolicys(t *testing.T) {
+func TestEarlierDeadlineOfJobAndPolicyHolds(t *testing.T) {
 	day := plain(t, func(p *retry.Settings) { p.Deadline = 24 * time.Hour })
 	first := now.Add(-20 * time.Hour)
 	for name, tt := range map[string]struct {
@@ -76,7 +76,7 @@ func TestTheDeadlineIsTheEarlierOfTheJobsAndThePolicys(t *testing.T) {
 
 // Clocks have fractions of a second, times in the contract have none. Rounding must go neither past the deadline nor back
 // to now.
-func TestAFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
+func TestFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
 	at := now.Add(600 * time.Millisecond)
 	for _, tt := range []struct {
 		name   string

@@ -106,7 +106,7 @@ func saoPaulo(t *testing.T) *time.Location {
 }
 
 // Insurers name days of their own zone: midnight in São Paulo is 03:00 UTC.
-func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
+func TestWindowOfA3091AnswerIsAHint(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	for text, want := range map[string]string{
 		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                    "WINDOW until 2025-02-01T03:00:00Z",
@@ -142,7 +142,7 @@ func TestTheWindowOfA3091AnswerIsWhenToComeBack(t *testing.T) {
 }
 
 // A day that begins at one o'clock, because the clocks were put forward at midnight, must not begin the evening before.
-func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
+func TestWindowNeverOpensBeforeItsDayAtAClockChange(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
 	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
@@ -154,7 +154,7 @@ func TestAWindowNeverOpensBeforeItsDayWhereClocksArePutForward(t *testing.T) {
 	}
 }
 
-func TestTheVariableGoesBeforeTheTextAndThatBeforeTheWindow(t *testing.T) {
+func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 	window := "3091 PERIODO DE 01/02/2025 ATE 10/02/2025"
 	for _, tt := range []struct {
 		variable retry.Hint
@@ -210,7 +210,7 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	}
 }
 
-func TestNoTryIsMadeBeforeTheTimeThatTheOtherSideNamed(t *testing.T) {
+func TestNoTryIsMadeBeforeTheHintedTime(t *testing.T) {
 	at := now.Add(300 * time.Millisecond)
 	for name, change := range map[string]func(*retry.Settings){"minutes": func(*retry.Settings) {}, "seconds": bySecond, "milliseconds": byMillisecond} {
 		for _, offset := range []time.Duration{0, 1, 200 * time.Millisecond, 300 * time.Millisecond, 301 * time.Millisecond, 999 * time.Millisecond} {

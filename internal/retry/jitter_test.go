@@ -96,7 +96,7 @@ func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	}
 }
 
-func TestADelayIsBaseTimesFactorToThePowerOfTheCount(t *testing.T) {
+func TestDelayIsBaseTimesFactorToTheCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t)
 		if p.Jitter.Mode == retry.JitterDecorrelated {

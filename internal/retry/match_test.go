@@ -117,7 +117,7 @@ func TestConditionFindsItsOwnWordOrCode(t *testing.T) {
 	}
 }
 
-func TestARuleIsNamedByItsOnlyWordInMetricsAndByItsIDOtherwise(t *testing.T) {
+func TestLabelIsTheOnlyWordOrTheID(t *testing.T) {
 	for _, tt := range []struct {
 		m    match.Condition
 		want string

@@ -58,7 +58,7 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 }
 
 // A base below min is no request for shorter waits when it is the policy's own.
-func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
+func TestOverrideOfTheCountKeepsAMinAboveTheBase(t *testing.T) {
 	one := 1
 	q := overridden(t, plain(t, func(p *retry.Settings) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
 	if q.Min != minutes(5) {
@@ -66,7 +66,7 @@ func TestAnOverrideOfTheCountLeavesAMinAboveTheBaseAlone(t *testing.T) {
 	}
 }
 
-func TestAnOverrideThatMakesNoSenseIsAFaultThatNamesItsSetting(t *testing.T) {
+func TestInvalidOverrideIsAFaultThatNamesItsSetting(t *testing.T) {
 	minus, tooMany := -1, retry.RetriesCeiling+1
 	for _, tt := range []struct {
 		o       retry.Overrides

@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
+func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 	for _, tt := range []struct {
 		name, setting string
 		change        func(*retry.Settings)
@@ -50,7 +50,7 @@ func TestAPolicyThatMakesNoSenseIsRefusedByItsSetting(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongWithAPolicyIsToldAtOnce(t *testing.T) {
+func TestAllFaultsOfAPolicyAreReported(t *testing.T) {
 	p := plain(t).Settings
 	p.Base, p.Factor, p.Rules = 0, 0, []retry.Rule{{ID: "empty"}}
 	_, err := retry.New(p)

@@ -78,7 +78,7 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAStoppedClaimHasNoWaitNoTimeAndNoMoreThanItsCount(t *testing.T) {
+func TestStoppedClaimHasNoWaitAndKeepsItsCount(t *testing.T) {
 	for name, r := range map[string]retry.Request{
 		"used up":   request("BUSY Retry-After: 60", 5),
 		"permanent": request("FATAL Retry-After: 60", 1),
@@ -94,7 +94,7 @@ func TestAStoppedClaimHasNoWaitNoTimeAndNoMoreThanItsCount(t *testing.T) {
 }
 
 // Policies state their permanent rules where they like.
-func TestAPermanentRuleIsAskedBeforeEarlierRulesOfAnotherClass(t *testing.T) {
+func TestPermanentRulesGoBeforeEarlierRulesOfAnotherClass(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) {
 		p.Rules = append(p.Rules, retry.Rule{ID: "permanent.later", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FAT"}}})
 	})
@@ -115,7 +115,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 	}
 }
 
-func TestABlankErrorIsUnknownWhateverThePolicySaysOfUnknownTexts(t *testing.T) {
+func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
 	d := answer(t, p, request(" \n", 0))
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {

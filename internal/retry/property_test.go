@@ -118,7 +118,7 @@ func TestEveryDecisionOfEveryPolicyKeepsItsPromises(t *testing.T) {
 	})
 }
 
-func TestABandLiesWithinTheBoundsAndNeverShrinksFromRetryToRetry(t *testing.T) {
+func TestBandLiesWithinTheBoundsAndNeverShrinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t)
 		n := rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, 1<<31-1)).Draw(t, "retryCount")

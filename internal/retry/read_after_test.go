@@ -87,7 +87,7 @@ func TestRetryAfterIsReadAsServersWriteIt(t *testing.T) {
 	}
 }
 
-func TestRetryAfterThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
+func TestUnreadableRetryAfterIsIgnoredWithAReason(t *testing.T) {
 	for reason, values := range map[retry.IgnoredReason][]string{
 		retry.IgnoredUnreadable: {
 			"soon", "null", "N/A", "-", "--1", "+60", "120abc", "12 0", "1.5.2", "1e3", "0x10", "١٢", "−1", "NaN", "Infinity", "60 parsecs", "s", "5m 5m", "30m 1h",
@@ -108,7 +108,7 @@ func TestRetryAfterThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
 }
 
 // An insurer's text is searched as before: what is found goes by the same reader, and no more is found.
-func TestTheTextIsSearchedForNoMoreFormsOfRetryAfter(t *testing.T) {
+func TestErrorTextHasFewerFormsOfRetryAfter(t *testing.T) {
 	for _, value := range []string{"PT60S", "2 min", "1m30s", "12/01/2025 11:00", "Sun, 12 Jan 2025 11:00:00 UTC", "2025-01-13", "2025-01-12T11:00:00"} {
 		if h, reason := retry.ParseRetryAfter(value, time.UTC); reason != "" || h == (retry.Hint{}) {
 			t.Errorf("the variable is not read: %q", value)

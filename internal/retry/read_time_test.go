@@ -49,7 +49,7 @@ func TestTheLastSubmissionTimeIsReadAsSystemsWriteIt(t *testing.T) {
 	}
 }
 
-func TestALastSubmissionTimeThatCannotBeReadIsIgnoredWithAReason(t *testing.T) {
+func TestUnreadableLastSubmissionTimeIsIgnoredWithAReason(t *testing.T) {
 	for reason, values := range map[retry.IgnoredReason][]string{
 		retry.IgnoredUnreadable: {
 			"yesterday", "ontem", "10:40", "PT5M", "now()", "null", "-", "\x00", "2025-13-01T00:00:00Z", "2025-02-30T00:00:00Z", "2025-01-12T25:00:00Z", "2025-01-12T10:40:60Z",

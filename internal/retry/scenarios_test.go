@@ -109,7 +109,7 @@ func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 	}
 }
 
-func TestTheNextTryIsTimedInUTCAndInTheFuture(t *testing.T) {
+func TestNextTryIsInUTCAndInTheFuture(t *testing.T) {
 	saoPaulo := time.FixedZone("-03", -3*60*60)
 	late := time.Date(2025, 1, 12, 23, 59, 59, 999_999_999, saoPaulo)
 	d, err := policy.BuiltIn("tiss").Decide(request("TIMEOUT", 0), late)
@@ -121,7 +121,7 @@ func TestTheNextTryIsTimedInUTCAndInTheFuture(t *testing.T) {
 	}
 }
 
-func TestTheTimeSinceTheLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
+func TestTimeSinceLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
 	without := decide(t, request("TIMEOUT", 2))
 	with := request("TIMEOUT", 2)
 	with.LastSubmissionTime = now.Add(-90 * time.Second)

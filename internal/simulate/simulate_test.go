@@ -95,7 +95,7 @@ func TestAnOutageIsPlayedAsByHand(t *testing.T) {
 	}
 }
 
-func TestClaimsThatFailTogetherComeBackTogetherButForTheJitter(t *testing.T) {
+func TestOnlyJitterSpreadsClaimsThatFailTogether(t *testing.T) {
 	tiss := policy.BuiltIn("tiss")
 	together := scenario(func(s *simulate.Scenario) { s.Claims = 10_000 })
 	if got := run(t, withoutJitter(t, tiss), together).Largest; got != (simulate.Wave{At: 5 * time.Minute, Retries: 10_000}) {
@@ -157,7 +157,7 @@ func TestClaimsThatAreAlikeArePlayedOnceAndCountedEach(t *testing.T) {
 	plain := withoutJitter(t, policy.BuiltIn("tiss"))
 	s := scenario(func(s *simulate.Scenario) { s.Claims, s.Arrivals = 2000, 3*time.Hour })
 	alike := run(t, plain, s)
-	s.FailureRate = math.SmallestNonzeroFloat64 // never, but it might tell them apart
+	s.FailureRate = math.SmallestNonzeroFloat64 // never, but a policy without chance plays alike claims once
 	if diff := cmp.Diff(run(t, plain, s), alike); diff != "" {
 		t.Errorf("(-each +alike)\n%s", diff)
 	}
@@ -237,7 +237,7 @@ func TestTheRulesOfAPolicyCostOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAScenarioIsSaidAtOnce(t *testing.T) {
+func TestAllFaultsOfAScenarioAreReported(t *testing.T) {
 	_, err := simulate.Run(policy.BuiltIn("tiss"), simulate.Scenario{
 		Outages: []simulate.Outage{{Begin: time.Hour, End: time.Hour}}, Arrivals: -1, FailureRate: math.NaN(), Error: " ",
 	}, nil)
@@ -248,7 +248,7 @@ func TestWhatIsWrongWithAScenarioIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestASimulationStopsWhenItIsToldTo(t *testing.T) {
+func TestSimulationStopsAtAnErrorOfItsProgress(t *testing.T) {
 	enough := errors.New("enough")
 	calls := 0
 	_, err := simulate.Run(policy.BuiltIn("tiss"), scenario(func(s *simulate.Scenario) { s.Claims = 10_000 }), func(done int) error {
@@ -263,7 +263,7 @@ func TestASimulationStopsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-func TestAQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
+func TestQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
 	ten := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for _, test := range []struct {
 		sorted  []int64

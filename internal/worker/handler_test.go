@@ -169,7 +169,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	}
 }
 
-func TestALongErrorIsEchoedUpToEightKiBWithAMark(t *testing.T) {
+func TestLongErrorIsEchoedUpTo8KiBWithAMark(t *testing.T) {
 	const special = "a\x00b\u202ec\"d\\e\nf\u2028g💥</script>"
 	for text, want := range map[string]string{
 		special: special,

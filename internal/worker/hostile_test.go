@@ -23,8 +23,8 @@ import (
 	"hospital.example/analyze-retry/internal/worker"
 )
 
-// hostile are texts that make a pattern go back and forth, or something be looked for at each place again: a piece that
-// comes again and again, and an end that spoils what began.
+// hostile are texts that make a pattern backtrack, or a search start again at each place: a piece that repeats, and an end that
+// spoils the match.
 var hostile = map[string]struct{ piece, end string }{
 	"(a+)+$":               {"a", "!"},
 	"digits":               {"1", ""},
@@ -68,7 +68,7 @@ func hostileText(name string, bytes int) string {
 	return strings.Repeat(h.piece, bytes/len(h.piece)) + h.end
 }
 
-// ownPolicies are policies of somebody who writes expressions that would hang a machine that goes back.
+// ownPolicies have expressions that would hang a backtracking engine.
 const ownPolicies = `
 policies:
   - name: own
@@ -78,7 +78,7 @@ policies:
       - {id: own.blanks, class: TRANSIENT, pattern: '(?:\s*(\w*|A?|1*|<*)*[>!]*)*;{1,3}Z$'}
 `
 
-// reader is something that reads what others wrote, and the most bytes at which it reads all of it.
+// reader reads what others wrote, all of it up to so many bytes.
 type reader struct {
 	name  string
 	bytes int
@@ -190,7 +190,7 @@ func (k *kept) Record(ctx context.Context, records []audit.Record) ([]audit.Appe
 
 // Row 24 of the faults. The guard is maxStoredError, and maxOriginalError for what the process gets. Seen to fail without
 // the first: a record of 1 MiB.
-func TestHugeErrorIsClassifiedByItsBeginningAndStoredIn8KiB(t *testing.T) {
+func TestHugeErrorIsStoredIn8KiB(t *testing.T) {
 	const limit, rest = 8 << 10, 2 << 10 // what else a record and an answer say
 	m := &kept{memory: newMemory()}
 	o := optionsOn(m.memory, &counts{}, atNow, zap.NewNop())

@@ -90,8 +90,8 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 	}
 }
 
-// The older job type answers without retryDecision, and keeps it next to the answer.
-func TestTheTrailKeepsWhatWasIgnored(t *testing.T) {
+// RN-BIL-004 answers without retryDecision; its record keeps that next to the answer.
+func TestIgnoredVariablesAreRecorded(t *testing.T) {
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		m := newMemory()
 		o := optionsOn(m, &counts{}, atNow, zap.NewNop())

@@ -15,31 +15,21 @@ import (
 	"hospital.example/analyze-retry/internal/worker"
 )
 
-// waits is a store that is away: whoever asks it waits until his time is over.
+// waits is a store that hangs until the context of the query ends.
 type waits struct{ *memory }
 
+func ended(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
 func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+	return nil, ended(ctx)
 }
-
-func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
+func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
 func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+	return nil, ended(ctx)
 }
-
-func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (waits) Begin(ctx context.Context, _ string, _ []int64) error { <-ctx.Done(); return ctx.Err() }
-func (waits) End(context.Context, string, []int64) error           { return nil }
+func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) { return nil, ended(ctx) }
+func (waits) Begin(ctx context.Context, _ string, _ []int64) error         { return ended(ctx) }
+func (waits) End(context.Context, string, []int64) error                   { return nil }
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {

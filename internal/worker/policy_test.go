@@ -89,7 +89,7 @@ func isRefused(t *testing.T, a job.Answer, faults ...string) {
 }
 
 // A value that is nil in want is absent from the decision.
-func TestAHeaderOfTheTaskTakesThePlaceOfOneNumber(t *testing.T) {
+func TestTaskHeaderOverridesOneNumber(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asked
 		want want
@@ -234,7 +234,7 @@ func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 	want{"deadline": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0}.check(t, a)
 }
 
-func TestOnlyTheClaimsOfPoliciesWithADeadlineAreAskedFor(t *testing.T) {
+func TestOnlyPoliciesWithADeadlineQueryFirstFailures(t *testing.T) {
 	m := newMemory()
 	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 	jobs := batchOf(
@@ -265,7 +265,7 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 		"submissionError is an object but must be the text of the submission error, not blank")
 }
 
-func TestTheIDOfAJobNeedsTheFormOfItsPolicyOnly(t *testing.T) {
+func TestJobIDNeedsTheFormOfItsPolicyOnly(t *testing.T) {
 	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
 	if a := byTISS(t, j); a.Kind() != job.KindFail {
 		t.Errorf("answered %s, want an incident: tiss takes claims only", a.Kind())

@@ -24,10 +24,7 @@ type crashLog struct {
 }
 
 func (g *crashLog) Crashes(context.Context, string) (map[int64]int, error) {
-	if g.counted == nil {
-		return nil, g.down
-	}
-	return cloned(g.counted), g.down
+	return maps.Clone(g.counted), g.down
 }
 
 func (g *crashLog) Begin(_ context.Context, _ string, keys []int64) error {
@@ -40,6 +37,10 @@ func (g *crashLog) Begin(_ context.Context, _ string, keys []int64) error {
 func (g *crashLog) End(_ context.Context, _ string, keys []int64) error {
 	g.ended <- keys
 	return g.down
+}
+
+func guarded(h job.Handler, g *crashLog, m *memory) *worker.Quarantine {
+	return worker.NewQuarantine(h, g, trailOn(m), time.Hour, zap.NewNop())
 }
 
 // crasher is a handler that ends the process at one job, and records the others.
@@ -68,20 +69,13 @@ func (k *crasher) Handle(_ context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-func cloned(m map[int64]int) map[int64]int {
-	c := map[int64]int{}
-	maps.Copy(c, m)
-	return c
-}
-
-// run lets one process handle the jobs until it crashes or is done; what it noted stays as it was at its crash.
+// run lets one process handle the jobs until it crashes or is done; its counts stay as they were at its crash.
 func run(t *testing.T, k *crasher, jobs []job.Job) (answers []job.Answer, crashed bool) {
 	t.Helper()
 	defer func() {
 		_, crashed = recover().(crash)
 	}()
-	d := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), time.Hour, zap.NewNop())
-	return d.Handle(t.Context(), jobs), false
+	return guarded(k, k.crashLog, newMemory()).Handle(t.Context(), jobs), false
 }
 
 func keyed(keys ...int64) []job.Job {
@@ -114,7 +108,7 @@ func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
 	}
 }
 
-func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
+func TestJobsThatCrashedTogetherAreHandledAloneNextTime(t *testing.T) {
 	k := &crasher{crashing: 2, crashLog: &crashLog{counted: map[int64]int{}}}
 	run(t, k, keyed(1, 2, 3))
 	run(t, k, keyed(1, 2, 3, 4))
@@ -127,29 +121,29 @@ func TestJobsThatDiedTogetherAreHandledAloneTheNextTime(t *testing.T) {
 	}
 }
 
-// A batch in which a job hangs is handed over once more, job by job.
-func TestAProcessNotesAJobOnceHoweverOftenItIsHandedOver(t *testing.T) {
+// A batch in which a job hangs is handled once more, job by job.
+func TestProcessCountsAJobOnceHoweverOftenItIsHandled(t *testing.T) {
 	g := &crashLog{counted: map[int64]int{}}
 	hung := handlerFunc(func(jobs []job.Job) []job.Answer { return make([]job.Answer, len(jobs)) }) // stores nothing
-	d := worker.NewQuarantine(hung, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := guarded(hung, g, newMemory())
 	for range 3 {
 		d.Handle(t.Context(), keyed(1, 2))
 	}
 	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.counted); diff != "" {
-		t.Errorf("noted (-want +got):\n%s", diff)
+		t.Errorf("counted (-want +got):\n%s", diff)
 	}
 }
 
-// A store that is away while workers are restarted kills no process.
-func TestAJobThatWasHandedBackIsNotedNoLonger(t *testing.T) {
+// A store that is unavailable while workers are restarted is no crash.
+func TestCountOfAReleasedJobIsCleared(t *testing.T) {
 	g := &crashLog{counted: map[int64]int{}, ended: make(chan []int64)}
-	away := handlerFunc(func(jobs []job.Job) []job.Answer {
+	unavailable := handlerFunc(func(jobs []job.Job) []job.Answer {
 		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
 	})
-	d := worker.NewQuarantine(away, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := guarded(unavailable, g, newMemory())
 	d.Handle(t.Context(), keyed(1, 2))
 	if diff := cmp.Diff([]int64{1}, <-g.ended); diff != "" {
-		t.Errorf("no longer noted (-want +got):\n%s", diff)
+		t.Errorf("cleared (-want +got):\n%s", diff)
 	}
 }
 
@@ -159,27 +153,27 @@ func (f handlerFunc) Handle(_ context.Context, jobs []job.Job) []job.Answer { re
 
 // Two jobs over which a process crashed come in two batches; the first hangs.
 func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
-	inHand, end := make(chan struct{}), make(chan struct{})
+	active, end := make(chan struct{}), make(chan struct{})
 	hangs := handlerFunc(func(jobs []job.Job) []job.Answer {
 		if jobs[0].Key == 1 {
-			close(inHand)
+			close(active)
 			<-end
 		}
 		return []job.Answer{job.Complete("{}")}
 	})
 	g := &crashLog{counted: map[int64]int{1: 1, 2: 1}}
-	d := worker.NewQuarantine(hangs, g, trailOn(newMemory()), time.Hour, zap.NewNop())
+	d := guarded(hangs, g, newMemory())
 	first, over := context.WithCancel(t.Context())
 	back := make(chan struct{})
 	go func() {
 		defer close(back)
 		d.Handle(first, keyed(1))
 	}()
-	<-inHand
+	<-active
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if a := d.Handle(ended, keyed(2))[0]; a.Kind() != job.KindRelease {
-		t.Errorf("beside the other it was answered %s, want release", a.Kind())
+		t.Errorf("while the other is active it was answered %s, want release", a.Kind())
 	}
 	over()
 	if a := d.Handle(t.Context(), keyed(2))[0]; a.Kind() != job.KindComplete {
@@ -189,7 +183,7 @@ func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
 	<-back
 }
 
-func TestAfterAWhileNothingIsNoted(t *testing.T) {
+func TestNothingIsCountedAfterAWhile(t *testing.T) {
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
 	d := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), -time.Second, zap.NewNop())
 	if a := d.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
@@ -198,13 +192,13 @@ func TestAfterAWhileNothingIsNoted(t *testing.T) {
 }
 
 func TestNothingIsCountedAfterAnOrderlyStop(t *testing.T) {
-	k := &crasher{crashLog: &crashLog{}} // whose nil map would not take a note
+	k := &crasher{crashLog: &crashLog{}} // whose nil map would panic at a count
 	if answers, _ := run(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
 		t.Errorf("answered %s in %d batches, want complete in one", answers[0].Kind(), len(k.batches))
 	}
 }
 
-func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
+func TestNoJobIsHandledUncountedWhileTheStoreIsDown(t *testing.T) {
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{}, down: errors.New("down")}}
 	answers, _ := run(t, k, keyed(1, 2))
 	for _, a := range answers {
@@ -217,21 +211,21 @@ func TestNoJobIsHandledUnnotedWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
-func TestADeadlyJobIsRecordedWithoutItsVariablesBeingRead(t *testing.T) {
+func TestQuarantinedJobIsRecordedWithUnreadVariables(t *testing.T) {
 	m := newMemory()
 	g := &crashLog{counted: map[int64]int{7: 3}}
-	d := worker.NewQuarantine(&crasher{crashLog: g}, g, trailOn(m), time.Hour, zap.NewNop())
+	d := guarded(&crasher{crashLog: g}, g, m)
 	a := d.Handle(t.Context(), keyed(7))[0]
 	if record := m.only(t); record.Kind != audit.KindRejected || record.ClaimID != "" || record.Message != a.Message() {
 		t.Errorf("recorded %s of %q: %q", record.Kind, record.ClaimID, record.Message)
 	}
-	// A batch in which another job hangs or panics is handed over once more.
+	// A batch in which another job hangs or panics is handled once more.
 	if again := d.Handle(t.Context(), keyed(7))[0]; again.Kind() != a.Kind() || again.Message() != a.Message() {
-		t.Errorf("handed over once more, it was answered %s %q: it must be answered alike", again.Kind(), again.Message())
+		t.Errorf("handled once more, it was answered %s %q, want the same answer", again.Kind(), again.Message())
 	}
 	corrected := keyed(7)
 	corrected[0].Variables = `{"claimId":"CLM-001-7","submissionError":"TIMEOUT"}`
 	if again := d.Handle(t.Context(), corrected)[0]; again.Kind() != job.KindComplete {
-		t.Errorf("corrected, it was answered %s %q: it must get its chance", again.Kind(), again.Message())
+		t.Errorf("corrected, it was answered %s %q, want complete", again.Kind(), again.Message())
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/worker"
 )
 
-// memory keeps records as a store does, without a disk. The stores themselves are shown by their conformance suite.
+// memory keeps records as a store does, without a disk. The stores themselves have a conformance suite.
 type memory struct {
 	byKey    map[audit.Key]audit.Record
 	rounds   map[string]audit.Round // by claim
@@ -77,7 +77,7 @@ func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Tim
 	return first, err
 }
 
-// only is the one record that there is.
+// only returns the one record that there is.
 func (m *memory) only(t *testing.T) audit.Record {
 	t.Helper()
 	if len(m.byKey) != 1 {
@@ -128,7 +128,7 @@ func (m *memory) outcome(t *testing.T, variables string) contract.Facts {
 
 const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`
 
-// said is what an answer tells the broker.
+// said is what the broker gets of an answer.
 func said(a job.Answer) []any {
 	return []any{a.Kind(), a.Retries(), a.Code(), a.Message(), a.Variables()}
 }
@@ -155,7 +155,7 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 	}
 }
 
-func TestOtherVariablesThanThoseReadMakeNoOtherDecision(t *testing.T) {
+func TestUnreadVariablesMakeNoOtherDecision(t *testing.T) {
 	c, m := &counts{}, newMemory()
 	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
 	h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","foreign":1}`)})
@@ -188,7 +188,7 @@ func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsDownHandsAllJobsBackWithoutADecision(t *testing.T) {
+func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	c, m := &counts{}, newMemory()
 	m.down = errors.New("down")
 	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
@@ -222,7 +222,7 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	}
 }
 
-func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
+func TestRecorderNotesTheResultOfAnAnswer(t *testing.T) {
 	m := newMemory()
 	h := handlerOn(m)
 	a := h.Handle(t.Context(), []job.Job{newJob(timeout)})[0]
@@ -238,7 +238,7 @@ func TestTheTrailHearsWhatBecomesOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestARecordHoldsEverythingOfTheRuleAndNoPersonalData(t *testing.T) {
+func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	m := newMemory()
 	ticks := 0
 	clock := func() time.Time { ticks++; return now.Add(time.Duration(ticks) * time.Millisecond) }
