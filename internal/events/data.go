@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// dataVersion is the "version" of RN-BIL-005 section 12.3: that of the layout, as in the event's type; decisionVersion
-	// is that of a decision, redrivenVersion that of a re-drive.
+	// dataVersion is the "version" of RN-BIL-005 section 12.3, the version of the layout, as in the event's type. Decisions
+	// and re-drives have versions of their own.
 	dataVersion     = 2
 	decisionVersion = 3
 	redrivenVersion = 1
-	// critical is the severity of what a person must look at.
+	// critical is the severity of events that need a person.
 	critical = "CRITICAL"
 )
 
-// about is what every event tells: whose it is, and where its record stands in the audit trail.
+// about is the part that all events have: the claim, its job, and the position of the record in the audit trail.
 type about struct {
 	Version int    `json:"version"`
 	ClaimID string `json:"claimId,omitempty"`
@@ -39,7 +39,7 @@ type position struct {
 	Hash  string `json:"hash"`
 }
 
-// decision is what every event of a decision tells beside that (RN-BIL-005 section VII).
+// decision is the part that all events of a decision have (RN-BIL-005 section VII).
 type decision struct {
 	RetryCount                 int                 `json:"retryCount"`
 	MaxRetries                 int                 `json:"maxRetries"`
@@ -60,7 +60,7 @@ type decision struct {
 	Steps                      *stepTimes          `json:"steps,omitempty"`
 }
 
-// stepTimes are when each of [contract.StepNames] was done.
+// stepTimes are the times of [contract.StepNames].
 type stepTimes struct {
 	ErrorReceived    time.Time `json:"errorReceived"`
 	ErrorClassified  time.Time `json:"errorClassified"`
@@ -126,14 +126,14 @@ type redriven struct {
 	RedrivenAt time.Time `json:"redrivenAt"`
 }
 
-// round is how a round of submissions went so far.
+// round is the state of a round of submissions.
 type round struct {
 	Attempts         int        `json:"attempts"`
 	RetryCount       int        `json:"retryCount"`
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
 }
 
-// order is what a person said who had a claim sent again or gave it up.
+// order is why, and by whom, a claim was sent again or given up.
 type order struct {
 	Justification string `json:"justification,omitempty"`
 	Operator      string `json:"operator,omitempty"`
@@ -148,7 +148,7 @@ type answerNotDelivered struct {
 	NotedAt            time.Time `json:"notedAt"`
 }
 
-// dataOf returns the type of the record's event and its data. The type is empty where the kind has no event.
+// dataOf returns the type of the record's event and its data. The type is empty if the kind of record has no event.
 func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 	a := about{
 		Version: dataVersion, ClaimID: r.ClaimID,
@@ -217,7 +217,7 @@ func roundOf(r *audit.Record, f *contract.Facts) round {
 
 func orderOf(f *contract.Facts) order { return order{f.Justification, f.Operator, f.RedriveID} }
 
-// attempts is how often the claim was submitted: as counted, or else once more than it was retried.
+// attempts returns how often the claim was submitted: the recorded number, or one more than its retries.
 func attempts(f *contract.Facts) int {
 	if f.Attempts > 0 {
 		return f.Attempts
@@ -225,8 +225,8 @@ func attempts(f *contract.Facts) int {
 	return f.RetryCount + 1
 }
 
-// since is the time from the first failure on as an ISO 8601 duration in whole seconds, empty where that is not known.
-// Two replicas' clocks may differ, so that it can come out negative; then it is none.
+// since returns the time since the first failure as an ISO 8601 duration in whole seconds, empty if that is not known. It is
+// PT0S rather than negative if the clocks of two replicas differ.
 func since(first *time.Time, at time.Time) string {
 	if first == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// course is how a round of a claim goes under the policy, beside how it went.
+// course is how a round of a claim went, and how it would go under the policy.
 type course struct {
 	claim string
 	// first is when it failed first, last when it failed last, due when its next try is to be, and tries how many retries
@@ -37,7 +37,7 @@ type course struct {
 	own   time.Time
 }
 
-// symptom tells one trouble from another.
+// symptom identifies a kind of failure: by its rule, and by its text if no rule knew it.
 type symptom struct{ rule, text string }
 
 func symptomOf(facts *contract.Facts) symptom {
@@ -80,7 +80,7 @@ func (r *Replay) follow(record *audit.Record, facts *contract.Facts, q *question
 	}
 }
 
-// begin is the course of a new round. What came before it in an open round has no end that is known.
+// begin returns the course of a new round. An open round before it has no known end.
 func (r *Replay) begin(record *audit.Record, before *course) *course {
 	c := &course{
 		claim: record.ClaimID, first: record.At, cut: record.RetryCount > 0,
@@ -97,7 +97,7 @@ func (r *Replay) begin(record *audit.Record, before *course) *course {
 	return c
 }
 
-// says is what the insurer, and the job, say at a recorded failure.
+// says takes over what insurer and job said at a recorded failure.
 func (c *course) says(q *question) {
 	c.policy, c.request.SubmissionError, c.request.RetryAfter = q.policy, q.request.SubmissionError, q.request.RetryAfter
 }
@@ -137,7 +137,7 @@ func (r *Replay) giveUp(c *course, how audit.Kind) {
 	c.request.SubmissionError = ""
 }
 
-// triedFrom is which of the tries after the recorded end, from 1, is the first at or after a time; 0 for none.
+// triedFrom returns the number, from 1, of the first try after the recorded end that is not before a time; 0 for none.
 func (c *course) triedFrom(up time.Time) int {
 	if up.IsZero() {
 		return 0

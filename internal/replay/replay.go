@@ -20,7 +20,7 @@ import (
 // maxExamples is how many examples are kept of a kind.
 const maxExamples = 3
 
-// Replay is a policy's view of a trail. Its records are added one by one, in the order of [audit.History.Between]. It keeps
+// Replay compares a policy with an audit trail. Its records are added one by one, in the order of [audit.History.Between]. It keeps
 // a few words for each claim that is not accepted yet, and nothing of the others. It is for one goroutine.
 type Replay struct {
 	policy    *retry.Policy
@@ -36,7 +36,7 @@ type Replay struct {
 	rounds   Rounds
 }
 
-// New begins a replay under a policy. Where recorded is a name, only what the policy of that name has decided is replayed.
+// New returns a replay under a policy. If recorded is not empty, it replays only the decisions of the policy of that name.
 func New(p *retry.Policy, recorded string) *Replay {
 	return &Replay{
 		policy: p, recorded: recorded, rows: map[rowKey]*Row{}, overridden: map[overridesKey]*retry.Policy{},
@@ -155,7 +155,7 @@ func (r *Replay) compare(record *audit.Record, facts *contract.Facts, d *retry.D
 	}
 }
 
-// Decisions is what is known so far about single decisions.
+// Decisions returns the comparison so far.
 func (r *Replay) Decisions() Decisions {
 	sum := r.decisions
 	for _, row := range slices.Collect(maps.Values(r.rows)) {
@@ -175,7 +175,7 @@ func (r *Replay) Decisions() Decisions {
 	return sum
 }
 
-// change is how much a row changes: 2 for the outcome, 1 for the class, 0 for neither.
+// change returns how much a row changes: 2 for the outcome, 1 for the class, 0 for neither.
 func (r *Row) change() int {
 	switch {
 	case r.Before.Outcome != r.After.Outcome:

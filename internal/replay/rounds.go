@@ -42,7 +42,7 @@ type Rounds struct {
 	TriesThen, WastedThen   int
 }
 
-// ended takes in how a round ended.
+// ended records how a round ended.
 func (r *Replay) ended(record *audit.Record) {
 	c := r.claims[record.ClaimID]
 	if c == nil {
@@ -101,7 +101,7 @@ func example(all []string, claim string) []string {
 	return all
 }
 
-// Rounds is the estimate. No record is added after it.
+// Rounds returns the estimate. No record may be added after it.
 func (r *Replay) Rounds() Rounds {
 	for _, all := range r.accepted {
 		slices.SortFunc(all, func(a, b acceptance) int { return a.at.Compare(b.at) })
@@ -163,7 +163,7 @@ func (r *Replay) inVain(sum *Rounds, c *course) {
 	sum.WastedThen += c.triesThen + len(c.after)
 }
 
-// othersAccepted is when the insurer first accepted another claim with the same trouble, after this one was given up and
+// othersAccepted returns when the insurer first accepted another claim with the same trouble, after this one was given up and
 // while the policy would still have tried; zero where it did not.
 func (r *Replay) othersAccepted(c *course) time.Time {
 	if len(c.after) == 0 {

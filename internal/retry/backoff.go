@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Delay is the wait before retry number retryCount+1 without jitter: Base times Factor to the power of retryCount, capped
+// Delay returns the wait before retry number retryCount+1 without jitter: Base times Factor to the power of retryCount, capped
 // at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max. With
 // decorrelated jitter there is no such delay; it is the longest wait then.
 func (p *Policy) Delay(retryCount int) time.Duration {
 	return min(p.uncapped(retryCount), p.Max)
 }
 
-// uncapped is Delay before the cap, in whole milliseconds, the finest precision; what is too long for a Duration is just
-// more than Max. Rounding keeps a factor such as 1.1, which no float holds exactly, from making a wait a unit longer.
+// uncapped returns Delay before the cap, in whole milliseconds, the finest precision; what is too long for a Duration becomes
+// a little more than Max. Rounding keeps a factor such as 1.1, which no float holds exactly, from making a wait a unit longer.
 func (p *Policy) uncapped(retryCount int) time.Duration {
 	base, factor := p.Base, p.Factor
 	if p.Jitter.Mode == JitterDecorrelated {
@@ -26,7 +26,7 @@ func (p *Policy) uncapped(retryCount int) time.Duration {
 	return time.Duration(math.Round(d)).Round(time.Millisecond)
 }
 
-// first is the shortest wait of decorrelated jitter.
+// first returns the shortest wait of decorrelated jitter.
 func (p *Policy) first() time.Duration { return p.bounded(ceil(p.Base, p.Precision)) }
 
 // Band returns the shortest and the longest wait that the jitter can make of Delay(retryCount), both included, in whole
@@ -80,7 +80,7 @@ func floor(d, unit time.Duration) time.Duration { return d.Truncate(unit) }
 
 func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
-// Backoff is the wait before the next try of this request: one of the whole units of Band, chosen by the jitter.
+// Backoff returns the wait before the next try of this request: one of the whole units of Band, chosen by the jitter.
 //
 // The unit is drawn from the band itself rather than rounded and clamped into it afterwards. Both give the same set
 // of waits, but rounding would choose the two ends half as often as the rest, and clamping would pile up on Min and
@@ -98,14 +98,14 @@ func (p *Policy) backoff(r *Request) (time.Duration, Bounds) {
 	return p.draw(r, r.RetryCount, shortest, longest), bounds
 }
 
-// draw chooses one of the whole units from shortest to longest.
+// draw returns one of the whole units from shortest to longest.
 func (p *Policy) draw(r *Request, retryCount int, shortest, longest time.Duration) time.Duration {
 	units := int64((longest-shortest)/p.Precision) + 1
 	return shortest + time.Duration(p.jitter(r, retryCount)*float64(units))*p.Precision
 }
 
-// decorrelated goes through all the waits from the first one on, because each depends on the one before. Nobody needs to
-// remember them: the jitter gives the same waits again.
+// decorrelated returns a wait by drawing all those before it, because each depends on the one before. None is stored: the
+// jitter draws the same waits again.
 func (p *Policy) decorrelated(r *Request) (wait time.Duration, bounds Bounds) {
 	shortest, _, always := p.band(0)
 	always &= BoundMin

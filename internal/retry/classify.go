@@ -6,7 +6,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry/match"
 )
 
-// Class reports whether an error can pass by itself. The values are part of the contract with the process model.
+// Class is whether an error can pass by itself. The values are part of the contract with the process model.
 type Class string
 
 // The classes of RN-BIL-005.
@@ -27,8 +27,8 @@ type Rule struct {
 	Source string
 }
 
-// Label is a short name for what the rule found, from a set that is closed: for a metric's label. It is the code of a
-// rule that looks for one word, and the rule's ID otherwise.
+// Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the
+// rule's ID otherwise.
 func (r *Rule) Label() string {
 	if len(r.Contains) == 1 && len(r.Codes) == 0 && r.Pattern == "" {
 		return r.Contains[0]
@@ -54,7 +54,7 @@ type Classification struct {
 	Label string
 }
 
-// Found is what the rule found, for people: the code, or the rule's name where that looks for no code.
+// Found returns what the rule found, for people: the code, or the ID of a rule that found none.
 func (c Classification) Found() string {
 	if c.Code != "" {
 		return c.Code

@@ -43,8 +43,8 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	return d.retry(wait), nil
 }
 
-// wait is the wait from now on: what the other side asked for, else the policy's own. What would end after the deadline is
-// pulled forward to it; fits is false where less than Min is left, so that the claim is not tried again.
+// wait returns the wait from now on: what the other side asked for, else the policy's own. A wait that would end after the
+// deadline is pulled forward to it. fits is false if less than Min is left, so that the claim is not tried again.
 func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
 	w.Delay = p.Delay(r.RetryCount)
 	if h != (Hint{}) {
@@ -64,12 +64,12 @@ func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits
 	return w, true
 }
 
-// left is the time that is left until the deadline, in whole units of Precision.
+// left returns the time until the deadline, in whole units of Precision.
 func (p *Policy) left(deadline, now time.Time) time.Duration {
 	return floor(deadline.Sub(p.start(now)), p.Precision)
 }
 
-// start is the time from which a wait is counted: whole seconds where waits are whole minutes.
+// start returns the time from which a wait is counted: a whole second if waits are whole minutes.
 func (p *Policy) start(now time.Time) time.Time {
 	if p.Precision < time.Minute {
 		return now.UTC()
@@ -77,7 +77,7 @@ func (p *Policy) start(now time.Time) time.Time {
 	return now.UTC().Truncate(time.Second)
 }
 
-// after is when a wait ends, in whole seconds and strictly in the future (V5): a wait is never shorter than Min.
+// after returns when a wait ends, in whole seconds and strictly in the future (V5): a wait is never shorter than Min.
 func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
 	end := p.start(now).Add(wait)
 	if whole := end.Truncate(time.Second); whole.Before(end) {
@@ -86,7 +86,7 @@ func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
 	return end
 }
 
-// deadline is the earlier one of the job's and the policy's, in whole seconds; zero where there is none.
+// deadline returns the earlier deadline of job and policy, in whole seconds; zero for none.
 func (p *Policy) deadline(r *Request, now time.Time) time.Time {
 	deadline := r.RetryUntil
 	if p.Deadline > 0 {

@@ -62,7 +62,7 @@ const (
 	BoundDeadline
 )
 
-// Names are the bounds' names in the contract: MIN, MAX, DEADLINE.
+// Names returns the bounds' names in the contract: MIN, MAX, DEADLINE.
 func (b Bounds) Names() (names []string) {
 	for i, name := range []string{"MIN", "MAX", "DEADLINE"} {
 		if b&(1<<i) != 0 {
@@ -124,8 +124,8 @@ type Decision struct {
 	Ignored Ignored
 }
 
-// retry makes the decision to try again after a wait. d is what holds of any outcome, with the count that was asked; the
-// same goes for exhausted and permanent.
+// retry returns the decision to try again after a wait. In d is what every outcome has, with the count of the request; the
+// same holds for exhausted and permanent.
 func (d Decision) retry(w Wait) Decision {
 	d.Outcome, d.Step, d.Wait = OutcomeRetry, StepBackoff, w
 	if d.Hint != (Hint{}) {
@@ -135,13 +135,13 @@ func (d Decision) retry(w Wait) Decision {
 	return d
 }
 
-// exhausted makes the decision that no retry is left, which is settled by [StepCount] or [StepDeadline].
+// exhausted returns the decision that no retry is left, settled by [StepCount] or [StepDeadline].
 func (d Decision) exhausted(step Step) Decision {
 	d.Outcome, d.Step = OutcomeExhausted, step
 	return d
 }
 
-// permanent makes the decision that a retry cannot help.
+// permanent returns the decision that a retry cannot help.
 func (d Decision) permanent() Decision {
 	d.Outcome, d.Step = OutcomePermanent, StepPermanent
 	return d
@@ -149,10 +149,10 @@ func (d Decision) permanent() Decision {
 
 var errorCodes = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePermanent: CodePermanentError}
 
-// ErrorCode is the BPMN error code of a decision that stops the claim, empty for a retry.
+// ErrorCode returns the BPMN error code of a decision that stops the claim, empty for a retry.
 func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 
-// Reason says in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
+// Reason returns in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
 func (d *Decision) Reason() string {
 	switch {
 	case d.Outcome == OutcomeRetry:
@@ -166,13 +166,13 @@ func (d *Decision) Reason() string {
 	}
 }
 
-// className begins a sentence with a class: "Transient".
+// className returns a class as the first word of a sentence: "Transient".
 func className(c Class) string { return string(c[:1]) + strings.ToLower(string(c[1:])) }
 
-// RetriesLeft is how many retries remain after this decision.
+// RetriesLeft returns how many retries remain after this decision.
 func (d *Decision) RetriesLeft() int {
 	return max(d.MaxRetries-d.RetryCount, 0)
 }
 
-// BackoffMinutes is the wait in minutes, rounded up.
+// BackoffMinutes returns the wait in minutes, rounded up.
 func (d *Decision) BackoffMinutes() int { return int(ceil(d.Backoff, time.Minute) / time.Minute) }

@@ -1,16 +1,16 @@
 // Package retry is the rule RN-BIL-005: given a claim whose submission failed, try again and when, or stop.
 //
 // It is pure. It reads no clock, no file and no network, keeps no state and draws no random numbers: the time and
-// everything that decides the jitter come in as arguments, so the same question always gets the same answer, on
-// whatever machine it is asked.
+// everything that decides the jitter come in as arguments, so the same request always gets the same
+// decision, on every machine.
 //
-// More than one thing can hold at once. A [Policy] asks in this order, and the first that holds decides a [Request]:
+// A [Policy] checks these conditions in order; the first that holds decides a [Request]:
 //
-//  1. retryCount >= MaxRetries: [OutcomeExhausted], whatever the error says (V1).
+//  1. retryCount >= MaxRetries: [OutcomeExhausted], for every error (V1).
 //  2. A permanent rule matches the error text: [OutcomePermanent] (V2).
 //  3. No try fits before the deadline: [OutcomeExhausted], with [StepDeadline].
 //  4. The other side said when to come back ([Hint]): [OutcomeRetry] then, within Min and Max.
-//  5. Otherwise: [OutcomeRetry] after the policy's own wait. An error nobody has classified yet is worth another try,
+//  5. Otherwise: [OutcomeRetry] after the policy's own wait. An unknown error is retried too,
 //     unless the policy says otherwise.
 //
 // The policy's own wait grows by Factor from Base with every retry and is capped at Max; then the [Jitter] draws one of
@@ -18,5 +18,5 @@
 // always in the future (V5) and never behind the deadline: a wait that would end there is shortened, as long as Min is
 // left.
 //
-// Whether the submission may have reached its receiver all the same is asked apart from all this ([Advice]).
+// [Advice] is independent of the outcome: it is given if the submission may have reached its receiver although it failed.
 package retry

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// FormatDuration writes a duration as a policies file does: 5m and 1h36m, not 5m0s and 1h36m0s.
+// FormatDuration returns a duration as a policies file has it: 5m and 1h36m, not 5m0s and 1h36m0s.
 func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -17,7 +17,7 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// written are the values of a message, durations as a policies file writes them.
+// written returns the values of a message with their durations formatted.
 func written(values []any) []any {
 	for i, value := range values {
 		if d, ok := value.(time.Duration); ok {

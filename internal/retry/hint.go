@@ -8,18 +8,18 @@ import (
 	"hospital.example/analyze-retry/internal/retry/match"
 )
 
-// Hint is what the other side said about when to come back: after a span, or not before a time. The zero value is none.
+// Hint is when the other side asked to be tried again: after a duration, or not before a time. The zero value is none.
 type Hint struct {
 	Source HintSource
-	// After is the span; Until is the time, and zero where a span was given.
+	// After is the duration; Until is the time, zero if a duration was given.
 	After time.Duration
 	Until time.Time
 }
 
-// HintSource says where a hint was found.
+// HintSource is where a hint was found.
 type HintSource string
 
-// The sources of a hint, in the order in which they are asked.
+// The sources of a hint, in the order in which they are read.
 const (
 	// HintVariable: the job's variable retryAfter.
 	HintVariable HintSource = "VARIABLE"
@@ -51,8 +51,8 @@ var (
 // maxFound bounds how many hints of a text are looked at.
 const maxFound = 8
 
-// findHint is what the other side asked for: in the job's variable, else in the error text. A time that has come asks
-// for nothing more, and says nothing about how long to wait now.
+// findHint returns what the other side asked for: in the job's variable, else in the error text. A time that has come is no
+// hint, because it says nothing about how long to wait now.
 func (p *Policy) findHint(r *Request, t *match.Text, now time.Time) Hint {
 	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
 		return h
@@ -72,7 +72,7 @@ func (p *Policy) findHint(r *Request, t *match.Text, now time.Time) Hint {
 
 func (h Hint) over(now time.Time) bool { return !h.Until.IsZero() && !h.Until.After(now) }
 
-// readRetryAfter reads what the pattern has found with the reader of the variable. The zero hint is none.
+// readRetryAfter reads a match of the pattern as the variable is read. The zero hint is none.
 func (p *Policy) readRetryAfter(found []string) Hint {
 	date, number, unit := found[1], found[2]+found[3], found[4]
 	if unit != "" {
@@ -86,7 +86,7 @@ func (p *Policy) readRetryAfter(found []string) Hint {
 	return h
 }
 
-// findWindow is the next window of the answer that has not begun. One that is open, or over, is no hint.
+// findWindow returns the next window of the text that has not begun. One that is open, or over, is no hint.
 func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
 	for _, found := range window.FindAllStringSubmatch(upper, maxFound) {
 		clock := found[2]
@@ -116,7 +116,7 @@ func (p *Policy) parseDay(day, clock string) (time.Time, error) {
 	return time.ParseInLocation(layout, strings.ReplaceAll(day, "-", "/")+" "+clock, p.Zone)
 }
 
-// hinted is how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
+// hinted returns how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
 // earlier than the other side said. It is bounded by Min and Max. There is no jitter on it: it is the other side's time.
 func (p *Policy) hinted(h Hint, now time.Time) (time.Duration, Bounds) {
 	asked := h.After

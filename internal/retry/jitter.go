@@ -13,7 +13,7 @@ type Jitter struct {
 	Share float64
 }
 
-// JitterMode says in which band around a delay a wait may lie.
+// JitterMode is in which band around a delay a wait may lie.
 type JitterMode string
 
 // The modes of jitter. d is the delay before jitter.

@@ -16,11 +16,11 @@ type Overrides struct {
 // None reports whether nothing is overridden.
 func (o Overrides) None() bool { return o == Overrides{} }
 
-// With returns the policy with the overrides of a job: p itself where there are none. The jitter stays what it was.
+// With returns the policy with the overrides of a job, p itself if there are none. The jitter stays what it was.
 //
-// Who asks for shorter waits than Min means it, so Min gives way to Base and Max. A Base beyond Max is cut to Max, as the
-// formula of the queue says it: min(retry_delay * 2^(attempts-1), max_retry_delay). A Max that is no whole unit of
-// Precision is rounded down to one. The error joins a [*SettingError] for each value that makes no sense.
+// Min gives way to a shorter Base or Max. A Base beyond Max is cut to Max, by the queue's formula
+// min(retry_delay * 2^(attempts-1), max_retry_delay). A Max that is no whole unit of Precision is rounded down to one. The
+// error joins a [*SettingError] for each invalid value.
 func (p *Policy) With(o Overrides) (*Policy, error) {
 	if o.None() {
 		return p, nil
@@ -31,7 +31,7 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 	}
 	if o.Max != 0 {
 		if q.Max = floor(o.Max, p.Precision); q.Max == 0 {
-			q.Max = o.Max // for the fault to name what was asked for
+			q.Max = o.Max // so that the fault names the given value
 		}
 		q.Min = max(min(q.Min, q.Max), p.Precision)
 	}

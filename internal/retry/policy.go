@@ -26,7 +26,7 @@ type Settings struct {
 	// Min and Max bound every wait, jitter and hints included (RN-BIL-005 V3). Both are whole units of Precision.
 	Min, Max time.Duration
 	Jitter   Jitter
-	// Precision is the unit in which waits are told: time.Minute, time.Second or time.Millisecond.
+	// Precision is the unit of waits: time.Minute, time.Second or time.Millisecond.
 	Precision time.Duration
 	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is submitted once more
 	// than that.
@@ -52,7 +52,7 @@ type Settings struct {
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] and never changed
-// afterwards: Settings is for reading. The zero Policy was not checked, and panics where it is asked.
+// afterwards: Settings is for reading. A Policy that New did not make panics when it is used.
 type Policy struct {
 	Settings
 	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
@@ -66,13 +66,13 @@ type Policy struct {
 // RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
 const RetriesCeiling = 1000
 
-// SettingError is one thing that is wrong with a policy.
+// SettingError is one fault of a policy.
 type SettingError struct {
 	// Setting is the field by its name in a policies file: base, jitter, pattern, ...
 	Setting string
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
 	Rule string
-	// Problem says what is wrong with it.
+	// Problem is what is wrong with it.
 	Problem string
 }
 
@@ -84,8 +84,7 @@ func (e *SettingError) Error() string {
 	return e.Setting + " " + e.Problem
 }
 
-// New checks the settings and returns the policy that is made of them. Its error joins a [*SettingError] for each thing that
-// is wrong.
+// New checks the settings and returns their policy. Its error joins a [*SettingError] for each fault.
 func New(s Settings) (*Policy, error) {
 	s.Rules, s.InDoubt = slices.Clone(s.Rules), slices.Clone(s.InDoubt)
 	p := &Policy{Settings: s}
@@ -115,14 +114,14 @@ func New(s Settings) (*Policy, error) {
 	return p, nil
 }
 
-// check panics for a policy that was not made by [New]: its rules are not compiled, and it would take every error as unknown.
+// check panics if [New] did not make the policy: its rules are not compiled, so that every error would be unknown.
 func (p *Policy) check() {
 	if p.version == "" {
 		panic("retry: the policy was not made by retry.New")
 	}
 }
 
-// compile makes the rule's words upper case and its condition ready. It returns all that is wrong with the rule.
+// compile turns the rule's words to upper case and compiles its condition. It returns all faults of the rule.
 func (r *Rule) compile() (m *match.Matcher, faults []error) {
 	if r.ID == "" {
 		faults = append(faults, &SettingError{Setting: "id", Problem: "is missing: decisions and the audit trail name their rule"})
@@ -139,7 +138,7 @@ func (r *Rule) fault(f match.Fault) error {
 	return &SettingError{Rule: r.ID, Setting: f.Setting, Problem: f.Problem}
 }
 
-// faults are the numbers of the policy that make no sense.
+// faults returns the invalid numbers of the policy.
 func (s *Settings) faults() (faults []error) {
 	fault := func(wrong bool, setting, problem string, args ...any) {
 		if wrong {
@@ -183,7 +182,7 @@ func unit(precision time.Duration) string {
 	}
 }
 
-// Version is a short hash of everything in the policy that can change a decision, overrides of a job included. Two
+// Version returns a short hash of everything in the policy that can change a decision, overrides of a job included. Two
 // decisions with the same name and version were made by the same policy.
 func (p *Policy) Version() string { return p.version }
 

@@ -116,7 +116,7 @@ func readRepeated(text string, zone *time.Location) (longest Hint, form afterFor
 
 var digitCommaDigit = regexp.MustCompile(`[0-9],[0-9]`)
 
-// wholeSeconds is a number of seconds rounded up, at most a year: never earlier than the other side said.
+// wholeSeconds returns a number of seconds rounded up, at most a year: never earlier than the other side said.
 func wholeSeconds(n float64) time.Duration {
 	n = math.Ceil(n - 1e-6) // 1.1 min are 66.00000000000001 s
 	if n >= maxHint.Seconds() {
@@ -164,7 +164,7 @@ func readSpan(text string) (seconds float64, ok bool) {
 
 var spanPart = regexp.MustCompile(`^([0-9]+(?:[.,][0-9]+)?) ?([a-z]+) ?`)
 
-// sum adds up numbers with their units, each of a smaller unit than the one before. Of an empty text it is 0.
+// sum adds up numbers with their units, each of a smaller unit than the one before. An empty text is 0.
 func sum(text string, units map[string]float64) (seconds float64, ok bool) {
 	for last := math.Inf(1); text != ""; {
 		found := spanPart.FindStringSubmatch(text)

@@ -21,7 +21,7 @@ var (
 	afterTimes = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ParseLastSubmissionTime reads the job's variable lastSubmissionTime. Beside RFC 3339 it reads the times that databases,
+// ParseLastSubmissionTime reads the job's variable lastSubmissionTime. In addition to RFC 3339 it reads the times that databases,
 // logs, HTTP and other programming languages write, Brazilian dates (day first), and numbers: seconds or milliseconds since
 // 1970, or digits as HL7 writes a time. A time without a zone is read in the given one.
 //

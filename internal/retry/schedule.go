@@ -23,8 +23,8 @@ type Scheduled struct {
 }
 
 // Schedule returns the waits from a request on, if the submission fails whenever it is tried, and at once, up to the
-// policy's limit of retries or the deadline, whatever comes first. Only the first failure may say when to come back. It is
-// the schedule of any retried error where the request has no error text, and empty for an error that is not retried.
+// policy's limit of retries or the deadline, whichever comes first. Only the first failure may have a hint. Without an error
+// text it is the schedule of any retried error; for an error that is not retried it is empty.
 //
 // The claim's own waits are those that [Policy.Decide] would give it. The request is not checked for faults.
 func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
@@ -80,7 +80,7 @@ func (p *Policy) cut(next, last *Scheduled, deadline, start time.Time) (fits boo
 	return true
 }
 
-// add does not overflow: a thousand waits of a year are more than a Duration holds.
+// add returns the sum, at most the longest Duration: a thousand waits of a year are more than it holds.
 func add(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

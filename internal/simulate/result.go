@@ -45,7 +45,7 @@ func (r *run) sum() *Result {
 	return &sum
 }
 
-// quantile is the least of the sorted seconds that percent of them do not exceed; 0 of none.
+// quantile returns the least of the sorted seconds that percent of them do not exceed; 0 for none.
 func quantile(sorted []int64, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -54,7 +54,7 @@ func quantile(sorted []int64, percent int) time.Duration {
 	return time.Duration(sorted[max(rank, 1)-1]) * time.Second
 }
 
-// largest slides a window of a minute over the waves. Of equal ones it is the first.
+// largest returns the largest number of retries within a minute, the first of equal ones.
 func largest(waves []Wave) (most Wave) {
 	within, from := 0, 0
 	for _, w := range waves {

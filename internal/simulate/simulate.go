@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// maxClaims bounds a simulation: more claims tell no more, and take minutes.
+// maxClaims bounds a simulation: more claims show nothing new and take minutes.
 const maxClaims = 1_000_000
 
 // Outage is a time in which every try fails, counted from the start of the simulation: from Begin up to, but without, End.
@@ -36,11 +36,11 @@ type Scenario struct {
 	Error string
 	// FailureRate is the share of the tries that fail outside of the outages too, 0 up to, but without, 1.
 	FailureRate float64
-	// Seed is all the chance there is.
+	// Seed determines all random numbers.
 	Seed uint64
 }
 
-// Check returns all that is wrong with the scenario.
+// Check returns all faults of the scenario.
 func (s *Scenario) Check() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -60,7 +60,7 @@ func (s *Scenario) Check() error {
 	return errors.Join(faults...)
 }
 
-// End is when the last outage is over.
+// End returns when the last outage is over.
 func (s *Scenario) End() (end time.Duration) {
 	for _, o := range s.Outages {
 		end = max(end, o.End)
@@ -80,7 +80,7 @@ func (s *Scenario) down(at time.Duration) bool {
 // epoch is the start of every simulation. Only differences matter.
 var epoch = time.Unix(0, 0).UTC()
 
-// progressEvery is after how many claims the progress is told.
+// progressEvery is how many claims lie between two calls of progress.
 const progressEvery = 1000
 
 // Run plays the scenario under a policy. It calls progress, which may be nil, every so many claims with how many are done,
@@ -104,8 +104,8 @@ func Run(p *retry.Policy, s Scenario, progress func(done int) error) (*Result, e
 	return run.sum(), nil
 }
 
-// forText is the policy without the rules that have no say about a text. Its decisions about this text are the policy's
-// own; they only cost less, because no other rule has to read it first.
+// forText returns the policy with only the rule that matches a text. It decides about this text as the whole policy does, but
+// faster, because no other rule has to read it first.
 func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
 	lean := p.Settings
@@ -119,7 +119,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	return retry.New(lean)
 }
 
-// WithoutJitter is the same policy with every wait as it is before jitter. Its name stays.
+// WithoutJitter returns the policy with every wait as it is before jitter. Its name stays.
 func WithoutJitter(p *retry.Policy) (*retry.Policy, error) {
 	plain := p.Settings
 	plain.Jitter = retry.Jitter{Mode: retry.JitterNone}
@@ -136,8 +136,7 @@ type run struct {
 	toSuccess []int64
 }
 
-// all plays all claims. Where neither jitter nor chance tells claims apart, those that are submitted in the same second
-// have the same fate, and are played once.
+// all plays all claims. Without jitter and chance, claims that are submitted in the same second end alike and are played once.
 func (r *run) all(progress func(done int) error) error {
 	alike := r.policy.Jitter.Mode == retry.JitterNone && r.scenario.FailureRate == 0
 	together := map[time.Duration]int{}
@@ -162,8 +161,8 @@ func (r *run) all(progress func(done int) error) error {
 	return nil
 }
 
-// arrival is when a claim is submitted first, and what all its further chance comes from: the seed and its number only, so
-// that it is the same claim under every policy.
+// arrival returns when a claim is submitted first, and its source of random numbers. Both depend on the seed and the claim's
+// number only, so that it is the same claim under every policy.
 func (r *run) arrival(number int) (at time.Duration, chance *rand.Rand) {
 	chance = rand.New(rand.NewPCG(r.scenario.Seed, uint64(number))) //nolint:gosec // a number of a claim is not negative
 	if s := r.scenario; s.Arrivals > 0 {
@@ -172,7 +171,7 @@ func (r *run) arrival(number int) (at time.Duration, chance *rand.Rand) {
 	return at, chance
 }
 
-// play plays so many claims of one fate from their first try to their end.
+// play plays so many claims that end alike from their first try to their end.
 func (r *run) play(number, claims int, at time.Duration, chance *rand.Rand) error {
 	s := r.scenario
 	request := retry.Request{ClaimID: claimID(s.Seed), ProcessInstanceKey: int64(number) + 1, SubmissionError: s.Error}
@@ -205,7 +204,7 @@ func (r *run) play(number, claims int, at time.Duration, chance *rand.Rand) erro
 	}
 }
 
-// claimID is the same for all claims of a run: their process instances differ, and with them their jitter.
+// claimID returns the id, which is the same for all claims of a run: their process instances differ, and with them their jitter.
 func claimID(seed uint64) string { return fmt.Sprintf("CLM-SIM-%d", seed) }
 
 func (r *run) accepted(claims, retries int, first, at time.Duration) {

@@ -1,5 +1,5 @@
 // Package worker turns batches of jobs into answers: it reads the process variables, asks the rule, has the decisions
-// recorded, and words the stored outcome for the process model. It knows jobs, the rule and the audit trail, but neither
+// recorded, and answers with what was recorded. It knows jobs, the rule and the audit trail, but neither
 // broker nor database.
 package worker
 
@@ -36,7 +36,7 @@ type Observer interface {
 
 // Options are what a [Handler] works by. All are required.
 type Options struct {
-	// JobType is the type of the jobs. It says which output variables they get.
+	// JobType is the type of the jobs. It determines their output variables.
 	JobType string
 	// Policy names the policy of jobs whose task names none. It must be among Policies at any time.
 	Policy string
@@ -51,7 +51,7 @@ type Options struct {
 // Handler answers the jobs of one job type by policies.
 type Handler struct{ opt Options }
 
-// NewHandler makes a handler.
+// NewHandler returns a handler.
 func NewHandler(o Options) *Handler { return &Handler{opt: o} }
 
 // evaluation is what was found about one job, before it is stored.
@@ -104,8 +104,8 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-// addFirstFailures looks up since when claims fail, of those that need it and do not have it yet: their deadline counts from
-// there, or their end is reported with it (RN-BIL-005 section 12.3).
+// addFirstFailures looks up the first failure of those claims that need it and do not have it yet: their deadline counts from
+// it, or their end is reported with it (RN-BIL-005 section 12.3).
 func (h *Handler) addFirstFailures(ctx context.Context, evaluations []evaluation, needs func(*evaluation) bool) error {
 	var which []int
 	var claims []string
@@ -164,7 +164,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 	return record
 }
 
-// steps are the times of the six steps of a decision (RN-BIL-005 section VII).
+// steps returns the times of the six steps of a decision (RN-BIL-005 section VII).
 func (e *evaluation) steps(j *job.Job) *contract.Steps {
 	received := j.Received
 	if received.IsZero() || received.After(e.at) {
@@ -267,7 +267,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // event of the instance; a megabyte of HTML from a proxy does not belong there.
 const maxOriginalError = 8 << 10
 
-// shorten cuts an error text that is sent back, and says so.
+// shorten returns an error text that is sent back, cut and marked if it is too long.
 func shorten(text string) string {
 	if len(text) <= maxOriginalError {
 		return text
@@ -275,7 +275,7 @@ func shorten(text string) string {
 	return redact.Cut(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
 }
 
-// rejection is the text of the incident for an invalid input. It holds shapes of values, never values.
+// rejection returns the text of the incident for an invalid input. It holds shapes of values, never values.
 func rejection(err error) string {
 	if invalid := (*retry.InvalidInputError)(nil); errors.As(err, &invalid) {
 		return invalid.Error()
@@ -285,7 +285,7 @@ func rejection(err error) string {
 	return "invalid input"
 }
 
-// stopMessage is what a BPMN error says to the person who finds it, uncaught, in an incident; empty for a retry. It names
+// stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident; empty for a retry. It names
 // the rule's code rather than the insurer's text, which may carry personal data.
 func stopMessage(claimID string, d *retry.Decision) string {
 	last := string(d.Error.Class)

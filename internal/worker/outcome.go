@@ -34,7 +34,7 @@ type OutcomeHandler struct {
 	log      *zap.Logger
 }
 
-// NewOutcomeHandler makes a handler.
+// NewOutcomeHandler returns a handler.
 func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserver, log *zap.Logger) *OutcomeHandler {
 	return &OutcomeHandler{trail: trail, now: now, observer: observer, log: log}
 }

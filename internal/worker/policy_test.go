@@ -106,6 +106,7 @@ func TestTaskHeaderOverridesOneNumber(t *testing.T) {
 		"max":                         {asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
 		"deadline":                    {asked{headers: `{"deadline":"1h"}`}, want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}}},
 		"limits that are not allowed": {asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}},
+		"limits that are not allowed, with a header": {asked{headers: `{"base":"10m"}`, more: `,"max_attempts":"three"`}, want{"maxRetries": 5.0, "delayBeforeJitter": "PT10M"}},
 		"all at once": {
 			asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
 			want{

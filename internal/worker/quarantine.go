@@ -18,7 +18,7 @@ import (
 // A process that has just started may have been started because a job crashed the one before. Unless that one is known to
 // have ended in order, the new one counts for a while which jobs it begins to handle; a record of the job, or its release,
 // clears the count. A job whose count shows an earlier crash is handled alone, so that it takes no other with it, and after
-// the third crash it becomes an incident. After that while nothing is counted, and it costs nothing.
+// the third crash it becomes an incident. After that while it counts nothing.
 type Quarantine struct {
 	next    job.Handler
 	crashes audit.Crashes
@@ -42,7 +42,7 @@ type Quarantine struct {
 // maxCrashes is how many processes a job may crash before it becomes an incident.
 const maxCrashes = 3
 
-// NewQuarantine guards a handler for a while from now on.
+// NewQuarantine returns a handler that guards next for a while from now on.
 func NewQuarantine(next job.Handler, crashes audit.Crashes, trail Trail, while time.Duration, log *zap.Logger) *Quarantine {
 	return &Quarantine{
 		next: next, crashes: crashes, trail: trail, until: time.Now().Add(while), log: log,
@@ -52,7 +52,7 @@ func NewQuarantine(next job.Handler, crashes audit.Crashes, trail Trail, while t
 
 // Handle handles the batch by the guarded handler, in time to return before the context ends.
 func (q *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
-	ctx, cancel := early(ctx)
+	ctx, cancel := early(ctx, 90)
 	defer cancel()
 	if time.Now().After(q.until) {
 		return q.next.Handle(ctx, jobs)
@@ -86,21 +86,24 @@ func (q *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-// early returns a context that ends when nine tenths of the time that is left are over. A handler that waits for an
+// early returns a context that ends when so many percent of the time that is left are over. A handler that waits for an
 // unavailable store waits until its context ends, and must still return in time: one that is late uses up one of its job's
 // retries, and three of them make an incident.
-func early(ctx context.Context) (context.Context, context.CancelFunc) {
+func early(ctx context.Context, percent time.Duration) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
+	return context.WithTimeout(ctx, time.Until(deadline)*percent/100)
 }
 
 // earlier returns how many earlier processes each of the jobs has crashed, or nil where there was no crash at all. What this
 // process counts itself does not matter: it is alive.
 func (q *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
-	if !q.isLoaded() {
+	q.mu.Lock()
+	loaded := q.loaded
+	q.mu.Unlock()
+	if !loaded {
 		before, err := query(ctx, &q.trail, func(ctx context.Context) (map[int64]int, error) {
 			return q.crashes.Crashes(ctx, q.trail.Cluster)
 		})
@@ -124,12 +127,6 @@ func (q *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error)
 	return crashes, nil
 }
 
-func (q *Quarantine) isLoaded() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.loaded
-}
-
 // load keeps what the first query has found. Batches that begin together all query, before any has counted anything.
 func (q *Quarantine) load(before map[int64]int) {
 	q.mu.Lock()
@@ -141,11 +138,7 @@ func (q *Quarantine) load(before map[int64]int) {
 
 // byItself handles one job while no other with a crash is handled.
 func (q *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
-	// Not to the last moment: a handler that is late uses up one of the job's retries.
-	soon, cancel := ctx, context.CancelFunc(func() {})
-	if deadline, ok := ctx.Deadline(); ok {
-		soon, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
-	}
+	soon, cancel := early(ctx, 75)
 	defer cancel()
 	select {
 	case q.alone <- struct{}{}:
@@ -182,8 +175,8 @@ func (q *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
 func (q *Quarantine) take(jobs []job.Job) (fresh []int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, key := range keys(jobs) {
-		if !q.counted[key] {
+	for i := range jobs {
+		if key := jobs[i].Key; !q.counted[key] {
 			q.counted[key] = true
 			fresh = append(fresh, key)
 		}
@@ -239,7 +232,7 @@ func (q *Quarantine) handleCounted(ctx context.Context, jobs []job.Job, which []
 	}
 }
 
-// key is the key of the incident of a job, which is identified by its inputs without reading them.
+// key returns the key of the incident of a job, whose inputs are hashed unread.
 func (q *Quarantine) key(j *job.Job) audit.Key {
 	return q.trail.key(j, "deaths", j.Variables)
 }
@@ -262,12 +255,4 @@ func (q *Quarantine) reject(ctx context.Context, j *job.Job, crashes int) job.An
 	q.rejected[j.Key] = record.Key
 	q.mu.Unlock()
 	return q.trail.answer(j, &stored[0].Record, nil)
-}
-
-func keys(jobs []job.Job) []int64 {
-	keys := make([]int64, len(jobs))
-	for i := range jobs {
-		keys[i] = jobs[i].Key
-	}
-	return keys
 }

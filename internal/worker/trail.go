@@ -12,7 +12,7 @@ import (
 
 // Recorder keeps what is decided; see [audit.Recorder].
 type Recorder interface {
-	// Record stores the records and returns what became of each. An error means that nobody knows.
+	// Record stores the records and returns what became of each. After an error that is unknown.
 	Record(ctx context.Context, records []audit.Record) ([]audit.Appended, error)
 	// Answered notes that the answer of a record has reached the broker, Gone that it found no job.
 	Answered(id int64)
@@ -80,7 +80,7 @@ func query[T any](ctx context.Context, t *Trail, question func(context.Context) 
 // slowQuery is how long a query to the store may take at the most. It is less than a handler has with a lock of 2 s.
 const slowQuery = 800 * time.Millisecond
 
-// ofClaims queries the store for all these claims at once; where there are none, it is not asked.
+// ofClaims queries the store for all these claims at once; without claims it does not.
 func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question func(context.Context, []string) ([]T, error)) ([]T, error) {
 	if len(claims) == 0 {
 		return nil, nil
@@ -88,8 +88,8 @@ func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question fu
 	return query(ctx, t, func(ctx context.Context) ([]T, error) { return question(ctx, claims) })
 }
 
-// answer makes the answer to a job of what is stored, so that it is the same whenever it is sent. variables makes the
-// variables of a decision complete; it may be nil where no record of the job holds one.
+// answer returns the answer to a job from what is stored, so that it is the same whenever it is sent. variables completes the
+// variables of a decision; it may be nil if no record of the job holds one.
 func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored string) string) job.Answer {
 	if stored.ID == 0 {
 		return job.Fail(j.Retries-1, "the worker's audit store refused this decision although it takes others; its log says why")
@@ -112,7 +112,7 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored s
 	return t.settled(a, stored)
 }
 
-// settled notes in the trail what becomes of the answer.
+// settled returns the answer such that the recorder notes its result.
 func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
 	return a.Then(func(result job.Result) {
 		switch result {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Expression is a regular expression that is only asked where it can match: every text that it matches has one of its
-// literals. Looking for those costs a hundredth.
+// Expression is a regular expression that runs only on texts that it can match: every match contains one of its literals.
+// Looking for these costs a hundredth.
 type Expression struct {
 	*regexp.Regexp
 	literals []word // none where nothing is known
@@ -57,10 +57,10 @@ func (e *Expression) May(t *Text) bool { return len(e.literals) == 0 || t.search
 
 func (e *Expression) matches(t *Text) bool { return e.May(t) && e.MatchString(t.Upper) }
 
-// maxLiterals bounds how many literals take the place of an expression, for they are looked for one by one.
+// maxLiterals bounds the literals of an expression, because they are searched one by one.
 const maxLiterals = 256
 
-// fewest leaves out what has another one of the texts in it.
+// fewest returns the texts that contain no other one of them.
 func fewest(texts []string) (kept []string) {
 	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
 	for _, text := range texts {
@@ -71,10 +71,10 @@ func fewest(texts []string) (kept []string) {
 	return kept
 }
 
-// literals returns texts of which at least one is in everything that the expression matches; nil where nothing is known.
+// literals returns literals, at least one of which is in every match; nil if none are known.
 func literals(re *syntax.Regexp) []string { return literalsBehind([]string{""}, re) }
 
-// literalsBehind are those of the expression behind one of some texts, which count as a part of what it matches.
+// literalsBehind returns the literals of the expression after one of some prefixes, which count as a part of the match.
 func literalsBehind(before []string, re *syntax.Regexp) (all []string) {
 	if re.Op == syntax.OpAlternate {
 		for _, part := range re.Sub {
@@ -86,7 +86,7 @@ func literalsBehind(before []string, re *syntax.Regexp) (all []string) {
 		}
 		return better(all, nil)
 	}
-	texts, _ := beginnings(re)
+	texts, _ := prefixes(re)
 	return better(join(before, texts), literalsInside(re))
 }
 
@@ -100,13 +100,13 @@ func literalsInside(re *syntax.Regexp) (best []string) {
 		}
 		return nil
 	case syntax.OpConcat:
-		together := []string{""} // what neighbours spell together
+		together := []string{""} // the literal that neighbours make together
 		for _, part := range re.Sub {
 			best = better(best, literals(part))
 			if together[0] != "" {
 				best = better(best, literalsBehind(together, part))
 			}
-			texts, whole := beginnings(part)
+			texts, whole := prefixes(part)
 			if together = join(together, texts); together == nil || !whole {
 				together = []string{""}
 			}
@@ -117,8 +117,8 @@ func literalsInside(re *syntax.Regexp) (best []string) {
 	}
 }
 
-// better is the one that says more: whose shortest text is the longer one. Of texts of less than three bytes, or too many
-// of them, it is neither.
+// better returns the set whose shortest literal is longer. Sets with a literal under three bytes or with more than maxLiterals
+// lose; if both do, it returns nil.
 func better(a, b []string) (best []string) {
 	most := 2
 	for _, texts := range [][]string{a, b} {
@@ -132,9 +132,9 @@ func better(a, b []string) (best []string) {
 	return best
 }
 
-// beginnings returns texts with one of which everything begins that the expression matches, and whether they are the whole
-// of it. Where they are too many, nothing is known: it begins with the empty text.
-func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
+// prefixes returns literals, one of which starts every match, and whether they are whole matches. If there are too many, it
+// returns the empty text alone.
+func prefixes(re *syntax.Regexp) (texts []string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
@@ -147,21 +147,21 @@ func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return []string{""}, true
 	case syntax.OpCapture:
-		return beginnings(re.Sub[0])
+		return prefixes(re.Sub[0])
 	case syntax.OpQuest:
-		texts, whole = beginnings(re.Sub[0])
+		texts, whole = prefixes(re.Sub[0])
 		return append([]string{""}, texts...), whole
 	case syntax.OpAlternate:
 		whole = true
 		for _, part := range re.Sub {
-			more, all := beginnings(part)
+			more, all := prefixes(part)
 			texts, whole = append(texts, more...), whole && all
 		}
 		return texts, whole
 	case syntax.OpConcat:
 		texts = []string{""}
 		for _, part := range re.Sub {
-			more, all := beginnings(part)
+			more, all := prefixes(part)
 			longer := join(texts, more)
 			if longer == nil {
 				return texts, false
@@ -176,7 +176,7 @@ func beginnings(re *syntax.Regexp) (texts []string, whole bool) {
 	return []string{""}, false
 }
 
-// characters are those of a class, nil where they are more than a few.
+// characters returns those of a class, nil for more than a few.
 func characters(ranges []rune) (all []string) {
 	const few = 8
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -190,14 +190,14 @@ func characters(ranges []rune) (all []string) {
 	return all
 }
 
-// join is each of the beginnings with each of the ends; nil where that is too many.
-func join(beginnings, ends []string) (all []string) {
-	if len(beginnings)*len(ends) > maxLiterals {
+// join returns each prefix followed by each suffix; nil for more than maxLiterals of them.
+func join(prefixes, suffixes []string) (all []string) {
+	if len(prefixes)*len(suffixes) > maxLiterals {
 		return nil
 	}
-	for _, beginning := range beginnings {
-		for _, end := range ends {
-			all = append(all, beginning+end)
+	for _, prefix := range prefixes {
+		for _, suffix := range suffixes {
+			all = append(all, prefix+suffix)
 		}
 	}
 	return all

@@ -1,5 +1,5 @@
 // Package match finds words, codes and patterns in the error text of a failed submission. It knows no policy and no claim:
-// a rule's [Condition] is compiled to a [Matcher], and that is asked about a [Text].
+// a rule's [Condition] is compiled to a [Matcher], which is tried on a [Text].
 package match
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Condition says what to look for in an error text, which is read in upper case. All that is given must hold.
+// Condition is what to look for in an error text, which is read in upper case. All parts that are given must hold.
 type Condition struct {
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too.
 	Contains []string

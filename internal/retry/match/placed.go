@@ -11,8 +11,8 @@ import (
 // CodeMark stands in a Pattern for any of the Codes.
 const CodeMark = "{code}"
 
-// placed is a pattern with the mark [CodeMark]. Rules whose patterns differ in their codes alone have one of it in common,
-// with the codes of all of them: a text is read once for all of these rules, and the pattern is compiled once.
+// placed is a pattern with the mark [CodeMark]. Rules with the same pattern share one, with the codes of all of them: the
+// pattern is compiled once, and a text is read once for all of these rules.
 type placed struct {
 	expression *regexp.Regexp
 	// around is the pattern with anything in the place of the code, for its literals.
@@ -53,7 +53,7 @@ func Place(matchers []*Matcher) map[int]Fault {
 func place(pattern string, codes []string) (*placed, error) {
 	around, err := compile(strings.ReplaceAll(pattern, CodeMark, "(?:.)"))
 	if err != nil {
-		return nil, err // told without hundreds of codes
+		return nil, err // an error without hundreds of codes
 	}
 	p := &placed{around: around, numbers: map[string]bool{}}
 	codes = slices.Clone(codes)
@@ -93,8 +93,8 @@ const maxPasses = 4
 // find returns what the pattern matches in a text: for each match its codes, in their order; a match that is there more
 // than once stands in it once.
 //
-// A match can hide another one that begins inside of it, and that may be the permanent one. So what was found is put out
-// of the way and the text read again, as long as there is a code left that could be in another match.
+// A match can hide another one that begins inside of it, and that may be the permanent one. So the codes that were found are
+// overwritten and the text is read again, as long as it has a code that could be in another match.
 func (p *placed) find(t *Text) (found [][]string) {
 	upper := t.Upper
 	var seen map[string]bool
@@ -122,7 +122,7 @@ func (p *placed) find(t *Text) (found [][]string) {
 	return found
 }
 
-// codesIn are the codes of a match that stand apart from other digits. All that the groups hold is made 0 in rest.
+// codesIn returns the codes of a match that stand apart from other digits. It overwrites what the groups hold with 0 in rest.
 func (p *placed) codesIn(upper string, groups []int, rest []byte) (codes []string) {
 	for _, group := range p.groups {
 		from, to := groups[2*group], groups[2*group+1]
@@ -155,8 +155,8 @@ func (p *placed) hasCode(upper string) bool {
 	return slices.ContainsFunc(p.others, func(w word) bool { return occurs(upper, w.text, apart) })
 }
 
-// codeOf is the first code of the matches that are all of the matcher's own codes, empty where there is none. It is the
-// matcher's own copy, so that what is kept of a text keeps nothing else of it.
+// codeOf returns the first code of the first match whose codes are all the matcher's own; empty for none. It returns the
+// matcher's copy, so that the text itself can be freed.
 func (m *Matcher) codeOf(found [][]string) string {
 	for _, codes := range found {
 		if !slices.ContainsFunc(codes, func(code string) bool { return !slices.Contains(m.Codes, code) }) {

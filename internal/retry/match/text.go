@@ -6,7 +6,7 @@ import "strings"
 // error stands at the beginning; a stack trace behind it must not cost unbounded time.
 const MaxBytes = 64 << 10
 
-// Text is an error text as conditions read it. [Text.Read] fills it; it is used by one goroutine.
+// Text is an error text as conditions read it. [Text.Read] fills it. It is not safe for concurrent use.
 //
 // A policy looks for some hundred words in every text and finds one of them, or none. So the text notes once which
 // triples of bytes it has, and a word whose triples are not among them is not searched for.
@@ -31,7 +31,7 @@ func (t *Text) Read(errorText string) {
 	}
 }
 
-// triple is the bit that notes three bytes. Other triples may have the same bit, which costs a search in vain.
+// triple returns the bit of three bytes. Other triples may share it, which costs a needless search.
 func triple(a, b, c byte) uint16 {
 	const spread = 0x9E3779B1 // the golden ratio: it sends neighbours far apart
 	return uint16((uint32(a) | uint32(b)<<8 | uint32(c)<<16) * spread >> (32 - 13))
@@ -64,7 +64,7 @@ func (t *Text) search(words []word) int {
 	return -1
 }
 
-// searchAlone is search for codes that stand alone; see [StandsAlone].
+// searchAlone returns the first of the codes that [StandsAlone] in the text, -1 for none.
 func (t *Text) searchAlone(codes []word) int {
 	for i := range codes {
 		if c := &codes[i]; t.may(c) && StandsAlone(t.Upper, c.text) {
@@ -80,7 +80,7 @@ type foundBy struct {
 	codes   [][]string
 }
 
-// find is what a pattern with the mark finds in the text. It looks once for all the rules that ask.
+// find returns what a pattern with the mark matches in the text. It searches once for all rules with the pattern.
 func (t *Text) find(p *placed) [][]string {
 	for i := range t.known {
 		if t.found[i].pattern == p {

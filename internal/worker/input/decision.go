@@ -46,10 +46,10 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 	return d
 }
 
-// Describe says what a variable holds without repeating personal data. The variable must be there.
+// Describe returns what a variable holds without repeating personal data. The variable must be there.
 func (d *Decision) Describe(variable string) string { return d.variables.get(variable).describe() }
 
-// identity are the variables that every version reads, as they came, or the whole text where that is no JSON object. A
+// identity returns the variables that every version reads, as they came, or the whole text where that is no JSON object. A
 // variable that came with a later version counts only where it is there, so that a job that was decided before is known
 // again. Which other variables a gateway sends along, and in which order, makes no difference.
 func identity(v variables, j *job.Job) []string {

@@ -62,7 +62,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	return o
 }
 
-// outcomeIdentity are the variables that the record of a job depends on. What a person said counts for a re-drive only, and
+// outcomeIdentity returns the variables that the record of a job depends on. What a person said counts for a re-drive only, and
 // only where it is there: a job that was recorded before there were re-drives is known again by two variables.
 func outcomeIdentity(v variables) []string {
 	parts := []string{string(v.get(contract.ClaimID)), string(v.get(contract.Outcome))}

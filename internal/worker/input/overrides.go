@@ -54,7 +54,7 @@ func (r *reader) policyFor(j *job.Job, known *policy.Set, name string) (chosen *
 	return chosen, settled && !r.faultyHeader
 }
 
-// headers are the task headers; ok is false where they cannot be read.
+// headers returns the task headers; ok is false if they cannot be read.
 func (r *reader) headers(j *job.Job) (headers map[string]string, ok bool) {
 	if j.Headers == "" {
 		return nil, true
@@ -101,7 +101,7 @@ type overrides struct {
 	retry.Overrides
 	*reader
 	headers map[string]string
-	// from says where a setting of the policy comes from, for a fault that only shows when all is put together.
+	// from is where a setting of the policy comes from, for a fault that only shows when all is put together.
 	from map[string]origin
 }
 
@@ -146,7 +146,7 @@ func (o *overrides) fromHeaders() {
 	}
 }
 
-// durations are the fields that headers can set, in a fixed order.
+// durations returns the fields that headers can set, in a fixed order.
 func (o *overrides) durations() func(yield func(string, *time.Duration) bool) {
 	return func(yield func(string, *time.Duration) bool) {
 		_ = yield(contract.HeaderBase, &o.Base) && yield(contract.HeaderMax, &o.Max) && yield(contract.HeaderDeadline, &o.Deadline)

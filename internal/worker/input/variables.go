@@ -134,7 +134,7 @@ func (v value) textOrNumber() (text string, ok bool) {
 // an identity card 7. A count that is wrong, such as 2.5 or -1, is shown.
 const maxShownNumber = 4
 
-// describe says what a variable holds without repeating personal data.
+// describe returns what a variable holds without repeating personal data.
 func (v value) describe() string {
 	switch v[0] {
 	case '"':
