@@ -31,7 +31,7 @@ func ExampleParse() {
 	p, _ := set.Get("dental")
 	fmt.Println(p.Classify("Read timed out").RuleID, p.Classify("no cover for this tooth").Class)
 	for wait := range retry.Schedule(p, retry.Request{ClaimID: "CLM-1-1"}, time.Time{}) {
-		fmt.Printf("retry %d after %s, %s in all\n", wait.Retry, policy.FormatDuration(wait.Shortest), policy.FormatDuration(wait.TotalShortest))
+		fmt.Printf("retry %d after %s, %s in all\n", wait.Retry, retry.FormatDuration(wait.Shortest), retry.FormatDuration(wait.TotalShortest))
 	}
 	// Output:
 	// [dental fast job-queue smtp smtp-dev tiss]

@@ -110,13 +110,13 @@ func counted(n int, thing string) string {
 // between returns a range of durations: 5m to 10m.
 func between(from, to time.Duration) string {
 	if from == to {
-		return FormatDuration(from)
+		return roundDuration(from)
 	}
-	return FormatDuration(from) + " to " + FormatDuration(to)
+	return roundDuration(from) + " to " + roundDuration(to)
 }
 
-// FormatDuration returns a duration much as a policies file has it: 1h36m, not 1h36m0s. More than ten days are whole days.
-func FormatDuration(d time.Duration) string {
+// roundDuration returns what [retry.FormatDuration] does, but more than ten days as whole days.
+func roundDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d == math.MaxInt64:

@@ -31,7 +31,7 @@ func (l *linter) never() bool {
 	}
 	if p.MaxRetries > 0 && p.Deadline > 0 && p.Deadline < p.Min {
 		l.add(l.setting("deadline"), SevereError, "deadline-too-short",
-			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, FormatDuration(p.Deadline), FormatDuration(p.Min)),
+			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, roundDuration(p.Deadline), roundDuration(p.Min)),
 			"lengthen the deadline, or shorten min")
 	}
 	if l.allPermanent() {
@@ -53,17 +53,17 @@ func (l *linter) horizon() {
 	shortest, longest := Horizon(p)
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
-			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, FormatDuration(longest)),
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, roundDuration(longest)),
 			"set a deadline: the time after which the claim needs a person anyway")
 	}
 	switch {
 	case l.outage > longest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", roundDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max")
 	case l.outage > shortest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", FormatDuration(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", roundDuration(l.outage), between(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last too")
 	}
 }
@@ -85,12 +85,12 @@ func (l *linter) deadline() {
 	switch {
 	case p.Deadline < first:
 		l.add(l.setting("deadline"), SevereWarning, "deadline-too-short",
-			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", FormatDuration(first), FormatDuration(p.Deadline)),
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", roundDuration(first), roundDuration(p.Deadline)),
 			"lengthen the deadline, or shorten base")
 	case fit < p.MaxRetries:
 		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
-				counted(p.MaxRetries, "wait"), fit, FormatDuration(p.Deadline)),
+				counted(p.MaxRetries, "wait"), fit, roundDuration(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
 	}
 }
@@ -100,7 +100,7 @@ func (l *linter) waits() {
 	p := l.p
 	if p.Min > p.Base {
 		l.add(l.setting("min"), SevereWarning, "min-above-base",
-			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", FormatDuration(p.Min), FormatDuration(p.Base)),
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", roundDuration(p.Min), roundDuration(p.Base)),
 			"raise base to min, or lower min")
 	}
 	if p.MaxRetries == 0 {
@@ -111,7 +111,7 @@ func (l *linter) waits() {
 	_, longest := p.Band(p.MaxRetries - 1)
 	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
 		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
-			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", FormatDuration(p.Max), counted(p.MaxRetries, "retry"), FormatDuration(longest)),
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", roundDuration(p.Max), counted(p.MaxRetries, "retry"), roundDuration(longest)),
 			"lower max, unless it is there to bound server hints")
 	}
 	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
@@ -140,7 +140,7 @@ func (l *linter) jitter() {
 		only, _ := p.Band(single[0])
 		l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
 			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
-				numbered(single), FormatDuration(only)),
+				numbered(single), roundDuration(only)),
 			"choose a finer precision, a lower min, a higher max or a larger share")
 	}
 	if len(cut) > 0 {
