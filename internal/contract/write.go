@@ -58,12 +58,9 @@ func closed(b []byte, start int) []byte {
 func (d *Decision) append(b []byte) []byte {
 	b = append(b, `{"shouldRetry":`...)
 	b = strconv.AppendBool(b, d.ShouldRetry)
-	b = append(b, `,"retryCount":`...)
-	b = strconv.AppendInt(b, int64(d.RetryCount), 10)
-	b = append(b, `,"maxRetries":`...)
-	b = strconv.AppendInt(b, int64(d.MaxRetries), 10)
-	b = append(b, `,"backoffMinutes":`...)
-	b = strconv.AppendInt(b, int64(d.BackoffMinutes), 10)
+	b = appendInt(b, "retryCount", d.RetryCount)
+	b = appendInt(b, "maxRetries", d.MaxRetries)
+	b = appendInt(b, "backoffMinutes", d.BackoffMinutes)
 	b = d.appendNextRetryTime(b)
 	b = appendMember(b, "retryReason", d.RetryReason)
 	b = d.appendFindings(b)
@@ -75,11 +72,9 @@ func (d *Decision) appendBackoff(b []byte) []byte {
 	b = append(b, `{"shouldRetry":`...)
 	b = strconv.AppendBool(b, d.ShouldRetry)
 	b = d.appendNextRetryTime(b)
-	b = append(b, `,"retryCount":`...)
-	b = strconv.AppendInt(b, int64(d.RetryCount), 10)
+	b = appendInt(b, "retryCount", d.RetryCount)
 	b = appendMember(b, "retryReason", d.RetryReason)
-	b = append(b, `,"backoffMinutes":`...)
-	b = strconv.AppendInt(b, int64(d.BackoffMinutes), 10)
+	b = appendInt(b, "backoffMinutes", d.BackoffMinutes)
 	return append(b, '}')
 }
 
@@ -111,8 +106,7 @@ func (x *Explanation) append(b []byte) []byte {
 		b = append(b, strings.Join(x.Bounds, `","`)...)
 		b = append(b, `"]`...)
 	}
-	b = append(b, `,"retriesLeft":`...)
-	b = strconv.AppendInt(b, int64(x.RetriesLeft), 10)
+	b = appendInt(b, "retriesLeft", x.RetriesLeft)
 	if x.Hint != nil {
 		b = append(b, `,"hint":{"source":`...)
 		b = appendString(b, string(x.Hint.Source))
@@ -123,8 +117,7 @@ func (x *Explanation) append(b []byte) []byte {
 	b = appendInstant(b, "deadline", x.Deadline)
 	b = appendPresent(b, "advice", string(x.Advice))
 	if x.SecondsSinceLastSubmission != 0 {
-		b = append(b, `,"secondsSinceLastSubmission":`...)
-		b = strconv.AppendInt(b, x.SecondsSinceLastSubmission, 10)
+		b = appendInt(b, "secondsSinceLastSubmission", x.SecondsSinceLastSubmission)
 	}
 	if x.Overrides != nil {
 		b = x.Overrides.append(append(b, `,"overrides":`...))
@@ -144,8 +137,7 @@ func (x *Explanation) append(b []byte) []byte {
 func (o *Overrides) append(b []byte) []byte {
 	start := len(b)
 	if o.MaxRetries != nil {
-		b = append(b, `,"maxRetries":`...)
-		b = strconv.AppendInt(b, int64(*o.MaxRetries), 10)
+		b = appendInt(b, "maxRetries", *o.MaxRetries)
 	}
 	b = appendPresent(b, "base", o.Base)
 	b = appendPresent(b, "max", o.Max)
@@ -175,8 +167,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 		b = strconv.AppendFloat(b, d.ExecutionTimeMs, 'f', -1, 64)
 	}
 	if d.Attempts != 0 {
-		b = append(b, `,"attempts":`...)
-		b = strconv.AppendInt(b, int64(d.Attempts), 10)
+		b = appendInt(b, "attempts", d.Attempts)
 	}
 	if d.FirstFailureTime != nil {
 		b = append(b, `,"firstFailureTime":"`...)
@@ -189,8 +180,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	b = appendPresent(b, "redriveId", d.RedriveID)
 	b = appendPresent(b, "traceparent", d.Traceparent)
 	if lacking != nil {
-		b = append(b, `,"maxRetries":`...)
-		b = strconv.AppendInt(b, int64(lacking.MaxRetries), 10)
+		b = appendInt(b, "maxRetries", lacking.MaxRetries)
 		b = lacking.appendFindings(b)
 	}
 	return closed(b, 0)
@@ -200,6 +190,12 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 func appendMember(b []byte, name, text string) []byte {
 	b = append(append(append(b, `,"`...), name...), `":`...)
 	return appendString(b, text)
+}
+
+// appendInt is appendMember for a whole number.
+func appendInt[T int | int64](b []byte, name string, n T) []byte {
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return strconv.AppendInt(b, int64(n), 10)
 }
 
 // appendPresent is appendMember for a text that is left out where it is empty.

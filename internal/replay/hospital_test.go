@@ -1,8 +1,6 @@
 package replay_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -69,17 +67,12 @@ func (h *hospital) fails(claim string, first time.Time, failure func(tried time.
 }
 
 func (h *hospital) decides(r *retry.Request, d *retry.Decision, decided time.Time) audit.Kind {
+	answer := contract.Of(d, contract.JobType)
+	variables, detail := contract.Encode(contract.JobType, &answer, &contract.Detail{SubmissionError: r.SubmissionError})
 	record := audit.Record{
-		Kind: map[retry.Outcome]audit.Kind{retry.OutcomeRetry: audit.KindRetry, retry.OutcomeExhausted: audit.KindExhausted, retry.OutcomePermanent: audit.KindPermanent}[d.Outcome],
-		At:   decided, Key: audit.Key{ProcessInstanceKey: r.ProcessInstanceKey}, ClaimID: r.ClaimID, RetryCount: r.RetryCount, NextRetryTime: d.NextRetryTime,
-		Variables: fmt.Sprintf(`{"errorClassification":%q,"retryDecision":{"policy":%q,"policyVersion":%q,"ruleId":%q,"delayBeforeJitter":%q}}`,
-			d.Error.Class, d.Policy, d.PolicyVersion, d.Error.RuleID, contract.ISODuration(d.Delay)),
+		Kind: audit.KindOf(d.Outcome), At: decided, Key: audit.Key{ProcessInstanceKey: r.ProcessInstanceKey}, ClaimID: r.ClaimID,
+		RetryCount: r.RetryCount, NextRetryTime: d.NextRetryTime, Variables: variables, Detail: detail,
 	}
-	detail, err := json.Marshal(contract.Detail{SubmissionError: r.SubmissionError})
-	if err != nil {
-		panic(err)
-	}
-	record.Detail = string(detail)
 	h.records = append(h.records, record)
 	return record.Kind
 }

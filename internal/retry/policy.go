@@ -146,12 +146,11 @@ func (s *Settings) faults() (faults []error) {
 		}
 	}
 	fault(s.Name == "", "name", "is missing")
-	switch s.Precision {
-	case time.Minute, time.Second, time.Millisecond:
-		fault(s.Min < s.Precision, "min", "is %v but must be at least one %s, the precision", s.Min, unit(s.Precision))
-		fault(s.Min%s.Precision != 0, "min", "is %v but must be whole %ss, the precision", s.Min, unit(s.Precision))
-		fault(s.Max%s.Precision != 0, "max", "is %v but must be whole %ss, the precision", s.Max, unit(s.Precision))
-	default:
+	if unit, known := units[s.Precision]; known {
+		fault(s.Min < s.Precision, "min", "is %v but must be at least one %s, the precision", s.Min, unit)
+		fault(s.Min%s.Precision != 0, "min", "is %v but must be whole %ss, the precision", s.Min, unit)
+		fault(s.Max%s.Precision != 0, "max", "is %v but must be whole %ss, the precision", s.Max, unit)
+	} else {
 		fault(true, "precision", "must be minute, second or millisecond")
 	}
 	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", "is %v but must be whole milliseconds, 1 or more", s.Base)
@@ -171,16 +170,8 @@ func (s *Settings) faults() (faults []error) {
 // maxWait bounds Max: longer waits are no retries, and their sum must not overflow.
 const maxWait = 366 * 24 * time.Hour
 
-func unit(precision time.Duration) string {
-	switch precision {
-	case time.Minute:
-		return "minute"
-	case time.Second:
-		return "second"
-	default:
-		return "millisecond"
-	}
-}
+// units are the values of Precision by name.
+var units = map[time.Duration]string{time.Minute: "minute", time.Second: "second", time.Millisecond: "millisecond"}
 
 // Version returns a short hash of everything in the policy that can change a decision, overrides of a job included. Two
 // decisions with the same name and version were made by the same policy.

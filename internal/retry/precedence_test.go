@@ -70,26 +70,14 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 			if d.Step != tt.decides {
 				t.Errorf("decided by %s, want %s", d.Step, tt.decides)
 			}
-			// What did not decide is told all the same: it may be what a person needs to know.
+			if d.Outcome != retry.OutcomeRetry && (d.Wait != retry.Wait{} || d.RetryCount != r.RetryCount) {
+				t.Errorf("stopped with wait %+v and count %d, want none and %d", d.Wait, d.RetryCount, r.RetryCount)
+			}
+			// What did not decide is in the decision all the same: a person may need it.
 			if d.Hint != r.RetryAfter || !d.Deadline.Equal(r.RetryUntil) {
 				t.Errorf("hint %+v and deadline %v, want %+v and %v", d.Hint, d.Deadline, r.RetryAfter, r.RetryUntil)
 			}
 		})
-	}
-}
-
-func TestStoppedClaimHasNoWaitAndKeepsItsCount(t *testing.T) {
-	for name, r := range map[string]retry.Request{
-		"used up":   request("BUSY Retry-After: 60", 5),
-		"permanent": request("FATAL Retry-After: 60", 1),
-		"too late": {
-			ClaimID: "CLM-001-1", SubmissionError: "BUSY Retry-After: 60", RetryCount: 1, RetryUntil: now.Add(-time.Hour),
-		},
-	} {
-		d := answer(t, plain(t), r)
-		if d.Outcome == retry.OutcomeRetry || d.Delay != 0 || d.Backoff != 0 || d.Bounds != 0 || !d.NextRetryTime.IsZero() || d.RetryCount != r.RetryCount {
-			t.Errorf("%s: %+v, want no wait and the count unchanged", name, d)
-		}
 	}
 }
 

@@ -23,10 +23,13 @@ func ended(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, error) {
 	return nil, ended(ctx)
 }
+
 func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
+
 func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
 	return nil, ended(ctx)
 }
+
 func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) { return nil, ended(ctx) }
 func (waits) Begin(ctx context.Context, _ string, _ []int64) error         { return ended(ctx) }
 func (waits) End(context.Context, string, []int64) error                   { return nil }

@@ -52,7 +52,7 @@ func NewQuarantine(next job.Handler, crashes audit.Crashes, trail Trail, while t
 
 // Handle handles the batch by the guarded handler, in time to return before the context ends.
 func (q *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
-	ctx, cancel := early(ctx, 90)
+	ctx, cancel := early(ctx, 0.9)
 	defer cancel()
 	if time.Now().After(q.until) {
 		return q.next.Handle(ctx, jobs)
@@ -86,15 +86,15 @@ func (q *Quarantine) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	return answers
 }
 
-// early returns a context that ends when so many percent of the time that is left are over. A handler that waits for an
+// early returns a context that ends when this share of the time that is left is over. A handler that waits for an
 // unavailable store waits until its context ends, and must still return in time: one that is late uses up one of its job's
 // retries, and three of them make an incident.
-func early(ctx context.Context, percent time.Duration) (context.Context, context.CancelFunc) {
+func early(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, time.Until(deadline)*percent/100)
+	return context.WithTimeout(ctx, time.Duration(share*float64(time.Until(deadline))))
 }
 
 // earlier returns how many earlier processes each of the jobs has crashed, or nil where there was no crash at all. What this
@@ -138,7 +138,7 @@ func (q *Quarantine) load(before map[int64]int) {
 
 // byItself handles one job while no other with a crash is handled.
 func (q *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answers []job.Answer) {
-	soon, cancel := early(ctx, 75)
+	soon, cancel := early(ctx, 0.75)
 	defer cancel()
 	select {
 	case q.alone <- struct{}{}:
