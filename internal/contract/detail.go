@@ -32,7 +32,7 @@ type Detail struct {
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
 	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of
-	// the decision, so that a job is known again whatever trace it comes with.
+	// the decision, so that a job is known again with any trace.
 	Traceparent string `json:"traceparent,omitempty"`
 }
 
@@ -65,7 +65,7 @@ type Facts struct {
 	Detail
 }
 
-// Read reads the variables and the detail of a record, whatever job type they are of; either may be empty. It fails only
+// Read reads the variables and the detail of a record, of any job type; either may be empty. It fails only
 // where they are not what this package writes.
 func Read(variables, detail string) (Facts, error) {
 	var f Facts

@@ -2,7 +2,7 @@
 // otherwise, and how many claims that would have saved or lost.
 //
 // What it says of a single decision is known: the same question, put to the other policy. What it says of a claim is an
-// estimate, because nobody knows what the insurer would have answered at a time at which it was not asked; see [Rounds].
+// estimate, because the insurer's answer is not known for a time at which it was not asked; see [Rounds].
 // The texts of the trail are redacted and cut, and a job's own retryUntil is not in it.
 package replay
 

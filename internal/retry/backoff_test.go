@@ -57,7 +57,7 @@ func drawRequest(t *rapid.T) retry.Request {
 func TestAPermanentErrorIsNeverRetried(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
-		r.RetryCount %= policy.BuiltIn("tiss").MaxRetries // beyond it nothing is retried, whatever the error
+		r.RetryCount %= policy.BuiltIn("tiss").MaxRetries // beyond it nothing is retried
 		code := rapid.SampledFrom(knownErrors[:5]).Draw(t, "code").code
 		r.SubmissionError += code + rapid.StringMatching(`[ -~]{0,60}`).Draw(t, "more")
 		d, err := policy.BuiltIn("tiss").Decide(r, now)

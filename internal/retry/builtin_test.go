@@ -90,7 +90,7 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 	}
 }
 
-// The document lists 550 in both classes; the enhanced status code tells which of them is meant.
+// The document lists 550 in both classes; the enhanced status code decides.
 func TestReplyCodesOfMailServers(t *testing.T) {
 	for text, want := range map[string]retry.Class{
 		"421 Service not available":               retry.Transient,
@@ -117,7 +117,7 @@ func TestReplyCodesOfMailServers(t *testing.T) {
 	}
 }
 
-// "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of whatever error.
+// "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of any error.
 func TestFastJobIsRetriedAfter1And5And25Seconds(t *testing.T) {
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
 	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {

@@ -55,7 +55,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 			if len(texts) < tt.least {
 				t.Errorf("%s: %d texts, want %d at least", path, len(texts), tt.least)
 			}
-			// A rule without a text that needs it could be broken, or gone, and nobody would see it.
+			// Without a text that needs it, a rule could be broken or removed unnoticed.
 			for _, r := range p.Rules {
 				if !hit[r.ID] {
 					t.Errorf("no text is classified by %s", r.ID)
@@ -93,7 +93,7 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	}
 }
 
-// The rule tells that an answer names a window, the hint reads it: a window that only one of them sees costs all tries.
+// The rule finds that an answer names a window, the hint reads it: a window that only one of them sees costs all tries.
 func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {

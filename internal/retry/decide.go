@@ -31,7 +31,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 		d.Advice = AdviceCheckStatus
 	}
 	switch {
-	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count is settled whatever the last error says
+	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count holds for every error
 		return d.exhausted(StepCount), nil
 	case d.Error.Class == Permanent: // V2
 		return d.permanent(), nil

@@ -120,7 +120,7 @@ func TestWindowOfA3091AnswerIsAHint(t *testing.T) {
 		"3091 PERIODO DE 01/02/25 ATE 10/02/25":                                                  "WINDOW until 2025-02-01T03:00:00Z", // without the century
 		"3091 PERIODO DE 01-02-2025 ATE 10-02-2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
 		"3161 - PRAZO DE ENVIO FORA DO PERÍODO CONTRATUAL: PERÍODO DE 01/02/2025 ATÉ 10/02/2025": "WINDOW until 2025-02-01T03:00:00Z",
-		// Of two windows the next one, in whatever order.
+		// Of two windows the next one, in either order.
 		"3091 PERIODO DE 01/01/2025 ATE 10/01/2025 E PERIODO DE 15/01/2025 ATE 20/01/2025": "WINDOW until 2025-01-15T03:00:00Z",
 		"3091 PERIODO DE 15/02/2025 ATE 20/02/2025 OU PERIODO DE 01/02/2025 ATE 5/02/2025": "WINDOW until 2025-02-15T03:00:00Z",
 		"3091 PERIODO DE 15/02/2025 ATE 20/02/2025, PERIODO DE 01/02/2025 ATE 05/02/2025":  "WINDOW until 2025-02-01T03:00:00Z",

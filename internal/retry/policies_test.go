@@ -14,7 +14,7 @@ type failer interface {
 	Fatal(args ...any)
 }
 
-// plain is a policy whose waits one can tell by heart: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
+// plain is a policy with waits that are easy to remember: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
 // least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
 func plain(t failer, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()

@@ -26,7 +26,7 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 		{"max below min", "max", func(p *retry.Settings) { p.Min, p.Max, p.Base = minutes(20), minutes(10), minutes(10) }},
 		{"max below base", "max", func(p *retry.Settings) { p.Base, p.Max = minutes(20), minutes(10) }},
 		{"max beyond a year", "max", func(p *retry.Settings) { p.Max = 367 * 24 * time.Hour }},
-		{"an odd precision", "precision", func(p *retry.Settings) { p.Precision = time.Hour }},
+		{"an unknown precision", "precision", func(p *retry.Settings) { p.Precision = time.Hour }},
 		{"no precision", "precision", func(p *retry.Settings) { p.Precision = 0 }},
 		{"no mode of jitter", "jitter", func(p *retry.Settings) { p.Jitter.Mode = "" }},
 		{"a share for full jitter", "jitter", func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterFull, Share: 0.1} }},
@@ -37,8 +37,8 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 		{"retries without end", "maxRetries", func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling + 1 }},
 		{"a negative deadline", "deadline", func(p *retry.Settings) { p.Deadline = -1 }},
 		{"no zone", "timeZone", func(p *retry.Settings) { p.Zone = nil }},
-		{"an odd form of ids", "ids", func(p *retry.Settings) { p.IDs = "uuid" }},
-		{"an odd class", "unknown", func(p *retry.Settings) { p.Unknown = "MAYBE" }},
+		{"an unknown form of ids", "ids", func(p *retry.Settings) { p.IDs = "uuid" }},
+		{"an unknown class", "unknown", func(p *retry.Settings) { p.Unknown = "MAYBE" }},
 	} {
 		p := plain(t).Settings
 		tt.change(&p)
@@ -60,7 +60,7 @@ func TestAllFaultsOfAPolicyAreReported(t *testing.T) {
 	}
 }
 
-// Whoever changes a policy changes its version, so that a decision is told apart from one by the policy before.
+// A changed policy has another version, which distinguishes its decisions from those before.
 func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 	versions := map[string]string{plain(t).Version(): "the policy itself"}
 	for name, change := range map[string]func(*retry.Settings){

@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// drawPolicy draws any policy that New accepts: it never leaves out a corner because it looks odd.
+// drawPolicy draws any policy that New accepts: no valid corner is left out.
 func drawPolicy(t *rapid.T) *retry.Policy {
 	precision := rapid.SampledFrom([]time.Duration{time.Minute, time.Second, time.Millisecond}).Draw(t, "precision")
 	shortest := time.Duration(rapid.Int64Range(1, 600).Draw(t, "min")) * precision

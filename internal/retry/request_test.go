@@ -52,7 +52,7 @@ func TestClaimID(t *testing.T) {
 	}
 }
 
-// The rule gives the pattern as a regular expression; the code must agree with it wherever no odd character is involved.
+// The rule gives the pattern as a regular expression; the code must agree with it for ids without control characters.
 func TestTheClaimIDCheckAgreesWithThePattern(t *testing.T) {
 	pattern := regexp.MustCompile(`^CLM-.*-\d+$`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,7 +23,7 @@ const maxClaims = 1_000_000
 // Both are whole seconds.
 type Outage struct{ Begin, End time.Duration }
 
-// Scenario is what happens to the claims, whatever the policy. The same scenario has the same claims under every policy.
+// Scenario is what happens to the claims. The same scenario has the same claims under every policy.
 type Scenario struct {
 	// Outages are one or more, in any order.
 	Outages []Outage

@@ -79,7 +79,7 @@ func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 	}
 }
 
-// The order is the contract's too: whoever reads a stored answer compares bytes.
+// The order is a part of the contract, because stored answers are compared by their bytes.
 func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
 	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +

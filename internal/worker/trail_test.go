@@ -198,7 +198,7 @@ func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 		}
 	}
 	if c.decided+c.rejected != 0 {
-		t.Errorf("counted %d decisions and %d rejections that nobody stored", c.decided, c.rejected)
+		t.Errorf("counted %d decisions and %d rejections that are not stored", c.decided, c.rejected)
 	}
 	if m.lost == nil { // or jobs would be taken and released without end
 		t.Error("a round that cannot be read is not noted as a loss of the store")

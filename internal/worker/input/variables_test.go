@@ -7,7 +7,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
-// Whatever the text is, it is taken apart as encoding/json does it.
+// Every text is taken apart as encoding/json does it.
 func FuzzVariables(f *testing.F) {
 	for _, in := range oddinputs.All() {
 		if len(in.Variables) < 4096 { // the fuzzer makes its own long inputs
