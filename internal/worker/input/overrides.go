@@ -132,24 +132,20 @@ func (o *overrides) fromHeaders() {
 			o.MaxRetries = &retries
 		}
 	}
-	for name, into := range o.durations() {
-		text, is := o.headers[name]
+	for _, d := range []struct {
+		name string
+		into *time.Duration
+	}{{contract.HeaderBase, &o.Base}, {contract.HeaderMax, &o.Max}, {contract.HeaderDeadline, &o.Deadline}} {
+		text, is := o.headers[d.name]
 		if !is {
 			continue
 		}
 		span, err := policy.ParseDuration(text)
 		if err != nil || span < time.Millisecond {
-			o.headerFault(name, text, ruleDuration)
+			o.headerFault(d.name, text, ruleDuration)
 			continue
 		}
-		*into, o.from[name] = span, origin{retry.HeaderFault + " " + name, strconv.Quote(text)}
-	}
-}
-
-// durations returns the fields that headers can set, in a fixed order.
-func (o *overrides) durations() func(yield func(string, *time.Duration) bool) {
-	return func(yield func(string, *time.Duration) bool) {
-		_ = yield(contract.HeaderBase, &o.Base) && yield(contract.HeaderMax, &o.Max) && yield(contract.HeaderDeadline, &o.Deadline)
+		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, strconv.Quote(text)}
 	}
 }
 
