@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/testing/tlstest"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 )
 
 func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 	_, address := gateway(t)
 	cfg := settings(t, address)
-	cfg.HTTPCertificate, cfg.HTTPKey = tlstest.Files(t)
+	cfg.HTTPCertificate, cfg.HTTPKey = certtest.Files(t)
 	cfg.HTTPToken = config.Secret("0123456789abcdef")
 	r := start(t, cfg)
 	trusting := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/testing/tlstest"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 )
 
 // load returns the configuration of exactly these variables, NAME=VALUE; it must have no faults.
@@ -84,7 +84,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 func TestEveryVariableReachesItsSetting(t *testing.T) {
 	t.Parallel()
 	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
-	httpCertificate, httpKey := tlstest.Files(t)
+	httpCertificate, httpKey := certtest.Files(t)
 	cfg := load(t, "RETRY_WORKER_NAME=billing-1", "RETRY_MAX_JOBS_ACTIVE=7", "RETRY_JOB_TIMEOUT=1m30s",
 		"RETRY_SHUTDOWN_TIMEOUT=25s", "RETRY_MAX_CLOCK_SKEW=48h", "RETRY_HTTP_ADDRESS=:9090", "RETRY_HTTP_TOKEN=0123456789abcdef",
 		"RETRY_HTTP_TLS_CERTIFICATE_PATH="+httpCertificate, "RETRY_HTTP_TLS_KEY_PATH="+httpKey, "RETRY_PPROF_ADDRESS=localhost:6060",
@@ -301,8 +301,8 @@ func TestALongValueIsCutInTheMessage(t *testing.T) {
 func TestServingOtherHostsNeedsATokenOrACertificate(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.pem")
-	certificate, key := tlstest.Files(t)
-	_, otherKey := tlstest.Files(t)
+	certificate, key := certtest.Files(t)
+	_, otherKey := certtest.Files(t)
 	exposed := func(address string) string {
 		return `RETRY_HTTP_ADDRESS is "` + address + `", which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS ` +
 			`with RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH, or use a loopback address such as 127.0.0.1:8080`

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/testing/tlstest"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 )
 
 func TestEverySecretCanComeFromAFile(t *testing.T) {
@@ -100,8 +100,8 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 
 func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 	t.Parallel()
-	httpCertificate, httpKey := tlstest.Files(t)
-	certificate, key := tlstest.Files(t)
+	httpCertificate, httpKey := certtest.Files(t)
+	certificate, key := certtest.Files(t)
 	sslKey, token := file(t, "key"), file(t, "0123456789abcdef")
 	variables := []string{
 		"RETRY_HTTP_TOKEN_FILE=" + token, "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + httpCertificate, "RETRY_HTTP_TLS_KEY_PATH=" + httpKey,

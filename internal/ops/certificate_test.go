@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/ops"
-	"hospital.example/analyze-retry/internal/testing/tlstest"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 )
 
 // withTLS returns options with a new certificate, and what they log.
@@ -22,7 +22,7 @@ func withTLS(t *testing.T) (o ops.Options, logs *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	o = options(always)
-	o.CertificatePath, o.KeyPath = tlstest.Files(t)
+	o.CertificatePath, o.KeyPath = certtest.Files(t)
 	o.Logger = zap.New(core)
 	return o, logs
 }
@@ -48,10 +48,10 @@ func TestACertificateIsRenewedWithoutARestart(t *testing.T) {
 		}
 	}
 	want(1, "at first")
-	certificate, key := tlstest.Pair(t, 2)
-	tlstest.Write(t, o.CertificatePath, certificate)
+	certificate, key := certtest.Pair(t, 2)
+	certtest.Write(t, o.CertificatePath, certificate)
 	want(1, "while only half of the new pair is there")
-	tlstest.Write(t, o.KeyPath, key)
+	certtest.Write(t, o.KeyPath, key)
 	want(2, "once the new pair is there")
 	if err := os.Remove(o.CertificatePath); err != nil {
 		t.Fatal(err)
@@ -100,8 +100,8 @@ func TestHandshakesThatFailDoNotFillTheLog(t *testing.T) {
 
 func TestACertificateThatCannotBeUsedNamesItsSettings(t *testing.T) {
 	o, _ := withTLS(t)
-	_, other := tlstest.Pair(t, 2)
-	tlstest.Write(t, o.KeyPath, other)
+	_, other := certtest.Pair(t, 2)
+	certtest.Write(t, o.KeyPath, other)
 	_, err := ops.New(o)
 	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: ") {
 		t.Errorf("error = %v", err)

@@ -2,16 +2,8 @@ package zeebe
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"errors"
-	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,58 +14,34 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-// authority issues the certificates of a test and keeps them in files. One key is enough for all of them.
+// authority issues the certificates of a test and keeps them in files.
 type authority struct {
-	t           *testing.T
-	dir         string
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	*certtest.Authority
+	t   *testing.T
+	dir string
 }
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &authority{t: t, dir: t.TempDir(), key: key}
-	template := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	a.certificate = template // of itself
-	a.certificate = a.sign("ca", template, time.Hour)
+	a := &authority{certtest.NewAuthority(t), t, t.TempDir()}
+	certtest.Write(t, a.path("ca"), a.PEM)
 	return a
 }
 
 // issue makes a certificate for a host name and returns the paths of it and of its key.
 func (a *authority) issue(name string, validFor time.Duration) (certificate, key string) {
-	a.sign(name, &x509.Certificate{
-		DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, validFor)
-	return a.path(name), a.path(name + ".key")
+	certificatePEM, keyPEM := a.Issue(a.t, 1, validFor, name)
+	certificate, key = a.path(name), a.path(name+".key")
+	certtest.Write(a.t, certificate, certificatePEM)
+	certtest.Write(a.t, key, keyPEM)
+	return certificate, key
 }
 
 func (a *authority) path(name string) string { return filepath.Join(a.dir, name+".pem") }
-
-func (a *authority) sign(name string, template *x509.Certificate, validFor time.Duration) *x509.Certificate {
-	template.SerialNumber, template.Subject = big.NewInt(1), pkix.Name{CommonName: name}
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(validFor)
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &a.key.PublicKey, a.key)
-	keyDER, keyErr := x509.MarshalPKCS8PrivateKey(a.key)
-	if err := errors.Join(err, keyErr, a.write(name, "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", keyDER)); err != nil {
-		a.t.Fatal(err)
-	}
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return certificate
-}
-
-func (a *authority) write(name, kind string, der []byte) error {
-	return os.WriteFile(a.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
-}
 
 // serveTLS starts a gateway that shows a certificate, and returns its address.
 func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
@@ -201,7 +169,7 @@ func TestClientCertificateIsPresentedOnRequest(t *testing.T) {
 	address := serveTLS(t, certificate, key, func(c *tls.Config) {
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 		c.ClientCAs = x509.NewCertPool()
-		c.ClientCAs.AddCert(ours.certificate)
+		c.ClientCAs.AppendCertsFromPEM(ours.PEM)
 	})
 	config := Config{Address: address, CACertPath: ours.path("ca"), OverrideAuthority: "zeebe.example"}
 

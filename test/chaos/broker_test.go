@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
@@ -24,9 +23,6 @@ var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker() })
 // takeLane waits for a lane and keeps it until the test is over.
 func takeLane(t *testing.T, s setup) *suite.Lane {
 	t.Helper()
-	if s.soak != (os.Getenv("SOAK") != "") {
-		t.Skip("make soak runs the soak only, make chaos all other rows")
-	}
 	return lanes.Take(t, s.busy)
 }
 

@@ -24,8 +24,6 @@ type setup struct {
 	store string
 	// busy is for rows that keep the machine busy: one runs at a time, next to one that mostly waits.
 	busy bool
-	// soak is for the row that runs alone.
-	soak bool
 	// ownBroker is for rows that kill the broker, move its clock or flood it.
 	ownBroker bool
 	// brokerSettings are more settings of a broker of its own (devbroker.Options).

@@ -10,6 +10,8 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -78,4 +80,29 @@ func (a *Authority) sign(t *testing.T, template *x509.Certificate) ([]byte, *x50
 		t.Fatal(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), certificate, key
+}
+
+// Pair returns a certificate for 127.0.0.1 that signs itself and is valid for an hour, and its key, both as PEM.
+func Pair(t *testing.T, serial int64) (certificate, key []byte) {
+	t.Helper()
+	return (&Authority{}).Issue(t, serial, time.Hour, "127.0.0.1")
+}
+
+// Files puts such a pair, with serial number 1, into files that only their owner can read, and returns their paths.
+func Files(t *testing.T) (certificate, key string) {
+	t.Helper()
+	dir := t.TempDir()
+	certificate, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	certificatePEM, keyPEM := Pair(t, 1)
+	Write(t, certificate, certificatePEM)
+	Write(t, key, keyPEM)
+	return certificate, key
+}
+
+// Write puts a text into a file that only its owner can read.
+func Write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -24,11 +25,11 @@ func (c *Claim) job(r devbroker.Record, v value) error {
 
 // done takes over the ends of the jobs that the models make.
 var done = map[string]func(*Claim, devbroker.Record, value) error{
-	SubmitClaim:   (*Claim).submitted,
-	AnalyzeRetry:  (*Claim).analyzed,
-	NotifyTeam:    (*Claim).notified,
-	UserTask:      (*Claim).reviewed,
-	RecordOutcome: (*Claim).recorded,
+	SubmitClaim:             (*Claim).submitted,
+	contract.JobType:        (*Claim).analyzed,
+	NotifyTeam:              (*Claim).notified,
+	UserTask:                (*Claim).reviewed,
+	contract.OutcomeJobType: (*Claim).recorded,
 }
 
 func (c *Claim) submitted(r devbroker.Record, v value) error {
@@ -41,22 +42,18 @@ func (c *Claim) submitted(r devbroker.Record, v value) error {
 }
 
 func (c *Claim) analyzed(r devbroker.Record, v value) error {
-	var with struct {
-		RetryCount, MaxRetries, BackoffMinutes int
-		ErrorClassification                    string
-		RetryDecision                          struct{ MatchedCode string }
-	}
-	if err := json.Unmarshal(v.Variables, &with); err != nil {
+	answer, err := contract.Read(string(v.Variables), "")
+	if err != nil {
 		return err
 	}
 	d := &Decision{
 		At:             c.since(r),
-		Outcome:        Outcome(with.ErrorClassification),
-		Class:          with.ErrorClassification,
-		Code:           with.RetryDecision.MatchedCode,
-		RetryCount:     with.RetryCount,
-		MaxRetries:     with.MaxRetries,
-		BackoffMinutes: with.BackoffMinutes,
+		Outcome:        Outcome(answer.ErrorClassification),
+		Class:          string(answer.ErrorClassification),
+		Code:           answer.RetryDecision.MatchedCode,
+		RetryCount:     answer.RetryCount,
+		MaxRetries:     answer.MaxRetries,
+		BackoffMinutes: answer.BackoffMinutes,
 	}
 	if v.ErrorCode != "" {
 		d.Outcome = Outcome(v.ErrorCode)

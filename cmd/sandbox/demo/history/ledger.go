@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -15,11 +16,8 @@ const (
 	// Process is the process that brings a claim to its insurer.
 	Process = "SUB_06"
 
-	SubmitClaim  = "submit-claim"
-	AnalyzeRetry = "analyze-retry"
-	NotifyTeam   = "notify-team"
-	// RecordOutcome is the type of the jobs by which the models tell the worker how a claim ended.
-	RecordOutcome = "record-retry-outcome"
+	SubmitClaim = "submit-claim"
+	NotifyTeam  = "notify-team"
 	// UserTask is the type of the jobs that are people's tasks.
 	UserTask = "io.camunda.zeebe:userTask"
 
@@ -28,9 +26,6 @@ const (
 
 	// waitBackoff is where a claim waits for its next submission. Other timers bound how long a job may take.
 	waitBackoff = "Event_WaitBackoff"
-
-	// outcome is the variable of a RecordOutcome job.
-	outcome = "outcome"
 
 	candidateGroups = "io.camunda.zeebe:candidateGroups"
 )
@@ -210,13 +205,13 @@ func (c *Claim) incident(r devbroker.Record, v value) {
 }
 
 // variable notes what is set while an incident is open: nothing else moves then, so it is the operator's doing. And it
-// notes what the next RecordOutcome job has to say.
+// notes what the next outcome job has to say.
 func (c *Claim) variable(v value) error {
 	t := c.last()
 	if n := len(t.Incidents); n > 0 && c.At.Incident != nil {
 		t.Incidents[n-1].Corrections = append(t.Incidents[n-1].Corrections, Correction{v.Name, v.Value})
 	}
-	if v.Name == outcome {
+	if v.Name == contract.Outcome {
 		return json.Unmarshal([]byte(v.Value), &c.outcome)
 	}
 	return nil
