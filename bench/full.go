@@ -29,7 +29,7 @@ import (
 const (
 	// fillBatch is how many decisions are appended at a time to fill a store.
 	fillBatch = 5000
-	// fillProgressEvery is after how many decisions a line says how far the filling is.
+	// fillProgressEvery is the number of decisions between two progress lines.
 	fillProgressEvery = 1_000_000
 	// bytesPerRow is more than a decision takes on the disk, in both stores together.
 	bytesPerRow = 3000

@@ -107,7 +107,7 @@ func variables() []cog.Builder[dashboard.VariableModel] {
 			AllValue(".+").
 			Description("The job of the scrape configuration. Several workers on job types of their own have several.").
 			Current(option("analyze-retry", "analyze-retry")),
-		choice("job_type", "Job type", `label_values(retry_jobs_in_hand_limit{namespace=~"$namespace",job=~"$job"}, job_type)`).
+		choice("job_type", "Job type", `label_values(retry_jobs_active_limit{namespace=~"$namespace",job=~"$job"}, job_type)`).
 			Description("The job types that the workers work; the broker's own counts are shown for these.").
 			Current(option("All", "$__all")),
 	}

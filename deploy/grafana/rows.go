@@ -83,9 +83,9 @@ func jobs() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
 		stacked(about{"Polls by code", "Polls for jobs that ended. Other codes than OK: the gateway is away (Unavailable), refuses the login (Unauthenticated), or has too much to do (ResourceExhausted).", "cpm"},
 			query{perMinute(worker("retry_polls_total"), "code") + " > 0", "{{code}}"}),
-		lines(about{"Jobs in hand", "Jobs that were taken and not answered yet, and how many may be. At the limit the worker takes no more, and jobs wait at the broker.", "short"},
-			query{"sum by (job_type) (" + worker("retry_jobs_in_hand") + ")", "{{job_type}}"},
-			query{"min(sum by (job_type) (" + worker("retry_jobs_in_hand_limit") + "))", "limit of each"}).
+		lines(about{"Active jobs", "Jobs that were taken and not answered yet, and how many may be. At the limit the worker takes no more, and jobs wait at the broker.", "short"},
+			query{"sum by (job_type) (" + worker("retry_jobs_active") + ")", "{{job_type}}"},
+			query{"min(sum by (job_type) (" + worker("retry_jobs_active_limit") + "))", "limit of each"}).
 			OverrideByName("limit of each", []dashboard.DynamicConfigValue{
 				{Id: "color", Value: fixed(bad)},
 				{Id: "custom.fillOpacity", Value: 0},

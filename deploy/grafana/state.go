@@ -27,8 +27,8 @@ func state() []cog.Builder[dashboard.Panel] {
 			"max(abs("+worker("retry_clock_skew_seconds")+"))", steps(good, step{60, warn}, step{300, bad})).
 			Decimals(1),
 
-		now(about{"Jobs in hand", "Share of the jobs that may be in hand which are, in the replica and job type that has most. At 100 % the worker takes no more.", "percentunit"},
-			"max("+worker("retry_jobs_in_hand")+" / "+worker("retry_jobs_in_hand_limit")+")", steps(good, step{0.8, warn}, step{1, bad})).
+		now(about{"Active jobs", "Active jobs as a share of their limit, of the replica and job type with the largest share. At 100 % the worker activates no more.", "percentunit"},
+			"max("+worker("retry_jobs_active")+" / "+worker("retry_jobs_active_limit")+")", steps(good, step{0.8, warn}, step{1, bad})).
 			Decimals(0),
 		now(about{"Polls that failed", "Share of the polls for jobs that did not come through, of all replicas.", "percentunit"},
 			"sum(rate("+worker("retry_polls_total", `code!="OK"`)+"[$__rate_interval])) / sum(rate("+worker("retry_polls_total")+"[$__rate_interval]))",

@@ -102,7 +102,7 @@ func TestValuesOutOfRangeAreRefusedByTheSchema(t *testing.T) {
 		"livenessProbe: {periodSeconds: 0}":                                "/livenessProbe/periodSeconds",
 		"keda: {minReplicas: 0}":                                           "/keda/minReplicas",
 		"keda: {threshold: 0}":                                             "/keda/threshold",
-		"autoscaling: {targetJobsInHand: 0}":                               "/autoscaling/targetJobsInHand",
+		"autoscaling: {targetActiveJobs: 0}":                               "/autoscaling/targetActiveJobs",
 		"podDisruptionBudget: {maxUnavailable: 50%}":                       "/podDisruptionBudget/maxUnavailable",
 		"metrics: {podMonitor: {interval: 30}}":                            "/metrics/podMonitor/interval",
 		"networkPolicy: {databasePorts: []}":                               "/networkPolicy/databasePorts",

@@ -53,13 +53,13 @@ func (a *App) connected() bool {
 
 // state returns what /metrics asks at every scrape.
 func (a *App) state(version string) metrics.State {
-	inHand := map[string]func() int{}
+	active := map[string]func() int{}
 	for jobType, loop := range a.loops {
-		inHand[jobType] = loop.ActiveJobs
+		active[jobType] = loop.ActiveJobs
 	}
 	return metrics.State{
 		Version:       version,
-		InHand:        inHand,
+		ActiveJobs:    active,
 		MaxJobsActive: a.cfg.MaxJobsActive,
 		GatewayUp:     a.connected,
 		BrokerUp: func() bool {

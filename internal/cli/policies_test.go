@@ -77,7 +77,7 @@ func TestLintExitCodeFollowsSeverity(t *testing.T) {
 		{"the built-in policies", nil, 0, "cap-not-reached"},
 		{"information", []string{file("information.yaml", strings.Replace(good, "4m", "8m", 1))}, 0, "information cap-not-reached"},
 		{"a warning", []string{nightFile}, 1, "1 warning"},
-		{"an outage", []string{file("outage.yaml", good), "--outage", "PT1H"}, 1, "an outage of 1h outlasts all retries"},
+		{"an outage", []string{file("outage.yaml", good), "--outage", "PT1H"}, 1, "an outage of 60 min outlasts all retries"},
 		{"a broken file", []string{file("broken.yaml", strings.Replace(good, "base", "bass", 1))}, 1, "did you mean base?"},
 		{"a missing file", []string{filepath.Join(dir, "missing.yaml")}, 2, "no such file"},
 		{"a bad outage", []string{nightFile, "--outage", "long"}, 2, `--outage "long" is no duration`},

@@ -60,13 +60,13 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	reg := prometheus.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All())
 	state := metrics.State{
-		Version: "v1.2.3", MaxJobsActive: 50, InHand: map[string]func() int{},
+		Version: "v1.2.3", MaxJobsActive: 50, ActiveJobs: map[string]func() int{},
 		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true), SuccessRate: metrics.Unknown,
 		ClockSkew: metrics.Unknown, ClockTrusted: always(true),
 	}
 	for _, jobType := range jobTypes {
 		m.Jobs(jobType, "analyze-retry@host")
-		state.InHand[jobType] = always(0)
+		state.ActiveJobs[jobType] = always(0)
 	}
 	metrics.RegisterState(reg, state)
 	return reg, m

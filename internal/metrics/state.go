@@ -20,8 +20,8 @@ type State struct {
 	ClockSkew func() float64
 	// SuccessRate is the share of the retried claims that were accepted in the end, over the last 24 hours.
 	SuccessRate func() float64
-	// InHand is the number of active jobs by the types that are worked; MaxJobsActive is the limit of each.
-	InHand        map[string]func() int
+	// ActiveJobs is the number of active jobs by the types that are worked; MaxJobsActive is the limit of each.
+	ActiveJobs    map[string]func() int
 	MaxJobsActive int
 }
 
@@ -38,10 +38,10 @@ func RegisterState(reg prometheus.Registerer, s State) {
 	r.gaugeFunc("retry_clock_skew_seconds", "How far the broker's clock is ahead of the worker's, by the lock of the last job; NaN before the first.", nil, s.ClockSkew)
 	r.gaugeFunc("retry_success_rate", "Share of the retried claims that were accepted in the end, 0 to 1, of those that ended in the last 24 hours; NaN while there are none.", nil, s.SuccessRate)
 	r.gaugeFunc("retry_build_info", "1, with the version of the worker.", prometheus.Labels{"version": s.Version}, func() float64 { return 1 })
-	for jobType, inHand := range s.InHand {
+	for jobType, active := range s.ActiveJobs {
 		labels := prometheus.Labels{"job_type": jobType}
-		r.gaugeFunc("retry_jobs_in_hand", "Active jobs: activated and not answered yet.", labels, func() float64 { return float64(inHand()) })
-		r.gaugeFunc("retry_jobs_in_hand_limit", "Maximum number of active jobs (RETRY_MAX_JOBS_ACTIVE).", labels, func() float64 { return float64(s.MaxJobsActive) })
+		r.gaugeFunc("retry_jobs_active", "Active jobs: activated and not answered yet.", labels, func() float64 { return float64(active()) })
+		r.gaugeFunc("retry_jobs_active_limit", "Maximum number of active jobs (RETRY_MAX_JOBS_ACTIVE).", labels, func() float64 { return float64(s.MaxJobsActive) })
 	}
 }
 

@@ -70,8 +70,8 @@ func ExampleSet_Lint() {
 		fmt.Println("  " + f.Advice)
 	}
 	// Output:
-	// policies.yaml:5: information: the 1h cap is never reached with 4 retries: the longest wait is 40m
+	// policies.yaml:5: information: the 60 min cap is never reached with 4 retries: the longest wait is 40 min
 	//   lower max, unless it is there to bound server hints
-	// policies.yaml:6: warning: an outage of 3h outlasts all retries: they are used up after 1h15m
+	// policies.yaml:6: warning: an outage of 180 min outlasts all retries: they are used up after 75 min
 	//   raise maxRetries, factor or max
 }

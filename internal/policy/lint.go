@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -105,25 +104,4 @@ func counted(n int, thing string) string {
 		thing = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// between returns a range of durations: 5m to 10m.
-func between(from, to time.Duration) string {
-	if from == to {
-		return roundDuration(from)
-	}
-	return roundDuration(from) + " to " + roundDuration(to)
-}
-
-// roundDuration returns what [retry.FormatDuration] does, but more than ten days as whole days.
-func roundDuration(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d == math.MaxInt64:
-		return "centuries"
-	case d > 10*day:
-		return fmt.Sprintf("%d days", d/day)
-	default:
-		return retry.FormatDuration(d)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // Horizon returns the shortest and the longest sum of all waits of a policy: how long a claim is tried that fails every time.
@@ -31,7 +32,7 @@ func (l *linter) never() bool {
 	}
 	if p.MaxRetries > 0 && p.Deadline > 0 && p.Deadline < p.Min {
 		l.add(l.setting("deadline"), SevereError, "deadline-too-short",
-			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, roundDuration(p.Deadline), roundDuration(p.Min)),
+			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, term.Span(p.Deadline), term.Span(p.Min)),
 			"lengthen the deadline, or shorten min")
 	}
 	if l.allPermanent() {
@@ -53,17 +54,17 @@ func (l *linter) horizon() {
 	shortest, longest := Horizon(p)
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
-			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, roundDuration(longest)),
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, term.About(longest)),
 			"set a deadline: the time after which the claim needs a person anyway")
 	}
 	switch {
 	case l.outage > longest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", roundDuration(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", term.Span(l.outage), term.Range(shortest, longest)),
 			"raise maxRetries, factor or max")
 	case l.outage > shortest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", roundDuration(l.outage), between(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", term.Span(l.outage), term.Range(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last too")
 	}
 }
@@ -85,12 +86,12 @@ func (l *linter) deadline() {
 	switch {
 	case p.Deadline < first:
 		l.add(l.setting("deadline"), SevereWarning, "deadline-too-short",
-			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", roundDuration(first), roundDuration(p.Deadline)),
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", term.Span(first), term.Span(p.Deadline)),
 			"lengthen the deadline, or shorten base")
 	case fit < p.MaxRetries:
 		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
-				counted(p.MaxRetries, "wait"), fit, roundDuration(p.Deadline)),
+				counted(p.MaxRetries, "wait"), fit, term.Span(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
 	}
 }
@@ -100,7 +101,7 @@ func (l *linter) waits() {
 	p := l.p
 	if p.Min > p.Base {
 		l.add(l.setting("min"), SevereWarning, "min-above-base",
-			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", roundDuration(p.Min), roundDuration(p.Base)),
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", term.Span(p.Min), term.Span(p.Base)),
 			"raise base to min, or lower min")
 	}
 	if p.MaxRetries == 0 {
@@ -111,7 +112,7 @@ func (l *linter) waits() {
 	_, longest := p.Band(p.MaxRetries - 1)
 	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
 		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
-			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", roundDuration(p.Max), counted(p.MaxRetries, "retry"), roundDuration(longest)),
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", term.Span(p.Max), counted(p.MaxRetries, "retry"), term.Span(longest)),
 			"lower max, unless it is there to bound server hints")
 	}
 	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
@@ -140,7 +141,7 @@ func (l *linter) jitter() {
 		only, _ := p.Band(single[0])
 		l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
 			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
-				numbered(single), roundDuration(only)),
+				numbered(single), term.Span(only)),
 			"choose a finer precision, a lower min, a higher max or a larger share")
 	}
 	if len(cut) > 0 {
@@ -148,7 +149,7 @@ func (l *linter) jitter() {
 		shortest, longest := p.Band(cut[0])
 		l.add(l.setting("jitter"), SevereInformation, "jitter-leaves-band",
 			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but are spread over less time",
-				numbered(cut), between(from, to), between(shortest, longest)),
+				numbered(cut), term.Range(from, to), term.Range(shortest, longest)),
 			"choose a lower min or a higher max, unless that is enough")
 	}
 }

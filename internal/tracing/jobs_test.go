@@ -56,7 +56,7 @@ func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 	tracer.Answered(1, job.Complete("{}"), job.Accepted)
 	tracer.Answered(2, job.Fail(2, "the worker's handler panicked"), job.Accepted)
 	tracer.Answered(3, job.Release("released: the worker is stopping"), job.Unknown)
-	tracer.Answered(3, job.Complete("{}"), job.Accepted) // it is not in hand any more
+	tracer.Answered(3, job.Complete("{}"), job.Accepted) // it is not active any more
 	tracer.Answered(9, job.Complete("{}"), job.Accepted) // nor was this one ever
 	if err := tracer.Close(); err != nil {
 		t.Fatal(err)

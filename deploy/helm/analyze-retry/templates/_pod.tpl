@@ -28,7 +28,7 @@ securityContext:
 {{- end }}
 
 {{/*
-How long Kubernetes waits for a stop before it kills, in seconds: the jobs in hand (the shutdown timeout), the second in
+How long Kubernetes waits for a stop before it kills, in seconds: the active jobs (the shutdown timeout), the second in
 which what is left goes back to the broker, and what is closed then. Each step of that is left behind after 7 seconds
 (internal/app/stop.go); 81 is room for eleven steps that all hang. A stop in which nothing hangs takes none of it.
 */}}
