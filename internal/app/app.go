@@ -128,7 +128,7 @@ func TuneGC() {
 // observerOf returns what counts the decisions about a job type.
 func observerOf(jobType string, numbers *metrics.Metrics) worker.Observer {
 	if jobType == contract.BackoffJobType {
-		return metrics.Sibling{Metrics: numbers}
+		return metrics.RNBIL004{Metrics: numbers}
 	}
 	return numbers
 }

@@ -16,7 +16,7 @@ func newKPI(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "kpi",
 		Short: "Measure the KPIs of the rule against their targets",
-		Long: `Measures the KPIs of RN-BIL-005 and of its sibling RN-BIL-004 over the records
+		Long: `Measures the KPIs of RN-BIL-005 and of the older RN-BIL-004 over the records
 of the last days, each against its target:
 
   success after retry      accepted, of the rounds that had a retry and ended

@@ -1,4 +1,4 @@
-// Package kpi measures the KPIs of RN-BIL-005, section VI, and of its older sibling RN-BIL-004, section VI, over the records
+// Package kpi measures the KPIs of RN-BIL-005, section VI, and of the older RN-BIL-004, section VI, over the records
 // of an audit trail.
 package kpi
 
@@ -177,7 +177,7 @@ func (t *Tally) Counts() Counts {
 //   - claimsLost: the same claims, of those that were retried ("perdidas / total retry").
 //   - meanAttemptsToSuccess: submissions for each acceptance, of all accepted rounds, also those that never failed.
 func (t *Tally) Indicators() []Indicator {
-	const rule, sibling = "RN-BIL-005", "RN-BIL-004"
+	const rnBIL005, rnBIL004 = "RN-BIL-005", "RN-BIL-004"
 	var retried, exhausted int64
 	for _, d := range t.claims {
 		if d.exhausted {
@@ -190,14 +190,14 @@ func (t *Tally) Indicators() []Indicator {
 	slices.Sort(t.toSuccess)
 	n, timed := t.Counts(), int64(len(t.toSuccess))
 	return []Indicator{
-		Indicator{Name: "successAfterRetry", Rule: rule, Bound: AtLeast, Target: 0.80}.share(t.retriedSuccesses, t.retriedOutcomes),
-		Indicator{Name: "successAfterRetry", Rule: sibling, Bound: AtLeast, Target: 0.85}.share(t.retriedSuccesses, t.retriedOutcomes),
-		Indicator{Name: "meanTimeToSuccess", Rule: rule, Measure: Seconds, Bound: AtMost, Target: 7200}.measured(mean(t.toSuccess), timed),
-		Indicator{Name: "medianTimeToSuccess", Rule: sibling, Measure: Seconds, Bound: AtMost, Target: 3600}.measured(median(t.toSuccess), timed),
-		Indicator{Name: "permanentErrors", Rule: rule, Bound: Below, Target: 0.10}.share(n.Permanent, n.Decisions),
-		Indicator{Name: "retriesUsedUp", Rule: rule, Bound: Below, Target: 0.05}.share(exhausted, n.Claims),
-		Indicator{Name: "claimsLost", Rule: sibling, Bound: AtMost, Target: 0.03}.share(exhausted, retried),
-		Indicator{Name: "meanAttemptsToSuccess", Rule: sibling, Measure: Number, Bound: AtMost, Target: 1.2}.measured(ratio(t.attempts, n.Submitted), n.Submitted),
+		Indicator{Name: "successAfterRetry", Rule: rnBIL005, Bound: AtLeast, Target: 0.80}.share(t.retriedSuccesses, t.retriedOutcomes),
+		Indicator{Name: "successAfterRetry", Rule: rnBIL004, Bound: AtLeast, Target: 0.85}.share(t.retriedSuccesses, t.retriedOutcomes),
+		Indicator{Name: "meanTimeToSuccess", Rule: rnBIL005, Measure: Seconds, Bound: AtMost, Target: 7200}.measured(mean(t.toSuccess), timed),
+		Indicator{Name: "medianTimeToSuccess", Rule: rnBIL004, Measure: Seconds, Bound: AtMost, Target: 3600}.measured(median(t.toSuccess), timed),
+		Indicator{Name: "permanentErrors", Rule: rnBIL005, Bound: Below, Target: 0.10}.share(n.Permanent, n.Decisions),
+		Indicator{Name: "retriesUsedUp", Rule: rnBIL005, Bound: Below, Target: 0.05}.share(exhausted, n.Claims),
+		Indicator{Name: "claimsLost", Rule: rnBIL004, Bound: AtMost, Target: 0.03}.share(exhausted, retried),
+		Indicator{Name: "meanAttemptsToSuccess", Rule: rnBIL004, Measure: Number, Bound: AtMost, Target: 1.2}.measured(ratio(t.attempts, n.Submitted), n.Submitted),
 	}
 }
 

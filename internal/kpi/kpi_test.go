@@ -70,8 +70,8 @@ func expect(t *testing.T, tally *kpi.Tally, want row) {
 }
 
 const (
-	rule    = "RN-BIL-005"
-	sibling = "RN-BIL-004"
+	rule     = "RN-BIL-005"
+	rnBIL004 = "RN-BIL-004"
 )
 
 func TestWithoutDataNoKPIHasAVerdict(t *testing.T) {
@@ -97,7 +97,7 @@ func TestSuccessCountsRetriedRoundsThatEnded(t *testing.T) {
 	}
 	tally := tallied(t, ends, decisions(9, audit.KindRetry, "open"))
 	expect(t, tally, row{"successAfterRetry", rule, 0.8, 5, kpi.Met})
-	expect(t, tally, row{"successAfterRetry", sibling, 0.8, 5, kpi.Missed})
+	expect(t, tally, row{"successAfterRetry", rnBIL004, 0.8, 5, kpi.Missed})
 
 	tally = tallied(t, ends, []audit.Record{outcome(audit.KindAbandoned, 2, 3, time.Hour)})
 	expect(t, tally, row{"successAfterRetry", rule, 4.0 / 6, 6, kpi.Missed})
@@ -116,11 +116,11 @@ func TestTimeToSuccessIsThatOfRetriedRounds(t *testing.T) {
 	}
 	tally := tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute), others)
 	expect(t, tally, row{"meanTimeToSuccess", rule, 7200, 3, kpi.Met})
-	expect(t, tally, row{"medianTimeToSuccess", sibling, 1800, 3, kpi.Met})
+	expect(t, tally, row{"medianTimeToSuccess", rnBIL004, 1800, 3, kpi.Met})
 
 	tally = tallied(t, submitted(5*time.Hour, 30*time.Minute, 30*time.Minute, 2*time.Hour+4*time.Second), others)
 	expect(t, tally, row{"meanTimeToSuccess", rule, 7201, 4, kpi.Missed})
-	expect(t, tally, row{"medianTimeToSuccess", sibling, (1800 + 7204) / 2, 4, kpi.Missed})
+	expect(t, tally, row{"medianTimeToSuccess", rnBIL004, (1800 + 7204) / 2, 4, kpi.Missed})
 }
 
 func TestASuccessIsNeverBeforeTheFailure(t *testing.T) {
@@ -150,11 +150,11 @@ func TestUsedUpRetriesAreAShareOfClaims(t *testing.T) {
 	end := audit.Record{Kind: audit.KindExhausted, At: noon, ClaimID: "CLM-lost-1"}
 	tally := tallied(t, []audit.Record{lost, lost, lost, lost, lost, end}, decisions(18, audit.KindRetry, "r"), decisions(1, audit.KindPermanent, "p"))
 	expect(t, tally, row{"retriesUsedUp", rule, 0.05, 20, kpi.Missed}) // the target is below a twentieth
-	expect(t, tally, row{"claimsLost", sibling, 1.0 / 19, 19, kpi.Missed})
+	expect(t, tally, row{"claimsLost", rnBIL004, 1.0 / 19, 19, kpi.Missed})
 
 	tally = tallied(t, []audit.Record{end}, decisions(40, audit.KindRetry, "r"))
 	expect(t, tally, row{"retriesUsedUp", rule, 1.0 / 41, 41, kpi.Met})
-	expect(t, tally, row{"claimsLost", sibling, 1.0 / 41, 41, kpi.Met}) // the retries of the lost one were earlier
+	expect(t, tally, row{"claimsLost", rnBIL004, 1.0 / 41, 41, kpi.Met}) // the retries of the lost one were earlier
 }
 
 func TestAttemptsAreCountedOverAllAcceptedRounds(t *testing.T) {
@@ -162,8 +162,8 @@ func TestAttemptsAreCountedOverAllAcceptedRounds(t *testing.T) {
 	for range 4 {
 		ends = append(ends, outcome(audit.KindSubmitted, 0, 1, -1))
 	}
-	expect(t, tallied(t, ends), row{"meanAttemptsToSuccess", sibling, 1.2, 5, kpi.Met})
-	expect(t, tallied(t, ends[:5]), row{"meanAttemptsToSuccess", sibling, 1.25, 4, kpi.Missed})
+	expect(t, tallied(t, ends), row{"meanAttemptsToSuccess", rnBIL004, 1.2, 5, kpi.Met})
+	expect(t, tallied(t, ends[:5]), row{"meanAttemptsToSuccess", rnBIL004, 1.25, 4, kpi.Missed})
 }
 
 func TestUnreadableRecordIsAnError(t *testing.T) {

@@ -32,7 +32,7 @@ type Metrics struct {
 	scheduled   map[retry.Class]*[mostAttempts]prometheus.Counter
 	maxExceeded prometheus.Counter
 	permanent   *prometheus.CounterVec
-	siblings    sibling
+	rnBIL004    rnBIL004
 	policies    policies
 	success     success
 	traffic     traffic
@@ -53,7 +53,7 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 		scheduled:   map[retry.Class]*[mostAttempts]prometheus.Counter{},
 		maxExceeded: r.counter("max_retries_exceeded_total", "Claims whose retries were used up, passed to the billing team."),
 		permanent:   r.counters("permanent_errors_total", "Claims stopped by a permanent error, by the matched code.", "code"),
-		siblings:    newSibling(r),
+		rnBIL004:    newRNBIL004(r),
 		policies:    newPolicies(r),
 		success:     newSuccess(r),
 		traffic:     newTraffic(r),

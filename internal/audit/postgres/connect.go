@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hospital.example/analyze-retry/internal/loopback"
 )
 
 const (
@@ -114,8 +115,7 @@ func onThisMachine(config *pgxpool.Config) bool {
 		hosts = append(hosts, f.Host)
 	}
 	for _, host := range hosts {
-		ip := net.ParseIP(host)
-		if host != "localhost" && !strings.HasPrefix(host, "/") && (ip == nil || !ip.IsLoopback()) {
+		if !strings.HasPrefix(host, "/") && !loopback.Is(host) {
 			return false
 		}
 	}
