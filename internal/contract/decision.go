@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -141,12 +140,7 @@ func ISODuration(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return string(append(strconv.AppendInt(b, int64(d/time.Minute), 10), 'M'))
 	}
-	b = strconv.AppendInt(b, int64(d/time.Second), 10)
-	if rest := d % time.Second / time.Millisecond; rest != 0 {
-		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-		b = bytes.TrimRight(b, "0")
-	}
-	return string(append(b, 'S'))
+	return string(append(strconv.AppendFloat(b, float64(d.Milliseconds())/1000, 'f', -1, 64), 'S'))
 }
 
 // ParseISODuration reads what [ISODuration] writes; empty is 0.

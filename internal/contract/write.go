@@ -79,11 +79,10 @@ func (d *Decision) appendBackoff(b []byte) []byte {
 }
 
 func (d *Decision) appendNextRetryTime(b []byte) []byte {
-	b = append(b, `,"nextRetryTime":`...)
 	if d.NextRetryTime == nil {
-		return append(b, `null`...)
+		return append(b, `,"nextRetryTime":null`...)
 	}
-	return appendTime(b, *d.NextRetryTime)
+	return appendTime(b, "nextRetryTime", d.NextRetryTime, time.RFC3339)
 }
 
 func (d *Decision) appendFindings(b []byte) []byte {
@@ -111,10 +110,10 @@ func (x *Explanation) append(b []byte) []byte {
 		b = append(b, `,"hint":{"source":`...)
 		b = appendString(b, string(x.Hint.Source))
 		b = appendPresent(b, "after", x.Hint.After)
-		b = appendInstant(b, "until", x.Hint.Until)
+		b = appendTime(b, "until", x.Hint.Until, time.RFC3339)
 		b = append(b, '}')
 	}
-	b = appendInstant(b, "deadline", x.Deadline)
+	b = appendTime(b, "deadline", x.Deadline, time.RFC3339)
 	b = appendPresent(b, "advice", string(x.Advice))
 	if x.SecondsSinceLastSubmission != 0 {
 		b = appendInt(b, "secondsSinceLastSubmission", x.SecondsSinceLastSubmission)
@@ -169,11 +168,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	if d.Attempts != 0 {
 		b = appendInt(b, "attempts", d.Attempts)
 	}
-	if d.FirstFailureTime != nil {
-		b = append(b, `,"firstFailureTime":"`...)
-		b = d.FirstFailureTime.AppendFormat(b, time.RFC3339Nano)
-		b = append(b, '"')
-	}
+	b = appendTime(b, "firstFailureTime", d.FirstFailureTime, time.RFC3339Nano)
 	b = appendPresent(b, "undelivered", d.Undelivered)
 	b = appendPresent(b, "justification", d.Justification)
 	b = appendPresent(b, "operator", d.Operator)
@@ -186,16 +181,17 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	return closed(b, 0)
 }
 
-// appendMember writes a member with a comma before it; see [closed].
-func appendMember(b []byte, name, text string) []byte {
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return appendString(b, text)
+// appendName writes the name of a member with a comma before it; see [closed].
+func appendName(b []byte, name string) []byte {
+	return append(append(append(b, `,"`...), name...), `":`...)
 }
 
-// appendInt is appendMember for a whole number.
+// appendMember writes a member that is a text.
+func appendMember(b []byte, name, text string) []byte { return appendString(appendName(b, name), text) }
+
+// appendInt writes a member that is a whole number.
 func appendInt[T int | int64](b []byte, name string, n T) []byte {
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return strconv.AppendInt(b, int64(n), 10)
+	return strconv.AppendInt(appendName(b, name), int64(n), 10)
 }
 
 // appendPresent is appendMember for a text that is left out where it is empty.
@@ -206,17 +202,13 @@ func appendPresent(b []byte, name, text string) []byte {
 	return appendMember(b, name, text)
 }
 
-func appendInstant(b []byte, name string, t *time.Time) []byte {
+// appendTime writes a member that is a time, and nothing for nil.
+func appendTime(b []byte, name string, t *time.Time, layout string) []byte {
 	if t == nil {
 		return b
 	}
-	return appendTime(append(append(append(b, `,"`...), name...), `":`...), *t)
-}
-
-func appendTime(b []byte, t time.Time) []byte {
-	b = append(b, '"')
-	b = t.AppendFormat(b, time.RFC3339)
-	return append(b, '"')
+	b = append(appendName(b, name), '"')
+	return append(t.AppendFormat(b, layout), '"')
 }
 
 // appendString writes a JSON string. The text is valid UTF-8, because it came out of a JSON decoder.

@@ -54,23 +54,15 @@ type Indicator struct {
 	Part       int64 `json:"part,omitempty"`
 }
 
-// measured returns the indicator with a value that was measured on so many things, and its verdict.
+// measured returns the indicator with a value that was measured on so many things, and its verdict. Of nothing the value does
+// not count.
 func (i Indicator) measured(value float64, on int64) Indicator {
 	i.MeasuredOn, i.Verdict = on, NoData
 	if on == 0 {
 		return i
 	}
-	met := false
-	switch i.Bound {
-	case AtLeast:
-		met = value >= i.Target
-	case AtMost:
-		met = value <= i.Target
-	case Below:
-		met = value < i.Target
-	}
 	i.Value, i.Verdict = &value, Missed
-	if met {
+	if met := map[Bound]bool{AtLeast: value >= i.Target, AtMost: value <= i.Target, Below: value < i.Target}; met[i.Bound] {
 		i.Verdict = Met
 	}
 	return i
@@ -79,7 +71,7 @@ func (i Indicator) measured(value float64, on int64) Indicator {
 // share measures part of so many things.
 func (i Indicator) share(part, of int64) Indicator {
 	i.Measure, i.Part = Share, part
-	return i.measured(ratio(part, of), of)
+	return i.measured(float64(part)/float64(of), of)
 }
 
 // Counts are how many records of each kind there are, and about how many claims decisions were made. Its JSON form is
@@ -197,22 +189,11 @@ func (t *Tally) Indicators() []Indicator {
 		Indicator{Name: "permanentErrors", Rule: rnBIL005, Bound: Below, Target: 0.10}.share(n.Permanent, n.Decisions),
 		Indicator{Name: "retriesUsedUp", Rule: rnBIL005, Bound: Below, Target: 0.05}.share(exhausted, n.Claims),
 		Indicator{Name: "claimsLost", Rule: rnBIL004, Bound: AtMost, Target: 0.03}.share(exhausted, retried),
-		Indicator{Name: "meanAttemptsToSuccess", Rule: rnBIL004, Measure: Number, Bound: AtMost, Target: 1.2}.measured(ratio(t.attempts, n.Submitted), n.Submitted),
+		Indicator{Name: "meanAttemptsToSuccess", Rule: rnBIL004, Measure: Number, Bound: AtMost, Target: 1.2}.measured(float64(t.attempts)/float64(n.Submitted), n.Submitted),
 	}
-}
-
-// ratio, mean and median are 0 of nothing.
-func ratio(part, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return float64(part) / float64(of)
 }
 
 func mean(all []float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
 	var sum float64
 	for _, v := range all {
 		sum += v
@@ -220,7 +201,7 @@ func mean(all []float64) float64 {
 	return sum / float64(len(all))
 }
 
-// median needs them sorted.
+// median needs them sorted, and is 0 of nothing.
 func median(all []float64) float64 {
 	n := len(all)
 	if n == 0 {

@@ -3,6 +3,7 @@
 package readfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,23 +68,15 @@ func CheckMode(path string, mode fs.FileMode) error {
 	return fmt.Errorf("the file has mode %04o, so that not only its owner and group can read it, or its group can change it; run: chmod g-w,o= %s", mode.Perm(), path)
 }
 
+var kinds = map[fs.FileMode]string{
+	fs.ModeDir: "directory", fs.ModeNamedPipe: "pipe", fs.ModeSocket: "socket", fs.ModeDevice: "device", fs.ModeDevice | fs.ModeCharDevice: "device",
+}
+
 func regular(mode fs.FileMode) error {
-	var what string
-	switch {
-	case mode.IsRegular():
+	if mode.IsRegular() {
 		return nil
-	case mode.IsDir():
-		what = "directory"
-	case mode&fs.ModeNamedPipe != 0:
-		what = "pipe"
-	case mode&fs.ModeSocket != 0:
-		what = "socket"
-	case mode&fs.ModeDevice != 0:
-		what = "device"
-	default:
-		what = "special file"
 	}
-	return fmt.Errorf("it is a %s, not a regular file", what)
+	return fmt.Errorf("it is a %s, not a regular file", cmp.Or(kinds[mode.Type()], "special file"))
 }
 
 func size(limit int64) string {

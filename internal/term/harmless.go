@@ -12,6 +12,26 @@ import (
 // JSON returns a JSON text of the same value in which characters that can command a terminal are written as \u00XX. Tabs and
 // line breaks between values stay.
 func JSON(text []byte) []byte {
+	return escaped(text, func(b []byte, r rune, _ []byte) []byte {
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			return fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		}
+		return fmt.Appendf(b, `\u%04x`, r) // a byte that is no UTF-8 is U+FFFD to every reader of JSON
+	})
+}
+
+// Text returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
+func Text(text string) string {
+	return string(escaped([]byte(text), func(b []byte, _ rune, raw []byte) []byte {
+		quoted := strconv.QuoteToASCII(string(raw))
+		return append(b, quoted[1:len(quoted)-1]...)
+	}))
+}
+
+// escaped returns the text with each rune that can command a terminal, and each byte that is no UTF-8, as escape writes it.
+// A text without any is not copied.
+func escaped(text []byte, escape func(b []byte, r rune, raw []byte) []byte) []byte {
 	at := firstSpecial(text)
 	if at < 0 {
 		return text
@@ -19,37 +39,14 @@ func JSON(text []byte) []byte {
 	b := append(make([]byte, 0, len(text)+16), text[:at]...)
 	for rest := text[at:]; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
-		switch {
-		case stays(r) && (r != utf8.RuneError || size > 1):
+		if stays(r) && (r != utf8.RuneError || size > 1) {
 			b = append(b, rest[:size]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
-		default: // a byte that is no UTF-8 is U+FFFD to every reader of JSON
-			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = escape(b, r, rest[:size])
 		}
 		rest = rest[size:]
 	}
 	return b
-}
-
-// Text returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
-func Text(text string) string {
-	if firstSpecial([]byte(text)) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for rest := text; rest != ""; {
-		r, size := utf8.DecodeRuneInString(rest)
-		if stays(r) && (r != utf8.RuneError || size > 1) {
-			b.WriteString(rest[:size])
-		} else {
-			quoted := strconv.QuoteToASCII(rest[:size])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		rest = rest[size:]
-	}
-	return b.String()
 }
 
 // Line returns what [Text] does with line breaks escaped too, for what must stay on one line.
