@@ -1,7 +1,18 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newAudit(now clock) *cobra.Command {
@@ -21,4 +32,165 @@ func group(use, short, long string) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
+}
+
+func newAuditExport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export CLAIM",
+		Short: "Print everything that is stored about a claim, as JSON lines",
+		Long: `Prints everything that is stored about a claim, one JSON object for each record,
+oldest first: for a data subject who asks what is kept (LGPD, article 18), or
+for an auditor. Each record comes with its place in the audit trail and its
+hash. Nothing is left out: the store holds no more than this.
+
+It changes nothing and may run while a worker runs.`,
+		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
+		Args:    oneClaim,
+		RunE: func(command *cobra.Command, args []string) error {
+			return withClaim(command, args[0], func(records []audit.Record) error {
+				for i := range records {
+					if err := printLine(command, report.RecordOf(&records[i])); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func newAuditBackup() *cobra.Command {
+	return withJSON(&cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy a SQLite store into a new file, and check the copy",
+		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
+new file, also while a worker writes to it, and then checks the copy's audit
+trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
+up by its own means.
+
+To restore: stop the worker, run worker audit restore BACKUP, and start the
+worker with the same key. docs/operations.md says what the decisions since the
+backup become.`,
+		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
+		Args:    oneArg("the new file", "/backup/today.db"),
+		RunE: func(command *cobra.Command, args []string) error {
+			cfg, err := loadConfig(command.Context())
+			if err != nil {
+				return err
+			}
+			return backUp(command, cfg, args[0])
+		},
+	}, "print one JSON object")
+}
+
+func backUp(command *cobra.Command, cfg config.Config, file string) error {
+	ctx := command.Context()
+	public, err := audit.LoadPublic(cfg.AuditKey())
+	if err != nil && cfg.SQLitePath() != "" {
+		return fmt.Errorf("the copy could not be checked without the key: %w", err)
+	}
+	if err := app.Backup(ctx, cfg, file); err != nil {
+		return err
+	}
+	cfg.DatabaseURL = config.URL("sqlite://" + file)
+	store, err := app.OpenHistory(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	c, err := check(command, cfg, store, public, gathered{})
+	if closeErr := store.Close(); c == nil || closeErr != nil {
+		return errors.Join(err, closeErr)
+	}
+	return c.print(command, err)
+}
+
+func newAuditRestore() *cobra.Command {
+	return withJSON(&cobra.Command{
+		Use:   "restore BACKUP",
+		Short: "Put a checked backup in the place of a SQLite store",
+		Long: `Copies a backup, checks the copy's audit trail with the key, and puts it in the
+place of the SQLite store at RETRY_DATABASE_URL. The store that is there is
+moved aside and kept. The worker must be stopped. A backup that is broken, or
+that another key has signed, changes nothing.
+
+It says where the restored trail ends, and how many records the key has signed
+beyond that: those are missing, and docs/operations.md says what their decisions
+become. The file with what the key has signed (the key's name and .state) keeps
+that it was restored. PostgreSQL is restored by its own means.`,
+		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db
+  worker audit restore --json /backup/analyze-retry-2026-11-21.db`,
+		Args: oneArg("the backup", "/backup/today.db"),
+		RunE: func(command *cobra.Command, args []string) error {
+			cfg, err := loadConfig(command.Context())
+			if err != nil {
+				return err
+			}
+			done, err := app.Restore(command.Context(), cfg, args[0])
+			if err != nil {
+				return err
+			}
+			r := restoredOf(cfg, args[0], done)
+			return printAnswer(command, r, r.text())
+		},
+	}, "print one JSON object")
+}
+
+// restored is what restore answers. Its JSON form is stable.
+type restored struct {
+	Store  string `json:"store"`
+	Backup string `json:"backup"`
+	// Aside is where the store is now that was there, absent where there was none.
+	Aside   string     `json:"aside,omitempty"`
+	Key     string     `json:"key"`
+	Records int64      `json:"records"`
+	Removed int64      `json:"removed"`
+	Heads   []headLine `json:"heads"`
+	// Missing is what the key is known to have signed and the backup does not have.
+	Missing []missingRecords `json:"missing"`
+}
+
+type missingRecords struct {
+	Chain int       `json:"chain"`
+	Has   int64     `json:"has"`
+	Seq   int64     `json:"signed"`
+	At    time.Time `json:"signedAt"`
+}
+
+func restoredOf(cfg config.Config, backup string, done app.Restored) restored {
+	r := restored{
+		Store: cfg.DatabaseURL.String(), Backup: backup, Aside: done.Aside, Key: done.Key, Records: done.Records, Removed: done.Removed,
+		Heads: []headLine{}, Missing: []missingRecords{},
+	}
+	for _, h := range done.Heads {
+		r.Heads = append(r.Heads, lineOf(h))
+	}
+	for _, c := range done.Missing {
+		r.Missing = append(r.Missing, missingRecords{c.Signed.Chain, c.Has.Seq, c.Signed.Seq, c.Signed.At})
+	}
+	return r
+}
+
+func (r restored) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Restored %s from %s.\n", r.Store, r.Backup)
+	fmt.Fprintf(&b, "Its audit trail is in order: %s checked with the key %s.\n", term.Count(r.Records, "record"), r.Key)
+	for _, h := range r.Heads {
+		fmt.Fprintf(&b, "Chain %d ends with record %d, signed %s.\n", h.Chain, h.Seq, term.Time(h.At))
+	}
+	if r.Aside != "" {
+		fmt.Fprintf(&b, "The store that was there is kept as %s.\n", r.Aside)
+	}
+	for _, m := range r.Missing {
+		if beyond := m.Seq - m.Has; beyond > 0 {
+			fmt.Fprintf(&b, "%s of chain %d missing: the key signed %d until %s.\n", term.Count(beyond, "record"), m.Chain, m.Seq, term.Time(m.At))
+		} else {
+			fmt.Fprintf(&b, "Chain %d is another one than the key signed until %s.\n", m.Chain, term.Time(m.At))
+		}
+	}
+	if len(r.Missing) == 0 {
+		b.WriteString("The key is not known to have signed more than that.\n")
+	} else {
+		b.WriteString("What their decisions become is in docs/operations.md.\n")
+	}
+	return b.String()
 }

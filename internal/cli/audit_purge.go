@@ -49,7 +49,6 @@ runs.`,
 	trustClock := flags.Bool("trust-clock", false, "accept the host's clock though the trail is old")
 	lower := flags.Bool("shorten", false, "lower the store's retention; remove nothing")
 	yes := flags.Bool("yes", false, "with --shorten: do not ask for confirmation")
-	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		switch {
 		case *lower && (*dryRun || *trustClock):
@@ -59,9 +58,9 @@ runs.`,
 		case *yes && !*lower:
 			return usageError{errors.New("--yes goes with --shorten; nothing else is asked")}
 		case *lower:
-			return shortenRetention(command, *yes, *asJSON)
+			return shortenRetention(command, *yes)
 		}
-		report := func(p purged) error { return printAnswer(command, *asJSON, p, p.text()) }
+		report := func(p purged) error { return printAnswer(command, p, p.text()) }
 		if *dryRun {
 			return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
 				p, err := previewPurge(ctx, cfg, store, now())
@@ -81,7 +80,7 @@ runs.`,
 		}
 		return err
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }
 
 // publishes reports whether a queue is set here. The store may know of one all the same.
@@ -249,4 +248,60 @@ func (h held) why() string {
 	default:
 		return "it has become free in this moment; run this again"
 	}
+}
+
+// shortened is what purge --shorten answers. Its JSON form is stable.
+type shortened struct {
+	// Before is how long the store kept its records at least, Retention how long it does now.
+	Before    string `json:"before"`
+	Retention string `json:"retention"`
+	Lowered   bool   `json:"lowered"`
+}
+
+// shortenRetention lets the store keep records for RETRY_AUDIT_RETENTION only, if a person says so. It removes nothing.
+func shortenRetention(command *cobra.Command, yes bool) (err error) {
+	if !yes && !term.IsTerminal(command.InOrStdin()) {
+		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
+	}
+	cfg, err := loadConfig(command.Context())
+	if err != nil {
+		return err
+	}
+	ctx := command.Context()
+	store, _, err := app.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	floor, err := store.Floor(ctx)
+	switch {
+	case errors.Is(err, audit.ErrNoFloor): // which a person may mend so
+		complain(command.ErrOrStderr(), "worker: %v", err)
+		floor = audit.DefaultFloor
+	case err != nil:
+		return err
+	case floor == 0:
+		floor = audit.DefaultFloor
+	}
+	s := shortened{Before: config.Months(floor).String(), Retention: cfg.AuditRetention.String(), Lowered: floor > int(cfg.AuditRetention) || err != nil}
+	if s.Lowered {
+		question := fmt.Sprintf("%s keeps records for %s at least. Let it keep them for %s only?", cfg.DatabaseURL, s.Before, s.Retention)
+		if !yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
+			return errors.New("nothing was changed")
+		}
+		if err := store.Shorten(ctx, int(cfg.AuditRetention)); err != nil {
+			return err
+		}
+	} else {
+		s.Retention = s.Before
+	}
+	return printAnswer(command, s, s.text(cfg))
+}
+
+func (s shortened) text(cfg config.Config) string {
+	if !s.Lowered {
+		return fmt.Sprintf("Nothing to lower: the store keeps records for %s at least, and RETRY_AUDIT_RETENTION is %s.\n", s.Before, cfg.AuditRetention)
+	}
+	return fmt.Sprintf("Lowered: the store kept records for %s at least, and keeps them for %s from now on.\n", s.Before, s.Retention) +
+		"Nothing is removed yet. worker audit purge --dry-run says what will be.\n"
 }

@@ -12,35 +12,33 @@ import (
 )
 
 func newConfig() *cobra.Command {
-	command := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "config",
 		Short: "Print the effective configuration; --help explains every setting",
 		Long:  configHelp(),
 		Args:  noArgs,
-	}
-	asJSON := command.Flags().Bool("json", false, "print a JSON array of name, value and source")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := loadAll(command.Context())
-		if err != nil {
-			return err
-		}
-		for _, warning := range cfg.Warnings() {
-			complain(command.ErrOrStderr(), "warning: %s", warning)
-		}
-		if *asJSON {
-			return printJSON(command, cfg.Settings())
-		}
-		rows := [][]string{{"NAME", "FROM", "VALUE"}}
-		for _, s := range cfg.Settings() {
-			value := cmp.Or(term.Line(s.Value), "-")
-			if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
-				value = strings.ReplaceAll(value, ",", ",\n\t\t")
+		RunE: func(command *cobra.Command, _ []string) error {
+			cfg, err := loadAll(command.Context())
+			if err != nil {
+				return err
 			}
-			rows = append(rows, []string{s.Name, s.Source, value})
-		}
-		return printText(command, term.Table("", rows))
-	}
-	return command
+			for _, warning := range cfg.Warnings() {
+				complain(command.ErrOrStderr(), "warning: %s", warning)
+			}
+			if asJSON(command) {
+				return printJSON(command, cfg.Settings())
+			}
+			rows := [][]string{{"NAME", "FROM", "VALUE"}}
+			for _, s := range cfg.Settings() {
+				value := cmp.Or(term.Line(s.Value), "-")
+				if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
+					value = strings.ReplaceAll(value, ",", ",\n\t\t")
+				}
+				rows = append(rows, []string{s.Name, s.Source, value})
+			}
+			return printText(command, term.Table("", rows))
+		},
+	}, "print a JSON array of name, value and source")
 }
 
 // configHelp explains every setting, from the same tags that make the settings.

@@ -19,36 +19,34 @@ type deployed struct {
 }
 
 func newDeploy() *cobra.Command {
-	command := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "deploy",
 		Short: "Put the bundled process models on the broker",
 		Long: `Puts the process models that are part of this binary on the broker at
 ZEEBE_ADDRESS, all of them or none, and prints what became of each. A model that
 has not changed since the last time keeps its version.`,
 		Args: noArgs,
-	}
-	asJSON := command.Flags().Bool("json", false, "print a JSON array")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		cfg, err := loadConfig(command.Context())
-		if err != nil {
-			return err
-		}
-		models, err := app.Deploy(command.Context(), cfg, bpmn.Models())
-		if err != nil {
-			return err
-		}
-		list := make([]deployed, len(models))
-		for i, m := range models {
-			list[i] = deployed{ProcessID: m.ID, Version: m.Version, Key: m.Key, Resource: m.Resource}
-		}
-		if *asJSON {
-			return printJSON(command, list)
-		}
-		rows := [][]string{{"PROCESS", "VERSION", "KEY", "FILE"}}
-		for _, d := range list {
-			rows = append(rows, []string{d.ProcessID, fmt.Sprint(d.Version), fmt.Sprint(d.Key), d.Resource})
-		}
-		return printText(command, term.Table("", rows))
-	}
-	return command
+		RunE: func(command *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(command.Context())
+			if err != nil {
+				return err
+			}
+			models, err := app.Deploy(command.Context(), cfg, bpmn.Models())
+			if err != nil {
+				return err
+			}
+			list := make([]deployed, len(models))
+			for i, m := range models {
+				list[i] = deployed{ProcessID: m.ID, Version: m.Version, Key: m.Key, Resource: m.Resource}
+			}
+			if asJSON(command) {
+				return printJSON(command, list)
+			}
+			rows := [][]string{{"PROCESS", "VERSION", "KEY", "FILE"}}
+			for _, d := range list {
+				rows = append(rows, []string{d.ProcessID, fmt.Sprint(d.Version), fmt.Sprint(d.Key), d.Resource})
+			}
+			return printText(command, term.Table("", rows))
+		},
+	}, "print a JSON array")
 }

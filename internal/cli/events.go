@@ -40,10 +40,9 @@ interrupted.`,
   worker events tail --unpublished | wc -l`,
 		Args: noArgs,
 	}
-	since := span(time.Hour)
 	flags := command.Flags()
 	follow := flags.BoolP("follow", "f", false, "keep printing new events")
-	flags.Var(&since, "since", "how far back to begin, as 7d, 24h or 90m")
+	since := sinceFlag(flags, "1h", "how far back to begin")
 	all := flags.Bool("all", false, "begin with the oldest event")
 	claimID := flags.String("claim", "", "only the events of this claim")
 	unpublished := flags.Bool("unpublished", false, "only events that are not published yet")
@@ -60,7 +59,7 @@ interrupted.`,
 				return t.backlog(ctx)
 			}
 			if !*all && (*claimID == "" || flags.Changed("since")) {
-				t.begin = now().Add(-time.Duration(since))
+				t.begin = now().Add(-*since)
 				t.from = t.begin
 			}
 			if err := t.run(ctx, *follow); ctx.Err() == nil || !*follow {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
@@ -38,10 +39,9 @@ func newExplain(now clock) *cobra.Command {
 	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
 	flags.StringVar(&q.firstFailure, "first-failure", "", "`TIME` from which a deadline counts (default now)")
 	maxRetries := flags.Int("max-retries", 0, "override maxRetries, as a task header does")
-	flags.Var(&q.base, "base", "override base, as a task header does")
-	flags.Var(&q.max, "max", "override max, as a task header does")
-	flags.Var(&q.deadline, "deadline", "override deadline, counted from the first failure")
-	asJSON := flags.Bool("json", false, "print one JSON object")
+	spanFlag(flags, &q.overrides.Base, "base", "override base, as a task header does")
+	spanFlag(flags, &q.overrides.Max, "max", "override max, as a task header does")
+	spanFlag(flags, &q.overrides.Deadline, "deadline", "override deadline, counted from the first failure")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if flags.Changed("max-retries") {
 			q.overrides.MaxRetries = maxRetries
@@ -51,7 +51,7 @@ func newExplain(now clock) *cobra.Command {
 		if flags.Changed("policy") || config.Process().PoliciesFile() != "" {
 			p, err = policyByName(command.Context(), q.policy)
 		}
-		if err := errors.Join(append(q.read(p), err)...); err != nil {
+		if err := errors.Join(append(q.read(p, flags), err)...); err != nil {
 			return usageError{err}
 		}
 		if p, err = p.With(q.overrides); err != nil {
@@ -61,9 +61,9 @@ func newExplain(now clock) *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
-		return printAnswer(command, *asJSON, e, e.Text())
+		return printAnswer(command, e, e.Text())
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }
 
 // defaultPolicy is the policy of explain where none is named.
@@ -73,13 +73,12 @@ const defaultPolicy = "tiss"
 type explainFlags struct {
 	retry.Request
 	policy, retryAfter, retryUntil, firstFailure string
-	base, max, deadline                          wait
 	overrides                                    retry.Overrides
 }
 
 // read reads the flags whose meaning depends on others, and returns all that is wrong with any. Where the policy is not known
 // it is nil, and what depends on it is not checked.
-func (q *explainFlags) read(p *retry.Policy) (faults []error) {
+func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (faults []error) {
 	fault := func(wrong bool, format string, args ...any) {
 		if wrong {
 			faults = append(faults, fmt.Errorf(format, args...))
@@ -87,11 +86,10 @@ func (q *explainFlags) read(p *retry.Policy) (faults []error) {
 	}
 	for _, f := range []struct {
 		flag string
-		span wait
-		into *time.Duration
-	}{{"base", q.base, &q.overrides.Base}, {"max", q.max, &q.overrides.Max}, {"deadline", q.deadline, &q.overrides.Deadline}} {
-		fault(f.span.given && f.span.Duration <= 0, "--%s is %s but must be more than 0", f.flag, retry.FormatDuration(f.span.Duration))
-		*f.into = max(f.span.Duration, 0)
+		span *time.Duration
+	}{{"base", &q.overrides.Base}, {"max", &q.overrides.Max}, {"deadline", &q.overrides.Deadline}} {
+		fault(given.Changed(f.flag) && *f.span <= 0, "--%s is %s but must be more than 0", f.flag, retry.FormatDuration(*f.span))
+		*f.span = max(*f.span, 0)
 	}
 	zone := time.UTC
 	if p != nil {

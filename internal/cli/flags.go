@@ -11,122 +11,93 @@ import (
 	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
-// span is a flag for a time that reaches back from now: 7d, 24h or 90m.
-type span time.Duration
-
 const day = 24 * time.Hour
 
-var spanUnits = map[string]time.Duration{"d": day, "h": time.Hour, "m": time.Minute}
-
-// Set reads the notation.
-func (s *span) Set(text string) error {
-	digits := strings.TrimRight(text, "dhm")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	unit, known := spanUnits[text[len(digits):]]
-	if err != nil || !known || n == 0 {
-		return errors.New("give a whole number of days, hours or minutes, such as 7d, 24h or 90m")
-	}
-	*s = span(time.Duration(n) * unit)
-	return nil
+// notation is a flag whose values are written in a way of their own.
+type notation struct {
+	kind string // as the help names it
+	text string // what was given, or the default
+	read func(text string) error
 }
 
-// String writes a default, which is in whole days or hours.
-func (s *span) String() string {
-	if d := time.Duration(*s); d%day != 0 {
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", time.Duration(*s)/day)
+// Set reads a value.
+func (n *notation) Set(text string) error {
+	n.text = text
+	return n.read(text)
 }
 
-// Type names the notation in the help.
-func (s *span) Type() string { return "time" }
+// String returns the value as it was given.
+func (n *notation) String() string { return n.text }
 
-// outages is a flag that may be given several times.
-type outages []simulate.Outage
+// Type names the notation.
+func (n *notation) Type() string { return n.kind }
 
-// Set reads SPAN or BEGIN+SPAN.
-func (o *outages) Set(text string) error {
-	begin, length, later := strings.Cut(text, "+")
-	if !later {
-		begin, length = "0s", text
+// sinceFlag adds the flag --since, a time that reaches back from now.
+func sinceFlag(flags *pflag.FlagSet, standard, usage string) *time.Duration {
+	since := new(time.Duration)
+	read := func(text string) error {
+		digits := strings.TrimRight(text, "dhm")
+		n, err := strconv.ParseUint(digits, 10, 16)
+		unit, known := map[string]time.Duration{"d": day, "h": time.Hour, "m": time.Minute}[text[len(digits):]]
+		if err != nil || !known || n == 0 {
+			return errors.New("give a whole number of days, hours or minutes, such as 7d, 24h or 90m")
+		}
+		*since = time.Duration(n) * unit
+		return nil
 	}
-	from, err := policy.ParseDuration(begin)
-	if err != nil {
-		return fmt.Errorf("%q in it %w", begin, err)
-	}
-	lasts, err := policy.ParseDuration(length)
-	if err != nil {
-		return fmt.Errorf("%q in it %w", length, err)
-	}
-	*o = append(*o, simulate.Outage{Begin: from, End: from + lasts})
-	return nil
+	_ = read(standard)
+	flags.Var(&notation{"time", standard, read}, "since", usage+", as 7d, 24h or 90m")
+	return since
 }
 
-// String is empty: there is no default.
-func (o *outages) String() string { return "" }
-
-// Type names the notation in the help.
-func (o *outages) Type() string { return "[BEGIN+]SPAN" }
-
-// wait is a flag for a span of time in the notation of a policies file.
-type wait struct {
-	time.Duration
-	given bool
+// spanFlag adds a flag for a duration in the notation of a policies file.
+func spanFlag(flags *pflag.FlagSet, into *time.Duration, name, usage string) {
+	flags.Var(&notation{kind: "SPAN", read: func(text string) (err error) {
+		if *into, err = policy.ParseDuration(text); err != nil {
+			return fmt.Errorf("that %w", err)
+		}
+		return nil
+	}}, name, usage)
 }
 
-// Set reads the notation.
-func (w *wait) Set(text string) (err error) {
-	w.given = true
-	if w.Duration, err = policy.ParseDuration(text); err != nil {
-		return fmt.Errorf("that %w", err)
+// outageFlag adds the flag --outage, which may be given several times.
+func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
+	flags.Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
+		begin, length, later := strings.Cut(text, "+")
+		if !later {
+			begin, length = "0s", text
+		}
+		var spans [2]time.Duration
+		for i, part := range []string{begin, length} {
+			var err error
+			if spans[i], err = policy.ParseDuration(part); err != nil {
+				return fmt.Errorf("%q in it %w", part, err)
+			}
+		}
+		*into = append(*into, simulate.Outage{Begin: spans[0], End: spans[0] + spans[1]})
+		return nil
+	}}, "outage", "when the insurer is down; repeat for several")
+}
+
+// rateFlag adds the flag --rate, how many orders may begin in a time. every is the time between two, a millisecond or more.
+func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
+	read := func(text string) error {
+		number, name, _ := strings.Cut(text, "/")
+		n, err := strconv.ParseUint(number, 10, 16)
+		unit, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[name]
+		if err != nil || !known || n == 0 || unit/time.Duration(n) < time.Millisecond {
+			return errors.New("give a number for each second, minute or hour, such as 10/s, 30/m or 100/h, at most 1000/s")
+		}
+		*every = unit / time.Duration(n)
+		return nil
 	}
-	return nil
+	const standard = "10/s"
+	_ = read(standard)
+	flags.Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
 }
-
-// String writes what was given.
-func (w *wait) String() string {
-	if !w.given {
-		return ""
-	}
-	return retry.FormatDuration(w.Duration)
-}
-
-// Type names the notation in the help.
-func (w *wait) Type() string { return "SPAN" }
-
-// rate is a flag for how many things may begin in a time: 10/s, 30/m or 100/h.
-type rate struct {
-	text string
-	// every is the time between two.
-	every time.Duration
-}
-
-var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
-
-// leastEvery is the shortest time between two that a rate may ask for.
-const leastEvery = time.Millisecond
-
-// Set reads the notation.
-func (r *rate) Set(text string) error {
-	number, name, _ := strings.Cut(text, "/")
-	n, err := strconv.ParseUint(number, 10, 16)
-	unit, known := rateUnits[name]
-	if err != nil || !known || n == 0 || unit/time.Duration(n) < leastEvery {
-		return errors.New("give a number for each second, minute or hour, such as 10/s, 30/m or 100/h, at most 1000/s")
-	}
-	r.text, r.every = text, unit/time.Duration(n)
-	return nil
-}
-
-// String is the notation as it was given.
-func (r *rate) String() string { return r.text }
-
-// Type names the notation in the help.
-func (r *rate) Type() string { return "rate" }
 
 // allFlagFaults returns all values of flags that cannot be read, where the parser has stopped at the first one. Any other
 // fault hides the flags after it, and is reported alone.

@@ -10,7 +10,7 @@ import (
 )
 
 func newHistory(now clock) *cobra.Command {
-	command := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "history CLAIM",
 		Short: "Show the history of a claim: every decision with its six steps",
 		Long: `Shows what happened to a claim, from the audit store: every decision with its
@@ -24,16 +24,14 @@ data. It changes nothing and may run while a worker runs.`,
 		Example: `  worker history CLM-ENC-001-1234567890
   worker history CLM-ENC-001-1234567890 --json | jq '.records[].kind'`,
 		Args: oneClaim,
-	}
-	asJSON := command.Flags().Bool("json", false, "print one JSON object")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		return withClaim(command, args[0], func(records []audit.Record) error {
-			h, err := report.HistoryOf(records, now())
-			if err != nil {
-				return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
-			}
-			return printAnswer(command, *asJSON, h, h.Text())
-		})
-	}
-	return command
+		RunE: func(command *cobra.Command, args []string) error {
+			return withClaim(command, args[0], func(records []audit.Record) error {
+				h, err := report.HistoryOf(records, now())
+				if err != nil {
+					return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
+				}
+				return printAnswer(command, h, h.Text())
+			})
+		},
+	}, "print one JSON object")
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,21 +33,19 @@ the process reports (record-retry-outcome).`,
   worker kpi --since 24h --json | jq '.kpis[] | select(.verdict == "missed")'`,
 		Args: noArgs,
 	}
-	since := span(7 * day)
 	flags := command.Flags()
-	flags.Var(&since, "since", "how far back to measure, as 7d, 24h or 90m")
-	asJSON := flags.Bool("json", false, "print one JSON object")
+	since := sinceFlag(flags, "7d", "how far back to measure")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
 			to := now().UTC()
-			answer := report.KPIs{From: to.Add(-time.Duration(since)), To: to}
+			answer := report.KPIs{From: to.Add(-*since), To: to}
 			var tally kpi.Tally
 			if err := store.Between(ctx, answer.From, to, tally.Add); err != nil {
 				return err
 			}
 			answer.KPIs, answer.Counts = tally.Indicators(), tally.Counts()
-			return printAnswer(command, *asJSON, answer, answer.Text())
+			return printAnswer(command, answer, answer.Text())
 		})
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +27,9 @@ It looks at the decisions of the last 30 days, or of the time of --since.`,
   worker pending --json | jq -r '.[] | select(.overdueSeconds > 3600).claimId'`,
 		Args: noArgs,
 	}
-	since := span(30 * day)
 	flags := command.Flags()
 	onlyOverdue := flags.Bool("overdue", false, "only overdue retries")
-	flags.Var(&since, "since", "how far back to look, as 7d, 24h or 90m")
-	asJSON := flags.Bool("json", false, "print a JSON array")
+	since := sinceFlag(flags, "30d", "how far back to look")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
 			now := now()
@@ -40,7 +37,7 @@ It looks at the decisions of the last 30 days, or of the time of --since.`,
 			if !*onlyOverdue {
 				due = now.Add(1000 * day) // more than any policy lets a claim wait
 			}
-			records, err := store.Pending(ctx, now.Add(-time.Duration(since)), due)
+			records, err := store.Pending(ctx, now.Add(-*since), due)
 			if err != nil {
 				return err
 			}
@@ -48,8 +45,8 @@ It looks at the decisions of the last 30 days, or of the time of --since.`,
 			if err != nil {
 				return err
 			}
-			return printAnswer(command, *asJSON, all, report.PendingText(all, now, time.Duration(since), *onlyOverdue))
+			return printAnswer(command, all, report.PendingText(all, now, *since, *onlyOverdue))
 		})
 	}
-	return command
+	return withJSON(command, "print a JSON array")
 }

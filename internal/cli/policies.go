@@ -2,14 +2,19 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 func newPolicies() *cobra.Command {
@@ -26,7 +31,6 @@ waits, its rules, and the findings of lint. It asks no broker.`,
 		Args: upToOneArg("name"),
 	}
 	file := command.Flags().String("file", "", "a policies file (default RETRY_POLICIES_FILE)")
-	asJSON := command.Flags().Bool("json", false, "print JSON; of one policy also as a file states it")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		set, err := knownPolicies(command.Context(), *file)
 		if err != nil {
@@ -34,17 +38,17 @@ waits, its rules, and the findings of lint. It asks no broker.`,
 		}
 		if len(args) == 0 {
 			list := report.Policies(set)
-			return printAnswer(command, *asJSON, list, report.PoliciesText(list))
+			return printAnswer(command, list, report.PoliciesText(list))
 		}
 		p, known := set.Get(args[0])
 		if !known {
 			return usageError{fmt.Errorf("there is no policy %q; there are %s", args[0], strings.Join(set.Names(), ", "))}
 		}
 		shown := report.PolicyInFull(set, p)
-		return printAnswer(command, *asJSON, shown, shown.Text())
+		return printAnswer(command, shown, shown.Text())
 	}
 	command.AddCommand(newPoliciesLint(), newPoliciesSchema())
-	return command
+	return withJSON(command, "print JSON; of one policy also as a file states it")
 }
 
 func newPoliciesSchema() *cobra.Command {
@@ -82,4 +86,155 @@ func readPolicies(file string) (*policy.Set, error) {
 		return nil, usageError{err}
 	}
 	return store.Current(), nil
+}
+
+// policyHelp is the help of a flag that takes a policy.
+const policyHelp = "policy `NAME`, or FILE[:NAME]"
+
+var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// policyByName returns the policy that a flag names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
+// policy of another policies file, FILE:NAME one of several. A file is recognized by what names cannot hold, such as
+// a dot or a slash.
+func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
+	file, name := "", named
+	if !policyName.MatchString(named) {
+		file, name = named, ""
+		if i := strings.LastIndexByte(named, ':'); i >= 0 {
+			file, name = named[:i], named[i+1:]
+		}
+	}
+	all, err := knownPolicies(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return onlyPolicy(file, all)
+	}
+	p, known := all.Get(name)
+	if !known {
+		return nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
+			name, strings.Join(all.Names(), ", "))}
+	}
+	return p, nil
+}
+
+// onlyPolicy returns the one policy that a file adds to the built-in ones or puts in the place of one.
+func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
+	var own []*retry.Policy
+	var names []string
+	for p := range known.All() {
+		if builtIn, _ := policy.BuiltIns().Get(p.Name); p != builtIn {
+			own = append(own, p)
+			names = append(names, file+":"+p.Name)
+		}
+	}
+	if len(own) != 1 {
+		return nil, usageError{fmt.Errorf("%s has %d policies; name one of them: %s", file, len(own), strings.Join(names, ", "))}
+	}
+	return own[0], nil
+}
+
+func newPoliciesLint() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "lint [FILE]",
+		Short: "Check a policies file",
+		Long: `Checks a policies file. If no FILE is named, it checks the one that
+RETRY_POLICIES_FILE names, and without that the built-in policies; it reports on
+stderr which it was. A finding is one of:
+
+  error        the worker refuses the file, or a policy never tries again
+  warning      a policy does not do what is written down: a rule that never
+               matches, a code in two classes, no bound in time, ...
+  information  worth knowing, and often meant: a cap that is never reached, ...
+
+The exit code is 0 where there is no more than information, 1 with an error or a
+warning, and 2 where the file cannot be read.`,
+		Example: `  worker policies lint policies.yaml
+  worker policies lint policies.yaml --outage 12h --json`,
+		Args: upToOneArg("file"),
+	}
+	outage := command.Flags().String("outage", "", "length of an outage that the retries must outlast: 12h")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		var down time.Duration
+		if *outage != "" {
+			var err error
+			if down, err = policy.ParseDuration(*outage); err != nil {
+				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
+			}
+			if down <= 0 {
+				return usageError{fmt.Errorf("--outage is %s but must be more than 0", *outage)}
+			}
+		}
+		findings, err := findingsOf(fileToLint(command, args), down)
+		if err != nil {
+			return err
+		}
+		if err := printAnswer(command, findings, report.FindingsText(findings)); err != nil {
+			return err
+		}
+		return verdict(findings)
+	}
+	return withJSON(command, "print a JSON array of findings")
+}
+
+// fileToLint returns the FILE that is named, or the configured one, empty for the built-in policies. If none is named it
+// reports on stderr which it is, because the answer may be JSON.
+func fileToLint(command *cobra.Command, args []string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	file, what := config.Process().PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
+	if file != "" {
+		what = term.Line(file) + ", which RETRY_POLICIES_FILE names"
+	}
+	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at %s", what)
+	return file
+}
+
+// findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are the built-in
+// policies'.
+func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
+	findings := []policy.Finding{} // in JSON a list, even where it is empty
+	store, err := policy.Open(file)
+	if faults, broken := errors.AsType[policy.Faults](err); broken {
+		for _, f := range faults {
+			findings = append(findings, policy.Finding{
+				Severity: policy.SevereError, Check: "broken", Policy: f.Policy, Rule: f.Rule, File: f.File, Line: f.Line, Problem: f.Problem,
+			})
+		}
+		return findings, nil
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	origin := file
+	if file == "" {
+		origin = policy.BuiltInOrigin
+	}
+	set := store.Current()
+	for p := range set.All() {
+		if set.Origin(p.Name) == origin {
+			findings = append(findings, set.Lint(p.Name, outage)...)
+		}
+	}
+	return findings, nil
+}
+
+// verdict returns an error where there is an error or a warning.
+func verdict(findings []policy.Finding) error {
+	number := map[policy.Severity]int{}
+	for _, f := range findings {
+		number[f.Severity]++
+	}
+	var parts []string
+	for _, severity := range []policy.Severity{policy.SevereError, policy.SevereWarning} {
+		if number[severity] > 0 {
+			parts = append(parts, term.Count(number[severity], string(severity)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return errors.New("the policies have " + strings.Join(parts, " and "))
 }

@@ -13,9 +13,20 @@ import (
 
 // What is printed may come from an insurer, a model or a file. It goes through [term], so that it cannot command the terminal.
 
-// printAnswer prints an answer as JSON or as a text.
-func printAnswer(command *cobra.Command, asJSON bool, value any, text string) error {
-	if asJSON {
+// withJSON adds the flag --json to a command.
+func withJSON(command *cobra.Command, help string) *cobra.Command {
+	command.Flags().Bool("json", false, help)
+	return command
+}
+
+func asJSON(command *cobra.Command) bool {
+	is, _ := command.Flags().GetBool("json")
+	return is
+}
+
+// printAnswer prints an answer as a text, or with --json as JSON.
+func printAnswer(command *cobra.Command, value any, text string) error {
+	if asJSON(command) {
 		return printJSON(command, value)
 	}
 	return printText(command, text)

@@ -52,7 +52,7 @@ A claim is refused where
     --reason "insurer is back after two days" --yes --json | jq .notDone`,
 		Args: noArgs,
 	}
-	o := redriveFlags{since: span(7 * day), rate: rate{"10/s", time.Second / 10}, wait: 10 * time.Second}
+	o := redriveFlags{wait: 10 * time.Second}
 	o.define(command.Flags())
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
@@ -74,7 +74,7 @@ A claim is refused where
 			return o.many(ctx, command, &r)
 		})
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }
 
 // one sends one claim again, or prints what would be done.
@@ -85,7 +85,7 @@ func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redri
 	}
 	c := act(ctx, o.claim)
 	switch {
-	case o.asJSON:
+	case asJSON(command):
 		return errors.Join(printJSON(command, c), c.Err)
 	case c.Err != nil:
 		return c.Err
@@ -96,31 +96,31 @@ func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redri
 
 // many sends the chosen claims again: it lists them, asks, and prints what became of each.
 func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redrive.Redriver) error {
-	claims, err := r.Choose(ctx, time.Duration(o.since), o.filter)
+	claims, err := r.Choose(ctx, *o.since, o.filter)
 	if err != nil {
 		return err
 	}
 	answer := report.Redrive{DryRun: o.dryRun, Selected: len(claims), Claims: claims}
 	show := func(text string) {
-		if !o.asJSON {
+		if !asJSON(command) {
 			_ = printText(command, text)
 		}
 	}
-	show(answer.Preview(time.Duration(o.since)))
+	show(answer.Preview(*o.since))
 	if planned := answer.Count(redrive.Planned); !o.dryRun && planned > 0 {
-		question := fmt.Sprintf("Send %s again now, at most %s?", term.Count(planned, "claim"), o.rate.String())
+		question := fmt.Sprintf("Send %s again now, at most %s?", term.Count(planned, "claim"), command.Flag("rate").Value)
 		if !o.yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was sent")
 		}
 		progress := term.NewProgress(command.ErrOrStderr())
-		r.All(ctx, claims, o.rate.every, func(n int) { progress.Show("%d of %s settled", n, term.Count(planned, "claim")) })
+		r.All(ctx, claims, o.every, func(n int) { progress.Show("%d of %s settled", n, term.Count(planned, "claim")) })
 		progress.Clear()
 		show("\n" + answer.Results())
 	}
 	answer.Done = answer.Count(redrive.Done)
 	answer.NotDone = answer.Selected - answer.Done
 	show(answer.Summary())
-	if o.asJSON {
+	if asJSON(command) {
 		err = printJSON(command, answer)
 	}
 	if !o.dryRun && answer.NotDone > 0 {
@@ -133,11 +133,9 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 type redriveFlags struct {
 	claim, reason, operator string
 	filter                  redrive.Filter
-	since                   span
-	rate                    rate
-	wait                    time.Duration
+	since                   *time.Duration
+	every, wait             time.Duration
 	force, dryRun, yes      bool
-	asJSON                  bool
 }
 
 const maxRedriveWait = 10 * time.Minute
@@ -160,12 +158,11 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	flags.Var(&o.since, "since", "how far back to look, as 7d, 24h or 90m")
-	flags.Var(&o.rate, "rate", "orders at most, as 10/s, 30/m, 100/h")
+	o.since = sinceFlag(flags, "7d", "how far back to look")
+	rateFlag(flags, &o.every)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	flags.DurationVar(&o.wait, "wait", o.wait, "time to wait for each record")
-	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 }
 
 // check returns all that is wrong with the flags at once, and completes them.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,13 +41,11 @@ changes nothing and may run while a worker runs.`,
   worker replay --policy policies.yaml:slow --json | jq .rounds.savedOthers`,
 		Args: noArgs,
 	}
-	since := span(30 * day)
 	var named, of string
 	flags := command.Flags()
 	flags.StringVar(&named, "policy", "", policyHelp)
 	flags.StringVar(&of, "of", "", "only decisions of the policy of this name (default all)")
-	flags.Var(&since, "since", "how far back to read, as 7d, 24h or 90m")
-	asJSON := flags.Bool("json", false, "print one JSON object")
+	since := sinceFlag(flags, "30d", "how far back to read")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if named == "" {
 			return usageError{errors.New("--policy is missing: name the policy to replay under, such as --policy tiss")}
@@ -59,7 +56,7 @@ changes nothing and may run while a worker runs.`,
 		}
 		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
 			to := now().UTC()
-			from := to.Add(-time.Duration(since))
+			from := to.Add(-*since)
 			again := replay.New(p, of)
 			progress := term.NewProgress(command.ErrOrStderr())
 			err := store.Between(ctx, from, to, func(r *audit.Record) error {
@@ -70,10 +67,12 @@ changes nothing and may run while a worker runs.`,
 			if err != nil {
 				return err
 			}
-			answer := report.ReplayOf(p, again)
-			answer.From, answer.To, answer.Of = from, to, of
-			return printAnswer(command, *asJSON, answer, answer.Text())
+			answer := report.Replay{
+				Policy: p.Name, PolicyVersion: p.Version(), Of: of, From: from, To: to,
+				Decisions: again.Decisions(), Rounds: again.Rounds(),
+			}
+			return printAnswer(command, answer, answer.Text())
 		})
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }

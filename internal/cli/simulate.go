@@ -44,14 +44,13 @@ same --seed gives the same claims, also to both policies of a comparison.`,
 	flags := command.Flags()
 	flags.StringVar(&o.policy, "policy", "tiss", policyHelp)
 	flags.StringVar(&o.compare, "compare", "", "another policy, to compare with: as --policy")
-	flags.Var(&o.outages, "outage", "when the insurer is down; repeat for several")
+	outageFlag(flags, &o.scenario.Outages)
 	flags.IntVar(&o.scenario.Claims, "claims", 10_000, "how many claims to invent")
-	flags.Var(&o.arrivals, "arrivals", "time over which the claims are first submitted")
+	spanFlag(flags, &o.scenario.Arrivals, "arrivals", "time over which the claims are first submitted")
 	flags.StringVar(&o.scenario.Error, "error", "TIMEOUT", "text of every failure")
 	flags.Float64Var(&o.scenario.FailureRate, "failure-rate", 0, "share of the tries that fail outside of outages")
 	flags.Uint64Var(&o.scenario.Seed, "seed", 1, "seed of the random numbers")
 	flags.StringVar(&o.svg, "svg", "", "draw the waves and the schedule into this file too")
-	asJSON := flags.Bool("json", false, "print one JSON object")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := o.run(command)
 		if err != nil {
@@ -62,28 +61,25 @@ same --seed gives the same claims, also to both policies of a comparison.`,
 				return fmt.Errorf("picture: %w", err)
 			}
 		}
-		return printAnswer(command, *asJSON, s, s.Text())
+		return printAnswer(command, s, s.Text())
 	}
-	return command
+	return withJSON(command, "print one JSON object")
 }
 
 // simulateFlags are the flags.
 type simulateFlags struct {
 	policy, compare, svg string
-	outages              outages
-	arrivals             wait
 	scenario             simulate.Scenario
 }
 
 func (o *simulateFlags) run(command *cobra.Command) (*report.Simulation, error) {
-	if len(o.outages) == 0 {
+	outages := o.scenario.Outages
+	if len(outages) == 0 {
 		return nil, usageError{errors.New("--outage is missing: say how long the insurer is down, such as --outage 3h")}
 	}
-	slices.SortFunc(o.outages, func(a, b simulate.Outage) int { return cmp.Compare(a.Begin, b.Begin) })
-	o.scenario.Outages = o.outages
-	o.scenario.Arrivals = o.outages[0].End
-	if o.arrivals.given {
-		o.scenario.Arrivals = o.arrivals.Duration
+	slices.SortFunc(outages, func(a, b simulate.Outage) int { return cmp.Compare(a.Begin, b.Begin) })
+	if !command.Flags().Changed("arrivals") {
+		o.scenario.Arrivals = outages[0].End
 	}
 	if err := o.scenario.Check(); err != nil {
 		return nil, usageError{err}

@@ -8,7 +8,7 @@ package replay
 
 import (
 	"cmp"
-	"maps"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -44,37 +44,48 @@ func New(p *retry.Policy, recorded string) *Replay {
 	}
 }
 
-// Decisions compares single decisions.
+// Decisions compares single decisions. Its JSON form is stable.
 type Decisions struct {
 	// Replayed is how many decisions were asked again. Refused is how many more the policy takes for invalid input, for
 	// example for the form of the id.
-	Replayed, Refused int
-	// Class, Outcome and Wait are how many come out with another class, another outcome, and another wait before jitter.
-	Class, Outcome, Wait int
+	Replayed int `json:"replayed"`
+	Refused  int `json:"invalidInput"`
+	// How many come out with another outcome, another class, and another wait before jitter.
+	Outcome int `json:"otherOutcome"`
+	Class   int `json:"otherClass"`
+	Wait    int `json:"otherWaitBeforeJitter"`
 	// OwnPolicy is how many were taken by this very version of the policy, and OwnOtherwise how many of those come out in any
 	// way otherwise now: what the trail does not hold shows in them.
-	OwnPolicy, OwnOtherwise int
+	OwnPolicy    int `json:"ofThisVersion"`
+	OwnOtherwise int `json:"ofThisVersionOtherwise"`
 	// Rows are all pairs of rules and outcomes: changed outcomes first, then changed classes, then by number.
-	Rows []Row
+	Rows []Row `json:"byRule"`
 }
 
 // Row counts the decisions that one rule and outcome has turned into another.
 type Row struct {
-	Before, After Verdict
-	Decisions     int
-	// WaitBefore and WaitAfter are the mean waits where both are retries, and 0 otherwise.
-	WaitBefore, WaitAfter time.Duration
-	// Claims are examples.
-	Claims []string
+	Decisions int      `json:"decisions"`
+	Before    Verdict  `json:"before"`
+	After     Verdict  `json:"after"`
+	Claims    []string `json:"exampleClaims"`
 }
 
 // Verdict is what a policy makes of an error text.
 type Verdict struct {
-	Rule    string
-	Class   retry.Class
-	Outcome audit.Kind
+	Rule    string      `json:"ruleId"`
+	Class   retry.Class `json:"errorClassification"`
+	Outcome string      `json:"outcome"`
+	// MeanWait is 0 where not both verdicts are retries.
+	MeanWait Seconds `json:"meanWaitSeconds,omitempty"`
 }
 
+// Seconds is a duration that JSON has in seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes 1.5 for one and a half seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// rowKey is of two verdicts without their waits.
 type rowKey struct{ before, after Verdict }
 
 // Add replays a record. It fails only where the record is not one that this worker writes.
@@ -121,8 +132,8 @@ func (r *Replay) decided(record *audit.Record, facts *contract.Facts) error {
 func (r *Replay) compare(record *audit.Record, facts *contract.Facts, d *retry.Decision) {
 	was := &facts.RetryDecision
 	key := rowKey{
-		Verdict{was.RuleID, facts.ErrorClassification, record.Kind},
-		Verdict{d.Error.RuleID, d.Error.Class, audit.KindOf(d.Outcome)},
+		Verdict{Rule: was.RuleID, Class: facts.ErrorClassification, Outcome: record.Kind.String()},
+		Verdict{Rule: d.Error.RuleID, Class: d.Error.Class, Outcome: audit.KindOf(d.Outcome).String()},
 	}
 	row := r.rows[key]
 	if row == nil {
@@ -141,8 +152,8 @@ func (r *Replay) compare(record *audit.Record, facts *contract.Facts, d *retry.D
 	if key.before.Outcome != key.after.Outcome {
 		sum.Outcome++
 	} else if d.Outcome == retry.OutcomeRetry {
-		row.WaitBefore += record.NextRetryTime.Sub(record.At)
-		row.WaitAfter += d.NextRetryTime.Sub(record.At)
+		row.Before.MeanWait += Seconds(record.NextRetryTime.Sub(record.At)) // the sum, until it is asked for
+		row.After.MeanWait += Seconds(d.NextRetryTime.Sub(record.At))
 		if was.DelayBeforeJitter != contract.ISODuration(d.Delay) {
 			sum.Wait++
 		}
@@ -158,10 +169,11 @@ func (r *Replay) compare(record *audit.Record, facts *contract.Facts, d *retry.D
 // Decisions returns the comparison so far.
 func (r *Replay) Decisions() Decisions {
 	sum := r.decisions
-	for _, row := range slices.Collect(maps.Values(r.rows)) {
+	sum.Rows = []Row{} // in JSON a list, even where it is empty
+	for _, row := range r.rows {
 		one := *row
-		one.WaitBefore /= time.Duration(one.Decisions)
-		one.WaitAfter /= time.Duration(one.Decisions)
+		one.Before.MeanWait /= Seconds(one.Decisions)
+		one.After.MeanWait /= Seconds(one.Decisions)
 		sum.Rows = append(sum.Rows, one)
 	}
 	slices.SortFunc(sum.Rows, func(a, b Row) int {

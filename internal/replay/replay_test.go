@@ -113,8 +113,8 @@ func TestClaimIsLostIfThePolicyStopsBeforeAcceptance(t *testing.T) {
 	}
 	rows := again.Decisions().Rows
 	want := []replay.Row{{
-		Before: replay.Verdict{Rule: "transient.TIMEOUT", Class: retry.Transient, Outcome: audit.KindRetry},
-		After:  replay.Verdict{Rule: "now.permanent", Class: retry.Permanent, Outcome: audit.KindPermanent}, Decisions: 3, Claims: []string{"CLM-A-1"},
+		Before: replay.Verdict{Rule: "transient.TIMEOUT", Class: retry.Transient, Outcome: audit.KindRetry.String()},
+		After:  replay.Verdict{Rule: "now.permanent", Class: retry.Permanent, Outcome: audit.KindPermanent.String()}, Decisions: 3, Claims: []string{"CLM-A-1"},
 	}}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
@@ -211,7 +211,7 @@ func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06"))
 	d := h.replayed(t, changed(t, func(p *retry.Settings) { p.Deadline = 9 * time.Minute })).Decisions()
-	if d.Outcome != 1 || d.Rows[0].After.Outcome != audit.KindExhausted || d.Replayed != 2 {
+	if d.Outcome != 1 || d.Rows[0].After.Outcome != audit.KindExhausted.String() || d.Replayed != 2 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -244,7 +244,7 @@ func TestAnotherWaitIsSeenAndMeasured(t *testing.T) {
 	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:10")) // waits of 5 and 10 minutes
 	d := h.replayed(t, changed(t, func(p *retry.Settings) { p.Base = 20 * time.Minute })).Decisions()
-	if len(d.Rows) != 1 || d.Wait != 2 || d.Rows[0].WaitBefore != 450*time.Second || d.Rows[0].WaitAfter != 30*time.Minute {
+	if len(d.Rows) != 1 || d.Wait != 2 || d.Rows[0].Before.MeanWait != replay.Seconds(450*time.Second) || d.Rows[0].After.MeanWait != replay.Seconds(30*time.Minute) {
 		t.Errorf("%+v", d)
 	}
 }

@@ -17,29 +17,43 @@ import (
 //     text, where no rule knew it), and whose failures overlapped with those of this claim. The trail does not say which
 //     insurer it was.
 //   - Nobody has corrected anything in between.
+//
+// Its JSON form is stable.
 type Rounds struct {
 	// Judged are those rounds with a failure whose end is known: Accepted, Exhausted and Permanent, as they went.
-	Judged, Accepted, Exhausted, Permanent int
-	// Open had no end yet, Cut began before the first record, ByHand were sent again by a person while they were under way,
-	// or ended by one. They are not judged.
-	Open, Cut, ByHand int
+	Judged    int `json:"judged"`
+	Accepted  int `json:"accepted"`
+	Exhausted int `json:"exhausted"`
+	Permanent int `json:"permanent"`
 
 	// SavedOwn and SavedOthers are the exhausted ones that the policy would still have tried when the insurer accepted this
 	// claim, or another one with the same trouble.
-	SavedOwn, SavedOthers int
+	SavedOwn    int `json:"savedOwn"`
+	SavedOthers int `json:"savedOthers"`
 	// Retried are permanent ones that the policy would have tried again. Whether they would have been accepted is not known.
-	Retried int
+	Retried int `json:"permanentTriedAgain"`
 	// LostByRule are accepted ones of which the policy calls an earlier error permanent: that is known. LostByTime are those
 	// for which its tries would have been over before the insurer accepted.
-	LostByRule, LostByTime int
+	LostByRule int `json:"lostByRuleKnown"`
+	LostByTime int `json:"lostByTime"`
 	// Saved and Lost are examples.
-	Saved, Lost []string
+	Saved []string `json:"exampleSaved,omitempty"`
+	Lost  []string `json:"exampleLost,omitempty"`
 
 	// Tries are the retries of the judged rounds, Wasted those of them whose round was not accepted. Needless is known: they
 	// were made although the policy calls an earlier error of the round permanent. TriesThen and WastedThen are estimates of
 	// the first two under the policy.
-	Tries, Wasted, Needless int
-	TriesThen, WastedThen   int
+	Tries      int `json:"retries"`
+	Wasted     int `json:"wastedRetries"`
+	Needless   int `json:"needlessRetriesKnown"`
+	TriesThen  int `json:"retriesThen"`
+	WastedThen int `json:"wastedRetriesThen"`
+
+	// Open had no end yet, Cut began before the first record, ByHand were sent again by a person while they were under way,
+	// or ended by one. They are not judged.
+	Open   int `json:"notJudgedOpen"`
+	Cut    int `json:"notJudgedCut"`
+	ByHand int `json:"notJudgedByHand"`
 }
 
 // ended records how a round ended.

@@ -1,10 +1,15 @@
 package report
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // Explanation is what explain answers. Its JSON form is stable: names are added, never changed.
@@ -29,9 +34,23 @@ type Explanation struct {
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []step `json:"schedule"`
 
-	// claims reports whether the policy is about claims, whose teams are known. lacksTime reports whether the schedule ends
-	// because no further try fits before the deadline.
-	claims, lacksTime bool
+	policy *retry.Policy
+	ahead  []retry.Scheduled // the schedule, exactly
+}
+
+// step is one wait of the schedule: in minutes, rounded up, and exactly.
+type step struct {
+	Retry        int `json:"retry"`
+	BeforeJitter int `json:"beforeJitterMinutes"`
+	Shortest     int `json:"shortestMinutes"`
+	Longest      int `json:"longestMinutes"`
+	// Wait is the claim's own; absent where no claim was given.
+	Wait int `json:"waitMinutes,omitempty"`
+	// All the waits up to and with this one.
+	TotalShortest int     `json:"totalShortestMinutes"`
+	TotalLongest  int     `json:"totalLongestMinutes"`
+	Total         int     `json:"totalMinutes,omitempty"`
+	ISO           isoWait `json:"iso8601"`
 }
 
 // Knowledge is how much of a wait is known. It depends on policy, retry count, claim and process instance.
@@ -75,13 +94,164 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		Waits:          waits,
 		Decision:       contract.Explain(&d),
 		Schedule:       []step{}, // in JSON a list, even where it is empty
-		claims:         p.IDs == retry.ClaimIDs,
+		policy:         p,
 	}
 	if d.Outcome == retry.OutcomeRetry {
-		e.Schedule, e.lacksTime = stepsOf(p, request, now, waits)
-		if first := &e.Schedule[0].exact; first.Shortest != first.Longest && waits == bandOnly {
-			e.Decision.BackoffDuration = ""
-		}
+		e.look(request, now)
 	}
 	return e, nil
+}
+
+// look fills the schedule, to the limit or to the deadline.
+func (e *Explanation) look(request retry.Request, now time.Time) {
+	for s := range retry.Schedule(e.policy, request, now) {
+		if e.Waits == bandOnly {
+			s.Wait, s.Total = 0, 0
+		} else if s.Wait == 0 {
+			break
+		}
+		e.ahead = append(e.ahead, s)
+		e.Schedule = append(e.Schedule, step{
+			s.Retry, minutes(s.Delay), minutes(s.Shortest), minutes(s.Longest), minutes(s.Wait),
+			minutes(s.TotalShortest), minutes(s.TotalLongest), minutes(s.Total), isoOf(&s),
+		})
+	}
+	if first := &e.ahead[0]; first.Shortest != first.Longest && e.Waits == bandOnly {
+		e.Decision.BackoffDuration = ""
+	}
+}
+
+// minutes are whole minutes, rounded up.
+func minutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
+
+// ExplainHelp words the rule as the policy has it: the documents' own words one by one, and how many other rules there are
+// of a kind.
+func ExplainHelp(tiss *retry.Policy) string {
+	words, others := map[retry.Class][]string{}, map[string]int{}
+	for i := range tiss.Rules {
+		rule := &tiss.Rules[i]
+		if label := rule.Label(); label != rule.ID {
+			words[rule.Class] = append(words[rule.Class], label)
+			continue
+		}
+		kind, _, _ := strings.Cut(rule.ID, ".")
+		others[kind]++
+	}
+	var more []string
+	for _, kind := range slices.Sorted(maps.Keys(others)) {
+		more = append(more, fmt.Sprintf("%s (%d)", kind, others[kind]))
+	}
+	return fmt.Sprintf(`Explains what the worker decides for an error text and a retry count: the
+decision, the rule that matched, and the waits ahead if the submission keeps
+failing. It asks no broker and changes nothing. --policy asks another policy
+than %s: a built-in one, or one of RETRY_POLICIES_FILE.
+
+The rule, policy %s, in this order:
+  1. retry count %d or more: stop, %s
+  2. the text matches a permanent rule: stop, %s
+%s  3. no try fits before a deadline: stop, %s
+  4. the other side says when to come back: try again then
+  5. the text matches a transient rule: try again after the policy's wait
+%s  6. anything else: try again likewise, class %s
+%s`,
+		tiss.Name, tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
+		term.Wrap(strings.Join(words[retry.Permanent], ", "), "       "), retry.CodeMaxRetriesExceeded,
+		term.Wrap(strings.Join(words[retry.Transient], ", "), "       "), tiss.Unknown,
+		strings.TrimSpace(term.Wrap("The policy has further rules of either class: "+strings.Join(more, ", ")+
+			". All of them, and the other policies: worker policies", "")))
+}
+
+// Text words the explanation.
+func (e Explanation) Text() string {
+	var b labelled
+	b.label("Decision", "%s%s", e.decision(), settledWords(&e.Decision))
+	b.label("Because", "%s", e.because())
+	if advice := adviceWords(&e.Decision); advice != "" {
+		b.label("Advice", "%s", advice)
+	}
+	if e.BPMNError == "" {
+		b.label("Wait", "%s", waitWords(&e.Decision, e.wait()))
+	} else {
+		b.label("Then", "%s", e.then())
+	}
+	if len(e.Decision.Ignored) > 0 {
+		b.label("Ignored", "%s", ignoredWords(e.Decision.Ignored))
+	}
+	b.label("Policy", "%s, version %s%s", e.Policy, e.PolicyVersion, e.overridden())
+	if len(e.Schedule) > 0 {
+		b.WriteString("\nThe waits ahead, if every submission fails and no permanent error comes:\n\n")
+		b.WriteString(scheduleTable(e.policy, e.ahead, e.Waits) + fmt.Sprintf("  then    stop, BPMN error %s\n", retry.CodeMaxRetriesExceeded))
+		b.WriteString(e.footnote())
+	}
+	return b.String()
+}
+
+func (e Explanation) decision() string {
+	if e.BPMNError != "" {
+		return "stop, BPMN error " + e.BPMNError
+	}
+	return fmt.Sprintf("try again in %s, retry %d of %d", e.wait(), e.RetryCount, e.MaxRetries)
+}
+
+// wait words the wait from now, or its band where it is not known.
+func (e Explanation) wait() string {
+	if e.Waits == exact {
+		return term.Span(e.ahead[0].Wait)
+	}
+	return term.Range(e.ahead[0].Shortest, e.ahead[0].Longest)
+}
+
+func (e Explanation) because() string {
+	class := "the error is " + classWords(string(e.Classification), &e.Decision)
+	switch e.Decision.Reason { //nolint:exhaustive // the others say it in their outcome
+	case retry.StepCount:
+		// The count of a decision that stops is the one that was asked.
+		return fmt.Sprintf("retry count %d has reached the limit of %d, whatever the error; %s", e.RetryCount, e.MaxRetries, class)
+	case retry.StepDeadline:
+		return fmt.Sprintf("no retry fits before the deadline %s; %s", term.Time(*e.Decision.Deadline), class)
+	default:
+		return class
+	}
+}
+
+func (e Explanation) then() string {
+	switch {
+	case e.policy.IDs != retry.ClaimIDs: // the teams are known for claims only
+		return "the process model says what becomes of it"
+	case e.BPMNError == retry.CodePermanentError:
+		return "the registration team corrects the data, then resubmits or abandons the claim"
+	default:
+		return "the billing team reviews the claim, then resubmits or abandons it"
+	}
+}
+
+func (e Explanation) overridden() string {
+	if e.Decision.Overrides == nil {
+		return ""
+	}
+	return ", overridden: " + overridesWords(e.Decision.Overrides)
+}
+
+// footnote words how exact the waits are.
+func (e Explanation) footnote() string {
+	var note string
+	if d := e.Decision.Deadline; d != nil {
+		note = fmt.Sprintf("No try is made after the deadline, %s. ", term.Time(*d))
+		if e.RetryCount-1+len(e.ahead) < e.MaxRetries {
+			note = fmt.Sprintf("No further try fits before the deadline, %s. ", term.Time(*d))
+		}
+	}
+	spread := slices.ContainsFunc(e.ahead, func(s retry.Scheduled) bool { return s.Shortest != s.Longest })
+	switch {
+	case !spread || e.Waits == exact:
+	case e.Waits == bandOnly:
+		note += "Each claim gets its own wait in the band: add --claim to see one."
+	default:
+		note += "The sample is that of process instance 0; the wait differs from one process instance " +
+			"to the next. Add --process-instance, from the log, for the exact one."
+	}
+	if note == "" {
+		return ""
+	}
+	return "\n" + term.Wrap(note, "")
 }

@@ -1,11 +1,14 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // PolicySummary is a policy in a list. Its JSON form is stable: names are added, never changed. Durations are ISO 8601.
@@ -21,14 +24,8 @@ type PolicySummary struct {
 	LongestWait   isoDuration `json:"longestWait,omitempty"`
 	ShortestInAll isoDuration `json:"shortestInAll,omitempty"`
 	LongestInAll  isoDuration `json:"longestInAll,omitempty"`
-}
 
-// isoDuration is a duration that JSON has as ISO 8601.
-type isoDuration time.Duration
-
-// MarshalText writes PT5M.
-func (d isoDuration) MarshalText() ([]byte, error) {
-	return []byte(contract.ISODuration(time.Duration(d))), nil
+	waits []retry.Scheduled
 }
 
 // Policies returns the policies that are known.
@@ -45,8 +42,9 @@ func summarise(set *policy.Set, p *retry.Policy) PolicySummary {
 	s := PolicySummary{
 		Name: p.Name, Version: p.Version(), Origin: set.Origin(p.Name),
 		Description: entry.Description, Source: entry.Source, MaxRetries: p.MaxRetries,
+		waits: slices.Collect(retry.Schedule(p, retry.Request{}, time.Unix(0, 0))),
 	}
-	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+	for _, w := range s.waits {
 		if s.ShortestWait == 0 || isoDuration(w.Shortest) < s.ShortestWait {
 			s.ShortestWait = isoDuration(w.Shortest)
 		}
@@ -69,12 +67,8 @@ type ShownPolicy struct {
 
 // policyWait is one wait of a policy.
 type policyWait struct {
-	Retry         int         `json:"retry"`
-	BeforeJitter  isoDuration `json:"beforeJitter"`
-	Shortest      isoDuration `json:"shortest"`
-	Longest       isoDuration `json:"longest"`
-	TotalShortest isoDuration `json:"totalShortest"`
-	TotalLongest  isoDuration `json:"totalLongest"`
+	Retry int `json:"retry"`
+	isoWait
 }
 
 // PolicyInFull returns one policy in full.
@@ -84,10 +78,172 @@ func PolicyInFull(set *policy.Set, p *retry.Policy) ShownPolicy {
 	if s.Findings == nil {
 		s.Findings = []policy.Finding{} // in JSON a list, even where it is empty
 	}
-	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		s.Schedule = append(s.Schedule, policyWait{
-			w.Retry, isoDuration(w.Delay), isoDuration(w.Shortest), isoDuration(w.Longest), isoDuration(w.TotalShortest), isoDuration(w.TotalLongest),
-		})
+	for _, w := range s.waits {
+		w.Wait, w.Total = 0, 0 // of no claim
+		s.Schedule = append(s.Schedule, policyWait{w.Retry, isoOf(&w)})
 	}
 	return s
+}
+
+// PoliciesText lists policies.
+func PoliciesText(list []PolicySummary) string {
+	width := 0
+	for _, s := range list {
+		width = max(width, len(s.Name)+2)
+	}
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		label := func(name, text string) { b.WriteString(term.Hanging(fmt.Sprintf("%-*s", width, name), text)) }
+		label(s.Name, s.tries())
+		if s.Description != "" {
+			label("", term.Line(s.Description))
+		}
+		label("", s.origin())
+	}
+	return b.String()
+}
+
+func (s PolicySummary) tries() string {
+	if s.MaxRetries == 0 {
+		return "no retries"
+	}
+	return fmt.Sprintf("%s, waits of %s, %s in all", term.Count(s.MaxRetries, "retry"),
+		term.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)), term.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
+}
+
+func (s PolicySummary) origin() string {
+	text := fmt.Sprintf("%s, version %s", term.Line(s.Origin), s.Version)
+	if s.Source != "" {
+		text += ", from " + term.Line(s.Source)
+	}
+	return text
+}
+
+// Text words the policy.
+func (s ShownPolicy) Text() string {
+	p := s.policy
+	var b labelled
+	b.label("Policy", "%s, %s", s.Name, s.origin())
+	if s.Description != "" {
+		b.label("", "%s", term.Line(s.Description))
+	}
+	b.label("Tries", "%s", s.tries())
+	b.label("Waits", "base %s, factor %g, min %s, max %s, %s, in whole %ss", term.Span(p.Base), p.Factor, term.Span(p.Min), term.Span(p.Max),
+		jitterWords(p.Jitter), s.Policy.Precision)
+	if p.Deadline > 0 {
+		b.label("Deadline", "%s after the first failure", term.Span(p.Deadline))
+	}
+	b.label("Input", "%s", s.input())
+	if len(s.waits) > 0 {
+		b.WriteString("\n" + scheduleTable(p, s.waits, bandOnly))
+	}
+	b.WriteString(rulesText("PERMANENT, asked first: no retry", s.Policy.Rules, string(retry.Permanent)))
+	b.WriteString(rulesText("TRANSIENT: another try", s.Policy.Rules, string(retry.Transient)))
+	fmt.Fprintf(&b, "\nNo rule matches: %s\n", p.Unknown)
+	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt, ""))
+	if len(s.Findings) > 0 {
+		b.WriteString("\nFindings of worker policies lint:\n" + findingsText("  ", s.Findings))
+	}
+	return b.String()
+}
+
+func jitterWords(j retry.Jitter) string {
+	switch j.Mode {
+	case retry.JitterNone:
+		return "no jitter"
+	case retry.JitterProportional:
+		return fmt.Sprintf("%s jitter of %g", j.Mode, j.Share)
+	case retry.JitterFull, retry.JitterEqual, retry.JitterDecorrelated:
+		return string(j.Mode) + " jitter"
+	default:
+		return string(j.Mode)
+	}
+}
+
+func (s ShownPolicy) input() string {
+	p := s.policy
+	text := "claimId is one word"
+	if p.IDs == retry.ClaimIDs {
+		text = "claimId is CLM-<any>-<digits>"
+	}
+	if p.AcceptEmptyError {
+		text += "; a blank error text is an unknown error"
+	} else {
+		text += "; a blank error text is invalid"
+	}
+	text += "; a time without a zone is of " + s.Policy.TimeZone
+	if p.JobOverrides {
+		text += "; max_attempts, retry_delay and max_retry_delay of a job override"
+	}
+	return text
+}
+
+// rulesText lists the rules of a class.
+func rulesText(title string, rules []policy.Rule, class string) string {
+	var b strings.Builder
+	for _, r := range rules {
+		if r.Class != class {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n" + title + "\n")
+		}
+		b.WriteString("  " + r.ID + "\n")
+		b.WriteString(term.Wrap(conditions(r), "      "))
+	}
+	return b.String()
+}
+
+func conditions(r policy.Rule) string {
+	var parts []string
+	add := func(name, text string) {
+		if text != "" {
+			parts = append(parts, name+" "+term.Line(text))
+		}
+	}
+	add("contains", strings.Join(r.Contains, ", "))
+	add("code", strings.Join(r.Code, ", "))
+	add("pattern", term.Shorten(r.Pattern, 60))
+	add("unless", term.Shorten(r.Unless, 60))
+	if r.Source == "" {
+		return strings.Join(parts, "; ")
+	}
+	return strings.Join(parts, "; ") + " (" + term.Line(r.Source) + ")"
+}
+
+// FindingsText words findings, each with what to do about it.
+func FindingsText(findings []policy.Finding) string {
+	if len(findings) == 0 {
+		return "No findings.\n"
+	}
+	return findingsText("", findings)
+}
+
+func findingsText(indent string, findings []policy.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		where := term.Line(f.File)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		fmt.Fprintf(&b, "%s%s: %s %s\n", indent, where, f.Severity, f.Check)
+		what := f.Problem
+		if f.Rule != "" {
+			what = "rule " + f.Rule + ": " + what
+		}
+		if f.Policy != "" {
+			what = "policy " + f.Policy + ": " + what
+		}
+		if !strings.HasSuffix(what, "?") { // did you mean ...?
+			what += "."
+		}
+		b.WriteString(term.Wrap(term.Line(what), indent+"    "))
+		if f.Advice != "" {
+			b.WriteString(term.Wrap("What to do: "+f.Advice+".", indent+"    "))
+		}
+	}
+	return b.String()
 }

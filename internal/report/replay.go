@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/replay"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -19,89 +18,8 @@ type Replay struct {
 	From          time.Time `json:"from"`
 	To            time.Time `json:"to"`
 	// Decisions is known, Rounds estimated but for the names that say otherwise.
-	Decisions replayedDecisions `json:"decisions"`
-	Rounds    replayedRounds    `json:"rounds"`
-}
-
-type replayedDecisions struct {
-	Replayed     int           `json:"replayed"`
-	Refused      int           `json:"invalidInput"`
-	Outcome      int           `json:"otherOutcome"`
-	Class        int           `json:"otherClass"`
-	Wait         int           `json:"otherWaitBeforeJitter"`
-	OwnPolicy    int           `json:"ofThisVersion"`
-	OwnOtherwise int           `json:"ofThisVersionOtherwise"`
-	Rows         []replayedRow `json:"byRule"`
-}
-
-type replayedRow struct {
-	Decisions int             `json:"decisions"`
-	Before    replayedVerdict `json:"before"`
-	After     replayedVerdict `json:"after"`
-	Claims    []string        `json:"exampleClaims"`
-}
-
-type replayedVerdict struct {
-	RuleID         string      `json:"ruleId"`
-	Classification retry.Class `json:"errorClassification"`
-	Outcome        string      `json:"outcome"`
-	// MeanWait is absent where not both are retries.
-	MeanWait float64 `json:"meanWaitSeconds,omitempty"`
-}
-
-// replayedRounds has the names and meanings of [replay.Rounds].
-type replayedRounds struct {
-	Judged    int `json:"judged"`
-	Accepted  int `json:"accepted"`
-	Exhausted int `json:"exhausted"`
-	Permanent int `json:"permanent"`
-
-	SavedOwn    int      `json:"savedOwn"`
-	SavedOthers int      `json:"savedOthers"`
-	Retried     int      `json:"permanentTriedAgain"`
-	LostByRule  int      `json:"lostByRuleKnown"`
-	LostByTime  int      `json:"lostByTime"`
-	Saved       []string `json:"exampleSaved,omitempty"`
-	Lost        []string `json:"exampleLost,omitempty"`
-
-	Tries      int `json:"retries"`
-	Wasted     int `json:"wastedRetries"`
-	Needless   int `json:"needlessRetriesKnown"`
-	TriesThen  int `json:"retriesThen"`
-	WastedThen int `json:"wastedRetriesThen"`
-
-	Open   int `json:"notJudgedOpen"`
-	Cut    int `json:"notJudgedCut"`
-	ByHand int `json:"notJudgedByHand"`
-}
-
-// ReplayOf returns what a replay under a policy has found.
-func ReplayOf(p *retry.Policy, again *replay.Replay) *Replay {
-	d, r := again.Decisions(), again.Rounds()
-	answer := &Replay{
-		Policy: p.Name, PolicyVersion: p.Version(),
-		Decisions: replayedDecisions{
-			Replayed: d.Replayed, Refused: d.Refused, Outcome: d.Outcome, Class: d.Class, Wait: d.Wait,
-			OwnPolicy: d.OwnPolicy, OwnOtherwise: d.OwnOtherwise, Rows: []replayedRow{}, // in JSON a list, even where it is empty
-		},
-		Rounds: replayedRounds{
-			Judged: r.Judged, Accepted: r.Accepted, Exhausted: r.Exhausted, Permanent: r.Permanent,
-			SavedOwn: r.SavedOwn, SavedOthers: r.SavedOthers, Retried: r.Retried, LostByRule: r.LostByRule, LostByTime: r.LostByTime,
-			Saved: r.Saved, Lost: r.Lost,
-			Tries: r.Tries, Wasted: r.Wasted, Needless: r.Needless, TriesThen: r.TriesThen, WastedThen: r.WastedThen,
-			Open: r.Open, Cut: r.Cut, ByHand: r.ByHand,
-		},
-	}
-	for _, row := range d.Rows {
-		answer.Decisions.Rows = append(answer.Decisions.Rows, replayedRow{
-			row.Decisions, verdictOf(row.Before, row.WaitBefore), verdictOf(row.After, row.WaitAfter), row.Claims,
-		})
-	}
-	return answer
-}
-
-func verdictOf(v replay.Verdict, wait time.Duration) replayedVerdict {
-	return replayedVerdict{v.Rule, v.Class, v.Outcome.String(), wait.Seconds()}
+	Decisions replay.Decisions `json:"decisions"`
+	Rounds    replay.Rounds    `json:"rounds"`
 }
 
 // maxShownRows is how many pairs of rules a terminal is given.
@@ -116,13 +34,13 @@ func (r *Replay) Text() string {
 	}
 	b.WriteString(term.Wrap(fmt.Sprintf("The decisions%s of the last %s, from %s to %s, asked again under policy %s, version %s.",
 		of, term.Span(r.To.Sub(r.From)), term.Time(r.From), term.Time(r.To), r.Policy, r.PolicyVersion), ""))
-	b.WriteString("\nSingle decisions (known)\n\n" + r.Decisions.text())
-	b.WriteString("\nRounds of submissions (estimated; how: worker replay --help)\n\n" + r.Rounds.text(r.Policy))
+	b.WriteString("\nSingle decisions (known)\n\n" + decisionsText(&r.Decisions))
+	b.WriteString("\nRounds of submissions (estimated; how: worker replay --help)\n\n" + roundsText(&r.Rounds, r.Policy))
 	b.WriteString("\n" + term.Wrap("The texts are as they are kept: without personal data, and cut. A job's own retryUntil is not kept, and was not asked again.", ""))
 	return b.String()
 }
 
-func (d *replayedDecisions) text() string {
+func decisionsText(d *replay.Decisions) string {
 	var b strings.Builder
 	b.WriteString(term.Wrap(fmt.Sprintf("%s asked again: %d with another outcome, %d with another class, %d with another wait before jitter.",
 		term.Count(d.Replayed, "decision"), d.Outcome, d.Class, d.Wait), "  "))
@@ -133,20 +51,23 @@ func (d *replayedDecisions) text() string {
 		b.WriteString(term.Wrap(fmt.Sprintf("%d of them were taken by this very version of the policy. Of these %d come out otherwise: that much is due to what is not kept.",
 			d.OwnPolicy, d.OwnOtherwise), "  "))
 	}
-	for i, row := range d.Rows {
+	for i := range d.Rows {
 		if i == maxShownRows {
 			fmt.Fprintf(&b, "\n  %d more pairs of rules: --json\n", len(d.Rows)-i)
 			break
 		}
-		b.WriteString(row.text())
+		b.WriteString(rowText(&d.Rows[i]))
 	}
 	return b.String()
 }
 
-func (r *replayedRow) text() string {
+func rowText(r *replay.Row) string {
 	var b strings.Builder
-	wait := func(seconds float64) string { return ", mean wait " + term.About(time.Duration(seconds)*time.Second) }
-	before, after := r.Before.words(), r.After.words()
+	wait := func(d replay.Seconds) string { return ", mean wait " + term.About(time.Duration(d)) }
+	words := func(v *replay.Verdict) string {
+		return fmt.Sprintf("%s, %s: %s", term.Line(v.Rule), v.Class, v.Outcome)
+	}
+	before, after := words(&r.Before), words(&r.After)
 	switch {
 	case r.Before.MeanWait > 0 && before == after:
 		after = "the same" + wait(r.After.MeanWait)
@@ -159,23 +80,18 @@ func (r *replayedRow) text() string {
 	}
 	b.WriteString("\n" + term.Hanging(fmt.Sprintf("  %7d  ", r.Decisions), before))
 	b.WriteString(term.Hanging("       ->  ", after))
-	if r.Before.Outcome != r.After.Outcome || r.Before.Classification != r.After.Classification {
+	if r.Before.Outcome != r.After.Outcome || r.Before.Class != r.After.Class {
 		b.WriteString(term.Hanging("           ", "such as "+term.Line(strings.Join(r.Claims, ", "))))
 	}
 	return b.String()
 }
 
-func (v *replayedVerdict) words() string {
-	return fmt.Sprintf("%s, %s: %s", term.Line(v.RuleID), v.Classification, v.Outcome)
-}
-
-func (r *replayedRounds) text(policy string) string {
+func roundsText(r *replay.Rounds, policy string) string {
 	var b strings.Builder
 	if r.Judged == 0 {
 		b.WriteString(term.Wrap("No round has an end in this time: nothing can be estimated. Ends are known where the process reports them (record-retry-outcome).", "  "))
 	} else {
-		b.WriteString(r.table(policy))
-		r.changes(&b)
+		b.WriteString(roundsTable(r, policy) + changesText(r))
 	}
 	if left := r.Open + r.Cut + r.ByHand; left > 0 {
 		b.WriteString(term.Wrap(fmt.Sprintf("Not judged: %s: %d without an end yet, %d that began before the time asked for, %d that a person sent again on the way.",
@@ -184,7 +100,7 @@ func (r *replayedRounds) text(policy string) string {
 	return b.String()
 }
 
-func (r *replayedRounds) table(policy string) string {
+func roundsTable(r *replay.Rounds, policy string) string {
 	rows := [][]string{{"", "recorded", "under " + term.Shorten(policy, 24)}}
 	row := func(label string, recorded, under int) {
 		rows = append(rows, []string{label, strconv.Itoa(recorded), strconv.Itoa(under)})
@@ -198,8 +114,9 @@ func (r *replayedRounds) table(policy string) string {
 	return term.Table("  ", rows) + "\n"
 }
 
-// changes lists the claims that would have ended otherwise, and how sure that is.
-func (r *replayedRounds) changes(b *strings.Builder) {
+// changesText lists the claims that would have ended otherwise, and how sure that is.
+func changesText(r *replay.Rounds) string {
+	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(term.Hanging("  - ", fmt.Sprintf(format, args...))) }
 	examples := func(claims []string) string {
 		if len(claims) == 0 {
@@ -217,4 +134,5 @@ func (r *replayedRounds) changes(b *strings.Builder) {
 	if r.Needless > 0 {
 		say("Needless: %d of the wasted retries were made after an error that it calls permanent (known).", r.Needless)
 	}
+	return b.String()
 }
