@@ -2,9 +2,10 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"flag"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,15 +20,6 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 var update = flag.Bool("update", false, "rewrite the golden files")
-
-// worker runs a command line in an environment without settings but those given, "NAME=value".
-func worker(t *testing.T, args []string, settings ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	set(t, settings...)
-	var out, complaints bytes.Buffer
-	code = cli.Run(t.Context(), args, &out, &complaints)
-	return code, out.String(), complaints.String()
-}
 
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
@@ -66,24 +58,8 @@ var golden = map[string][]string{
 }
 
 func TestTheOutputIsPinned(t *testing.T) {
-	for name, args := range golden {
-		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := worker(t, args, "RETRY_WORKER_NAME=billing-1", "ZEEBE_ADDRESS=zeebe.example:443",
-				"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=c4n4ry", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
-				"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token")
-			if code != 0 || stderr != "" {
-				t.Errorf("exit code %d, complaints %q", code, stderr)
-			}
-			if strings.Contains(stdout, "c4n4ry") {
-				t.Error("the secret is shown")
-			}
-			checkScreen(t, stdout)
-			if strings.HasSuffix(name, "_json") && !json.Valid([]byte(stdout)) {
-				t.Error("that is no JSON")
-			}
-			checkGolden(t, name, stdout)
-		})
-	}
+	with("RETRY_WORKER_NAME=billing-1", "ZEEBE_ADDRESS=zeebe.example:443", "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=c4n4ry",
+		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token").pinned(t, "", golden)
 }
 
 func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
@@ -95,21 +71,16 @@ func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
 		{"nothing like a command", "frobnicate", []string{`there is no command "frobnicate"` + "\n"}},
 		{"an argument too many", "run now", []string{`run takes no arguments, but got "now"`, "worker run --help"}},
 		{"an unknown flag", "explain --foo", []string{"unknown flag: --foo", "worker explain --help"}},
-		{"a number that is none", "explain --error x --retry-count two", []string{"--retry-count"}},
 		{"no error text", "explain", []string{"--error is empty"}},
-		{"all that is wrong at once", "explain --claim x --retry-count -1", []string{"--claim is", "--error is empty", "--retry-count is -1"}},
 		{"a misspelt command of a command", "audit verfy", []string{`there is no command "audit verfy"; did you mean verify?`, "worker audit --help"}},
 		{"no claim", "history", []string{"worker history wants one claim", "worker history --help"}},
 		{"two claims", "audit export CLM-1-1 CLM-1-2", []string{"worker audit export wants one claim, such as CLM-001-7, but got 2 arguments"}},
 		{"a time without a unit", "kpi --since 7", []string{"--since", "7d, 24h or 90m"}},
 		{"a time of nothing", "pending --since 0d", []string{"--since", "7d, 24h or 90m"}},
-		{"a time in weeks", "events tail --since 2w", []string{"--since", "7d, 24h or 90m"}},
 		{"an empty time", "kpi --since=", []string{"--since", "7d, 24h or 90m"}},
 		{"all of the last hour", "events tail --all --since 1h", []string{"--all and --since exclude each other", "worker events tail --help"}},
 		{"to follow what waits", "events tail --unpublished --follow", []string{"--unpublished is what waits now"}},
-		{"a wait of nothing", "explain --error x --base 0s", []string{"--base is 0s but must be more than 0"}},
 		{"an override that makes no sense", "explain --error x --max-retries 2000", []string{"maxRetries is 2000 but must be from 0 to 1000"}},
-		{"a policy that is not known", "explain --error x --policy nope", []string{`there is no policy "nope"`, "tiss"}},
 		{"a time that is none", "explain --error x --retry-until tomorrow", []string{"--retry-until", "RFC 3339"}},
 		{"a claim for a policy of claims", "explain --error x --claim JOB-1", []string{"--claim is", "CLM-<any>-<digits>"}},
 		{"a purge that shortens and previews", "audit purge --shorten --dry-run", []string{"--shorten removes nothing"}},
@@ -117,19 +88,15 @@ func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
 		{"a preview by any clock", "audit purge --dry-run --trust-clock", []string{"--dry-run and --trust-clock exclude each other"}},
 		{"a yes to no question", "audit purge --yes", []string{"--yes goes with --shorten"}},
 		{"a replay under no policy", "replay", []string{"--policy is missing"}},
-		{"a replay under an unknown policy", "replay --policy none", []string{`there is no policy "none"`}},
-		{"an argument of replay", "replay --policy tiss extra", []string{`replay takes no arguments, but got "extra"`}},
 		{"a flag without its value", "replay --policy tiss --since", []string{"--since"}},
 		{"a simulation without an outage", "simulate", []string{"--outage is missing"}},
 		{"an outage without a unit", "simulate --outage 3", []string{"500ms, 90s, 5m or 24h"}},
-		{"an outage without a length", "simulate --outage 3h+", []string{"500ms, 90s, 5m or 24h"}},
 		{"an outage of part of a second", "simulate --outage 1500ms", []string{"an outage is from 0s to 1.5s but must last a second or more, in whole seconds"}},
 		{"two faults of a simulation", "simulate --outage 3h --claims 0 --failure-rate 1", []string{"claims are 0 but must be 1 to 1000000\nworker: the failure rate is 1"}},
 		{"arrivals without a unit", "simulate --outage 3h --arrivals 90", []string{"--arrivals"}},
-		{"an instance of no claim", "explain --error x --process-instance 7", []string{"--process-instance needs --claim"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			code, stdout, stderr := worker(t, strings.Fields(test.args))
+			code, stdout, stderr := with().run(t, strings.Fields(test.args)...)
 			if code != 2 || stdout != "" {
 				t.Errorf("exit code %d, output %q", code, stdout)
 			}
@@ -145,32 +112,64 @@ func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
 	}
 }
 
+// What is wrong with the values of flags is reported together.
+func TestAllFaultsOfACommandLineAreReported(t *testing.T) {
+	for args, want := range map[string]string{
+		"explain --max-retries 2.5 --base 1q --json=perhaps": `worker: --max-retries is "2.5" but must be a whole number
+worker: --base is "1q"; that is no duration such as 500ms, 90s, 5m or 24h, or PT5M
+worker: --json is "perhaps" but must be true or false
+`,
+		"simulate --outage 3h+ --claims many --seed -1 --failure-rate x --outage 2h --svgg x": `worker: --outage is "3h+"; "" in it is no duration such as 500ms, 90s, 5m or 24h, or PT5M
+worker: --claims is "many" but must be a whole number
+worker: --seed is "-1" but must be a whole number, 0 or more
+worker: --failure-rate is "x" but must be a number
+worker: unknown flag: --svgg
+`,
+		"redrive --wait 3 --since 7": `worker: --wait is "3" but must be a span of time such as 500ms, 90s, 5m or 24h
+worker: --since is "7"; give a whole number of days, hours or minutes, such as 7d, 24h or 90m
+`,
+		"explain --retry-count 99999999999999999999": `worker: --retry-count is "99999999999999999999", which is too large
+`,
+		"explain --policy tiss --base 0s --max 9600h --deadline=-5m --retry-until x --first-failure y --claim 7 --retry-count -1": `worker: --base is 0s but must be more than 0
+worker: --deadline is -5m but must be more than 0
+worker: --retry-until is "x" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent
+worker: --first-failure is "y" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent
+worker: the overrides make no sense: max is 9600h but must be at most 8784h
+worker: --claim is "7" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes
+worker: --error is empty but must be the text of the submission error, not blank
+worker: --retry-count is -1 but must be a whole number, 0 or more (absent counts as 0)
+`,
+		"explain --policy nope --base 0s --process-instance 3": `worker: --base is 0s but must be more than 0
+worker: --process-instance needs --claim
+worker: there is no policy "nope"; there are fast, job-queue, smtp, smtp-dev, tiss. A policy of another file is named FILE:NAME
+`,
+	} {
+		command, _, _ := strings.Cut(args, " ")
+		code, stdout, stderr := with().run(t, strings.Fields(args)...)
+		if diff := cmp.Diff(want+"How it is used: worker "+command+" --help\n", stderr); code != 2 || stdout != "" || diff != "" {
+			t.Errorf("worker %s: exit code %d, output %q, complaint (-want +got):\n%s", args, code, stdout, diff)
+		}
+	}
+}
+
 func TestCommandsReportAllConfigurationFaults(t *testing.T) {
 	const want = `worker: the configuration has 2 faults:
   RETRY_LOG_LEVEL is "loud"; allowed: debug, info, warn or error
   RETRY_HTP_ADDRESS is not a setting; did you mean RETRY_HTTP_ADDRESS?
 Every name, its default and what it may hold: worker config --help
 `
-	for _, args := range [][]string{
+	for _, args := range append([][]string{
 		{},
 		{"run"},
 		{"deploy"},
 		{"config"},
 		{"config", "--json"},
-		{"history", "CLM-1-1"},
-		{"pending"},
-		{"kpi"},
 		{"migrate"},
 		{"redrive", "--claim", "CLM-1-1", "--reason", "why"},
-		{"events", "tail"},
-		{"audit", "verify"},
-		{"audit", "export", "CLM-1-1"},
 		{"audit", "purge"},
-		{"audit", "purge", "--dry-run"},
 		{"simulate", "--outage", "1h"},
-		{"replay", "--policy", "tiss"},
-	} {
-		code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1")
+	}, reading...) {
+		code, stdout, stderr := with("RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1").run(t, args...)
 		if diff := cmp.Diff(want, stderr); code != 2 || stdout != "" || diff != "" {
 			t.Errorf("worker %v: exit code %d, output %q, complaint (-want +got):\n%s", args, code, stdout, diff)
 		}
@@ -179,8 +178,8 @@ Every name, its default and what it may hold: worker config --help
 
 func TestExplainAndVersionNeedNoConfiguration(t *testing.T) {
 	for _, args := range [][]string{{"explain", "--error", "x"}, {"version"}, {"--version"}, {"--help"}} {
-		if code, stdout, stderr := worker(t, args, "RETRY_LOG_LEVEL=loud"); code != 0 || stdout == "" || stderr != "" {
-			t.Errorf("worker %v: exit code %d, complaint %q", args, code, stderr)
+		if with("RETRY_LOG_LEVEL=loud").must(t, args...) == "" {
+			t.Errorf("worker %v prints nothing", args)
 		}
 	}
 }
@@ -192,30 +191,50 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := []string{"ZEEBE_ADDRESS=" + address, "ZEEBE_INSECURE_CONNECTION=true"}
-
+	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	// The gateway of the test takes a file's name for the process id.
-	code, stdout, stderr := worker(t, []string{"deploy"}, settings...)
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, complaint %s", code, stderr)
-	}
-	checkGolden(t, "deploy", stdout)
-
-	code, stdout, _ = worker(t, []string{"deploy", "--json"}, settings...)
+	checkGolden(t, "deploy", broker.must(t, "deploy"))
 	var list []struct {
 		ProcessID, Resource string
 		Version             int
 		Key                 int64
 	}
-	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != 2 ||
-		list[1].ProcessID != "sub-06.bpmn" || list[1].Version != 1 || list[1].Key == 0 {
-		t.Errorf("exit code %d, error %v, output %s", code, err, stdout)
+	stdout, _ := broker.decodes(t, 0, &list, "deploy")
+	if len(list) != 2 || list[1].ProcessID != "sub-06.bpmn" || list[1].Version != 1 || list[1].Key == 0 {
+		t.Errorf("output %s", stdout)
 	}
 }
 
 func TestDeployWithoutBrokerNamesRemedy(t *testing.T) {
-	code, stdout, stderr := worker(t, []string{"deploy"}, "ZEEBE_ADDRESS=127.0.0.1:1", "ZEEBE_INSECURE_CONNECTION=true")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "ZEEBE_ADDRESS=127.0.0.1:1") || strings.Contains(stderr, "Usage:") {
-		t.Errorf("exit code %d, output %q, complaint %s", code, stdout, stderr)
+	with("ZEEBE_ADDRESS=127.0.0.1:1", "ZEEBE_INSECURE_CONNECTION=true").fails(t, 1, "ZEEBE_ADDRESS=127.0.0.1:1", "deploy")
+}
+
+func TestTheHelpOfEveryCommandFitsATerminal(t *testing.T) {
+	commands := cli.Commands()
+	if !slices.Contains(commands, " policies lint") {
+		t.Fatalf("these are not all commands: %q", commands)
 	}
+	for _, command := range commands {
+		checkScreen(t, with().must(t, append(strings.Fields(command), "--help")...))
+	}
+}
+
+func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
+	a := archived(t, week())
+	const early = "worker: stopped before it was done; "
+	check := func(want string, args ...string) {
+		t.Helper()
+		set(t, a.settings...)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		var out, complaints bytes.Buffer
+		if code := cli.Run(ctx, args, &out, &complaints); code != 1 || complaints.String() != early+want+"\n" || out.Len() > 0 {
+			t.Errorf("worker %s: exit code %d, output %q, complaint %q", args, code, &out, &complaints)
+		}
+	}
+	for _, args := range append(reading, []string{"simulate", "--outage", "3h"}) {
+		check("nothing was changed", args...)
+	}
+	check("what was done until then stays", "audit", "purge")
+	check("what was done until then stays", "redrive", "--claim", waiting, "--reason", "why")
 }

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,12 +71,6 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			taken: "stop: BPMN error PERMANENT_ERROR, settled by the class; check the protocol's status before sending again, for it may have arrived",
 			due:   "none",
 		},
-		"a hint beyond the policy's max": {
-			policy: "tiss", variables: `"submissionError":"weird","retryAfter":36000`,
-			classified: "UNKNOWN: no rule of the policy matches it",
-			waits:      "240 min, no jitter: the other side asked to come back after 10 h (variable retryAfter), capped at 240 min",
-			taken:      "try again, retry 1 of 5, settled by the hint", due: "for 2026-01-12T13:00:00Z",
-		},
 		"a hint that comes too late": {
 			policy: "tiss", variables: `"submissionError":"503 Retry-After: 600","retryCount":5`,
 			classified: "TRANSIENT: it contains 503 (rule transient.503)",
@@ -90,12 +83,6 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			waits: "5 min, with jitter 6 min, bounded by the policy's min " +
 				"(ignored: lastSubmissionTime is neither a text nor a number, retryAfter can mean more than one thing)",
 			taken: "try again, retry 1 of 5, settled by the back-off", due: "for 2026-01-12T09:06:00Z",
-		},
-		"a deadline that is near": {
-			policy: "tiss", variables: `"submissionError":"503","retryCount":3,"retryUntil":"2026-01-12T06:20:00-03:00"`,
-			classified: "TRANSIENT: it contains 503 (rule transient.503)",
-			waits:      "40 min, pulled forward to the deadline 2026-01-12T09:20:00Z: 20 min",
-			taken:      "try again, retry 4 of 5, settled by the back-off", due: "for 2026-01-12T09:20:00Z; the deadline is 2026-01-12T09:20:00Z",
 		},
 		"a deadline that is too near": {
 			policy: "tiss", variables: `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`,
@@ -119,15 +106,10 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			waits:      "6 s before and after jitter (overridden for this job: maxRetries 7, base 1.5 s)",
 			taken:      "try again, retry 3 of 7, settled by the back-off", due: "for 2026-01-12T09:00:06Z",
 		},
-		"waits of fractions of a second": {
-			policy: "smtp", variables: `"submissionError":"421 later"`,
-			classified: "TRANSIENT: it contains 421 (rule smtp.transient)", waits: "1 s, with jitter 1.074 s",
-			taken: "try again, retry 1 of 5, settled by the back-off", due: "for 2026-01-12T09:00:02Z",
-		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			claim := "CLM-1-7"
-			if test.policy == "job-queue" || test.policy == "smtp" {
+			if test.policy == "job-queue" {
 				claim = "JOB-1"
 			}
 			a := ofJobs(t, contract.JobType, test.policy, job.Job{Variables: `{"claimId":"` + claim + `",` + test.variables + `}`, Headers: test.headers})
@@ -149,10 +131,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 
 func TestDeadlineIsNotReportedAsUsedUpRetries(t *testing.T) {
 	a := ofJobs(t, contract.JobType, "tiss", job.Job{Variables: `{"claimId":"CLM-1-7","submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"}`})
-	story := a.must(t, "history", "CLM-1-7")
-	if !strings.Contains(unwrapped(story), "Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim") {
-		t.Error(story)
-	}
+	a.prints(t, []string{"history", "CLM-1-7"}, "Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim")
 	if status, _ := a.last(t, "CLM-1-7"); status != "exhausted" {
 		t.Errorf("status %s", status)
 	}

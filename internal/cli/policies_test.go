@@ -12,50 +12,24 @@ import (
 const nightFile = "testdata/night.yaml"
 
 func TestFilePoliciesAreListedWithBuiltInOnes(t *testing.T) {
-	for _, way := range []struct {
-		args     []string
-		settings []string
-	}{
-		{[]string{"policies", "--file", nightFile}, nil},
-		{[]string{"policies"}, []string{"RETRY_POLICIES_FILE=" + nightFile}},
-	} {
-		code, stdout, stderr := worker(t, way.args, append(way.settings, "ZEEBE_ADDRESS=zeebe.example:443")...)
-		if code != 0 || stderr != "" {
-			t.Fatalf("%v: exit code %d, %s", way.args, code, stderr)
-		}
-		for _, want := range append(policy.BuiltIns().Names(), "night", nightFile, "built-in", "20 retries, waits of 45 s to 120 min, 16 h 30 min to 33 h in all") {
-			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
-				t.Errorf("%v: %q is missing in\n%s", way.args, want, stdout)
-			}
-		}
-	}
-}
-
-func TestEveryPolicyFitsATerminalOf80Columns(t *testing.T) {
-	for _, name := range append(policy.BuiltIns().Names(), "") {
-		args := []string{"policies", "--file", nightFile}
-		if name != "" {
-			args = append(args, name)
-		}
-		_, stdout, _ := worker(t, args)
-		checkScreen(t, stdout)
-	}
+	want := append(policy.BuiltIns().Names(), "night", nightFile, "built-in", "20 retries, waits of 45 s to 120 min, 16 h 30 min to 33 h in all")
+	list := with().must(t, "policies", "--file", nightFile)
+	checkScreen(t, list)
+	contains(t, "policies", list, want...)
+	with("RETRY_POLICIES_FILE="+nightFile, "ZEEBE_ADDRESS=zeebe.example:443").prints(t, []string{"policies"}, want...)
 }
 
 func TestAPolicyPrintedAsJSONCanBePutIntoAFile(t *testing.T) {
 	for _, name := range append(policy.BuiltIns().Names(), "night") {
-		_, stdout, _ := worker(t, []string{"policies", name, "--json", "--file", nightFile})
 		var shown struct {
 			Version string
 			Policy  json.RawMessage
 		}
-		unmarshal(t, stdout, &shown)
+		with().decodes(t, 0, &shown, "policies", name, "--file", nightFile)
 		file := filepath.Join(t.TempDir(), "again.yaml")
 		write(t, file, `{"policies": [`+string(shown.Policy)+`]}`)
-		code, stdout, stderr := worker(t, []string{"policies", name, "--file", file})
-		if code != 0 || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "version "+shown.Version) {
-			t.Errorf("%s: version %s is read again as\n%s%s", name, shown.Version, stdout, stderr)
-		}
+		with().prints(t, []string{"policies", name, "--file", file}, "version "+shown.Version)
+		checkScreen(t, with().must(t, "policies", name, "--file", nightFile))
 	}
 }
 
@@ -85,8 +59,8 @@ func TestLintExitCodeFollowsSeverity(t *testing.T) {
 		{"two files", []string{nightFile, nightFile}, 2, "one file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := worker(t, append([]string{"policies", "lint"}, tt.args...))
-			if code != tt.code || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), tt.says) {
+			code, stdout, stderr := with().run(t, append([]string{"policies", "lint"}, tt.args...)...)
+			if code != tt.code || !strings.Contains(unwrapped(stdout+stderr), tt.says) {
 				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tt.code, tt.says, stdout, stderr)
 			}
 		})
@@ -111,7 +85,7 @@ func TestLintWithoutFileChecksTheConfiguredOne(t *testing.T) {
 		{"another FILE", broken, []string{nightFile}, 1, "night.gone-too", "1 warning"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := worker(t, append([]string{"policies", "lint"}, tt.args...), "RETRY_POLICIES_FILE="+tt.setting)
+			code, stdout, stderr := with("RETRY_POLICIES_FILE="+tt.setting).run(t, append([]string{"policies", "lint"}, tt.args...)...)
 			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.told) {
 				t.Errorf("exit code %d, want %d, %q and %q:\n%s%s", code, tt.code, tt.stdout, tt.told, stdout, stderr)
 			}
@@ -130,14 +104,12 @@ func TestUnknownPolicyOrBrokenFileIsUsageError(t *testing.T) {
 		broken + ":1":              {"policies", "--file", broken},
 		"takes one name":           {"policies", "tiss", "fast"},
 	} {
-		if code, _, stderr := worker(t, args); code != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit code %d, %s", args, code, stderr)
-		}
+		with().fails(t, 2, want, args...)
 	}
 }
 
 func TestTheSchemaIsPrintedAsItIs(t *testing.T) {
-	if _, stdout, _ := worker(t, []string{"policies", "schema"}); stdout != string(policy.Schema) {
+	if with().must(t, "policies", "schema") != string(policy.Schema) {
 		t.Error("what is printed is not the schema")
 	}
 }

@@ -12,11 +12,18 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
-	url := devpostgres.Database(t)
+// onPostgres is an archive in a database without tables.
+func onPostgres(t *testing.T) (a *archive, url string) {
+	t.Helper()
+	url = devpostgres.Database(t)
 	keyFile := filepath.Join(t.TempDir(), "audit.key")
-	secret := savedSecret(t, keyFile)
-	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
+	a = with("RETRY_DATABASE_URL="+url, "RETRY_AUDIT_KEY_FILE="+keyFile)
+	a.path, a.secret = "STORE", savedSecret(t, keyFile)
+	return a, url
+}
+
+func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
+	a, url := onPostgres(t)
 
 	a.fails(t, 1, "worker migrate", "history", accepted)
 	for range 2 {
@@ -24,34 +31,27 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 			t.Errorf("output %q", stdout)
 		}
 	}
-	store, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
 	a.add(t, store, week()...)
 	answer(t, store, a.ids)
-	for name, args := range storeGolden {
-		t.Run(name, func(t *testing.T) { checkGolden(t, "store_"+name, a.must(t, args...)) })
-	}
+	a.pinned(t, "store_", storeGolden)
 	a.must(t, "audit", "verify")
-	if stdout := a.must(t, "audit", "purge"); !strings.Contains(stdout, "Removed nothing.") { // beside the worker
-		t.Errorf("output:\n%s", stdout)
-	}
+	a.prints(t, []string{"audit", "purge"}, "Removed nothing.") // while the worker runs
 	if n := len(subjects(t, a.must(t, "events", "tail", "--unpublished"))); n != len(week()) {
 		t.Errorf("%d events wait to be published", n)
 	}
 }
 
 func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
-	url := devpostgres.Database(t)
-	keyFile := filepath.Join(t.TempDir(), "audit.key")
-	secret := savedSecret(t, keyFile)
-	a := &archive{path: "STORE", settings: []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + keyFile}, secret: secret}
+	a, url := onPostgres(t)
 	a.must(t, "migrate")
 	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
 	a.must(t, "audit", "verify", "--expect-empty")
-	store, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,16 +108,7 @@ var replayGolden = map[string][]string{
 	"replay_none": {"replay", "--policy", testPolicies + ":long", "--since", "1m"},
 }
 
-func TestAReplayOfRealDecisionsIsPinned(t *testing.T) {
-	a := played(t)
-	for name, args := range replayGolden {
-		t.Run(name, func(t *testing.T) {
-			stdout := a.must(t, args...)
-			checkScreen(t, stdout)
-			checkGolden(t, "store_"+name, stdout)
-		})
-	}
-}
+func TestAReplayOfRealDecisionsIsPinned(t *testing.T) { played(t).pinned(t, "store_", replayGolden) }
 
 func TestAReplayUnderTheSamePolicyFindsNothing(t *testing.T) {
 	for name, a := range map[string]*archive{
@@ -131,11 +122,7 @@ func TestAReplayUnderTheSamePolicyFindsNothing(t *testing.T) {
 			w.claim(t, "CLM-until-3", "2026-01-11T10:00:00Z", 2, "TIMEOUT")
 		}),
 	} {
-		stdout := a.must(t, "replay", "--policy", testPolicies+":short")
-		for _, part := range []string{"0 with another outcome, 0 with another class, 0 with another wait", "Of these 0 come out", "Saved: 0 of", "Lost: 0 of"} {
-			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), part) {
-				t.Errorf("%s: the output lacks %q:\n%s", name, part, stdout)
-			}
-		}
+		contains(t, name, a.must(t, "replay", "--policy", testPolicies+":short"),
+			"0 with another outcome, 0 with another class, 0 with another wait", "Of these 0 come out", "Saved: 0 of", "Lost: 0 of")
 	}
 }

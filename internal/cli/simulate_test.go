@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -23,67 +22,30 @@ var simulateGolden = map[string][]string{
 	"simulate_json":      {"simulate", "--policy", testPolicies + ":short", "--outage", "30m", "--claims", "50", "--json"},
 }
 
-func TestASimulationIsPinned(t *testing.T) {
-	for name, args := range simulateGolden {
-		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := worker(t, args)
-			if code != 0 || stderr != "" {
-				t.Fatalf("exit code %d, complaint %s", code, stderr)
-			}
-			checkScreen(t, stdout)
-			if strings.HasSuffix(name, "_json") && !json.Valid([]byte(stdout)) {
-				t.Error("that is no JSON")
-			}
-			checkGolden(t, name, stdout)
-		})
-	}
-}
+func TestASimulationIsPinned(t *testing.T) { with().pinned(t, "", simulateGolden) }
 
 func TestSurvivorBeforeTheLastOutageIsNotCounted(t *testing.T) {
-	code, stdout, stderr := worker(t, []string{"simulate", "--outage", "1h", "--outage", "4h+1h", "--claims", "500"})
-	if code != 0 || !strings.Contains(stdout, "\nlast survivor, after the outage  -\n") {
-		t.Errorf("exit code %d, complaint %s, output\n%s", code, stderr, stdout)
-	}
-	_, stdout, _ = worker(t, []string{"simulate", "--outage", "1h", "--outage", "4h+1h", "--claims", "500", "--json"})
-	if !strings.Contains(stdout, `"lastAcceptedAfterOutageSeconds": null`) {
-		t.Errorf("as JSON:\n%s", stdout)
-	}
+	args := []string{"simulate", "--outage", "1h", "--outage", "4h+1h", "--claims", "500"}
+	with().prints(t, args, "last survivor, after the outage -\n")
+	with().prints(t, append(args, "--json"), `"lastAcceptedAfterOutageSeconds": null`)
 }
 
 func TestThePictureIsDrawnWithoutOverlapsOfTheFrame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.svg")
-	args := append([]string{"--svg", path}, simulateGolden["simulate_compare"][1:]...)
-	if code, _, stderr := worker(t, append([]string{"simulate"}, args...)); code != 0 {
-		t.Fatal(stderr)
-	}
+	with().must(t, append(simulateGolden["simulate_compare"], "--svg", path)...)
 	picture := read(t, path)
 	checkXML(t, picture)
-	for _, part := range []string{"retries of short", "retries of long", "the same without jitter", ">outage<", "time since the first claims were submitted", "retry 8"} {
-		if !strings.Contains(picture, part) {
-			t.Errorf("the picture lacks %q", part)
-		}
-	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("its mode is %v, error %v", info.Mode(), err)
 	}
 	checkGolden(t, "simulate_svg", picture)
-}
-
-func TestUnwritablePictureFails(t *testing.T) {
-	code, stdout, stderr := worker(t, strings.Fields("simulate --outage 3h --claims 10 --svg /nonexistent/out.svg"))
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "picture: open /nonexistent/out.svg") {
-		t.Errorf("exit code %d, output %q, complaint %s", code, stdout, stderr)
-	}
+	with().fails(t, 1, "picture: open /nonexistent/out.svg", strings.Fields("simulate --outage 3h --claims 10 --svg /nonexistent/out.svg")...)
 }
 
 func TestAnErrorTextCannotBreakThePicture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.svg")
-	args := []string{"simulate", "--policy", testPolicies + ":short", "--outage", "1h", "--claims", "10", "--svg", path, "--error", "TIMEOUT </text><script>\x00&"}
-	code, stdout, stderr := worker(t, args)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	checkScreen(t, stdout)
+	checkScreen(t, with().must(t, "simulate", "--policy", testPolicies+":short", "--outage", "1h", "--claims", "10", "--svg", path,
+		"--error", "TIMEOUT </text><script>\x00&"))
 	picture := read(t, path)
 	checkXML(t, picture)
 	if strings.Contains(picture, "<script") {
@@ -124,15 +86,11 @@ func TestAPolicyIsNamedByNameOrByFile(t *testing.T) {
 		{testPolicies + ":none", "", "", `there is no policy "none"`},
 		{"tiss", "none.yaml", "", "none.yaml"},
 	} {
-		code, stdout, stderr := worker(t, []string{"simulate", "--outage", "100h", "--arrivals", "0s", "--claims", "10", "--policy", test.named}, "RETRY_POLICIES_FILE="+test.file)
+		set, args := with("RETRY_POLICIES_FILE="+test.file), []string{"simulate", "--outage", "100h", "--arrivals", "0s", "--claims", "10", "--policy", test.named}
 		if test.complaint != "" {
-			if code != 2 || !strings.Contains(stderr, test.complaint) {
-				t.Errorf("--policy %s: exit code %d, complaint %s", test.named, code, stderr)
-			}
-			continue
-		}
-		if code != 0 || !strings.Contains(stdout, test.want) {
-			t.Errorf("--policy %s: exit code %d, complaint %s, output\n%s", test.named, code, stderr, stdout)
+			set.fails(t, 2, test.complaint, args...)
+		} else {
+			set.prints(t, args, test.want)
 		}
 	}
 }
@@ -144,17 +102,12 @@ func TestDocumentationShowsARealSimulationAndReplay(t *testing.T) {
 	dir := t.TempDir()
 	file, svg := filepath.Join(dir, "patient.yaml"), filepath.Join(dir, "out.svg")
 	write(t, file, policies)
-	code, stdout, stderr := worker(t, []string{"simulate", "--outage", "3h", "--arrivals", "30m", "--compare", file, "--svg", svg})
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	stdout := with().must(t, "simulate", "--outage", "3h", "--arrivals", "30m", "--compare", file, "--svg", svg)
 	table, _, _ := strings.Cut(withoutVersions(stdout), "\nRetries in each")
 	if !strings.Contains(document, "--compare patient.yaml --svg out.svg\n"+table+"```\n") {
 		t.Errorf("docs/simulate.md does not hold this:\n%s", table)
 	}
-	drawn := read(t, svg)
-	shown := read(t, "../../docs/images/simulate.svg")
-	if shown != drawn {
+	if read(t, "../../docs/images/simulate.svg") != read(t, svg) {
 		t.Error("docs/images/simulate.svg is not what the command of docs/simulate.md draws: draw it again")
 	}
 

@@ -97,14 +97,21 @@ func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) 
 	}
 }
 
+// with is an environment with these settings and without a store.
+func with(settings ...string) *archive { return &archive{settings: settings} }
+
 // run runs a command line on the store, today.
 func (a *archive) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	set(t, a.settings...)
 	var out, complaints bytes.Buffer
 	code = cli.RunAt(t.Context(), func() time.Time { return today }, args, &out, &complaints)
-	hide := strings.NewReplacer(a.path, "STORE", a.secret.Public().ID(), "0123456789abcdef")
-	return code, hide.Replace(out.String()), hide.Replace(complaints.String())
+	stdout, stderr = out.String(), complaints.String()
+	if a.secret != nil {
+		hide := strings.NewReplacer(a.path, "STORE", a.secret.Public().ID(), "0123456789abcdef")
+		stdout, stderr = hide.Replace(stdout), hide.Replace(stderr)
+	}
+	return code, stdout, stderr
 }
 
 // must runs a command line that has to succeed.
@@ -125,15 +132,60 @@ func (a *archive) fails(t *testing.T, code int, complaint string, args ...string
 	}
 }
 
-// prints runs a command line that has to succeed, and to print all parts.
+// prints runs a command line that has to succeed, and to print all parts, on lines as long as it likes.
 func (a *archive) prints(t *testing.T, args []string, parts ...string) {
 	t.Helper()
-	stdout := a.must(t, args...)
+	contains(t, strings.Join(args, " "), a.must(t, args...), parts...)
+}
+
+// contains checks that a text holds all parts, wherever its lines are broken.
+func contains(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(stdout, part) {
-			t.Errorf("worker %s does not print %q:\n%s", strings.Join(args, " "), part, stdout)
+		if !strings.Contains(unwrapped(text), unwrapped(part)) {
+			t.Errorf("%s: %q is not in\n%s", what, part, text)
 		}
 	}
+}
+
+// unwrapped is a text without its line breaks.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// pinned compares what command lines print with golden files.
+func (a *archive) pinned(t *testing.T, prefix string, golden map[string][]string) {
+	t.Helper()
+	for name, args := range golden {
+		t.Run(name, func(t *testing.T) {
+			stdout := a.must(t, args...)
+			checkScreen(t, stdout)
+			if strings.HasSuffix(name, "_json") && !json.Valid([]byte(stdout)) {
+				t.Error("that is no JSON")
+			}
+			checkGolden(t, prefix+name, stdout)
+		})
+	}
+}
+
+// decodes runs a command line with --json that has to end with an exit code, and decodes what it prints.
+func (a *archive) decodes(t *testing.T, code int, value any, args ...string) (stdout, stderr string) {
+	t.Helper()
+	got, stdout, stderr := a.run(t, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(stdout), value); err != nil || got != code {
+		t.Fatalf("worker %s --json: exit code %d, want %d; %v: %s%s", strings.Join(args, " "), got, code, err, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// reading are the command lines that read the store and change nothing.
+var reading = [][]string{
+	{"history", accepted},
+	{"pending"},
+	{"kpi"},
+	{"audit", "verify"},
+	{"audit", "export", accepted},
+	{"audit", "purge", "--dry-run"},
+	{"events", "tail", "--all"},
+	{"replay", "--policy", "tiss"},
 }
 
 // decided is a decision as the worker records it.
