@@ -42,14 +42,13 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 			lose(t, a)
 			_, err := os.Stat(a.path)
 			wasThere := err == nil
-			stdout := a.must(t, "audit", "restore", "--json", backup)
 			var got struct {
 				Aside   string
 				Records int64
 				Heads   []struct{ Seq int64 }
 				Missing []struct{ Chain, Has, Signed int64 }
 			}
-			unmarshal(t, stdout, &got)
+			stdout, _ := a.decodes(t, 0, &got, "audit", "restore", backup)
 			n := int64(len(week()))
 			if got.Records != n-3 || len(got.Heads) != 1 || got.Heads[0].Seq != n-3 || len(got.Missing) != 1 || got.Missing[0].Signed != n || got.Missing[0].Has != n-3 {
 				t.Errorf("got %s", stdout)
@@ -57,9 +56,7 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 			if _, err := os.Stat(strings.Replace(got.Aside, "STORE", a.path, 1)); (err == nil) != wasThere {
 				t.Errorf("the store that was there is at %q: %v", got.Aside, err)
 			}
-			if v := a.must(t, "audit", "verify"); !strings.Contains(v, "in order") {
-				t.Errorf("verify says %q", v)
-			}
+			a.prints(t, []string{"audit", "verify"}, "in order")
 			st, err := audit.LoadState(a.path+".key.state", a.secret.Public())
 			if err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != n-3 || len(st.GivenUp) != 1 || st.GivenUp[0].Why != audit.Restored || st.GivenUp[0].Heads[0].Seq != n {
 				t.Errorf("the state has %+v, %v", st, err)
@@ -74,12 +71,8 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 
 func TestRestoreNamesMissingRecords(t *testing.T) {
 	a, backup := backedUp(t)
-	stdout := a.must(t, "audit", "restore", backup)
-	for _, part := range []string{"Restored sqlite://STORE from " + backup, "Chain 1 ends with record 13, signed", "3 records of chain 1 missing: the key signed 16 until", "docs/operations.md"} {
-		if !strings.Contains(stdout, part) {
-			t.Errorf("output %q, without %q", stdout, part)
-		}
-	}
+	a.prints(t, []string{"audit", "restore", backup}, "Restored sqlite://STORE from "+backup, "Chain 1 ends with record 13, signed",
+		"3 records of chain 1 missing: the key signed 16 until", "docs/operations.md")
 	a.prints(t, []string{"audit", "restore", backup}, "not known to have signed more")
 }
 
@@ -92,25 +85,18 @@ func TestFailedRestoreChangesNothing(t *testing.T) {
 	b.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 	other := archived(t, week()[:2])
 	before := read(t, a.path)
-	for name, test := range map[string]struct {
-		args []string
-		code int
-		says string
-	}{
-		"no file":      {[]string{"audit", "restore"}, 2, "wants the backup, such as /backup/today.db"},
-		"none":         {[]string{"audit", "restore", none}, 1, "no such file"},
-		"broken":       {[]string{"audit", "restore", broken}, 1, "the backup is not in order, and nothing was changed"},
-		"another key":  {[]string{"audit", "restore", other.path}, 1, "not signed with this key"},
-		"no store":     {[]string{"audit", "restore", a.path + ".key"}, 1, "restore the audit store"},
-		"store itself": {[]string{"audit", "restore", a.path}, 1, "the backup is the store itself"},
+	for file, want := range map[string]string{
+		none:            "no such file",
+		broken:          "the backup is not in order, and nothing was changed",
+		other.path:      "not signed with this key",
+		a.path + ".key": "restore the audit store",
+		a.path:          "the backup is the store itself",
 	} {
-		if code, stdout, stderr := a.run(t, test.args...); code != test.code || stdout != "" || !strings.Contains(stderr, test.says) {
-			t.Errorf("%s: exit code %d, output %q, complaint %q", name, code, stdout, stderr)
-		}
+		a.fails(t, 1, want, "audit", "restore", file)
 	}
-	after, err := os.ReadFile(a.path)
-	if err != nil || string(after) != before {
-		t.Errorf("the store was changed: %v", err)
+	a.fails(t, 2, "wants the backup, such as /backup/today.db", "audit", "restore")
+	if read(t, a.path) != before {
+		t.Error("the store was changed")
 	}
 	store := a.open(t)
 	a.fails(t, 1, "in use by worker \"billing-1\"", "audit", "restore", backup)

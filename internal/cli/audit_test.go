@@ -3,6 +3,7 @@ package cli_test
 import (
 	"database/sql"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,9 +23,8 @@ func TestATrailInOrderIsReportedWithItsHeads(t *testing.T) {
 
 func TestAStoreWithoutRecordsIsAFinding(t *testing.T) {
 	a := archived(t, nil)
-	code, stdout, stderr := a.run(t, "audit", "verify")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "there are no records") || !strings.Contains(stderr, "RETRY_DATABASE_URL") || !strings.Contains(stderr, "--expect-empty") {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+	for _, part := range []string{"there are no records, and no stubs for removed ones: RETRY_DATABASE_URL names another store than the worker's", "--expect-empty"} {
+		a.fails(t, 1, part, "audit", "verify")
 	}
 	a.prints(t, []string{"audit", "verify", "--expect-empty"}, "0 records in 0 chains")
 }
@@ -44,18 +44,15 @@ func TestEveryFindingIsListed(t *testing.T) {
 		"worker:   index records_at on records is missing\n" +
 		"worker:   trigger tombstones_are_never_changed on tombstones is missing\n" +
 		"worker:   table mine was added\n"
-	if code, stdout, stderr := a.run(t, "audit", "verify"); code != 1 || stdout != "" || stderr != want {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
-	}
-	code, stdout, _ := a.run(t, "audit", "verify", "--json")
+	a.fails(t, 1, want, "audit", "verify")
 	var got struct {
 		OK       bool
 		Broken   any
 		Findings []string
 		Records  int
 	}
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 1 || got.OK || got.Broken != nil || len(got.Findings) != 3 || got.Records != len(week()) {
-		t.Errorf("exit code %d, error %v, output %s", code, err, stdout)
+	if stdout, _ := a.decodes(t, 1, &got, "audit", "verify"); got.OK || got.Broken != nil || len(got.Findings) != 3 || got.Records != len(week()) {
+		t.Errorf("output %s", stdout)
 	}
 }
 
@@ -67,20 +64,24 @@ func TestThePublicHalfOfTheKeyIsEnoughToCheck(t *testing.T) {
 	a.fails(t, 1, "STORE.key", "audit", "verify")
 	a.must(t, "audit", "verify", "--key", public)
 
-	code, _, stderr := archived(t, week()).run(t, "audit", "verify", "--key", public)
-	if code != 1 || !strings.Contains(stderr, "not signed with this key") {
-		t.Errorf("with the key of another store: exit code %d, complaint %s", code, stderr)
-	}
+	archived(t, week()).fails(t, 1, "not signed with this key", "audit", "verify", "--key", public)
 }
 
-// tamper executes statements on the file, past everything that guards the records.
-func (a *archive) tamper(t *testing.T, statements ...string) {
+// database opens the file past the store.
+func (a *archive) database(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", a.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// tamper executes statements on the file, past everything that guards the records.
+func (a *archive) tamper(t *testing.T, statements ...string) {
+	t.Helper()
+	db := a.database(t)
 	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -91,12 +92,7 @@ func (a *archive) tamper(t *testing.T, statements ...string) {
 // definition is the SQL of what the file defines under a name.
 func (a *archive) definition(t *testing.T, name string) (text string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text); err != nil {
+	if err := a.database(t).QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text); err != nil {
 		t.Fatal(err)
 	}
 	return text
@@ -106,14 +102,9 @@ func TestBrokenTrailIsReportedWithItsPlace(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
 
-	code, stdout, stderr := a.run(t, "audit", "verify")
 	const want = "worker: the audit trail at sqlite://STORE is broken: audit chain 1, record 3 (id 3): changed, or moved here from another place\n" +
 		"worker: the audit store at sqlite://STORE has 1 finding:\nworker:   trigger records_are_never_changed on records is missing\n"
-	if code != 1 || stdout != "" || stderr != want {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
-	}
-
-	code, stdout, stderr = a.run(t, "audit", "verify", "--json")
+	a.fails(t, 1, want, "audit", "verify")
 	var got struct {
 		OK     bool
 		Broken struct {
@@ -122,9 +113,8 @@ func TestBrokenTrailIsReportedWithItsPlace(t *testing.T) {
 		}
 		Heads []any
 	}
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 1 || stderr != want ||
-		got.OK || got.Broken.Chain != 1 || got.Broken.Seq != 3 || got.Broken.ID != 3 || got.Broken.Why == "" || got.Heads != nil {
-		t.Errorf("exit code %d, complaint %q, error %v, output %s", code, stderr, err, stdout)
+	if stdout, stderr := a.decodes(t, 1, &got, "audit", "verify"); stderr != want || got.OK || got.Broken.Chain != 1 || got.Broken.Seq != 3 || got.Broken.ID != 3 || got.Broken.Why == "" || got.Heads != nil {
+		t.Errorf("complaint %q, output %s", stderr, stdout)
 	}
 }
 
@@ -132,17 +122,7 @@ func TestOnlyPurgeNeedsTheWorkerStopped(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	defer store.Close()
-	for _, args := range [][]string{
-		{"history", waiting},
-		{"pending"},
-		{"kpi"},
-		{"audit", "verify"},
-		{"audit", "export", accepted},
-		{"audit", "purge", "--dry-run"},
-		{"events", "tail", "--all"},
-		{"events", "tail", "--unpublished"},
-		{"replay", "--policy", "tiss"},
-	} {
+	for _, args := range append(reading, []string{"events", "tail", "--unpublished"}) {
 		if a.must(t, args...) == "" {
 			t.Errorf("worker %v says nothing", args)
 		}
@@ -183,11 +163,39 @@ func TestTheExportIsAllThatIsStored(t *testing.T) {
 func TestADamagedRecordIsExportedAsItIs(t *testing.T) {
 	a := archived(t, week())
 	a.tamper(t, "DROP TRIGGER records_are_never_changed", `UPDATE records SET variables = '{"shouldRetry":' WHERE seq = 1`)
-	if stdout := a.must(t, "audit", "export", accepted); !strings.Contains(stdout, `"variables":"{\"shouldRetry\":"`) {
-		t.Errorf("output:\n%s", stdout)
+	a.prints(t, []string{"audit", "export", accepted}, `"variables":"{\"shouldRetry\":"`)
+	for _, part := range []string{"audit record 1: its variables cannot be read", "worker audit verify reports whether it was changed"} {
+		a.fails(t, 1, part, "history", accepted)
 	}
-	if code, stdout, stderr := a.run(t, "history", accepted); code != 1 || stdout != "" || !strings.Contains(stderr, "audit record 1") ||
-		!strings.Contains(stderr, "worker audit verify") {
-		t.Errorf("exit code %d, output %q, complaint %q", code, stdout, stderr)
+}
+
+func TestABackupIsACopyThatWasChecked(t *testing.T) {
+	a := archived(t, week())
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	a.prints(t, []string{"audit", "backup", copied}, "The audit trail is in order: sqlite://"+copied+".", "audit_head")
+	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + copied, "RETRY_AUDIT_KEY_FILE=" + a.path + ".key"}
+	a.must(t, "audit", "verify")
+}
+
+func TestBrokenBackupFailsAndIsKept(t *testing.T) {
+	a := archived(t, week())
+	a.tamper(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET retry_count = 4 WHERE seq = 3")
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	var got struct{ OK bool }
+	if stdout, _ := a.decodes(t, 1, &got, "audit", "backup", copied); got.OK {
+		t.Errorf("output %q", stdout)
 	}
+	if _, err := os.Stat(copied); err != nil {
+		t.Errorf("the copy, which may be all that there is, was not kept: %v", err)
+	}
+}
+
+func TestBackupNamesWhatItLacks(t *testing.T) {
+	a := archived(t, week())
+	a.fails(t, 2, "wants the new file, such as /backup/today.db", "audit", "backup")
+	a.fails(t, 1, "file exists", "audit", "backup", a.path)
+	remove(t, a.path+".key")
+	a.fails(t, 1, "could not be checked without the key", "audit", "backup", a.path+".copy")
+	a.settings = []string{"RETRY_DATABASE_URL=postgres://app@127.0.0.1:1/retry"}
+	a.fails(t, 1, "pg_dump", "audit", "backup", a.path+".copy")
 }

@@ -49,7 +49,7 @@ func (a *archive) last(t *testing.T, claim string) (status string, last lastOf) 
 		Status  string
 		Records []lastOf
 	}
-	unmarshal(t, a.must(t, "history", claim, "--json"), &got)
+	a.decodes(t, 0, &got, "history", claim)
 	checkScreen(t, a.must(t, "history", claim))
 	return got.Status, got.Records[len(got.Records)-1]
 }

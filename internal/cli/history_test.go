@@ -130,7 +130,7 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 			}
 		}
 	}
-	unmarshal(t, a.must(t, "history", "CLM-real-1", "--json"), &got)
+	a.decodes(t, 0, &got, "history", "CLM-real-1")
 	var story []string
 	for _, r := range got.Records {
 		story = append(story, fmt.Sprintf("%s %d steps", r.Kind, len(r.Steps)))

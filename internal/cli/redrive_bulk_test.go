@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -16,30 +15,23 @@ import (
 type answered struct {
 	DryRun                  bool
 	Selected, Done, NotDone int
-	Claims                  []struct{ ClaimID, Status, RuleID, Result, Fault, Message, RedriveID, Recorded string }
+	Claims                  []struct{ ClaimID, Result string }
 }
 
 // results runs the command with --json and returns what became of each claim.
-func (h *hospital) results(t *testing.T, args ...string) (code int, all answered, byClaim map[string]string) {
+func (h *hospital) results(t *testing.T, code int, args ...string) (all answered, byClaim map[string]string) {
 	t.Helper()
-	code, stdout, stderr := h.redrive(t, append(args, "--json")...)
-	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
-		t.Fatalf("exit code %d, %v: %s%s", code, err, stdout, stderr)
-	}
+	h.decodes(t, code, &all, ordered(args...)...)
 	byClaim = map[string]string{}
 	for _, c := range all.Claims {
 		byClaim[c.ClaimID] = c.Result
 	}
-	return code, all, byClaim
+	return all, byClaim
 }
 
 func TestBulkRedriveReportsEachClaim(t *testing.T) {
 	h := openHospital(t)
-	code, stdout, stderr := h.redrive(t, "--class", "UNKNOWN", "--yes")
-	if code != 0 || stderr != "" {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
-	checkGolden(t, "redrive_bulk", stdout)
+	checkGolden(t, "redrive_bulk", h.must(t, ordered("--class", "UNKNOWN", "--yes")...))
 	if n := len(h.messages()); n != 2 {
 		t.Errorf("sent %d messages, want 2", n)
 	}
@@ -48,7 +40,7 @@ func TestBulkRedriveReportsEachClaim(t *testing.T) {
 func TestBulkRedriveFailsIfAnyClaimIsLeft(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, late) // its timer fires in this moment
-	code, stdout, stderr := h.redrive(t, "--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "5s")
+	code, stdout, stderr := h.run(t, ordered("--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "5s")...)
 	if code != 1 || stderr != "worker: 3 of 5 claims not sent again\n" {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
@@ -57,14 +49,8 @@ func TestBulkRedriveFailsIfAnyClaimIsLeft(t *testing.T) {
 
 func TestADryRunSendsNothing(t *testing.T) {
 	h := openHospital(t)
-	code, stdout, stderr := h.redrive(t, "--policy", "tiss", "--dry-run", "--reason", "")
-	if code != 0 || stderr != "" {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
-	checkGolden(t, "redrive_dry_run", stdout)
-	if code, stdout, _ = h.redrive(t, "--claim", due, "--dry-run"); code != 0 || !strings.Contains(stdout, "would be sent again now") {
-		t.Errorf("exit code %d, output %s", code, stdout)
-	}
+	checkGolden(t, "redrive_dry_run", h.must(t, ordered("--policy", "tiss", "--dry-run", "--reason", "")...))
+	h.prints(t, ordered("--claim", due, "--dry-run"), "would be sent again now")
 	if n := len(h.messages()); n != 0 {
 		t.Errorf("sent %d messages", n)
 	}
@@ -87,36 +73,30 @@ func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 		"--policy smtp":                        {},
 		"--policy tiss --since 30m --rule 504": {},
 	} {
-		code, all, got := h.results(t, append(strings.Fields(args), "--dry-run")...)
-		if diff := cmp.Diff(want, got); code != 0 || !all.DryRun || all.Selected != len(want) || diff != "" {
-			t.Errorf("%s: exit code %d, (-want +got):\n%s", args, code, diff)
+		all, got := h.results(t, 0, append(strings.Fields(args), "--dry-run")...)
+		if diff := cmp.Diff(want, got); !all.DryRun || all.Selected != len(want) || diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", args, diff)
 		}
 	}
 }
 
 func TestBulkRedriveWithoutClaimsSucceeds(t *testing.T) {
-	h := openHospital(t)
-	code, stdout, stderr := h.redrive(t, "--policy", "smtp", "--yes")
-	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "0 claims chosen") {
-		t.Errorf("exit code %d, output %s, complaint %s", code, stdout, stderr)
-	}
+	openHospital(t).prints(t, ordered("--policy", "smtp", "--yes"), "0 claims chosen")
 }
 
 func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 	h := openHospital(t)
 	h.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.Internal})
-	code, all, got := h.results(t, "--policy", "tiss", "--yes", "--rate", "1/h")
+	all, got := h.results(t, 1, "--policy", "tiss", "--yes", "--rate", "1/h")
 	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", doubtful: "not_tried", due: "not_tried"}
-	if diff := cmp.Diff(want, got); diff != "" || code != 1 || all.Done != 0 || all.NotDone != 5 {
-		t.Errorf("exit code %d, %d done, %d not (-want +got):\n%s", code, all.Done, all.NotDone, diff)
+	if diff := cmp.Diff(want, got); diff != "" || all.Done != 0 || all.NotDone != 5 {
+		t.Errorf("%d done, %d not (-want +got):\n%s", all.Done, all.NotDone, diff)
 	}
 }
 
 func TestTheRateIsKept(t *testing.T) {
 	h := openHospital(t)
-	if code, _, stderr := h.redrive(t, "--policy", "tiss", "--force", "--yes", "--rate", "20/s"); code != 0 {
-		t.Fatalf("exit code %d, complaint %s", code, stderr)
-	}
+	h.must(t, ordered("--policy", "tiss", "--force", "--yes", "--rate", "20/s")...)
 	calls := h.gateway.Calls(gatewaytest.PublishMessage)
 	// Five claims are four waits apart; a wait that was late may shorten the next one.
 	if took := calls[len(calls)-1].At.Sub(calls[0].At); len(calls) != 5 || took < 3*50*time.Millisecond {

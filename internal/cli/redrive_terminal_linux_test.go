@@ -50,7 +50,7 @@ func TestBulkRedriveAsksForYes(t *testing.T) {
 		if _, err := keyboard.WriteString(said + "\n"); err != nil {
 			t.Fatal(err)
 		}
-		code, stdout, stderr := h.redrive(t, "--class", "UNKNOWN")
+		code, stdout, stderr := h.run(t, ordered("--class", "UNKNOWN")...)
 		if n := len(h.messages()); n != want || (code == 0) != (want > 0) {
 			t.Errorf("%q: sent %d messages, want %d; exit code %d", said, n, want, code)
 		}

@@ -125,18 +125,14 @@ func (h *hospital) messages() (sent []*pb.PublishMessageRequest) {
 	return sent
 }
 
-// redrive runs the command with a reason and an operator, unless the arguments say otherwise.
-func (h *hospital) redrive(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	return h.run(t, append([]string{"redrive", "--reason", orderedReason, "--operator", "maria"}, args...)...)
+// ordered is the command line with a reason and an operator, unless the arguments say otherwise.
+func ordered(args ...string) []string {
+	return append([]string{"redrive", "--reason", orderedReason, "--operator", "maria"}, args...)
 }
 
 func TestWaitingClaimIsRedrivenAndRecorded(t *testing.T) {
 	h := openHospital(t)
-	code, stdout, stderr := h.redrive(t, "--claim", due)
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, complaint %s", code, stderr)
-	}
+	stdout := h.must(t, ordered("--claim", due)...)
 	sent := h.messages()
 	if len(sent) != 1 || sent[0].Name != "redrive-claim" || sent[0].CorrelationKey != due || sent[0].TimeToLive != 0 {
 		t.Fatalf("sent %v", sent)
@@ -152,9 +148,7 @@ func TestWaitingClaimIsRedrivenAndRecorded(t *testing.T) {
 	if pending := h.must(t, "pending"); strings.Contains(pending, due) {
 		t.Errorf("it is still pending:\n%s", pending)
 	}
-	if export := h.must(t, "audit", "export", due); !strings.Contains(export, sent[0].MessageId) || !strings.Contains(export, orderedReason) {
-		t.Errorf("exported %s", export)
-	}
+	h.prints(t, []string{"audit", "export", due}, sent[0].MessageId, orderedReason)
 }
 
 func TestRefusedClaimIsNotSent(t *testing.T) {
@@ -173,16 +167,12 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		{resubmitted, 5, "it is on its way already: a person sent it again at 2026-01-11T09:00:00Z"},
 		{redrivenNow, 5, "it is on its way already: a person sent it again at 2026-01-12T09:59:00Z"},
 	} {
-		code, stdout, stderr := h.redrive(t, "--claim", test.claim)
-		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "--help") {
-			t.Errorf("%s: exit code %d, want %d; complaint %s", test.claim, code, test.code, stderr)
-		}
+		h.fails(t, test.code, test.want, ordered("--claim", test.claim)...)
 		// The dry run says the same, and so does JSON.
-		code, stdout, _ = h.redrive(t, "--claim", test.claim, "--dry-run", "--json")
 		var one struct{ Result, Fault, Message string }
-		if err := json.Unmarshal([]byte(stdout), &one); err != nil || code != test.code || one.Result != "refused" || one.Fault == "" ||
-			!strings.Contains("worker: "+one.Fault+": claim "+test.claim+": "+one.Message, test.want) {
-			t.Errorf("%s: exit code %d, %v, %s", test.claim, code, err, stdout)
+		stdout, stderr := h.decodes(t, test.code, &one, ordered("--claim", test.claim, "--dry-run")...)
+		if one.Result != "refused" || !strings.Contains("worker: "+one.Fault+": claim "+test.claim+": "+one.Message, test.want) || strings.Contains(stderr, "--help") {
+			t.Errorf("%s: %s", test.claim, stdout)
 		}
 	}
 	if sent := h.messages(); len(sent) != 0 {
@@ -193,36 +183,23 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 func TestForceRedrivesAStoppedClaim(t *testing.T) {
 	h := openHospital(t)
 	for _, claim := range []string{usedUp, hopeless} {
-		code, stdout, stderr := h.redrive(t, "--claim", claim, "--force")
-		if code != 0 || !strings.Contains(stdout, "RESUBMITTED at 2026-01-12T10:00:01Z, ordered by maria") {
-			t.Errorf("%s: exit code %d, output %s, complaint %s", claim, code, stdout, stderr)
-		}
-		if story := h.must(t, "history", claim); !strings.Contains(story, "Submitted again by maria") || !strings.Contains(story, "Reason: "+orderedReason) {
-			t.Errorf("%s: the story is %s", claim, story)
-		}
+		h.prints(t, ordered("--claim", claim, "--force"), "RESUBMITTED at 2026-01-12T10:00:01Z, ordered by maria")
+		h.prints(t, []string{"history", claim}, "Submitted again by maria", "Reason: "+orderedReason)
 	}
-	for _, claim := range []string{acceptedNow, openIncident, neverHeardOf} {
-		if code, _, stderr := h.redrive(t, "--claim", claim, "--force"); code != 5 && code != 3 {
-			t.Errorf("%s: exit code %d, complaint %s", claim, code, stderr)
-		}
+	for claim, code := range map[string]int{acceptedNow: 5, openIncident: 5, neverHeardOf: 3} {
+		h.fails(t, code, claim, ordered("--claim", claim, "--force")...)
 	}
 }
 
 // Rarely a worker takes an answer for lost that came through.
 func TestUndeliveredAnswerDoesNotPreventRedrive(t *testing.T) {
-	h := openHospital(t)
-	if code, _, stderr := h.redrive(t, "--claim", doubtful); code != 0 {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
+	openHospital(t).must(t, ordered("--claim", doubtful)...)
 }
 
 func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, due)
-	code, _, stderr := h.redrive(t, "--claim", due, "--wait", "50ms")
-	if code != 5 || !strings.HasPrefix(stderr, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it") {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
+	h.fails(t, 5, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it", ordered("--claim", due, "--wait", "50ms")...)
 	if n := len(h.messages()); n != 1 {
 		t.Errorf("sent %d messages, want one: a second one could send the claim twice", n)
 	}
@@ -231,15 +208,12 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 func TestRedriveWithoutBrokerNamesTheAddress(t *testing.T) {
 	h := openHospital(t)
 	h.settings = append(h.settings, "ZEEBE_ADDRESS=127.0.0.1:1")
-	code, _, stderr := h.redrive(t, "--claim", due)
-	if code != 1 || !strings.Contains(stderr, "ZEEBE_ADDRESS=127.0.0.1:1") {
-		t.Errorf("exit code %d, complaint %s", code, stderr)
-	}
+	h.fails(t, 1, "ZEEBE_ADDRESS=127.0.0.1:1", ordered("--claim", due)...)
 }
 
 func TestRedriveRedactsTheReason(t *testing.T) {
 	h := openHospital(t)
-	code, stdout, stderr := h.redrive(t, "--claim", due, "--reason", "paciente 529.982.247-25 ligou")
+	code, stdout, stderr := h.run(t, ordered("--claim", due, "--reason", "paciente 529.982.247-25 ligou")...)
 	if code != 0 || stderr != "worker: the reason holds personal data; it is kept as: paciente [CPF] ligou\n" {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
@@ -254,9 +228,7 @@ func TestOperatorDefaultsToTheSystemUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := h.run(t, "redrive", "--claim", due, "--reason", orderedReason); code != 0 {
-		t.Fatalf("exit code %d, complaint %s", code, stderr)
-	}
+	h.must(t, "redrive", "--claim", due, "--reason", orderedReason)
 	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"operator":"`+who.Username+`"`) {
 		t.Errorf("sent %s", sent)
 	}
@@ -275,14 +247,8 @@ func TestRedriveReportsAllFlagFaults(t *testing.T) {
 		"--claim x --reason " + strings.Repeat("é", 501) + " --operator " + strings.Repeat("m", 101): {"--reason has 501 characters", "--operator has 101 characters"},
 		"--rate 10": {"such as 10/s"}, "--rate 0/s": {"such as 10/s"}, "--rate 1001/s": {"at most 1000/s"},
 	} {
-		code, stdout, stderr := h.redrive(t, strings.Fields(args)...)
-		if code != 2 || stdout != "" || !strings.Contains(stderr, "worker redrive --help") {
-			t.Errorf("%s: exit code %d, complaint %s", args, code, stderr)
-		}
-		for _, part := range want {
-			if !strings.Contains(stderr, part) {
-				t.Errorf("%s: the complaint lacks %q:\n%s", args, part, stderr)
-			}
+		for _, part := range append(want, "worker redrive --help") {
+			h.fails(t, 2, part, ordered(strings.Fields(args)...)...)
 		}
 	}
 }
