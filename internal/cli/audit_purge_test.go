@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // decade is what happened long ago, and the week.
@@ -44,9 +45,7 @@ func TestPurgeKeepsUnpublishedRecordsWithoutQueueSetting(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	release, err := store.Lead(t.Context()) // as a worker does that has a queue
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	release()
 	closed(t, store)
 	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // backedUp is an archive with a backup that lacks the last three of its records.
@@ -21,7 +22,7 @@ func backedUp(t *testing.T) (a *archive, backup string) {
 	a.add(t, store, all[len(all)-3:]...)
 	heads := headsOf(t, store)
 	closed(t, store)
-	saveState(t, a.secret, a.path+".key.state", audit.State{At: time.Now(), Heads: heads})
+	audittest.Must(t, a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}))
 	return a, backup
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // changing hides what differs from one run to the next: the time and the signature of a head.
@@ -71,9 +73,7 @@ func TestThePublicHalfOfTheKeyIsEnoughToCheck(t *testing.T) {
 func (a *archive) database(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -92,9 +92,7 @@ func (a *archive) tamper(t *testing.T, statements ...string) {
 // definition is the SQL of what the file defines under a name.
 func (a *archive) definition(t *testing.T, name string) (text string) {
 	t.Helper()
-	if err := a.database(t).QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, a.database(t).QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text))
 	return text
 }
 
@@ -135,9 +133,7 @@ func TestTheExportIsAllThatIsStored(t *testing.T) {
 	store := a.open(t)
 	defer store.Close()
 	records, err := store.Claim(t.Context(), accepted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	lines := strings.Split(strings.TrimSpace(a.must(t, "audit", "export", accepted)), "\n")
 	if len(lines) != len(records) {
 		t.Fatalf("%d lines for %d records", len(lines), len(records))

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -188,9 +189,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 	gateway := gatewaytest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	// The gateway of the test takes a file's name for the process id.
 	checkGolden(t, "deploy", broker.must(t, "deploy"))

@@ -1,7 +1,7 @@
 package cli_test
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,9 +13,9 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // storeGolden are the command lines on the store of the week whose output is pinned.
@@ -100,22 +100,18 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 	store := a.open(t)
 	w := a.worker(store, contract.JobType, "tiss", policy.BuiltIns)
 	w.now = today.Add(-time.Hour)
-	jobs := func(variables ...string) (all []job.Job) {
-		for _, v := range variables {
-			all = append(all, job.Job{Key: int64(len(v)), ProcessInstanceKey: 7, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3, Variables: v})
-		}
-		return all
+	const claim = `{"claimId":"CLM-real-1",`
+	for _, variables := range []string{
+		`"submissionError":"TIMEOUT"}`,
+		`"submissionError":"weird","retryCount":1}`,
+		`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
+		`"submissionError":"TIMEOUT again","retryCount":5}`,
+		`"submissionError":"TIMEOUT","retryCount":2.5}`,
+	} {
+		w.ask(t, w.decide, 7, claim+variables)
 	}
-	const claim = `"claimId":"CLM-real-1"`
-	handle(t, w.decide, jobs(
-		`{`+claim+`,"submissionError":"TIMEOUT"}`,
-		`{`+claim+`,"submissionError":"weird","retryCount":1}`,
-		`{`+claim+`,"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
-		`{`+claim+`,"submissionError":"TIMEOUT again","retryCount":5}`,
-		`{`+claim+`,"submissionError":"TIMEOUT","retryCount":2.5}`,
-	))
 	w.now = today.Add(-time.Minute)
-	handle(t, w.outcome, jobs(`{`+claim+`,"outcome":"RESUBMITTED"}`))
+	w.ask(t, w.outcome, 7, claim+`"outcome":"RESUBMITTED"}`)
 	closed(t, store)
 
 	var got struct {
@@ -152,15 +148,6 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 	a.must(t, "audit", "verify")
 }
 
-func handle(t *testing.T, h job.Handler, jobs []job.Job) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if answers := h.Handle(ctx, jobs); len(answers) != len(jobs) {
-		t.Fatalf("%d answers to %d jobs", len(answers), len(jobs))
-	}
-}
-
 // nobody observes nothing.
 type nobody struct{}
 
@@ -175,5 +162,197 @@ func TestDocumentationShowsARealHistory(t *testing.T) {
 	story := archived(t, week()).must(t, "history", waiting)
 	if !strings.Contains(document, "$ worker history "+waiting+"\n"+story+"```\n") {
 		t.Errorf("docs/audit.md does not hold this:\n%s", story)
+	}
+}
+
+// ofJob is a store of what a worker has decided about a job of a type, an hour ago.
+func ofJob(t *testing.T, jobType, policyName, headers, variables string) *archive {
+	t.Helper()
+	const text = "policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"
+	known, err := policy.Parse("policies.yaml", []byte(text))
+	audittest.Must(t, err)
+	a := archived(t, nil)
+	store := a.open(t)
+	w := a.worker(store, jobType, policyName, func() *policy.Set { return known })
+	w.now, w.headers = today.Add(-time.Hour), headers
+	w.ask(t, w.decide, 7, variables)
+	closed(t, store)
+	return a
+}
+
+// lastOf is what the last record of a claim tells, with what its steps found.
+type lastOf struct {
+	Kind                string
+	Answer              map[string]any
+	MaxRetries          int
+	ErrorClassification string
+	RetryDecision       *contract.Explanation
+	Steps               []struct{ Found string }
+}
+
+func (a *archive) last(t *testing.T, claim string) (status string, last lastOf) {
+	t.Helper()
+	var got struct {
+		Status  string
+		Records []lastOf
+	}
+	a.decodes(t, 0, &got, "history", claim)
+	checkScreen(t, a.must(t, "history", claim))
+	return got.Status, got.Records[len(got.Records)-1]
+}
+
+func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
+	for what, test := range map[string]struct {
+		policy, variables, headers    string
+		classified, waits, taken, due string // what these steps found
+	}{
+		"the policy's own wait": {
+			policy: "tiss", variables: `"submissionError":"RATE_LIMIT"`,
+			classified: "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)",
+			waits:      "5 min, with jitter 6 min, bounded by the policy's min", taken: "try again, retry 1 of 5, settled by the back-off",
+			due: "for 2026-01-12T09:06:00Z",
+		},
+		"what may have arrived": {
+			policy: "tiss", variables: `"submissionError":"DUPLICATE_CLAIM"`,
+			classified: "PERMANENT: it contains DUPLICATE_CLAIM (rule permanent.DUPLICATE_CLAIM)", waits: "none",
+			taken: "stop: BPMN error PERMANENT_ERROR, settled by the class; check the protocol's status before sending again, for it may have arrived",
+			due:   "none",
+		},
+		"a hint that comes too late": {
+			policy: "tiss", variables: `"submissionError":"503 Retry-After: 600","retryCount":5`,
+			classified: "TRANSIENT: it contains 503 (rule transient.503)",
+			waits:      "none, although the other side asked to come back after 10 min (Retry-After)",
+			taken:      "stop: BPMN error MAX_RETRIES_EXCEEDED, settled by the count", due: "none",
+		},
+		"variables that cannot be read": {
+			policy: "tiss", variables: `"submissionError":"RATE_LIMIT","retryAfter":"1,5","lastSubmissionTime":[2026]`,
+			classified: "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)",
+			waits: "5 min, with jitter 6 min, bounded by the policy's min " +
+				"(ignored: lastSubmissionTime is neither a text nor a number, retryAfter can mean more than one thing)",
+			taken: "try again, retry 1 of 5, settled by the back-off", due: "for 2026-01-12T09:06:00Z",
+		},
+		"a deadline that is too near": {
+			policy: "tiss", variables: `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`,
+			classified: "TRANSIENT: it contains 503 (rule transient.503)", waits: "none",
+			taken: "stop: BPMN error MAX_RETRIES_EXCEEDED, no retry fits before the deadline 2026-01-12T09:02:00Z, settled by the deadline", due: "none",
+		},
+		"a policy's deadline": {
+			policy: "bounded", variables: `"submissionError":"503"`,
+			classified: "TRANSIENT: it contains 503 (rule transient.503)", waits: "5 min before and after jitter, bounded by the policy's min",
+			taken: "try again, retry 1 of 5, settled by the back-off", due: "for 2026-01-12T09:05:00Z; the deadline is 2026-01-15T09:00:00Z",
+		},
+		"overrides of the task": {
+			policy: "tiss", variables: `"submissionError":"503"`, headers: `{"maxRetries":"2","base":"2m","max":"1h"}`,
+			classified: "TRANSIENT: it contains 503 (rule transient.503)",
+			waits:      "2 min before and after jitter, bounded by the policy's min (overridden for this job: maxRetries 2, base 2 min, max 60 min)",
+			taken:      "try again, retry 1 of 2, settled by the back-off", due: "for 2026-01-12T09:02:00Z",
+		},
+		"overrides of a job of a queue": {
+			policy: "job-queue", variables: `"submissionError":"boom","max_attempts":8,"retry_delay":1500,"retryCount":2`,
+			classified: "TRANSIENT: no rule of the policy matches it",
+			waits:      "6 s before and after jitter (overridden for this job: maxRetries 7, base 1.5 s)",
+			taken:      "try again, retry 3 of 7, settled by the back-off", due: "for 2026-01-12T09:00:06Z",
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			claim := "CLM-1-7"
+			if test.policy == "job-queue" {
+				claim = "JOB-1"
+			}
+			a := ofJob(t, contract.JobType, test.policy, test.headers, `{"claimId":"`+claim+`",`+test.variables+`}`)
+			_, last := a.last(t, claim)
+			if len(last.Steps) != 6 {
+				t.Fatalf("record %+v", last)
+			}
+			for i, want := range map[int]string{1: test.classified, 3: test.waits, 4: test.taken, 5: test.due} {
+				if got := last.Steps[i].Found; got != want {
+					t.Errorf("step %d: %s\nwant    %s", i, got, want)
+				}
+			}
+			if last.RetryDecision != nil || last.MaxRetries != 0 {
+				t.Errorf("told twice, in the answer and beside it: %+v", last.RetryDecision)
+			}
+		})
+	}
+}
+
+func TestDeadlineIsNotReportedAsUsedUpRetries(t *testing.T) {
+	a := ofJob(t, contract.JobType, "tiss", "", `{"claimId":"CLM-1-7","submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"}`)
+	a.prints(t, []string{"history", "CLM-1-7"}, "Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim")
+	if status, _ := a.last(t, "CLM-1-7"); status != "exhausted" {
+		t.Errorf("status %s", status)
+	}
+}
+
+func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
+	a := ofJob(t, contract.BackoffJobType, "tiss", "", `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`)
+	_, last := a.last(t, "CLM-1-7")
+	if _, there := last.Answer["retryDecision"]; there || last.Answer["retryReason"] != "Retry 1 of 5" {
+		t.Errorf("answer %v", last.Answer)
+	}
+	if d := last.RetryDecision; d == nil || d.Policy != "tiss" || d.Reason != "HINT" || d.Hint == nil || d.Hint.After != "PT20M" || d.BackoffDuration != "PT20M" ||
+		last.MaxRetries != 5 || last.ErrorClassification != "TRANSIENT" {
+		t.Errorf("told beside the answer: %+v", last)
+	}
+	for i, want := range []string{
+		"RATE_LIMIT", "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)", "0 of 5 retries used",
+		"20 min, no jitter: the other side asked to come back after 20 min (variable retryAfter)", "try again, retry 1 of 5, settled by the hint",
+		"for 2026-01-12T09:20:00Z",
+	} {
+		if got := last.Steps[i].Found; got != want {
+			t.Errorf("step %d: %s\nwant    %s", i, got, want)
+		}
+	}
+}
+
+func TestExportHoldsTheWholeDecision(t *testing.T) {
+	for jobType, where := range map[string]string{contract.JobType: "variables", contract.BackoffJobType: "detail"} {
+		a := ofJob(t, jobType, "bounded", "", `{"claimId":"CLM-1-7","submissionError":"TIMEOUT","retryAfter":1200}`)
+		var exported map[string]json.RawMessage
+		unmarshal(t, a.must(t, "audit", "export", "CLM-1-7"), &exported)
+		var part struct{ RetryDecision map[string]any }
+		audittest.Must(t, json.Unmarshal(exported[where], &part))
+		for _, name := range []string{"policy", "policyVersion", "ruleId", "matchedCode", "reason", "delayBeforeJitter", "backoffDuration", "retriesLeft", "hint", "deadline", "advice"} {
+			if _, there := part.RetryDecision[name]; !there {
+				t.Errorf("%s: the %s lack retryDecision.%s: %v", jobType, where, name, part.RetryDecision)
+			}
+		}
+	}
+}
+
+// demoClaim plays a claim of the demo under policy tiss, at the times of one run of it.
+func demoClaim(t *testing.T) *archive {
+	t.Helper()
+	return playedUnder(t, policy.BuiltIns(), "tiss", func(w *ward) {
+		for i, failure := range []struct{ at, text string }{
+			{"2026-11-21T16:46:53.168Z", "TIMEOUT: a operadora não respondeu ao tissLoteGuias em 30 s"},
+			{"2026-11-21T16:46:55.406Z", "TIMEOUT: a operadora não respondeu ao tissLoteGuias em 30 s"},
+			{"2026-11-21T16:46:56.161Z", "CONNECTION_ERROR: conexão recusada por ws.operadora.example:443"},
+			{"2026-11-21T16:46:57.819Z", "Falha no envio: resposta em HTML em vez de XML"},
+			{"2026-11-21T16:46:59.225Z", "SERVER_ERROR: exceção não tratada no servidor da operadora"},
+			{"2026-11-21T16:47:00.100Z", "INSURANCE_EXPIRED: glosa 1017"},
+		} {
+			w.now = moment(failure.at)
+			w.ask(t, w.decide, 2251799813685549, fmt.Sprintf(`{"claimId":"CLM-2026-004215","submissionError":%q,"retryCount":%d}`, failure.text, i))
+		}
+		w.now = moment("2026-11-21T16:47:00.215Z")
+		w.ask(t, w.outcome, 2251799813685541, `{"claimId":"CLM-2026-004215","outcome":"ABANDONED","justification":"Plano vencido; cobrar particular"}`)
+	})
+}
+
+func TestReadmeShowsARealHistory(t *testing.T) {
+	readme := read(t, "../../docs/audit.md")
+	_, shown, _ := strings.Cut(readme, "$ bin/worker history CLM-2026-004215\n")
+	shown, _, found := strings.Cut(shown, "...\n$ ")
+	rest := demoClaim(t).must(t, "history", "CLM-2026-004215")
+	if parts := strings.Split(shown, "...\n"); !found || len(parts) != 3 {
+		t.Fatalf("docs/audit.md shows %d parts of a history", len(parts))
+	}
+	for part := range strings.SplitSeq(shown, "...\n") {
+		before, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Fatalf("docs/audit.md shows what is not there, or not in this order:\n%s\nof\n%s", part, before)
+		}
+		rest = after
 	}
 }

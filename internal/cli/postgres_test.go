@@ -2,13 +2,13 @@ package cli_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -16,9 +16,9 @@ import (
 func onPostgres(t *testing.T) (a *archive, url string) {
 	t.Helper()
 	url = devpostgres.Database(t)
-	keyFile := filepath.Join(t.TempDir(), "audit.key")
+	secret, keyFile := audittest.SavedSecret(t)
 	a = with("RETRY_DATABASE_URL="+url, "RETRY_AUDIT_KEY_FILE="+keyFile)
-	a.path, a.secret = "STORE", savedSecret(t, keyFile)
+	a.path, a.secret = "STORE", secret
 	return a, url
 }
 
@@ -32,9 +32,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 		}
 	}
 	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
 	answer(t, store, a.ids)
@@ -52,15 +50,11 @@ func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
 	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
 	a.must(t, "audit", "verify", "--expect-empty")
 	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(t.Context(), `SET search_path = analyze_retry; SET session_replication_role = replica;
 		DELETE FROM records; DELETE FROM heads; DELETE FROM meta; DELETE FROM outbox; DELETE FROM unanswered`); err != nil {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 const testPolicies = "testdata/simulate.yaml"
@@ -61,9 +63,7 @@ func checkXML(t *testing.T, text string) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		audittest.Must(t, err)
 	}
 }
 

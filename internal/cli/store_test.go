@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
 // today is when the commands of these tests are given.
@@ -40,34 +42,18 @@ type archive struct {
 	ids      []int64 // of the records, in order
 }
 
-// savedSecret makes a key.
-func savedSecret(t *testing.T, file string) *audit.Secret {
-	t.Helper()
-	secret, err := audit.NewSecret()
-	if err == nil {
-		err = secret.Save(file)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return secret
-}
-
 // archived stores the records, all answered but the numbers of unanswered.
 func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive {
 	t.Helper()
 	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
-	a.secret = savedSecret(t, a.path+".key")
+	a.secret = audittest.Secret(t)
+	audittest.Must(t, a.secret.Save(a.path+".key"))
 	store := a.open(t)
 	a.add(t, store, records...)
 	var answered []int64
 	for i, id := range a.ids {
-		open := false
-		for _, n := range unanswered {
-			open = open || n == i
-		}
-		if !open {
+		if !slices.Contains(unanswered, i) {
 			answered = append(answered, id)
 		}
 	}
@@ -80,18 +66,14 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 func (a *archive) open(t *testing.T) audit.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{Worker: "billing-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	return store
 }
 
 func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
 	stored, err := store.Append(t.Context(), records, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	for _, s := range stored {
 		a.ids = append(a.ids, s.Record.ID)
 	}
@@ -341,13 +323,9 @@ func publicPEM(t *testing.T, privateFile string) string {
 	text := read(t, privateFile)
 	block, _ := pem.Decode([]byte(text))
 	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(private.(ed25519.PrivateKey).Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
@@ -355,61 +333,41 @@ func publicPEM(t *testing.T, privateFile string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	return string(text)
 }
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, os.Remove(path))
 }
 
 func unmarshal(t *testing.T, text string, value any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), value); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, json.Unmarshal([]byte(text), value))
 }
 
 func closed(t *testing.T, store io.Closer) {
 	t.Helper()
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, store.Close())
 }
 
 func headsOf(t *testing.T, store audit.Store) []audit.Head {
 	t.Helper()
 	heads, err := store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	audittest.Must(t, err)
 	return heads
 }
 
 // answer notes that the answers of records have reached the broker.
 func answer(t *testing.T, store audit.Store, ids []int64) {
 	t.Helper()
-	if _, err := store.Append(t.Context(), nil, ids); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func saveState(t *testing.T, secret *audit.Secret, path string, state audit.State) {
-	t.Helper()
-	if err := secret.SaveState(path, state); err != nil {
-		t.Fatal(err)
-	}
+	_, err := store.Append(t.Context(), nil, ids)
+	audittest.Must(t, err)
 }

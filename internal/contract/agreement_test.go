@@ -1,9 +1,8 @@
 package contract_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,31 +67,6 @@ func drawDetail(t *rapid.T) contract.Detail {
 	return d
 }
 
-// names are the members of a JSON object, and of the objects in it, in their order.
-func names(t *rapid.T, object string) (all []string) {
-	decoder := json.NewDecoder(bytes.NewReader([]byte(object)))
-	for depth, isName := 0, false; decoder.More() || depth > 0; {
-		token, err := decoder.Token()
-		if err != nil {
-			t.Fatalf("%s: %v", object, err)
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth, isName = depth+1, token == json.Delim('{')
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if text, ok := token.(string); ok && isName {
-			all = append(all, text)
-			isName = false
-			continue
-		}
-		isName = true
-	}
-	return all
-}
-
 // The writer by hand, the reader and encoding/json agree about every decision and every detail, of both job types.
 func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,23 +90,12 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var mine, theirs map[string]any
-		if err := json.Unmarshal([]byte(variables), &mine); err != nil {
-			t.Fatal(err)
+		text := string(byPackage)
+		if want.RetryDecision.MatchedCode == "" { // the process gets it always
+			text = strings.Replace(text, `,"reason":`, `,"matchedCode":"","reason":`, 1)
 		}
-		if err := json.Unmarshal(byPackage, &theirs); err != nil {
-			t.Fatal(err)
-		}
-		if x := mine["retryDecision"].(map[string]any); x["matchedCode"] == "" {
-			maps.DeleteFunc(x, func(name string, _ any) bool { return name == "matchedCode" }) // the process gets it always
-		}
-		if diff := cmp.Diff(theirs, mine); diff != "" {
-			t.Fatalf("(-encoding/json +writer):\n%s", diff)
-		}
-		if want.RetryDecision.MatchedCode != "" {
-			if diff := cmp.Diff(names(t, string(byPackage)), names(t, variables)); diff != "" {
-				t.Fatalf("order of names (-encoding/json +writer):\n%s", diff)
-			}
+		if text != variables {
+			t.Fatalf("encoding/json writes\n%s\nthe writer\n%s", text, variables)
 		}
 	})
 }
