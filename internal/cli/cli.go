@@ -14,7 +14,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/spelling"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -31,6 +30,16 @@ const (
 
 var redriveExits = map[redrive.Fault]int{
 	redrive.JobNotFound: exitNotFound, redrive.MaxRetriesExceeded: exitMaxRetries, redrive.InvalidRetryState: exitInvalidState,
+}
+
+// faults are all that is wrong with a command line.
+type faults []error
+
+// when adds a fault where something is wrong.
+func (f *faults) when(wrong bool, format string, args ...any) {
+	if wrong {
+		*f = append(*f, fmt.Errorf(format, args...))
+	}
 }
 
 // usageError is a mistake in the command line, not a failure of the command.
@@ -145,13 +154,10 @@ func noArgs(command *cobra.Command, args []string) error {
 	if !command.HasSubCommands() {
 		return usageError{fmt.Errorf("%s takes no arguments, but got %q", command.Name(), args[0])}
 	}
-	var names []string
-	for _, one := range command.Commands() {
-		names = append(names, one.Name())
-	}
 	hint := ""
-	if meant := spelling.Nearest(args[0], names); meant != "" {
-		hint = "; did you mean " + meant + "?"
+	command.SuggestionsMinimumDistance = 2
+	if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
+		hint = "; did you mean " + strings.Join(meant, " or ") + "?"
 	}
 	_, above, _ := strings.Cut(command.CommandPath()+" ", " ")
 	return usageError{fmt.Errorf("there is no command %q%s", above+args[0], hint)}

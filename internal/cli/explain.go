@@ -78,17 +78,12 @@ type explainFlags struct {
 
 // read reads the flags whose meaning depends on others, and returns all that is wrong with any. Where the policy is not known
 // it is nil, and what depends on it is not checked.
-func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (faults []error) {
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (wrong faults) {
 	for _, f := range []struct {
 		flag string
 		span *time.Duration
 	}{{"base", &q.overrides.Base}, {"max", &q.overrides.Max}, {"deadline", &q.overrides.Deadline}} {
-		fault(given.Changed(f.flag) && *f.span <= 0, "--%s is %s but must be more than 0", f.flag, retry.FormatDuration(*f.span))
+		wrong.when(given.Changed(f.flag) && *f.span <= 0, "--%s is %s but must be more than 0", f.flag, retry.FormatDuration(*f.span))
 		*f.span = max(*f.span, 0)
 	}
 	zone := time.UTC
@@ -100,16 +95,16 @@ func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (faults []err
 		into       *time.Time
 	}{{"retry-until", q.retryUntil, &q.RetryUntil}, {"first-failure", q.firstFailure, &q.FirstFailure}} {
 		t, ok := retry.ParseRetryUntil(f.text, zone)
-		fault(f.text != "" && !ok, "--%s is %q but must be %s", f.flag, f.text, retry.RuleTime)
+		wrong.when(f.text != "" && !ok, "--%s is %q but must be %s", f.flag, f.text, retry.RuleTime)
 		*f.into = t
 	}
 	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, zone) // ignored as the worker does
-	fault(q.ClaimID == "" && q.ProcessInstanceKey != 0, "--process-instance needs --claim")
+	wrong.when(q.ClaimID == "" && q.ProcessInstanceKey != 0, "--process-instance needs --claim")
 	if p == nil {
-		return faults
+		return wrong
 	}
 	_, err := p.With(q.overrides)
-	fault(err != nil, "the overrides make no sense: %s", strings.ReplaceAll(fmt.Sprint(err), "\n", ", "))
+	wrong.when(err != nil, "the overrides make no sense: %s", strings.ReplaceAll(fmt.Sprint(err), "\n", ", "))
 	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
 	request := q.Request
 	request.ClaimID = cmp.Or(request.ClaimID, report.AnyClaim)
@@ -117,7 +112,7 @@ func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (faults []err
 		if f.Variable == "claimId" {
 			f.Value = fmt.Sprintf("%q", q.ClaimID) // as it was typed, not masked as in a log
 		}
-		fault(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
+		wrong.when(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
 	}
-	return faults
+	return wrong
 }

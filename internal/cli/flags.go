@@ -120,22 +120,19 @@ func allFlagFaults(root *cobra.Command, args []string, first error) error {
 	return errors.Join(append(faults, err)...)
 }
 
+var valueRules = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number", "bool": "true or false",
+	"duration": "a span of time such as 500ms, 90s, 5m or 24h",
+}
+
 // valueRule words what a flag takes.
 func valueRule(flag *pflag.Flag, err error) string {
-	if errors.Is(err, strconv.ErrRange) {
+	rule, known := valueRules[flag.Value.Type()]
+	switch {
+	case errors.Is(err, strconv.ErrRange):
 		return ", which is too large"
-	}
-	switch flag.Value.Type() {
-	case "int", "int64":
-		return " but must be a whole number"
-	case "uint64":
-		return " but must be a whole number, 0 or more"
-	case "float64":
-		return " but must be a number"
-	case "bool":
-		return " but must be true or false"
-	case "duration":
-		return " but must be a span of time such as 500ms, 90s, 5m or 24h"
+	case known:
+		return " but must be " + rule
 	default:
 		return fmt.Sprintf("; %v", err)
 	}

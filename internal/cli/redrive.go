@@ -167,57 +167,39 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 
 // check returns all that is wrong with the flags at once, and completes them.
 func (o *redriveFlags) check(command *cobra.Command) error {
-	faults := append(o.checkChoice(command), o.checkOrder(command)...)
-	if o.wait <= 0 || o.wait > maxRedriveWait {
-		faults = append(faults, fmt.Errorf("--wait is %s; allowed: more than 0, at most %s", o.wait, maxRedriveWait))
-	}
-	return errors.Join(faults...)
+	var wrong faults
+	o.checkChoice(command, &wrong)
+	o.checkOrder(command, &wrong)
+	wrong.when(o.wait <= 0 || o.wait > maxRedriveWait, "--wait is %s; allowed: more than 0, at most %s", o.wait, maxRedriveWait)
+	return errors.Join(wrong...)
 }
 
-func (o *redriveFlags) checkChoice(command *cobra.Command) (faults []error) {
-	given := func(name string) bool { return command.Flags().Changed(name) }
+func (o *redriveFlags) checkChoice(command *cobra.Command, wrong *faults) {
+	given := command.Flags().Changed
 	if given("claim") {
-		if strings.TrimSpace(o.claim) == "" {
-			faults = append(faults, errors.New("--claim is empty"))
-		}
+		wrong.when(strings.TrimSpace(o.claim) == "", "--claim is empty")
 		for _, name := range bulkOnly {
-			if given(name) {
-				faults = append(faults, fmt.Errorf("--claim and --%s exclude each other", name))
-			}
+			wrong.when(given(name), "--claim and --%s exclude each other", name)
 		}
-		return faults
+		return
 	}
-	if !slices.ContainsFunc(choosers, given) {
-		faults = append(faults, errors.New("which claims? give --claim, or choose some with --class, --rule, --policy or --status"))
-	}
+	wrong.when(!slices.ContainsFunc(choosers, given), "which claims? give --claim, or choose some with --class, --rule, --policy or --status")
 	for _, c := range []struct {
 		flag, value string
 		allowed     []string
 	}{{"class", o.filter.Class, redriveClasses}, {"status", o.filter.Status, redriveStatuses}} {
-		if given(c.flag) && !slices.Contains(c.allowed, c.value) {
-			faults = append(faults, fmt.Errorf("--%s is %q; allowed: %s", c.flag, c.value, strings.Join(c.allowed, ", ")))
-		}
+		wrong.when(given(c.flag) && !slices.Contains(c.allowed, c.value), "--%s is %q; allowed: %s", c.flag, c.value, strings.Join(c.allowed, ", "))
 	}
-	for _, name := range []string{"rule", "policy"} {
-		if given(name) && command.Flag(name).Value.String() == "" {
-			faults = append(faults, fmt.Errorf("--%s is empty", name))
-		}
-	}
-	if !o.yes && !o.dryRun && !term.IsTerminal(command.InOrStdin()) {
-		faults = append(faults, errors.New("there is no terminal to ask at: look at it with --dry-run, then give --yes"))
-	}
-	return faults
+	wrong.when(given("rule") && o.filter.Rule == "", "--rule is empty")
+	wrong.when(given("policy") && o.filter.Policy == "", "--policy is empty")
+	wrong.when(!o.yes && !o.dryRun && !term.IsTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")
 }
 
 // checkOrder checks the reason and the operator. Both are kept for years, and the process gets them.
-func (o *redriveFlags) checkOrder(command *cobra.Command) (faults []error) {
-	switch n := utf8.RuneCountInString(o.reason); {
-	case o.dryRun && o.reason == "":
-	case strings.TrimSpace(o.reason) == "":
-		faults = append(faults, errors.New("--reason is empty; say why, it is kept in the audit trail"))
-	case n > contract.MaxJustification:
-		faults = append(faults, fmt.Errorf("--reason has %d characters; allowed: %d", n, contract.MaxJustification))
-	}
+func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
+	n := utf8.RuneCountInString(o.reason)
+	wrong.when(strings.TrimSpace(o.reason) == "" && (o.reason != "" || !o.dryRun), "--reason is empty; say why, it is kept in the audit trail")
+	wrong.when(n > contract.MaxJustification, "--reason has %d characters; allowed: %d", n, contract.MaxJustification)
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
 		complain(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s", term.Line(kept))
@@ -227,13 +209,9 @@ func (o *redriveFlags) checkOrder(command *cobra.Command) (faults []error) {
 			o.operator = who.Username
 		}
 	}
-	switch n := utf8.RuneCountInString(o.operator); {
-	case strings.TrimSpace(o.operator) == "":
-		faults = append(faults, errors.New("--operator is empty; say who orders it"))
-	case n > contract.MaxOperator:
-		faults = append(faults, fmt.Errorf("--operator has %d characters; allowed: %d", n, contract.MaxOperator))
-	case redact.Text(o.operator) != o.operator:
-		faults = append(faults, fmt.Errorf("--operator would be kept as %s; give a user name", redact.Text(o.operator)))
-	}
-	return faults
+	n = utf8.RuneCountInString(o.operator)
+	kept := redact.Text(o.operator)
+	wrong.when(strings.TrimSpace(o.operator) == "", "--operator is empty; say who orders it")
+	wrong.when(n > contract.MaxOperator, "--operator has %d characters; allowed: %d", n, contract.MaxOperator)
+	wrong.when(n <= contract.MaxOperator && kept != o.operator, "--operator would be kept as %s; give a user name", kept)
 }

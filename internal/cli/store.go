@@ -39,12 +39,12 @@ func withClaim(command *cobra.Command, claimID string, do func(records []audit.R
 			return do(records)
 		case !retry.ValidID(claimID):
 			return fmt.Errorf("nothing is known of claim %q; a claim is %s; where a policy takes any ids, it is %s", claimID, retry.RuleClaimID, retry.RuleAnyID)
-		case !retry.ValidClaimID(claimID): // an id of what is no claim, or a claim's number without its prefix
-			return fmt.Errorf("nothing is known of %s in %s: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
-				claimID, cfg.DatabaseURL)
-		default:
-			return fmt.Errorf("nothing is known of claim %s in %s: no decision was asked for it, or its retention is over", claimID, cfg.DatabaseURL)
 		}
+		claim, hint := "claim "+claimID, ""
+		if !retry.ValidClaimID(claimID) { // an id of what is no claim, or a claim's number without its prefix
+			claim, hint = claimID, "; a claim's id is CLM-<any>-<digits>"
+		}
+		return fmt.Errorf("nothing is known of %s in %s: no decision was asked for it, or its retention is over%s", claim, cfg.DatabaseURL, hint)
 	})
 }
 
