@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
@@ -29,6 +30,12 @@ func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 		t.Fatal(err)
 	}
 	return made
+}
+
+// rounds are those of a hospital under a changed tiss.
+func (h *hospital) rounds(t *testing.T, change func(*retry.Settings)) replay.Rounds {
+	t.Helper()
+	return h.replayed(t, changed(t, change)).Rounds()
 }
 
 func more(p *retry.Settings) { p.MaxRetries = 8 }
@@ -86,7 +93,7 @@ func TestClaimIsSavedIfThePolicyStillTriesAtAcceptance(t *testing.T) {
 				t.Fatalf("the claim ended as %s", end)
 			}
 			test.then(h)
-			got := h.replayed(t, changed(t, more)).Rounds()
+			got := h.rounds(t, more)
 			if got.SavedOwn != test.own || got.SavedOthers != test.others || got.Exhausted != 1 {
 				t.Errorf("saved %d and %d, want %d and %d: %+v", got.SavedOwn, got.SavedOthers, test.own, test.others, got)
 			}
@@ -100,7 +107,7 @@ func TestClaimIsSavedIfThePolicyStillTriesAtAcceptance(t *testing.T) {
 func TestClaimIsLostIfThePolicyStopsBeforeAcceptance(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30")) // three retries
-	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.MaxRetries = 1 })).Rounds()
+	got := h.rounds(t, func(p *retry.Settings) { p.MaxRetries = 1 })
 	if got.LostByTime != 1 || got.LostByRule != 0 || got.Tries != 3 || got.Wasted != 0 || got.TriesThen != 1 || got.WastedThen != 1 {
 		t.Errorf("with one retry: %+v", got)
 	}
@@ -124,7 +131,7 @@ func TestClaimIsLostIfThePolicyStopsBeforeAcceptance(t *testing.T) {
 func TestRetriesOfANowPermanentErrorWereNeedless(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
-	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })).Rounds()
+	got := h.rounds(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })
 	want := replay.Rounds{Judged: 1, Exhausted: 1, Tries: 5, Wasted: 5, Needless: 5}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -137,7 +144,7 @@ func TestRetriedPermanentClaimIsNotCalledSaved(t *testing.T) {
 	h.submits("CLM-B-1", "weird", at("07:55"), at("08:30"))
 	h.ends(audit.KindResubmitted, "CLM-A-1", at("08:10"))
 	h.ends(audit.KindSubmitted, "CLM-A-1", at("08:11")) // with the data corrected
-	got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Rules = nil })).Rounds()
+	got := h.rounds(t, func(p *retry.Settings) { p.Rules = nil })
 	if got.Permanent != 1 || got.Retried != 1 || got.SavedOwn+got.SavedOthers != 0 || got.WastedThen != 5 {
 		t.Errorf("%+v", got)
 	}
@@ -179,7 +186,7 @@ func TestFailureThatWasDecidedTwiceIsOneFailure(t *testing.T) {
 	again = h.records[2]
 	again.At = again.At.Add(time.Second)
 	h.records = append(h.records, again)
-	if got := h.replayed(t, changed(t, func(p *retry.Settings) { p.Unknown = retry.Permanent })).Rounds(); got.Needless != 5 {
+	if got := h.rounds(t, func(p *retry.Settings) { p.Unknown = retry.Permanent }); got.Needless != 5 {
 		t.Errorf("5 retries were needless, but it is %+v", got)
 	}
 }
@@ -187,9 +194,9 @@ func TestFailureThatWasDecidedTwiceIsOneFailure(t *testing.T) {
 func TestAFasterPolicyTriesInVainBetweenTheRecordedFailures(t *testing.T) {
 	h := &hospital{policy: changed(t, func(*retry.Settings) {})}
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:06")) // fails at 08:00:00 and 08:05:07, and is accepted at 08:15:07
-	got := h.replayed(t, changed(t, func(p *retry.Settings) {
+	got := h.rounds(t, func(p *retry.Settings) {
 		p.Base, p.Factor, p.Min, p.Max, p.MaxRetries = time.Minute, 1, time.Minute, time.Minute, 100
-	})).Rounds()
+	})
 	// In vain at 08:01 to 08:04, with the recorded one at 08:05:07, and at 08:06:07 to 08:14:07; then at 08:15:07.
 	if got.TriesThen != 4+1+9+1 || got.WastedThen != 0 || got.LostByTime != 0 {
 		t.Errorf("%+v", got)
@@ -201,7 +208,7 @@ func TestUnknownErrorsAreDistinguishedByTheirText(t *testing.T) {
 		h := tiss()
 		h.submits("CLM-A-1", "weird", at("08:00"), at("23:00"))
 		h.submits("CLM-B-1", text, at("09:00"), at("11:30"))
-		if got := h.replayed(t, changed(t, more)).Rounds(); got.SavedOthers != saved {
+		if got := h.rounds(t, more); got.SavedOthers != saved {
 			t.Errorf("after another claim with %q: %+v", text, got)
 		}
 	}
@@ -221,13 +228,7 @@ func TestDecisionsOfOtherPoliciesAreLeftOutOnRequest(t *testing.T) {
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30"))
 	h.policy = changed(t, more)
 	h.submits("CLM-B-1", "TIMEOUT", at("08:00"), at("08:30"))
-	again := replay.New(h.policy, "other")
-	for i := range h.records {
-		if err := again.Add(&h.records[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if d := again.Decisions(); d.Replayed != 3 || d.OwnPolicy != 3 {
+	if d := h.replayedOf(t, h.policy, "other").Decisions(); d.Replayed != 3 || d.OwnPolicy != 3 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -254,3 +255,91 @@ func TestARecordThatCannotBeReadStopsTheReplay(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// hospital is a process under a policy, whose worker records what it decides.
+type hospital struct {
+	policy  *retry.Policy
+	records []audit.Record
+}
+
+// late is how long after its time a retry is decided about: no timer is exact.
+const late = 7 * time.Second
+
+var monday = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+
+// at is a time of the day of the tests.
+func at(clock string) time.Time {
+	t, err := time.Parse("15:04", clock)
+	if err != nil {
+		panic(err)
+	}
+	return monday.Truncate(24 * time.Hour).Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute)
+}
+
+// submits plays a claim that fails with a text from its first submission until the insurer is up, and returns how it ends.
+func (h *hospital) submits(claim, text string, first, up time.Time) audit.Kind {
+	return h.fails(claim, first, func(tried time.Time, _ int) string {
+		if tried.Before(up) {
+			return text
+		}
+		return ""
+	})
+}
+
+// fails plays a claim whose tries say what error gives, empty for none. A try is asked by the time at which it was due.
+func (h *hospital) fails(claim string, first time.Time, failure func(tried time.Time, retries int) string) audit.Kind {
+	request := retry.Request{ClaimID: claim, ProcessInstanceKey: int64(len(claim))}
+	due, decided := first, first
+	for range retry.RetriesCeiling + 1 {
+		if request.SubmissionError = failure(due, request.RetryCount); request.SubmissionError == "" {
+			h.ends(audit.KindSubmitted, claim, decided)
+			return audit.KindSubmitted
+		}
+		d, err := h.policy.Decide(request, decided)
+		if err != nil {
+			panic(err)
+		}
+		kind := h.decides(&request, &d, decided)
+		if kind != audit.KindRetry {
+			return kind
+		}
+		if request.RetryCount == 0 {
+			request.FirstFailure = decided
+		}
+		request.RetryCount, due, decided = d.RetryCount, d.NextRetryTime, d.NextRetryTime.Add(late)
+	}
+	panic(claim + " is tried again without end")
+}
+
+func (h *hospital) decides(r *retry.Request, d *retry.Decision, decided time.Time) audit.Kind {
+	answer := contract.Of(d, contract.JobType)
+	variables, detail := contract.Encode(contract.JobType, &answer, &contract.Detail{SubmissionError: r.SubmissionError})
+	record := audit.Record{
+		Kind: audit.KindOf(d.Outcome), At: decided, Key: audit.Key{ProcessInstanceKey: r.ProcessInstanceKey}, ClaimID: r.ClaimID,
+		RetryCount: r.RetryCount, NextRetryTime: d.NextRetryTime, Variables: variables, Detail: detail,
+	}
+	h.records = append(h.records, record)
+	return record.Kind
+}
+
+func (h *hospital) ends(kind audit.Kind, claim string, when time.Time) {
+	h.records = append(h.records, audit.Record{Kind: kind, ClaimID: claim, At: when, Variables: "{}", Detail: "{}"})
+}
+
+func (h *hospital) replayed(t interface{ Fatal(...any) }, p *retry.Policy) *replay.Replay {
+	return h.replayedOf(t, p, "")
+}
+
+// replayedOf replays the records of a policy in the order of their times.
+func (h *hospital) replayedOf(t interface{ Fatal(...any) }, p *retry.Policy, recorded string) *replay.Replay {
+	again := replay.New(p, recorded)
+	slices.SortStableFunc(h.records, func(a, b audit.Record) int { return a.At.Compare(b.At) })
+	for i := range h.records {
+		if err := again.Add(&h.records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return again
+}
+
+func tiss() *hospital { return &hospital{policy: policy.BuiltIn("tiss")} }
