@@ -2,11 +2,9 @@ package cli_test
 
 import (
 	"database/sql"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/audittest"
@@ -126,34 +124,6 @@ func TestOnlyPurgeNeedsTheWorkerStopped(t *testing.T) {
 		}
 	}
 	a.fails(t, 1, `STORE is in use by worker "billing-1"`, "audit", "purge")
-}
-
-func TestTheExportIsAllThatIsStored(t *testing.T) {
-	a := archived(t, week())
-	store := a.open(t)
-	defer store.Close()
-	records, err := store.Claim(t.Context(), accepted)
-	audittest.Must(t, err)
-	lines := strings.Split(strings.TrimSpace(a.must(t, "audit", "export", accepted)), "\n")
-	if len(lines) != len(records) {
-		t.Fatalf("%d lines for %d records", len(lines), len(records))
-	}
-	for i, r := range records {
-		var got struct {
-			Hash, ClaimID, Message string
-			Seq                    int64
-			Variables, Detail      json.RawMessage
-		}
-		unmarshal(t, lines[i], &got)
-		variables := r.Variables
-		if variables == "" {
-			variables = "null"
-		}
-		if got.Hash != r.Hash.String() || got.Seq != r.Seq || got.ClaimID != r.ClaimID || got.Message != r.Message ||
-			string(got.Variables) != variables || string(got.Detail) != r.Detail {
-			t.Errorf("record %d is exported as\n%s", r.ID, lines[i])
-		}
-	}
 }
 
 func TestADamagedRecordIsExportedAsItIs(t *testing.T) {

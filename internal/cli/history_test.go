@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -301,21 +300,6 @@ func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
 	} {
 		if got := last.Steps[i].Found; got != want {
 			t.Errorf("step %d: %s\nwant    %s", i, got, want)
-		}
-	}
-}
-
-func TestExportHoldsTheWholeDecision(t *testing.T) {
-	for jobType, where := range map[string]string{contract.JobType: "variables", contract.BackoffJobType: "detail"} {
-		a := ofJob(t, jobType, "bounded", "", `{"claimId":"CLM-1-7","submissionError":"TIMEOUT","retryAfter":1200}`)
-		var exported map[string]json.RawMessage
-		unmarshal(t, a.must(t, "audit", "export", "CLM-1-7"), &exported)
-		var part struct{ RetryDecision map[string]any }
-		audittest.Must(t, json.Unmarshal(exported[where], &part))
-		for _, name := range []string{"policy", "policyVersion", "ruleId", "matchedCode", "reason", "delayBeforeJitter", "backoffDuration", "retriesLeft", "hint", "deadline", "advice"} {
-			if _, there := part.RetryDecision[name]; !there {
-				t.Errorf("%s: the %s lack retryDecision.%s: %v", jobType, where, name, part.RetryDecision)
-			}
 		}
 	}
 }

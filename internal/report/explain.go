@@ -97,13 +97,13 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		policy:         p,
 	}
 	if d.Outcome == retry.OutcomeRetry {
-		e.look(request, now)
+		e.fillSchedule(request, now)
 	}
 	return e, nil
 }
 
-// look fills the schedule, to the limit or to the deadline.
-func (e *Explanation) look(request retry.Request, now time.Time) {
+// fillSchedule lists the waits to the limit, or to the deadline.
+func (e *Explanation) fillSchedule(request retry.Request, now time.Time) {
 	for s := range retry.Schedule(e.policy, request, now) {
 		if e.Waits == bandOnly {
 			s.Wait, s.Total = 0, 0
