@@ -348,11 +348,6 @@ func remove(t *testing.T, path string) {
 	audittest.Must(t, os.Remove(path))
 }
 
-func unmarshal(t *testing.T, text string, value any) {
-	t.Helper()
-	audittest.Must(t, json.Unmarshal([]byte(text), value))
-}
-
 func closed(t *testing.T, store io.Closer) {
 	t.Helper()
 	audittest.Must(t, store.Close())
