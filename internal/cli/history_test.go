@@ -164,23 +164,13 @@ func TestDocumentationShowsARealHistory(t *testing.T) {
 	}
 }
 
-// ofJob is a store of what a worker has decided about a job of a type, an hour ago.
-func ofJob(t *testing.T, jobType, policyName, headers, variables string) *archive {
-	t.Helper()
-	const text = "policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"
-	known, err := policy.Parse("policies.yaml", []byte(text))
+func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
+	known, err := policy.Parse("policies.yaml", []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"))
 	audittest.Must(t, err)
 	a := archived(t, nil)
 	store := a.open(t)
-	w := a.worker(store, jobType, policyName, func() *policy.Set { return known })
-	w.now, w.headers = today.Add(-time.Hour), headers
-	w.ask(t, w.decide, 7, variables)
-	closed(t, store)
-	return a
-}
-
-func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
-	for _, test := range []struct {
+	defer closed(t, store)
+	for n, test := range []struct {
 		policy, variables, headers string
 		want                       []string
 	}{
@@ -201,7 +191,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"Now: no retry fits before the deadline 2026-01-12T09:02:00Z; the billing team reviews the claim",
 			"stop: BPMN error MAX_RETRIES_EXCEEDED, no retry fits before the deadline 2026-01-12T09:02:00Z, settled by the deadline",
 		}},
-		{"bounded", `"submissionError":"503"`, "", []string{"for 2026-01-12T09:05:00Z; the deadline is 2026-01-15T09:00:00Z"}},
+		{"bounded", `"submissionError":"503"`, "", []string{"for 2026-01-12T09:06:00Z; the deadline is 2026-01-15T09:00:00Z"}},
 		{"tiss", `"submissionError":"503"`, `{"maxRetries":"2","base":"2m","max":"1h"}`, []string{
 			"2 min before and after jitter, bounded by the policy's min (overridden for this job: maxRetries 2, base 2 min, max 60 min)",
 		}},
@@ -210,15 +200,23 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"try again, retry 3 of 7, settled by the back-off", "for 2026-01-12T09:00:06Z",
 		}},
 	} {
-		a := ofJob(t, contract.JobType, test.policy, test.headers, `{"claimId":"CLM-1-7",`+test.variables+`}`)
-		story := a.must(t, "history", "CLM-1-7")
+		claim := fmt.Sprintf("CLM-1-%d", 5+n)
+		w := a.worker(store, contract.JobType, test.policy, func() *policy.Set { return known })
+		w.now, w.headers, w.key = today.Add(-time.Hour), test.headers, int64(n)
+		w.ask(t, w.decide, 7, `{"claimId":"`+claim+`",`+test.variables+`}`)
+		story := a.must(t, "history", claim)
 		checkScreen(t, story)
 		contains(t, test.variables, story, test.want...)
 	}
 }
 
 func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
-	a := ofJob(t, contract.BackoffJobType, "tiss", "", `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`)
+	a := archived(t, nil)
+	store := a.open(t)
+	w := a.worker(store, contract.BackoffJobType, "tiss", policy.BuiltIns)
+	w.now = today.Add(-time.Hour)
+	w.ask(t, w.decide, 7, `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`)
+	closed(t, store)
 	var got struct {
 		Records []struct {
 			Answer              map[string]any

@@ -13,6 +13,9 @@ import (
 func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 	const block = 1 << 12
 	for first := rune(0); first <= unicode.MaxRune; first += block {
+		if first>>16 >= 4 && first>>16 <= 13 {
+			continue // these planes have no characters
+		}
 		var text, printable strings.Builder
 		for r := first; r < first+block; r++ {
 			if !utf8.ValidRune(r) || r < ' ' || r == '"' || r == '\\' {
