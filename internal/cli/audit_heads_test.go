@@ -22,9 +22,7 @@ import (
 
 func TestStateFileRevealsMissingRecords(t *testing.T) {
 	a := archived(t, week())
-	store := a.open(t)
-	heads := headsOf(t, store)
-	closed(t, store)
+	heads := a.heads(t)
 	public := filepath.Join(t.TempDir(), "audit.pub")
 	write(t, public, publicPEM(t, a.path+".key"))
 	for path, args := range map[string][]string{
@@ -51,13 +49,9 @@ func TestStateFileRevealsMissingRecords(t *testing.T) {
 
 func TestKeptHeadsRevealARolledBackStore(t *testing.T) {
 	a := archived(t, week())
-	store := a.open(t)
-	earlier := headsOf(t, store)
-	a.add(t, store, rejected("", "2026-01-12T09:50:00Z"))
+	earlier := a.heads(t)
 	log := filepath.Join(t.TempDir(), "worker.log")
-	logged := headsOf(t, store)
-	closed(t, store)
-	write(t, log, asLogged(t, logged[0]))
+	write(t, log, asLogged(t, a.heads(t, rejected("", "2026-01-12T09:50:00Z"))[0]))
 	printed := filepath.Join(t.TempDir(), "kept-heads.jsonl")
 	write(t, printed, a.must(t, "audit", "verify"))
 	for _, file := range []string{log, printed} {
@@ -103,14 +97,15 @@ func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
 
 func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	a := archived(t, nil)
-	store := a.open(t)
 	file := filepath.Join(t.TempDir(), "kept-heads")
 	records := decade()
 	records[1].At, records[2].At = records[0].At, records[0].At // what is of one day goes with one stub
 	var kept string
+	store := a.open(t)
 	for _, r := range records {
 		a.add(t, store, r)
-		heads := headsOf(t, store)
+		heads, err := store.Heads(t.Context())
+		audittest.Must(t, err)
 		kept += asLogged(t, heads[0])
 	}
 	answer(t, store, a.ids)
@@ -126,9 +121,7 @@ func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
 	a.settings = append(a.settings, "RETRY_EVENTS_URL="+s.URL())
 	a.prints(t, []string{"audit", "verify"}, "The queue holds 0 heads of this key.")
 	publisher := s.With(t, "")
-	store := a.open(t)
-	heads := headsOf(t, store)
-	closed(t, store)
+	heads := a.heads(t)
 	other := audittest.Secret(t)
 	publish := func(secret *audit.Secret, heads ...audit.Head) events.Event {
 		t.Helper()

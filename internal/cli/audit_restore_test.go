@@ -18,29 +18,20 @@ func backedUp(t *testing.T) (a *archive, backup string) {
 	a = archived(t, all[:len(all)-3])
 	backup = filepath.Join(t.TempDir(), "backup.db")
 	a.must(t, "audit", "backup", backup)
-	store := a.open(t)
-	a.add(t, store, all[len(all)-3:]...)
-	heads := headsOf(t, store)
-	closed(t, store)
+	heads := a.heads(t, all[len(all)-3:]...)
 	audittest.Must(t, a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}))
 	return a, backup
 }
 
 func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
-	for name, lose := range map[string]func(t *testing.T, a *archive){
-		"beside what is there": func(*testing.T, *archive) {},
-		"where it was removed": func(t *testing.T, a *archive) {
-			t.Helper()
-			remove(t, a.path)
-		},
-		"over what is damaged": func(t *testing.T, a *archive) {
-			t.Helper()
-			write(t, a.path, "no store")
-		},
+	for name, lose := range map[string]func(*archive) error{
+		"next to what is there": func(*archive) error { return nil },
+		"where it was removed":  func(a *archive) error { return os.Remove(a.path) },
+		"over what is damaged":  func(a *archive) error { return os.WriteFile(a.path, []byte("no store"), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, backup := backedUp(t)
-			lose(t, a)
+			audittest.Must(t, lose(a))
 			_, err := os.Stat(a.path)
 			wasThere := err == nil
 			var got struct {

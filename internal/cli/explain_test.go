@@ -16,67 +16,49 @@ func explained(t *testing.T, args ...string) string {
 
 func TestExplainNamesSettlingStepAndBounds(t *testing.T) {
 	const short = "testdata/policies.yaml:short"
-	for what, test := range map[string]struct {
-		args []string
-		want []string
-	}{
-		"the policy's own wait": {
-			[]string{"--error", "TIMEOUT"},
-			[]string{"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "5 min, with jitter 5 to 6 min, bounded by the policy's min"},
-		},
-		"a hint in seconds": {
-			[]string{"--error", "TIMEOUT", "--retry-after", "1800"},
-			[]string{"try again in 30 min, retry 1 of 4, settled by the hint", "30 min, no jitter: the other side asked to come back after 30 min (variable retryAfter)"},
-		},
-		"a hint in the text": {
-			[]string{"--error", "TIMEOUT Retry-After: 1800"},
-			[]string{"the other side asked to come back after 30 min (Retry-After)"},
-		},
-		"a hint beyond max": {
-			[]string{"--error", "TIMEOUT", "--retry-after", "36000"},
-			[]string{"try again in 240 min", "come back after 10 h (variable retryAfter), capped at 240 min"},
-		},
-		"a duration as a hint": {
-			[]string{"--error", "TIMEOUT", "--retry-after", "PT45M"},
-			[]string{"45 min, no jitter: the other side asked to come back after 45 min (variable retryAfter)"},
-		},
-		"a hint that cannot be read": {
-			[]string{"--error", "TIMEOUT", "--retry-after", "soon"},
-			[]string{"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "Ignored retryAfter has no known form"},
-		},
-		"a hint below min": {
-			[]string{"--error", "TIMEOUT", "--retry-after", "2026-01-12T10:01:00Z"},
-			[]string{"try again in 5 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min"},
-		},
-		"a window": {
-			[]string{"--error", "3091 PERÍODO DE 12/01/2026 08:00 ATÉ 15/01/2026"},
-			[]string{"the insurer's window for submissions opens 2026-01-12T11:00:00Z"},
-		},
-		"a deadline that is near": {
-			[]string{"--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T10:20:30Z"},
-			[]string{"try again in 20 min, retry 4 of 4", "40 min, pulled forward to the deadline 2026-01-12T10:20:30Z: 20 min"},
-		},
-		"a deadline that is too near": {
-			[]string{"--error", "TIMEOUT", "--deadline", "1h", "--first-failure", "2026-01-12T09:02:00Z"},
-			[]string{
-				"stop, BPMN error MAX_RETRIES_EXCEEDED, settled by the deadline", "no retry fits before the deadline 2026-01-12T10:02:00Z;",
-				"overridden: deadline 60 min",
-			},
-		},
-		"a count that is used up": {
-			[]string{"--error", "EXPIRED", "--retry-count", "4"},
-			[]string{"settled by the count", "retry count 4 has reached the limit of 4, whatever the error; the error is PERMANENT: it contains EXPIRED"},
-		},
-		"a permanent error": {
-			[]string{"--error", "TIMEOUT, EXPIRED", "--retry-after", "600"},
-			[]string{"stop, BPMN error PERMANENT_ERROR, settled by the class", "the registration team"},
-		},
-		"overrides": {
-			[]string{"--error", "boom", "--max-retries", "2", "--base", "1m", "--max", "90m"},
-			[]string{"retry 1 of 2", "UNKNOWN: no rule of the policy matches it", "overridden: maxRetries 2, base 1 min, max 90 min"},
-		},
+	for _, test := range []struct{ args, want []string }{
+		{[]string{"--error", "TIMEOUT"}, []string{
+			"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "5 min, with jitter 5 to 6 min, bounded by the policy's min",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-after", "1800"}, []string{
+			"try again in 30 min, retry 1 of 4, settled by the hint", "30 min, no jitter: the other side asked to come back after 30 min (variable retryAfter)",
+		}},
+		{[]string{"--error", "TIMEOUT Retry-After: 1800"}, []string{
+			"the other side asked to come back after 30 min (Retry-After)",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-after", "36000"}, []string{
+			"try again in 240 min", "come back after 10 h (variable retryAfter), capped at 240 min",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-after", "PT45M"}, []string{
+			"45 min, no jitter: the other side asked to come back after 45 min (variable retryAfter)",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-after", "soon"}, []string{
+			"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "Ignored retryAfter has no known form",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-after", "2026-01-12T10:01:00Z"}, []string{
+			"try again in 5 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min",
+		}},
+		{[]string{"--error", "3091 PERÍODO DE 12/01/2026 08:00 ATÉ 15/01/2026"}, []string{
+			"the insurer's window for submissions opens 2026-01-12T11:00:00Z",
+		}},
+		{[]string{"--error", "TIMEOUT", "--retry-count", "3", "--retry-until", "2026-01-12T10:20:30Z"}, []string{
+			"try again in 20 min, retry 4 of 4", "40 min, pulled forward to the deadline 2026-01-12T10:20:30Z: 20 min",
+		}},
+		{[]string{"--error", "TIMEOUT", "--deadline", "1h", "--first-failure", "2026-01-12T09:02:00Z"}, []string{
+			"stop, BPMN error MAX_RETRIES_EXCEEDED, settled by the deadline", "no retry fits before the deadline 2026-01-12T10:02:00Z;",
+			"overridden: deadline 60 min",
+		}},
+		{[]string{"--error", "EXPIRED", "--retry-count", "4"}, []string{
+			"settled by the count", "retry count 4 has reached the limit of 4, whatever the error; the error is PERMANENT: it contains EXPIRED",
+		}},
+		{[]string{"--error", "TIMEOUT, EXPIRED", "--retry-after", "600"}, []string{
+			"stop, BPMN error PERMANENT_ERROR, settled by the class", "the registration team",
+		}},
+		{[]string{"--error", "boom", "--max-retries", "2", "--base", "1m", "--max", "90m"}, []string{
+			"retry 1 of 2", "UNKNOWN: no rule of the policy matches it", "overridden: maxRetries 2, base 1 min, max 90 min",
+		}},
 	} {
-		contains(t, what, explained(t, append([]string{"--policy", short}, test.args...)...), test.want...)
+		contains(t, strings.Join(test.args, " "), explained(t, append([]string{"--policy", short}, test.args...)...), test.want...)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestLintWithoutFileChecksTheConfiguredOne(t *testing.T) {
 		name, setting string
 		args          []string
 		code          int
-		stdout, told  string
+		stdout, says  string
 	}{
 		{"a broken file", broken, nil, 1, "did you mean policies?\n", "looking at " + broken + ", which RETRY_POLICIES_FILE names\n"},
 		{"as JSON", broken, []string{"--json"}, 1, `"check": "broken"`, "looking at " + broken},
@@ -86,8 +86,8 @@ func TestLintWithoutFileChecksTheConfiguredOne(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := with("RETRY_POLICIES_FILE="+tt.setting).run(t, append([]string{"policies", "lint"}, tt.args...)...)
-			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.told) {
-				t.Errorf("exit code %d, want %d, %q and %q:\n%s%s", code, tt.code, tt.stdout, tt.told, stdout, stderr)
+			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.says) {
+				t.Errorf("exit code %d, want %d, %q and %q:\n%s%s", code, tt.code, tt.stdout, tt.says, stdout, stderr)
 			}
 			if named := len(tt.args) > 0 && tt.args[0] == nightFile; named == strings.Contains(stderr, "looking at") {
 				t.Errorf("a FILE is named: %v, but it says %s", named, stderr)

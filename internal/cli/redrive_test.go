@@ -20,7 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-// hospital is a store with its worker beside it, and a gateway behind which processes wait for the message of a re-drive.
+// hospital is a store with its worker, and a gateway behind which processes wait for the message of a re-drive.
 type hospital struct {
 	*archive
 	gateway *gatewaytest.Gateway
@@ -219,7 +219,7 @@ func TestRedriveRedactsTheReason(t *testing.T) {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
 	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"paciente [CPF] ligou"`) || strings.Contains(stdout+sent, "529") {
-		t.Errorf("sent %s, told %s", sent, stdout)
+		t.Errorf("sent %s, printed %s", sent, stdout)
 	}
 }
 

@@ -34,7 +34,7 @@ type ward struct {
 	decide, outcome job.Handler
 	now             time.Time
 	key             int64
-	// more are variables of the claims' jobs beside the usual ones, headers are those of their task.
+	// more are further variables of the claims' jobs, headers are those of their task.
 	more, headers string
 }
 

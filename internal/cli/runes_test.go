@@ -60,7 +60,7 @@ func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
 		}
 		return r
 	}, text)
-	retried.Variables = `{"odd":"` + raw + `",` + strings.TrimPrefix(retried.Variables, "{")
+	retried.Variables = `{"strange":"` + raw + `",` + strings.TrimPrefix(retried.Variables, "{")
 	a := archived(t, keyed([]audit.Record{retried, stopped}))
 	for args, values := range map[string][]string{
 		"audit export " + waiting:      {text, raw},
@@ -100,15 +100,15 @@ func TestNoNameInTheDatabaseCommandsTheTerminal(t *testing.T) {
 }
 
 func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
-	odd, dir := strings.Join(commanding, ""), t.TempDir()
+	strange, dir := strings.Join(commanding, ""), t.TempDir()
 	write(t, filepath.Join(dir, "policies.yaml"), fmt.Sprintf(`policies:
   - {name: own, extends: tiss, base: 1m, description: %s, rules: [{id: x, class: TRANSIENT, contains: [A], source: %[1]s}]}
-`, strconv.QuoteToASCII("text"+odd)))
+`, strconv.QuoteToASCII("text"+strange)))
 	write(t, filepath.Join(dir, "broken.yaml"), fmt.Sprintf(`policies:
   - {name: own, extends: tiss, rules: [{id: %s, class: TRANSIENT, contains: [A]}]}
   - {name: %[1]s}
-`, strconv.QuoteToASCII("id"+odd)))
-	good, broken, named := filepath.Join(dir, "policies.yaml"), filepath.Join(dir, "broken.yaml"), filepath.Join(dir, "no"+odd+"file")
+`, strconv.QuoteToASCII("id"+strange)))
+	good, broken, named := filepath.Join(dir, "policies.yaml"), filepath.Join(dir, "broken.yaml"), filepath.Join(dir, "no"+strange+"file")
 	for _, test := range []struct {
 		args     []string
 		settings []string
@@ -125,15 +125,15 @@ func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
 		{[]string{"config"}, []string{"RETRY_POLICIES_FILE=" + named}},
 		{[]string{"config"}, []string{"RETRY_AUDIT_KEY_FILE=" + named}},
 		{[]string{"config", "--json"}, []string{"RETRY_AUDIT_KEY_FILE=" + named}},
-		{[]string{"config"}, []string{"ZEEBE_CA_CERTIFICATE_PATH=" + named, "RETRY_LOG_LEVEL=" + odd, "RETRY_" + "X" + odd + "=1", "ZEEBE_ADDRESS=a" + odd + ":1"}},
-		{[]string{"explain", "--error", "TIMEOUT" + odd, "--json"}, nil},
-		{[]string{"explain", "--error", "TIMEOUT" + odd}, nil},
-		{[]string{"explain", "--policy", "no" + odd + "ne", "--error", "x"}, nil},
-		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + odd, "--claims", "2"}, nil},
-		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + odd, "--claims", "2", "--json"}, nil},
-		{[]string{"no" + odd + "command"}, nil},
-		{[]string{"pending", "--no" + odd}, nil},
-		{[]string{"history", "CLM" + odd}, []string{"RETRY_DATABASE_URL=sqlite://" + named}},
+		{[]string{"config"}, []string{"ZEEBE_CA_CERTIFICATE_PATH=" + named, "RETRY_LOG_LEVEL=" + strange, "RETRY_" + "X" + strange + "=1", "ZEEBE_ADDRESS=a" + strange + ":1"}},
+		{[]string{"explain", "--error", "TIMEOUT" + strange, "--json"}, nil},
+		{[]string{"explain", "--error", "TIMEOUT" + strange}, nil},
+		{[]string{"explain", "--policy", "no" + strange + "ne", "--error", "x"}, nil},
+		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + strange, "--claims", "2"}, nil},
+		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + strange, "--claims", "2", "--json"}, nil},
+		{[]string{"no" + strange + "command"}, nil},
+		{[]string{"pending", "--no" + strange}, nil},
+		{[]string{"history", "CLM" + strange}, []string{"RETRY_DATABASE_URL=sqlite://" + named}},
 	} {
 		_, stdout, stderr := with(test.settings...).run(t, test.args...)
 		if stdout+stderr == "" {

@@ -70,6 +70,17 @@ func (a *archive) open(t *testing.T) audit.Store {
 	return store
 }
 
+// heads are those of the store when these records have been added.
+func (a *archive) heads(t *testing.T, more ...audit.Record) []audit.Head {
+	t.Helper()
+	store := a.open(t)
+	defer closed(t, store)
+	a.add(t, store, more...)
+	heads, err := store.Heads(t.Context())
+	audittest.Must(t, err)
+	return heads
+}
+
 func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
 	stored, err := store.Append(t.Context(), records, nil)
@@ -351,13 +362,6 @@ func remove(t *testing.T, path string) {
 func closed(t *testing.T, store io.Closer) {
 	t.Helper()
 	audittest.Must(t, store.Close())
-}
-
-func headsOf(t *testing.T, store audit.Store) []audit.Head {
-	t.Helper()
-	heads, err := store.Heads(t.Context())
-	audittest.Must(t, err)
-	return heads
 }
 
 // answer notes that the answers of records have reached the broker.
