@@ -1,5 +1,4 @@
-// Package cli is the command line: one file for each subcommand, each of which reads its arguments, calls the package
-// that does the work, and prints.
+// Package cli is the command line. A command reads its arguments, calls the package that does the work, and prints.
 package cli
 
 import (

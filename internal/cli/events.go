@@ -94,16 +94,26 @@ type tail struct {
 	shown        map[int64]time.Time
 }
 
-// run prints the events that are there, and with follow those that come, until ctx ends.
+// run prints the events that are there, page by page, and with follow those that come, until ctx ends.
 func (t *tail) run(ctx context.Context, follow bool) error {
 	for {
-		more, err := t.page(ctx)
-		switch {
-		case err != nil:
+		fresh, more, err := t.look(ctx)
+		for i := 0; i < len(fresh) && err == nil; i++ {
+			err = t.show(&fresh[i])
+		}
+		if err != nil {
 			return err
-		case more:
+		}
+		late := t.latest.Add(-tailLate)
+		if late.Before(t.begin) {
+			late = t.begin
+		}
+		maps.DeleteFunc(t.shown, func(_ int64, at time.Time) bool { return at.Before(late) })
+		if t.from = late; more {
+			t.from = fresh[len(fresh)-1].At
 			continue
-		case !follow:
+		}
+		if !follow {
 			return nil
 		}
 		select {
@@ -114,31 +124,13 @@ func (t *tail) run(ctx context.Context, follow bool) error {
 	}
 }
 
-// page prints one page of what is new, and reports whether there is more already.
-func (t *tail) page(ctx context.Context) (more bool, err error) {
-	fresh, more, err := t.look(ctx)
-	if err != nil {
-		return false, err
+// show prints a record's event, and remembers it.
+func (t *tail) show(r *audit.Record) error {
+	t.shown[r.ID] = r.At
+	if r.At.After(t.latest) {
+		t.latest = r.At
 	}
-	for i := range fresh {
-		r := &fresh[i]
-		if err := t.print(r); err != nil {
-			return false, err
-		}
-		t.shown[r.ID] = r.At
-		if r.At.After(t.latest) {
-			t.latest = r.At
-		}
-	}
-	late := t.latest.Add(-tailLate)
-	if late.Before(t.begin) {
-		late = t.begin
-	}
-	maps.DeleteFunc(t.shown, func(_ int64, at time.Time) bool { return at.Before(late) })
-	if t.from = late; more {
-		t.from = fresh[len(fresh)-1].At
-	}
-	return more, nil
+	return t.print(r)
 }
 
 // errPage ends a look that has found enough.
