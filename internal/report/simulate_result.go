@@ -1,10 +1,12 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // Simulation is what simulate answers. Its JSON form is stable: names are added, never changed. Times are seconds since the
@@ -62,6 +64,8 @@ type simulatedPolicy struct {
 	WavesPlain []int `json:"wavesWithoutJitter"`
 	// Schedule is in which time after its first failure a claim is tried again, as long as it fails.
 	Schedule []simulatedBand `json:"schedule"`
+
+	bands []retry.Scheduled
 }
 
 type simulatedWave struct {
@@ -123,28 +127,25 @@ func simulatedPolicyOf(s *simulate.Scenario, p Play, width time.Duration) simula
 			one.LastAccepted = &last
 		}
 	}
-	for i, b := range bandsOf(p.Policy, s.Error) {
-		one.Schedule = append(one.Schedule, simulatedBand{i + 1, seconds(b.from), seconds(b.to)})
+	one.bands = bandsOf(p.Policy, s.Error)
+	for _, b := range one.bands {
+		one.Schedule = append(one.Schedule, simulatedBand{b.Retry, seconds(b.TotalShortest), seconds(b.TotalLongest)})
 	}
 	return one
 }
 
-// band is the time after a claim's first failure in which it is tried again.
-type band struct{ from, to time.Duration }
-
-// bandsOf returns the bands of all retries of a claim that fails every time. There are none for an error that is not retried,
-// and for one that says itself when to come back.
-func bandsOf(p *retry.Policy, text string) (bands []band) {
+// bandsOf returns the retries of a claim that fails every time: the totals are the band after its first failure in which it is
+// tried again. There are none for an error that is not retried, and for one that says itself when to come back.
+func bandsOf(p *retry.Policy, text string) []retry.Scheduled {
 	request := retry.Request{ClaimID: AnyClaim, SubmissionError: text}
 	start := time.Unix(0, 0)
 	if d, err := p.Decide(request, start); err != nil || d.Step == retry.StepHint {
 		return nil
 	}
-	for s := range retry.Schedule(p, request, start) {
-		bands = append(bands, band{s.TotalShortest, s.TotalLongest})
-	}
-	return bands
+	return slices.Collect(retry.Schedule(p, request, start))
 }
+
+func bandWords(b *retry.Scheduled) string { return term.Range(b.TotalShortest, b.TotalLongest) }
 
 // perStep adds up the waves by steps of time.
 func perStep(waves []simulate.Wave, width time.Duration) []int {

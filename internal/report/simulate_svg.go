@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -139,14 +140,14 @@ func (p *picture) timeAxis(span time.Duration, meaning string) {
 func (p *picture) schedule(s *Simulation) {
 	outage := s.scenario.Outages[0].End - s.scenario.Outages[0].Begin
 	span, rows, title := outage, 0, "When a claim is tried again, as long as it fails"
-	shown := make([][]band, len(s.plays))
-	for i, one := range s.plays {
-		shown[i] = bandsOf(one.Policy, s.Error)
+	shown := make([][]retry.Scheduled, len(s.plays))
+	for i := range s.plays {
+		shown[i] = s.Policies[i].bands
 		if len(shown[i]) > svgMaxBands {
 			shown[i], title = shown[i][:svgMaxBands], fmt.Sprintf("When a claim is tried again, as long as it fails (the first %d retries)", svgMaxBands)
 		}
 		if n := len(shown[i]); n > 0 {
-			span = max(span, shown[i][n-1].to)
+			span = max(span, shown[i][n-1].TotalLongest)
 			rows += n
 		}
 	}
@@ -162,15 +163,16 @@ func (p *picture) schedule(s *Simulation) {
 	for i, bands := range shown {
 		for n, b := range bands {
 			p.text(svgLeft-8, p.y+15, "end", "", fmt.Sprintf("retry %d", n+1))
-			p.rect(x(b.from), p.y+4, max(x(b.to)-x(b.from), 2), svgRow-8, svgColours[i])
+			from, to := x(b.TotalShortest), x(b.TotalLongest)
+			p.rect(from, p.y+4, max(to-from, 2), svgRow-8, svgColours[i])
 			const widest = 150 // of the words
-			switch from, to := x(b.from), x(b.to); {
+			switch {
 			case to < svgWidth-widest:
-				p.text(to+6, p.y+15, "start", "", b.words())
+				p.text(to+6, p.y+15, "start", "", bandWords(&b))
 			case from > svgLeft+widest:
-				p.text(from-6, p.y+15, "end", "", b.words())
+				p.text(from-6, p.y+15, "end", "", bandWords(&b))
 			default:
-				p.text(to-6, p.y+15, "end", `fill="#fff"`, b.words())
+				p.text(to-6, p.y+15, "end", `fill="#fff"`, bandWords(&b))
 			}
 			p.y += svgRow
 		}

@@ -183,9 +183,9 @@ func (s *Simulation) downIn(from, width time.Duration) bool {
 func (s *Simulation) bandsText() string {
 	outage := s.scenario.Outages[0].End - s.scenario.Outages[0].Begin
 	longest, label := time.Duration(0), 0
-	for _, p := range s.plays {
-		for _, b := range bandsOf(p.Policy, s.Error) {
-			longest, label = max(longest, b.to), max(label, len(b.words()))
+	for _, p := range s.Policies {
+		for _, b := range p.bands {
+			longest, label = max(longest, b.TotalLongest), max(label, len(bandWords(&b)))
 		}
 	}
 	if longest == 0 {
@@ -195,9 +195,9 @@ func (s *Simulation) bandsText() string {
 	width := max(longest, outage)/time.Duration(columns-1) + 1
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nWhen a claim is tried again after its first failure, as long as it fails; the\nlength of the first outage, %s, is shaded.\n", term.Span(outage))
-	for _, p := range s.plays {
+	for i, p := range s.plays {
 		fmt.Fprintf(&b, "\n%s", term.Wrap(p.Policy.Name+deadlineWords(p.Policy), "    "))
-		bands := bandsOf(p.Policy, s.Error)
+		bands := s.Policies[i].bands
 		for i, one := range bands {
 			const shown = 6
 			if len(bands) > 2*shown && i >= shown && i < len(bands)-shown {
@@ -206,15 +206,13 @@ func (s *Simulation) bandsText() string {
 				}
 				continue
 			}
-			fmt.Fprintf(&b, "%2d  %*s │%s\n", i+1, label, one.words(), strings.TrimRight(bandLine(one, columns, width, outage), " "))
+			fmt.Fprintf(&b, "%2d  %*s │%s\n", i+1, label, bandWords(&one), strings.TrimRight(bandLine(&one, columns, width, outage), " "))
 		}
 		line, labels := timeAxis(columns, width)
 		fmt.Fprintf(&b, "%*s └%s\n%*s%s\n", label+4, "", line, label+6, "", labels)
 	}
 	return b.String()
 }
-
-func (b band) words() string { return term.Range(b.from, b.to) }
 
 func deadlineWords(p *retry.Policy) string {
 	if p.Deadline == 0 {
@@ -260,12 +258,12 @@ func columnChart(values []int, columns, most int, shaded func(column int) bool) 
 }
 
 // bandLine draws a band as a bar.
-func bandLine(one band, columns int, width, shaded time.Duration) string {
+func bandLine(one *retry.Scheduled, columns int, width, shaded time.Duration) string {
 	var b strings.Builder
 	for column := range columns {
 		from := time.Duration(column) * width
 		switch {
-		case one.from < from+width && from <= one.to:
+		case one.TotalShortest < from+width && from <= one.TotalLongest:
 			b.WriteRune('█')
 		case from < shaded:
 			b.WriteRune('░')
