@@ -7,18 +7,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Rounds estimates what would have become of the rounds of submissions whose end is in the trail. A round is judged by
-// what is known of the insurer:
-//
-//   - At the times of its recorded failures it would have failed all the same, and at all times between them.
-//   - From the time of the try that it accepted on it would have accepted every other try of this claim.
-//   - A claim that used up its retries would have been accepted from the time on at which the insurer accepted this claim
-//     later, or another one with the same trouble at the same time: one whose last failure was by the same rule (by the same
-//     text, where no rule knew it), and whose failures overlapped with those of this claim. The trail does not say which
-//     insurer it was.
-//   - Nobody has corrected anything in between.
-//
-// Its JSON form is stable.
+// Rounds estimates what would have become of the rounds of submissions whose end is in the trail. docs/simulate.md lists what
+// the estimate takes for granted. Its JSON form is stable.
 type Rounds struct {
 	// Judged are those rounds with a failure whose end is known: Accepted, Exhausted and Permanent, as they went.
 	Judged    int `json:"judged"`
