@@ -95,31 +95,25 @@ func TestPurgeMakesNoKey(t *testing.T) {
 // TestHistoryOfRealDecisionsIsComplete holds the records of the other tests, which are made by hand, to what the worker
 // really writes.
 func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
-	a := archived(t, nil)
-	store := a.open(t)
-	w := a.worker(store, contract.JobType, "tiss", policy.BuiltIns)
-	w.now = today.Add(-time.Hour)
-	const claim = `{"claimId":"CLM-real-1",`
-	for _, variables := range []string{
-		`"submissionError":"TIMEOUT"}`,
-		`"submissionError":"weird","retryCount":1}`,
-		`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
-		`"submissionError":"TIMEOUT again","retryCount":5}`,
-		`"submissionError":"TIMEOUT","retryCount":2.5}`,
-	} {
-		w.ask(t, w.decide, 7, claim+variables)
-	}
-	w.now = today.Add(-time.Minute)
-	w.ask(t, w.outcome, 7, claim+`"outcome":"RESUBMITTED"}`)
-	closed(t, store)
-
+	a := playedUnder(t, policy.BuiltIns(), "tiss", func(w *ward) {
+		const claim = `{"claimId":"CLM-real-1",`
+		w.now = today.Add(-time.Hour)
+		for _, variables := range []string{
+			`"submissionError":"TIMEOUT"}`,
+			`"submissionError":"weird","retryCount":1}`,
+			`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
+			`"submissionError":"TIMEOUT again","retryCount":5}`,
+			`"submissionError":"TIMEOUT","retryCount":2.5}`,
+		} {
+			w.ask(t, w.decide, 7, claim+variables)
+		}
+		w.now = today.Add(-time.Minute)
+		w.ask(t, w.outcome, 7, claim+`"outcome":"RESUBMITTED"}`)
+	})
 	var got struct {
 		Records []struct {
-			Kind     string
-			Message  string
-			Attempts int
-			Answer   map[string]any
-			Steps    []struct {
+			Kind  string
+			Steps []struct {
 				Step, Found string
 				At          time.Time
 			}
