@@ -281,7 +281,7 @@ func TestBulkRedriveReportsEachClaim(t *testing.T) {
 func TestBulkRedriveFailsIfAnyClaimIsLeft(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, late) // its timer fires in this moment
-	code, stdout, stderr := h.run(t, ordered("--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "5s")...)
+	code, stdout, stderr := h.run(t, ordered("--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "2s")...)
 	if code != 1 || stderr != "worker: 3 of 5 claims not sent again\n" {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
