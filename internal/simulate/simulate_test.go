@@ -97,12 +97,12 @@ func TestAnOutageIsPlayedAsByHand(t *testing.T) {
 
 func TestOnlyJitterSpreadsClaimsThatFailTogether(t *testing.T) {
 	tiss := policy.BuiltIn("tiss")
-	together := scenario(func(s *simulate.Scenario) { s.Claims = 10_000 })
-	if got := run(t, withoutJitter(t, tiss), together).Largest; got != (simulate.Wave{At: 5 * time.Minute, Retries: 10_000}) {
+	together := scenario(func(s *simulate.Scenario) { s.Claims = 2000 })
+	if got := run(t, withoutJitter(t, tiss), together).Largest; got != (simulate.Wave{At: 5 * time.Minute, Retries: 2000}) {
 		t.Errorf("without jitter: %+v", got)
 	}
 	// The first retry has the band of 5 to 6 minutes, so that half of them come in one minute.
-	if got := run(t, tiss, together).Largest; got.Retries < 4_500 || got.Retries > 5_500 {
+	if got := run(t, tiss, together).Largest; got.Retries < 900 || got.Retries > 1100 {
 		t.Errorf("with jitter: %+v", got)
 	}
 }
@@ -120,14 +120,14 @@ func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
 
 func TestTriesFailOutsideOfAnOutageAsOftenAsAsked(t *testing.T) {
 	got := run(t, policy.BuiltIn("tiss"), scenario(func(s *simulate.Scenario) {
-		s.Claims, s.FailureRate, s.Arrivals = 20_000, 0.2, time.Hour
+		s.Claims, s.FailureRate, s.Arrivals = 5000, 0.2, time.Hour
 		s.Outages = []simulate.Outage{{Begin: 1000 * time.Hour, End: 1001 * time.Hour}}
 	}))
 	// Each try fails with 1 in 5: 1.25 tries a claim, and one in 5^6 = 15,625 fails six times.
-	if rate := float64(got.AtOnce) / 20_000; math.Abs(rate-0.8) > 0.02 {
+	if rate := float64(got.AtOnce) / 5000; math.Abs(rate-0.8) > 0.02 {
 		t.Errorf("%.3f of the claims were accepted at once, want about 0.8", rate)
 	}
-	if tries := float64(got.Tries) / 20_000; math.Abs(tries-1.25) > 0.03 || got.Exhausted > 10 || got.Wasted != 0 {
+	if tries := float64(got.Tries) / 5000; math.Abs(tries-1.25) > 0.03 || got.Exhausted > 3 || got.Wasted != 0 {
 		t.Errorf("%.3f tries a claim, want about 1.25: %+v", tries, got)
 	}
 }
@@ -270,7 +270,7 @@ func TestQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
 
 func TestTheLastSurvivorIsNoneOfThoseAcceptedAtOnce(t *testing.T) {
 	got := run(t, withoutJitter(t, policy.BuiltIn("tiss")), scenario(func(s *simulate.Scenario) {
-		s.Outages, s.Claims, s.Arrivals = []simulate.Outage{{End: 5 * time.Minute}}, 10_000, 24*time.Hour
+		s.Outages, s.Claims, s.Arrivals = []simulate.Outage{{End: 5 * time.Minute}}, 2000, 24*time.Hour
 	}))
 	if got.AtOnce == 0 || got.Survivors == 0 || got.LastAccepted > 10*time.Minute {
 		t.Errorf("%+v", got.LastAccepted)
