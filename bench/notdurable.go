@@ -80,6 +80,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 		Trail: trail, Now: time.Now, Observer: numbers, Logger: log,
 	})
+	clock := zeebe.NewClock(cfg.MaxClockSkew, time.Now, log)
 	var loops errgroup.Group
 	for _, work := range []struct {
 		jobType string
@@ -92,6 +93,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		loop := zeebe.NewWorker(client, zeebe.Options{
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
+			Hold: func(ctx context.Context) error { return ctx.Err() }, Clock: clock,
 			Observer: numbers.Jobs(work.jobType, cfg.WorkerName), Logger: log,
 		})
 		loops.Go(func() error { return loop.Run(ctx) })

@@ -40,7 +40,7 @@ func keptTrail(t *testing.T) kept {
 	k.App = &App{
 		store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All()),
 		trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
-		clock: zeebe.NewClock(0, time.Now, zap.NewNop()),
+		clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()),
 	}
 	k.logs = logs
 	return k

@@ -49,7 +49,7 @@ func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 		a := &App{
 			cfg: config.Config{AuditRetention: 60}, log: zap.New(core), store: store, secret: secret,
 			trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
-			clock: zeebe.NewClock(0, time.Now, zap.NewNop()), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
+			clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})

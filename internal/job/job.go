@@ -48,18 +48,7 @@ const (
 
 // String returns the kind's name in logs and metric labels.
 func (k Kind) String() string {
-	switch k {
-	case KindComplete:
-		return "complete"
-	case KindThrowError:
-		return "throw_error"
-	case KindFail:
-		return "fail"
-	case KindRelease:
-		return "release"
-	default:
-		return "none"
-	}
+	return [...]string{"none", "complete", "throw_error", "fail", "release"}[k]
 }
 
 // Answer is the answer to a job. It is made only by the constructors below, one for each outcome. The zero value answers
@@ -88,18 +77,7 @@ const (
 )
 
 // String returns the result's name in logs and metric labels.
-func (f Result) String() string {
-	switch f {
-	case Accepted:
-		return "accepted"
-	case NotFound:
-		return "not_found"
-	case Unknown:
-		return "unknown"
-	default:
-		return "none"
-	}
-}
+func (r Result) String() string { return [...]string{"none", "accepted", "not_found", "unknown"}[r] }
 
 // Then sets a function that is called once with the answer's result. It must not block.
 func (a Answer) Then(settled func(Result)) Answer {
@@ -108,16 +86,14 @@ func (a Answer) Then(settled func(Result)) Answer {
 }
 
 // Settle calls the function that was set by Then, if any.
-func (a Answer) Settle(f Result) {
+func (a Answer) Settle(r Result) {
 	if a.settled != nil {
-		a.settled(f)
+		a.settled(r)
 	}
 }
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
-func Complete(variables string) Answer {
-	return Answer{kind: KindComplete, variables: variables}
-}
+func Complete(variables string) Answer { return Answer{kind: KindComplete, variables: variables} }
 
 // ThrowError throws the BPMN error with this code; variables is a JSON object that the catching event sees.
 func ThrowError(code, message, variables string) Answer {
@@ -125,9 +101,7 @@ func ThrowError(code, message, variables string) Answer {
 }
 
 // Incident fails the job with no retries left, so that the broker raises an incident with this message.
-func Incident(message string) Answer {
-	return Answer{kind: KindFail, message: message}
-}
+func Incident(message string) Answer { return Fail(0, message) }
 
 // Fail fails the job and leaves it this many retries; with none left the broker raises an incident.
 func Fail(retries int32, message string) Answer {
@@ -135,9 +109,7 @@ func Fail(retries int32, message string) Answer {
 }
 
 // Release releases the job with its retries unchanged; the broker keeps the reason in its records.
-func Release(reason string) Answer {
-	return Answer{kind: KindRelease, message: reason}
-}
+func Release(reason string) Answer { return Answer{kind: KindRelease, message: reason} }
 
 // Kind returns the command of the answer.
 func (a Answer) Kind() Kind { return a.kind }

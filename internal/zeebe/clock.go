@@ -1,7 +1,6 @@
 package zeebe
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -13,8 +12,6 @@ import (
 const (
 	// warnSkew is the skew from which on the log warns. Decisions go on: a wait is a duration on the broker's clock.
 	warnSkew = 5 * time.Minute
-	// defaultMaxSkew is the skew from which on no job is decided, unless NewClock is given another one.
-	defaultMaxSkew = 24 * time.Hour
 	// lastMilli is the last millisecond of the year 9999.
 	lastMilli = 253402300799999
 )
@@ -43,10 +40,10 @@ const (
 	clockWrong             // by more than is allowed
 )
 
-// NewClock returns a clock that does not know the broker's time yet. maxSkew is the skew from which on no job is decided;
-// zero is one day. The host's time comes from now, which must have a monotonic reading as [time.Now] has.
+// NewClock returns a clock that does not know the broker's time yet. maxSkew is the skew from which on no job is decided.
+// The host's time comes from now, which must have a monotonic reading as [time.Now] has.
 func NewClock(maxSkew time.Duration, now func() time.Time, log *zap.Logger) *Clock {
-	return &Clock{max: cmp.Or(max(maxSkew, 0), defaultMaxSkew), now: now, log: log, known: make(chan struct{})}
+	return &Clock{max: maxSkew, now: now, log: log, known: make(chan struct{})}
 }
 
 // Known returns a channel that is closed when the broker's time is known for the first time.

@@ -57,7 +57,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 		inBubble(t, func(r *rig) {
 			var handled atomic.Int64
 			core, logs := observer.New(zapcore.InfoLevel)
-			clock := NewClock(0, time.Now, zap.New(core))
+			clock := NewClock(days, time.Now, zap.New(core))
 			r.gateway.ClockAhead(ahead)
 			keys := r.add(40)
 			r.run(Options{Clock: clock, Handler: countJobs(&handled)})
@@ -107,7 +107,7 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 	} {
 		inBubble(t, func(r *rig) {
 			core, logs := observer.New(zapcore.InfoLevel)
-			clock := NewClock(0, time.Now, zap.New(core))
+			clock := NewClock(days, time.Now, zap.New(core))
 			r.gateway.ClockAhead(ahead)
 			r.run(Options{Clock: clock})
 			for range 3 {
@@ -125,7 +125,7 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	for _, deadline := range []int64{-1, math.MinInt64, math.MaxInt64, lastMilli + 1} {
 		inBubble(t, func(r *rig) {
-			clock := NewClock(0, time.Now, zap.NewNop())
+			clock := NewClock(days, time.Now, zap.NewNop())
 			r.gateway.ShowDeadline(deadline)
 			r.add(10)
 			r.run(Options{Clock: clock})
@@ -136,7 +136,7 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 			}
 		})
 	}
-	clock := NewClock(0, time.Now, zap.NewNop())
+	clock := NewClock(days, time.Now, zap.NewNop())
 	clock.observe(nil, time.Second)
 	clock.observe([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
 	if !clock.Broker().IsZero() {
@@ -166,7 +166,7 @@ func TestCorrectedClockIsSeenWithoutAJob(t *testing.T) {
 		"the host's jumps, no job":  {time.Second, -463 * days, false},
 		"the host's was set better": {-463 * days, -time.Hour, false},
 	} {
-		clock := NewClock(0, time.Now, zap.NewNop())
+		clock := NewClock(days, time.Now, zap.NewNop())
 		now := time.Now()
 		clock.broker, clock.seen, clock.skew = now.Round(0).Add(c.now), now, c.last
 		if err := clock.Err(); (err != nil) != c.wrong {

@@ -74,7 +74,7 @@ func (w *Worker) peek(ctx context.Context) []job.Job {
 	}
 	var next []job.Job
 	var locked []time.Time // each not before its poll was opened
-	for wait := w.opt.RequestTimeout; len(next) < cluster.Partitions; wait = noWait {
+	for wait := w.longPoll; len(next) < cluster.Partitions; wait = noWait {
 		opened := time.Now()
 		n, err := w.poll(ctx, pollRequest{1, []string{noVariable}, wait, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
 			next, locked = append(next, jobs...), append(locked, opened)

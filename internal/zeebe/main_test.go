@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -31,6 +32,8 @@ type rig struct {
 	client  *Client
 	worker  *Worker
 	logs    *observer.ObservedLogs
+	// longPoll replaces how long a poll waits at the gateway.
+	longPoll time.Duration
 
 	stop    context.CancelFunc
 	stopped chan struct{} // closed when Run has returned
@@ -78,14 +81,9 @@ func (r *rig) connectWithTokensOf(server http.RoundTripper) {
 // run starts a worker and lets it get as far as it can without time passing.
 func (r *rig) run(o Options) {
 	core, logs := observer.New(zapcore.DebugLevel)
-	o.JobType, o.Logger, r.logs = testType, zap.New(core), logs
-	if o.FetchVariables == nil {
-		o.FetchVariables = []string{"a"}
-	}
-	if o.Handler == nil {
-		o.Handler = each(complete)
-	}
-	r.worker = NewWorker(r.client, o)
+	r.logs = logs
+	r.worker = NewWorker(r.client, o.withDefaults(zap.New(core)))
+	r.worker.longPoll = cmp.Or(r.longPoll, longPoll)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go func() {
@@ -93,6 +91,28 @@ func (r *rig) run(o Options) {
 		r.err = r.worker.Run(ctx)
 	}()
 	synctest.Wait()
+}
+
+// withDefaults returns the options with what a test does not set.
+func (o Options) withDefaults(log *zap.Logger) Options {
+	o.JobType, o.Logger, o.Name = testType, log, cmp.Or(o.Name, testType)
+	o.MaxJobsActive = cmp.Or(o.MaxJobsActive, 50)
+	o.JobTimeout = cmp.Or(o.JobTimeout, 10*time.Second)
+	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 8*time.Second)
+	o.Clock = cmp.Or(o.Clock, NewClock(days, time.Now, log))
+	if o.FetchVariables == nil {
+		o.FetchVariables = []string{"a"}
+	}
+	if o.Handler == nil {
+		o.Handler = each(complete)
+	}
+	if o.Hold == nil {
+		o.Hold = func(ctx context.Context) error { return ctx.Err() }
+	}
+	if o.Observer == nil {
+		o.Observer = &watcher{}
+	}
+	return o
 }
 
 // advance lets time pass.

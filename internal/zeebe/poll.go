@@ -16,6 +16,9 @@ import (
 )
 
 const (
+	// longPoll is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to stop. The
+	// gateway answers an empty poll without asking the broker, so a longer wait saves little.
+	longPoll = time.Second
 	// pollMargin is how much longer the worker waits for the gateway than it lets the gateway wait for jobs.
 	pollMargin = 2 * time.Second
 	// pollGrace is how late the gateway may answer a poll when the worker stops.
@@ -81,7 +84,7 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		wait = noWait
 		switch {
 		case err == nil:
-			wait = w.opt.RequestTimeout
+			wait = w.longPoll
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
 		}

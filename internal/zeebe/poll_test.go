@@ -16,10 +16,8 @@ import (
 
 func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.run(Options{
-			Name: "w-1", MaxJobsActive: 7, FetchVariables: []string{"a", "b"},
-			JobTimeout: 8 * time.Second, RequestTimeout: 3 * time.Second,
-		})
+		r.longPoll = 3 * time.Second
+		r.run(Options{Name: "w-1", MaxJobsActive: 7, FetchVariables: []string{"a", "b"}, JobTimeout: 8 * time.Second})
 		polls := r.polls()
 		if len(polls) != 2 {
 			r.Fatalf("%d polls, want one that does not wait and one that does", len(polls))
@@ -108,7 +106,8 @@ func TestJobsThatComeWithAnErrorAreWorked(t *testing.T) {
 
 func TestAGatewayWithoutLongPollingIsNotAskedWithoutEnd(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.run(Options{RequestTimeout: time.Millisecond}) // which comes to the same
+		r.longPoll = time.Millisecond // which comes to the same
+		r.run(Options{})
 		r.advance(10 * time.Second)
 		if n := len(r.polls()); n > 102 {
 			r.Errorf("%d empty polls in 10 s, want 10 a second at most", n)

@@ -3,7 +3,6 @@ package zeebe
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -134,25 +133,4 @@ func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
 			r.Errorf("jobs are at %+v, which shows nothing", c)
 		}
 	})
-}
-
-func TestAWorkerWithoutItsEssentialsIsNotMade(t *testing.T) {
-	good := Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete)}
-	for name, spoil := range map[string]func(*Options){
-		"JobType":        func(o *Options) { o.JobType = "" },
-		"FetchVariables": func(o *Options) { o.FetchVariables = slices.Delete(o.FetchVariables, 0, 1) },
-		"Handler":        func(o *Options) { o.Handler = nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if v, _ := recover().(string); !strings.Contains(v, name) {
-					t.Errorf("panics with %q, want it to name the option", v)
-				}
-			}()
-			o := good
-			o.FetchVariables = slices.Clone(good.FetchVariables)
-			spoil(&o)
-			NewWorker(&Client{}, o)
-		})
-	}
 }

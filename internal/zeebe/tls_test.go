@@ -87,7 +87,7 @@ func firstLine(t *testing.T, c Config) string {
 	lines := make(chan string, 100)
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "event"})
 	log := zap.New(zapcore.NewCore(encoder, zapcore.AddSync(writer(lines)), zapcore.DebugLevel))
-	w := NewWorker(client, Options{JobType: testType, FetchVariables: []string{"a"}, Handler: each(complete), Logger: log})
+	w := NewWorker(client, Options{}.withDefaults(log))
 	w.gateway.Tolerance = 0 // or each of the gateways below would take a second more
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)

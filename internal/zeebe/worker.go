@@ -1,7 +1,6 @@
 package zeebe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -15,36 +14,28 @@ import (
 	"hospital.example/analyze-retry/internal/outage"
 )
 
-// Options configure a worker. A zero duration or number stands for its default.
+// Options configure a worker. All are required.
 type Options struct {
-	// JobType is the job type to work. Required.
-	JobType string
-	// FetchVariables names the variables to fetch: exactly those that the handler reads. Required, because a foreign
-	// variable that the gateway cannot deliver would stop the whole job type.
+	// JobType is the job type to work, Name the worker's name in the broker's records.
+	JobType, Name string
+	// FetchVariables names the variables to fetch: exactly those that the handler reads. A foreign variable that the
+	// gateway cannot deliver would stop the whole job type.
 	FetchVariables []string
-	// Handler decides the answers. Required. It is called for several batches at once.
+	// Handler decides the answers. It is called for several batches at once.
 	Handler job.Handler
-	// Name is the worker's name in the broker's records. Defaults to the job type.
-	Name string
-	// MaxJobsActive is how many jobs may be active: received and not yet answered. Defaults to 50.
+	// MaxJobsActive is how many jobs may be active: received and not yet answered.
 	MaxJobsActive int
-	// JobTimeout is how long the broker locks a job for this worker. Defaults to 10 seconds.
+	// JobTimeout is how long the broker locks a job for this worker.
 	JobTimeout time.Duration
-	// RequestTimeout is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to
-	// stop. Defaults to 1 second: the gateway answers an empty poll without asking the broker, so longer ones save little,
-	// and each answer shows that the way to the gateway is open.
-	RequestTimeout time.Duration
-	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop. Defaults to 8 seconds.
+	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop.
 	ShutdownTimeout time.Duration
 	// Hold is called before each poll. It returns when jobs may be taken, and at the latest when its context ends.
-	// Defaults to taking jobs at any time.
 	Hold func(context.Context) error
 	// Clock reports whether the clocks of host and broker agree well enough for a decision; the workers of a process share
-	// it. Defaults to one of its own.
-	Clock *Clock
-	// Observer defaults to none.
+	// it.
+	Clock    *Clock
 	Observer Observer
-	// Logger defaults to none. Neither variables nor the gateway's own texts about answers are logged.
+	// Logger gets neither variables nor the gateway's own texts about answers.
 	Logger *zap.Logger
 }
 
@@ -60,53 +51,18 @@ type Observer interface {
 	Answered(jobKey int64, answer job.Answer, result job.Result)
 }
 
-type nopObserver struct{}
-
-func (nopObserver) Polled(string)                          {}
-func (nopObserver) Activated(int)                          {}
-func (nopObserver) HandlerFailed()                         {}
-func (nopObserver) Answered(int64, job.Answer, job.Result) {}
-
-func (o Options) withDefaults() Options {
-	switch {
-	case o.JobType == "":
-		panic("zeebe: Options.JobType is empty")
-	case len(o.FetchVariables) == 0:
-		panic("zeebe: Options.FetchVariables names no variable, which would fetch them all")
-	case o.Handler == nil:
-		panic("zeebe: Options.Handler is nil")
-	}
-	o.Name = cmp.Or(o.Name, o.JobType)
-	o.MaxJobsActive = cmp.Or(max(o.MaxJobsActive, 0), 50)
-	o.JobTimeout = cmp.Or(max(o.JobTimeout, 0), 10*time.Second)
-	o.RequestTimeout = cmp.Or(max(o.RequestTimeout, 0), time.Second)
-	o.ShutdownTimeout = cmp.Or(max(o.ShutdownTimeout, 0), 8*time.Second)
-	if o.Hold == nil {
-		o.Hold = func(ctx context.Context) error { return ctx.Err() }
-	}
-	if o.Observer == nil {
-		o.Observer = nopObserver{}
-	}
-	if o.Logger == nil {
-		o.Logger = zap.NewNop()
-	}
-	if o.Clock == nil {
-		o.Clock = NewClock(0, time.Now, o.Logger)
-	}
-	return o
-}
-
 // releaseTimeout is how long after the shutdown timeout Run has for releasing the jobs that are still unanswered.
 const releaseTimeout = time.Second
 
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
-	opt     Options
-	client  *Client
-	log     *zap.Logger
-	gateway outage.Tracker // by how the polls fare
-	reached atomic.Bool    // the gateway has answered a poll
-	slots   *slots
+	opt      Options
+	client   *Client
+	log      *zap.Logger
+	longPoll time.Duration  // longPoll, but in tests
+	gateway  outage.Tracker // by how the polls fare
+	reached  atomic.Bool    // the gateway has answered a poll
+	slots    *slots
 
 	// Active jobs are handled and answered beyond the end of Run's context: handling is aborted after the shutdown
 	// timeout, answering is cut off releaseTimeout later.
@@ -119,15 +75,15 @@ type Worker struct {
 	lastBatch atomic.Int32   // what the handler did with the last batch since the poll loop last looked
 }
 
-// NewWorker makes a worker. It panics if a required option is missing.
-func NewWorker(client *Client, options Options) *Worker {
-	o := options.withDefaults()
+// NewWorker makes a worker.
+func NewWorker(client *Client, o Options) *Worker {
 	w := &Worker{
-		opt:     o,
-		log:     o.Logger.With(zap.String("jobType", o.JobType)),
-		client:  client,
-		slots:   newSlots(o.MaxJobsActive),
-		replies: make(chan reply, o.MaxJobsActive),
+		opt:      o,
+		log:      o.Logger.With(zap.String("jobType", o.JobType)),
+		client:   client,
+		longPoll: longPoll,
+		slots:    newSlots(o.MaxJobsActive),
+		replies:  make(chan reply, o.MaxJobsActive),
 	}
 	w.gateway.Log, w.gateway.Lost, w.gateway.Back, w.gateway.Level = w.log, "gateway_lost", "gateway_back", zapcore.WarnLevel
 	w.gateway.Tolerance, w.gateway.Backoff = lostAfter, pollBackoff
