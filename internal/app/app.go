@@ -42,6 +42,8 @@ type App struct {
 	secret   *audit.Secret
 	trail    *trailState
 	recorder *audit.Recorder
+	// retentionHeld reports whether no record is removed now, because no clock can be trusted. It is for keep.
+	retentionHeld bool
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
 	// loops work the jobs, one loop for each job type.

@@ -21,10 +21,6 @@ func (a *App) keep(ctx context.Context) {
 	// Not at once: a start with a wrong clock must not remove anything. The first job shows the broker's time.
 	next, known := time.NewTimer(retainAgain), a.clock.Known()
 	defer next.Stop()
-	r := retention{
-		store: a.store, secret: a.secret, setting: a.cfg.AuditRetention, publish: a.cfg.EventsURL != "",
-		clock: a.clock, numbers: a.numbers, log: a.log,
-	}
 	a.logHeads(ctx)
 	for {
 		select {
@@ -37,9 +33,9 @@ func (a *App) keep(ctx context.Context) {
 			}
 		case <-known:
 			known = nil // it stays closed
-			next.Reset(r.run(ctx))
+			next.Reset(a.retain(ctx))
 		case <-next.C:
-			next.Reset(r.run(ctx))
+			next.Reset(a.retain(ctx))
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 			defer cancel()

@@ -25,15 +25,8 @@ type Observer interface {
 	Backlog(waiting int64, oldest time.Time)
 }
 
-type nopObserver struct{}
-
-func (nopObserver) Published(int)            {}
-func (nopObserver) PublishFailed(int)        {}
-func (nopObserver) Backlog(int64, time.Time) {}
-
-// Options configure a relay. Its zero value is valid.
+// Options configure a relay.
 type Options struct {
-	// Logger and Observer default to none.
 	Logger   *zap.Logger
 	Observer Observer
 	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is published once a
@@ -94,12 +87,6 @@ type Relay struct {
 
 // NewRelay makes a relay from an outbox to a queue.
 func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
-	if o.Logger == nil {
-		o.Logger = zap.NewNop()
-	}
-	if o.Observer == nil {
-		o.Observer = nopObserver{}
-	}
 	r := &Relay{
 		outbox: outbox, publisher: publisher, observer: o.Observer, log: o.Logger, heads: o.Heads,
 		wake:       make(chan struct{}, 1),

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -117,22 +118,23 @@ func (e *Entry) inherit(parent *Entry) {
 // fill sets a field that is not stated.
 func fill[T comparable](field *T, value T) { *field = cmp.Or(*field, value) }
 
-// defaultTimeZone is the hospital's (RN-BIL-005).
-const defaultTimeZone = "America/Sao_Paulo"
+// defaults has every default but that of min.
+var defaults = Entry{
+	Factor: new(2.0), Precision: "minute", Jitter: &Jitter{Mode: string(retry.JitterNone)}, MaxRetries: new(0),
+	TimeZone: "America/Sao_Paulo", // the hospital's (RN-BIL-005)
+	IDs:      string(retry.ClaimIDs), Unknown: string(retry.Unknown), OnEmptyError: "reject", JobOverrides: new(false),
+}
+
+// precisions are the values of precision. The least wait of each is the default of min.
+var precisions = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
 
 // completed returns the entry with all defaults.
 func (e *Entry) completed() Entry {
 	c := *e
-	fill(&c.Factor, new(2.0))
-	fill(&c.Precision, "minute")
-	fill(&c.Min, map[string]string{"minute": "1m", "second": "1s", "millisecond": "1ms"}[c.Precision])
-	fill(&c.Jitter, &Jitter{Mode: string(retry.JitterNone)})
-	fill(&c.MaxRetries, new(0))
-	fill(&c.TimeZone, defaultTimeZone)
-	fill(&c.IDs, string(retry.ClaimIDs))
-	fill(&c.Unknown, string(retry.Unknown))
-	fill(&c.OnEmptyError, "reject")
-	fill(&c.JobOverrides, new(false))
+	c.inherit(&defaults)
+	if precision := precisions[c.Precision]; precision > 0 {
+		fill(&c.Min, retry.FormatDuration(precision))
+	}
 	return c
 }
 
@@ -155,7 +157,7 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 		Min:              duration("min", e.Min),
 		Max:              duration("max", e.Max),
 		Jitter:           retry.Jitter{Mode: retry.JitterMode(e.Jitter.Mode), Share: *cmp.Or(e.Jitter.Share, new(0.0))},
-		Precision:        map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}[e.Precision],
+		Precision:        precisions[e.Precision],
 		MaxRetries:       *e.MaxRetries,
 		Deadline:         duration("deadline", e.Deadline),
 		IDs:              retry.IDForm(e.IDs),
@@ -169,30 +171,22 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 	var err error
 	written.Zone, err = time.LoadLocation(e.TimeZone)
 	if err != nil || e.TimeZone == "Local" {
-		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaultTimeZone)})
+		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})
 		written.Zone = time.UTC // so that the rest is checked
 	}
 	p, err = retry.New(written)
-	for _, fault := range settingErrors(err) {
-		if !unread || fault.Rule != "" { // a duration that could not be read is 0, which would be a fault too
-			faults = append(faults, fault)
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		for _, one := range joined.Unwrap() {
+			// A duration that could not be read is 0, which would be a fault too.
+			if fault, is := errors.AsType[*retry.SettingError](one); is && (!unread || fault.Rule != "") {
+				faults = append(faults, fault)
+			}
 		}
 	}
 	return p, faults
-}
-
-// settingErrors returns the errors that [retry.New] joined.
-func settingErrors(err error) (faults []*retry.SettingError) {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil
-	}
-	for _, one := range joined.Unwrap() {
-		if fault, ok := one.(*retry.SettingError); ok { //nolint:errorlint // likewise
-			faults = append(faults, fault)
-		}
-	}
-	return faults
 }
 
 func rules(written []Rule) []retry.Rule {

@@ -101,19 +101,20 @@ func early(ctx context.Context, share float64) (context.Context, context.CancelF
 // process counts itself does not matter: it is alive.
 func (q *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error) {
 	q.mu.Lock()
-	loaded := q.loaded
-	q.mu.Unlock()
-	if !loaded {
+	defer q.mu.Unlock()
+	if !q.loaded {
+		q.mu.Unlock() // the store may hang
 		before, err := query(ctx, &q.trail, func(ctx context.Context) (map[int64]int, error) {
 			return q.crashes.Crashes(ctx, q.trail.Cluster)
 		})
+		q.mu.Lock()
 		if err != nil {
 			return nil, err
 		}
-		q.load(before)
+		if !q.loaded { // batches that begin together all query, before any has counted anything
+			q.before, q.loaded = before, true
+		}
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	if q.before == nil {
 		return nil, nil
 	}
@@ -125,15 +126,6 @@ func (q *Quarantine) earlier(ctx context.Context, jobs []job.Job) ([]int, error)
 		}
 	}
 	return crashes, nil
-}
-
-// load keeps what the first query has found. Batches that begin together all query, before any has counted anything.
-func (q *Quarantine) load(before map[int64]int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.loaded {
-		q.before, q.loaded = before, true
-	}
 }
 
 // byItself handles one job while no other with a crash is handled.
@@ -154,7 +146,15 @@ func (q *Quarantine) byItself(ctx context.Context, jobs []job.Job, i int, answer
 
 // begin counts those jobs that this process has not counted yet.
 func (q *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
-	fresh := q.take(jobs)
+	var fresh []int64
+	q.mu.Lock()
+	for i := range jobs {
+		if key := jobs[i].Key; !q.counted[key] {
+			q.counted[key] = true
+			fresh = append(fresh, key)
+		}
+	}
+	q.mu.Unlock()
 	if fresh == nil {
 		return nil
 	}
@@ -162,26 +162,17 @@ func (q *Quarantine) begin(ctx context.Context, jobs []job.Job) error {
 		return struct{}{}, q.crashes.Begin(ctx, q.trail.Cluster, fresh)
 	})
 	if err != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		for _, key := range fresh {
-			delete(q.counted, key)
-		}
+		q.uncount(fresh)
 	}
 	return err
 }
 
-// take returns those jobs that are not counted yet, and marks them.
-func (q *Quarantine) take(jobs []job.Job) (fresh []int64) {
+func (q *Quarantine) uncount(keys []int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := range jobs {
-		if key := jobs[i].Key; !q.counted[key] {
-			q.counted[key] = true
-			fresh = append(fresh, key)
-		}
+	for _, key := range keys {
+		delete(q.counted, key)
 	}
-	return fresh
 }
 
 // endTimeout is how long it may take to clear the counts of released jobs.
@@ -205,13 +196,8 @@ func (q *Quarantine) end(ctx context.Context, jobs []job.Job, answers []job.Answ
 		defer cancel()
 		// Without the lock: the store may hang, and all batches need it. A job that is delivered again meanwhile may lose its
 		// new count with the old one: one crash less.
-		if q.crashes.End(ctx, q.trail.Cluster, released) != nil {
-			return // they stay counted, once
-		}
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		for _, key := range released {
-			delete(q.counted, key)
+		if q.crashes.End(ctx, q.trail.Cluster, released) == nil { // else they stay counted, once
+			q.uncount(released)
 		}
 	}()
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
@@ -64,6 +65,10 @@ func Await(tb testing.TB, what string, holds func() bool) {
 // Relay runs a relay until the test ends or stop is called.
 func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
 	t.Helper()
+	o.Logger = zap.NewNop()
+	if o.Observer == nil {
+		o.Observer = &Counts{}
+	}
 	relay = events.NewRelay(outbox, publisher, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
