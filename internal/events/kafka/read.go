@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Read implements [events.Reader]. It reads the whole topic, as Kafka knows no types, and without a consumer group.
@@ -55,58 +54,20 @@ func (p *Publisher) Read(ctx context.Context, kind string, visit func(event []by
 
 // ends returns the offset behind the last record of each partition that holds any. An absent topic has none.
 func (p *Publisher) ends(ctx context.Context) (map[int32]int64, error) {
-	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = &p.config.Topic
-	request := kmsg.NewPtrMetadataRequest()
-	request.Topics = append(request.Topics, topic)
-	response, err := request.RequestWith(ctx, p.client)
-	if err != nil {
+	admin := kadm.NewClient(p.client)
+	begins, err := admin.ListStartOffsets(ctx, p.config.Topic)
+	if err = errors.Join(err, begins.Error()); err != nil {
+		if errors.Is(err, kerr.UnknownTopicOrPartition) {
+			err = nil
+		}
 		return nil, err
 	}
-	var partitions []int32
-	for _, t := range response.Topics {
-		if err := kerr.ErrorForCode(t.ErrorCode); errors.Is(err, kerr.UnknownTopicOrPartition) {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
-		for _, partition := range t.Partitions {
-			partitions = append(partitions, partition.Partition)
+	ends, err := admin.ListEndOffsets(ctx, p.config.Topic)
+	left := map[int32]int64{}
+	for partition, end := range ends[p.config.Topic] {
+		if end.Offset > begins[p.config.Topic][partition].Offset {
+			left[partition] = end.Offset
 		}
 	}
-	const beginning, end = -2, -1 // Kafka's names of these times
-	begins, err := p.offsets(ctx, partitions, beginning)
-	if err != nil {
-		return nil, err
-	}
-	ends, err := p.offsets(ctx, partitions, end)
-	maps.DeleteFunc(ends, func(partition int32, offset int64) bool { return offset <= begins[partition] })
-	return ends, err
-}
-
-// offsets returns the offset of each partition at a time.
-func (p *Publisher) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, error) {
-	topic := kmsg.NewListOffsetsRequestTopic()
-	topic.Topic = p.config.Topic
-	for _, partition := range partitions {
-		query := kmsg.NewListOffsetsRequestTopicPartition()
-		query.Partition, query.Timestamp = partition, at
-		topic.Partitions = append(topic.Partitions, query)
-	}
-	request := kmsg.NewPtrListOffsetsRequest()
-	request.Topics = append(request.Topics, topic)
-	response, err := request.RequestWith(ctx, p.client)
-	if err != nil {
-		return nil, err
-	}
-	all := map[int32]int64{}
-	for _, t := range response.Topics {
-		for _, partition := range t.Partitions {
-			if err := kerr.ErrorForCode(partition.ErrorCode); err != nil {
-				return nil, err
-			}
-			all[partition.Partition] = partition.Offset
-		}
-	}
-	return all, nil
+	return left, errors.Join(err, ends.Error())
 }
