@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
 )
@@ -81,10 +82,10 @@ func (c *Config) checkDatabaseURL(f *faults) {
 			f.addURL(name, scheme, errors.New("holds an @ where the path begins, a ?, a # or a character that cannot be printed"))
 		}
 	case "postgres", "postgresql":
-		parts, err := splitURL(string(c.DatabaseURL))
+		parts, err := connurl.Parse(string(c.DatabaseURL))
 		var files []namedFile
 		if err == nil {
-			files, err = parts.checkPostgres()
+			files, err = checkPostgres(parts)
 		}
 		if err != nil {
 			f.addURL(name, scheme, err)
@@ -110,12 +111,12 @@ func (c *Config) checkEventsURL(f *faults) {
 	case !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka", "kafka+tls"}, scheme):
 		f.addValue(name, mask)
 	default:
-		parts, err := splitURL(string(c.EventsURL))
-		if err == nil && len(parts.hosts) == 0 {
+		parts, err := connurl.Parse(string(c.EventsURL))
+		if err == nil && len(parts.Hosts) == 0 {
 			err = errors.New("names no host")
 		}
 		if err == nil {
-			_, err = parts.parameters()
+			_, err = parts.Parameters()
 		}
 		if err != nil {
 			f.addURL(name, scheme, err)
@@ -195,18 +196,18 @@ func (c *Config) checkOAuth(f *faults) {
 
 func checkTokenURL(f *faults, text string) {
 	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	parts, err := splitURL(text)
+	parts, err := connurl.Parse(text)
 	switch {
-	case parts.scheme != "https" && parts.scheme != "http":
+	case parts.Scheme != "https" && parts.Scheme != "http":
 		f.addValue(name, mask)
-	case err == nil && (len(parts.hosts) != 1 || parts.hasUser):
+	case err == nil && (len(parts.Hosts) != 1 || parts.HasUser):
 		err = errors.New("names not just one host without user and password")
 	}
 	if err != nil {
-		f.addURL(name, parts.scheme, err)
+		f.addURL(name, parts.Scheme, err)
 		return
 	}
-	if u, err := url.Parse(text); parts.scheme == "http" && (err != nil || !loopback.Is(u.Hostname())) {
+	if u, err := url.Parse(text); parts.Scheme == "http" && (err != nil || !loopback.Is(u.Hostname())) {
 		f.add(name, "begins with http:// but names another host, which would send the client secret in plaintext; use https")
 	}
 }

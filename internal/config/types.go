@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/connurl"
 )
 
 // Secret is a text that no formatting, logging or encoding shows. Convert it with string() to use it.
@@ -42,11 +44,11 @@ func (u URL) String() string {
 	if u == "" || u.Scheme() == "sqlite" {
 		return string(u)
 	}
-	parts, err := splitURL(string(u))
+	parts, err := connurl.Parse(string(u))
 	if err != nil {
 		return mask
 	}
-	return parts.masked()
+	return parts.String()
 }
 
 // Format writes what String returns for every verb, so that none (%x, %q, %d) shows the password.

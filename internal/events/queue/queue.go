@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/kafka"
 	"hospital.example/analyze-retry/internal/events/natsjs"
@@ -50,16 +51,14 @@ func Open(raw string) (events.Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	user := u.user.Username()
-	password, _ := u.user.Password()
 	secure, keepOut, insecure := u.tls(), !u.flag("create", true), u.flag("insecure", false)
-	if user != "" && secure == nil && !insecure && !u.loopback() {
+	if u.user != "" && secure == nil && !insecure && !u.loopback() {
 		u.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
-	switch u.scheme {
+	switch u.Scheme {
 	case "nats", "tls":
 		config := natsjs.Config{
-			Servers: u.servers(), User: user, Password: password, TLS: secure,
+			Servers: u.servers(), User: u.user, Password: u.password, TLS: secure,
 			Stream: u.name("stream", DefaultStream, streamName), Prefix: u.name("subject", DefaultSubject, subjectName), KeepOut: keepOut,
 		}
 		if err := u.check(""); err != nil {
@@ -70,20 +69,20 @@ func Open(raw string) (events.Publisher, error) {
 		if len(u.hosts) > 1 {
 			u.fault("one host only, a load balancer where there are several")
 		}
-		if user == "" {
+		if u.user == "" {
 			u.fault("a user and a password are needed")
 		}
 		config := rabbitmq.Config{
-			Address: u.hosts[0], User: user, Password: password, VirtualHost: u.virtualHost(), TLS: secure,
+			Address: u.hosts[0], User: u.user, Password: u.password, VirtualHost: u.virtualHost(), TLS: secure,
 			Exchange: u.name("exchange", DefaultExchange, plainName), Queue: u.name("queue", DefaultQueue, plainName), KeepOut: keepOut,
 		}
-		if err := u.check(u.path); err != nil {
+		if err := u.check(u.Path); err != nil {
 			return nil, err
 		}
 		return rabbitmq.New(config), nil
 	default:
 		config := kafka.Config{
-			Brokers: u.hosts, User: user, Password: password, TLS: secure,
+			Brokers: u.hosts, User: u.user, Password: u.password, TLS: secure,
 			Topic: u.name("topic", DefaultTopic, topicName), SASL: u.mechanism(), KeepOut: keepOut,
 		}
 		if err := u.check(""); err != nil {
@@ -109,41 +108,39 @@ var (
 	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 )
 
-// address is a URL in its parts. Its methods collect what is wrong with it.
+// address is a URL. Its methods collect what is wrong with it.
 type address struct {
-	scheme string
-	user   *url.Userinfo
-	hosts  []string // host:port
-	path   string
-	query  url.Values
-	known  []string // names that the query may hold
-	faults []error
+	connurl.URL
+	user, password string
+	hosts          []string // host:port
+	query          map[string]string
+	known          []string // names that the query may hold
+	faults         []error
 }
 
-// parse takes the URL apart. Go's own parser knows no list of hosts, and its errors repeat the password.
 func parse(raw string) (*address, error) {
-	scheme, rest, found := strings.Cut(raw, "://")
-	port, known := schemes[scheme]
-	if !found || !known {
+	u, err := connurl.Parse(raw)
+	port, known := schemes[u.Scheme]
+	if !known {
 		return nil, errors.New("must begin with " + allowed)
 	}
-	authority, tail := rest, ""
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority, tail = rest[:i], rest[i:]
+	parameters, queryErr := u.Parameters()
+	if err = cmp.Or(err, queryErr); err != nil {
+		return nil, err
 	}
-	list := authority[strings.LastIndex(authority, "@")+1:]
-	userinfo := strings.TrimSuffix(authority, list)
-	a := &address{scheme: scheme}
-	for host := range strings.SplitSeq(list, ",") {
-		u, err := url.Parse("queue://" + userinfo + host + tail)
-		if err != nil || u.Hostname() == "" || u.Fragment != "" {
-			return nil, errors.New("is not a URL of the form scheme://user:password@host:port?name=value; write special characters of user and password as %XX, such as %2F for /")
+	if len(u.Hosts) == 0 {
+		return nil, errors.New("names no host")
+	}
+	a := &address{URL: u, query: map[string]string{}}
+	a.user, a.password = u.Login()
+	for _, p := range parameters {
+		a.query[p[0]] = p[1]
+	}
+	for _, host := range u.Hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
 		}
-		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
-		a.user, a.path = u.User, u.Path
-		if a.query, err = url.ParseQuery(u.RawQuery); err != nil {
-			return nil, errors.New("has a query that cannot be read; it is name=value&name=value")
-		}
+		a.hosts = append(a.hosts, host)
 	}
 	return a, nil
 }
@@ -152,10 +149,8 @@ func (a *address) fault(text string) { a.faults = append(a.faults, errors.New(te
 
 func (a *address) get(name string) (value string, given bool) {
 	a.known = append(a.known, name)
-	if len(a.query[name]) > 1 {
-		a.fault(name + " is given more than once")
-	}
-	return a.query.Get(name), a.query.Has(name)
+	value, given = a.query[name]
+	return value, given
 }
 
 func (a *address) name(name, otherwise string, form *regexp.Regexp) string {
@@ -195,7 +190,7 @@ func (a *address) mechanism() kafka.Mechanism {
 // tls returns nil if the scheme is one without TLS.
 func (a *address) tls() *tls.Config {
 	file, given := a.get("ca")
-	if a.scheme == "nats" || a.scheme == "amqp" || a.scheme == "kafka" {
+	if a.Scheme == "nats" || a.Scheme == "amqp" || a.Scheme == "kafka" {
 		if given {
 			a.fault("ca is for TLS only: tls://, amqps:// or kafka+tls://")
 		}
@@ -221,22 +216,20 @@ func (a *address) loopback() bool {
 func (a *address) servers() []string {
 	servers := make([]string, len(a.hosts))
 	for i, host := range a.hosts {
-		servers[i] = a.scheme + "://" + host
+		servers[i] = a.Scheme + "://" + host
 	}
 	return servers
 }
 
 // virtualHost returns the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.
 func (a *address) virtualHost() string {
-	if a.path == "" || a.path == "/" {
-		return "/"
-	}
-	return a.path[1:]
+	name, _ := url.PathUnescape(strings.TrimPrefix(a.Path, "/")) // connurl has checked the escapes
+	return cmp.Or(name, "/")
 }
 
 // check returns what is wrong with the URL. It may have this path and the names in its query that were looked up.
 func (a *address) check(path string) error {
-	if a.path != path && a.path != "/" {
+	if a.Path != path && a.Path != "/" {
 		a.fault("a path is for amqp:// only")
 	}
 	slices.Sort(a.known)

@@ -1,0 +1,24 @@
+package connurl_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/connurl"
+)
+
+func TestLoginIsDecodedAndNotShown(t *testing.T) {
+	u, err := connurl.Parse("amqps://u%40corp:can%40ary1@h1:1,[::1]/a%2Fb?queue=q%25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, password := u.Login()
+	parameters, err := u.Parameters()
+	if user != "u@corp" || password != "can@ary1" || !slices.Equal(u.Hosts, []string{"h1:1", "[::1]"}) || u.Path != "/a%2Fb" || err != nil || parameters[0] != [2]string{"queue", "q%"} {
+		t.Errorf("read as %q, %q, %q, %s, %q, %v", user, password, u.Hosts, u.Path, parameters, err)
+	}
+	if got, want := fmt.Sprintf("%v %+v", u, u), "amqps://u%40corp:***@h1:1,[::1]/a%2Fb?queue=q%25"; got != want+" "+want {
+		t.Errorf("shown as %s", got)
+	}
+}
