@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -56,13 +57,9 @@ func start(t *testing.T, args []string, settings ...string) *process {
 	p.cmd.Env = append(p.cmd.Env, settings...)
 	p.cmd.Stderr = &p.stderr
 	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	p.lines = bufio.NewScanner(io.TeeReader(stdout, &p.stdout))
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.cmd.Start())
 	return p
 }
 
@@ -84,9 +81,7 @@ func (p *process) await(event string) map[string]any {
 
 func (p *process) signal(s os.Signal) {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
+	check.Must(p.t, p.cmd.Process.Signal(s))
 }
 
 // end waits for the process to end and returns how, "exit status 1" or "signal: terminated"; "" is exit code 0.
@@ -111,9 +106,7 @@ func gateway(t *testing.T) (g *gatewaytest.Gateway, setting string) {
 	g = gatewaytest.New()
 	t.Cleanup(g.Close)
 	address, err := g.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return g, "ZEEBE_ADDRESS=" + address
 }
 

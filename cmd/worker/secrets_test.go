@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // canary stands in every secret: where it shows, a secret would.
@@ -38,9 +40,7 @@ func wantNoCanary(t *testing.T, what, text string) {
 func secretFile(t *testing.T, secret string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(path, []byte(secret+"\n"), 0o600))
 	return path
 }
 
@@ -48,9 +48,7 @@ func secretFile(t *testing.T, secret string) string {
 func exposedKey(t *testing.T) string {
 	t.Helper()
 	path := keyFile(t)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Chmod(path, 0o644))
 	return path
 }
 
@@ -198,19 +196,13 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 func wholeAnswer(t *testing.T, url, authorization string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if authorization != "" {
 		request.Header.Set("Authorization", authorization)
 	}
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	body, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, errors.Join(err, response.Body.Close()))
 	return fmt.Sprint(response.Header) + string(body)
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // keyFile is a file with a key for an audit trail.
@@ -22,17 +23,13 @@ func keyFile(t *testing.T) string {
 	if err == nil {
 		err = secret.Save(path)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return path
 }
 
 func TestAPipeInPlaceOfAFileHangsNothing(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Mkfifo(pipe, 0o600))
 	const what = "it is a pipe, not a regular file"
 	tls := []string{"ZEEBE_INSECURE_CONNECTION=false"}
 	for _, test := range []struct {
@@ -67,9 +64,7 @@ func TestAPipeInPlaceOfAFileHangsNothing(t *testing.T) {
 func TestTheFirstSignalEndsAStartThatHangs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retry.db")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer file.Close()
 	opened := make(chan os.Signal, 1)
 	signal.Notify(opened, unix.SIGIO)

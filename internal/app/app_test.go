@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -105,7 +106,7 @@ func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {
 	_, address := gateway(t)
 	r := start(t, settings(t, address))
 	slow, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = slow.Close() })
 	if _, err := io.WriteString(slow, "GET /healthz HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)
@@ -160,7 +161,7 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the HTTP address is still taken: %v", err)
 	}
-	must(t, listener.Close())
+	check.Must(t, listener.Close())
 }
 
 func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {

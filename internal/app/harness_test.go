@@ -20,6 +20,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -62,8 +63,8 @@ func serve(t *testing.T, g *gatewaytest.Gateway, address string) string {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	must(t, listener.Close())
+	check.Must(t, err)
+	check.Must(t, listener.Close())
 	return listener.Addr().String()
 }
 
@@ -91,7 +92,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
 	a, err := app.New(t.Context(), cfg, zap.New(core), "test")
-	must(t, err)
+	check.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{t: t, url: "http://" + a.Addr(), stop: stop, done: make(chan error, 1), logs: logs}
 	go func() { r.done <- a.Run(ctx); close(r.done) }()
@@ -105,13 +106,9 @@ func start(t *testing.T, cfg config.Config) *running {
 func (r *running) get(path string) (status int, body string) {
 	r.t.Helper()
 	response, err := client.Get(r.url + path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, err)
 	text, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, errors.Join(err, response.Body.Close()))
 	return response.StatusCode, string(text)
 }
 
@@ -148,9 +145,7 @@ func (r *running) awaitStop() error {
 func (r *running) stopped() {
 	r.t.Helper()
 	r.stop()
-	if err := r.awaitStop(); err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, r.awaitStop())
 }
 
 func (r *running) logged(event string) int { return r.logs.FilterMessage(event).Len() }
@@ -172,7 +167,7 @@ func await(t *testing.T, g *gatewaytest.Gateway, until func(gatewaytest.Counts) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
 	defer cancel()
-	must(t, g.Wait(ctx, until))
+	check.Must(t, g.Wait(ctx, until))
 }
 
 func jobs(n int, errorText string) []gatewaytest.Job {
@@ -182,12 +177,4 @@ func jobs(n int, errorText string) []gatewaytest.Job {
 			`{"claimId":"CLM-001-%d","submissionError":%q,"retryCount":1,"other":"not fetched"}`, i, errorText)}
 	}
 	return list
-}
-
-// must ends the test if one of the errors is not nil.
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -24,7 +25,7 @@ func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
 	alone := work()
 	for i := range 1000 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-		must(t, err)
+		check.Must(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		if i%2 == 0 {
 			_, _ = conn.Write([]byte("GET /metrics HTTP/1.1\r\nHost: x\r\nX")) // and the rest never

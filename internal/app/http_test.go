@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
@@ -22,10 +23,10 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 	}}
 	for authorization, want := range map[string]int{"": http.StatusUnauthorized, "Bearer 0123456789abcdef": http.StatusOK} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(r.url, "http:", "https:", 1)+"/metrics", nil)
-		must(t, err)
+		check.Must(t, err)
 		request.Header.Set("Authorization", authorization)
 		response, err := trusting.Do(request)
-		must(t, err)
+		check.Must(t, err)
 		_ = response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%q gets %d, want %d", authorization, response.StatusCode, want)

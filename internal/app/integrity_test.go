@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
@@ -31,9 +32,7 @@ type kept struct {
 func keptTrail(t *testing.T) kept {
 	t.Helper()
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	k := kept{path: filepath.Join(t.TempDir(), "retry.db"), registry: prometheus.NewRegistry()}
 	store := trailOf(t, k.path, secret, 3)
 	core, logs := observer.New(zapcore.InfoLevel)
@@ -50,25 +49,19 @@ func keptTrail(t *testing.T) kept {
 func (k kept) change(t *testing.T, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", k.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, db.Close())
 }
 
 func (k kept) gauge(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := k.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue()
@@ -130,13 +123,9 @@ func TestANewStoreWithoutRecordsIsIntact(t *testing.T) {
 func TestTheDailyCheckMissesWhatTheStateFileHas(t *testing.T) {
 	k := keptTrail(t)
 	heads, err := k.store.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	k.cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
-	if err := k.secret.SaveState(k.cfg.AuditStates()[0], audit.State{At: time.Now(), Heads: heads}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, k.secret.SaveState(k.cfg.AuditStates()[0], audit.State{At: time.Now(), Heads: heads}))
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
 		t.Fatal("the trail has what the state file names")
 	}
@@ -178,9 +167,7 @@ func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
 	k := keptTrail(t)
 	k.cfg.ClusterName = "zeebe"
 	event, err := k.headsEvent(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	heads, err := events.Heads(event.JSON, k.secret.Public().ID())
 	if err != nil || len(heads) != 1 || heads[0].Seq != 3 || !k.secret.Public().CheckHead(heads[0]) {
 		t.Errorf("%+v, %v", heads, err)
@@ -206,9 +193,7 @@ func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 
 func TestATrailThatCannotBeReadIsNeitherIntactNorBroken(t *testing.T) {
 	k := keptTrail(t)
-	if err := k.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, k.store.Close())
 	if _, checked := k.checkTrail(t.Context(), nil); checked {
 		t.Error("a check of a store that is closed came to an end")
 	}
@@ -221,9 +206,7 @@ func TestATrailThatCannotBeReadIsNeitherIntactNorBroken(t *testing.T) {
 func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) audit.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	for key := range records {
 		record := audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"}

@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
@@ -24,22 +25,16 @@ import (
 func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		secret, err := audit.NewSecret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), secret, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		var answered []int64
 		add := func(job int64, at time.Time) {
 			t.Helper()
 			results, err := store.Append(t.Context(), []audit.Record{{
 				Kind: audit.KindRetry, At: at.UTC(), Key: audit.Key{Cluster: "test", JobKey: job}, ClaimID: "CLM-old-1",
 			}}, answered)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			answered = []int64{results[0].Record.ID}
 		}
 		add(1, time.Now().AddDate(-6, 0, 0))

@@ -13,12 +13,13 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestALogLineHasTheAgreedNames(t *testing.T) {
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
-	must(t, err)
+	check.Must(t, err)
 	before := time.Now().Truncate(time.Millisecond)
 	log.Debug("too_fine")
 	log.Info("retry_scheduled", zap.String("claimId", "CLM-001-1"), zap.Duration("wait", 90*time.Second))
@@ -45,7 +46,7 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 func TestNothingIsSampledAway(t *testing.T) {
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "warn", LogFormat: "console"}, &out)
-	must(t, err)
+	check.Must(t, err)
 	for range 1000 {
 		log.Info("not_asked_for")
 		log.Warn("the_same_again")
@@ -63,7 +64,7 @@ func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	for _, format := range []string{"json", "console"} {
 		var out bytes.Buffer
 		log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: format}, &out)
-		must(t, err)
+		check.Must(t, err)
 		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
 		line, rest, _ := strings.Cut(out.String(), "\n")
 		if rest != "" {

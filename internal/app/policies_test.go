@@ -9,11 +9,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
-	must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
+	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
 	found, are := errors.AsType[config.FaultsError](err)
 	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {

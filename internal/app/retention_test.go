@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -30,9 +31,9 @@ func aged(n int, at time.Time) []audit.Record {
 func left(t *testing.T, cfg config.Config) int {
 	t.Helper()
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	must(t, err)
+	check.Must(t, err)
 	records, err := s.Claim(t.Context(), "CLM-old-1")
-	must(t, err, s.Close())
+	check.Must(t, err, s.Close())
 	return len(records)
 }
 
@@ -40,9 +41,9 @@ func left(t *testing.T, cfg config.Config) int {
 func onFile(t *testing.T, cfg config.Config, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", cfg.SQLitePath())
-	must(t, err)
+	check.Must(t, err)
 	result, err := db.ExecContext(t.Context(), statement, args...)
-	must(t, err, db.Close())
+	check.Must(t, err, db.Close())
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)
 	}
@@ -52,11 +53,11 @@ func onFile(t *testing.T, cfg config.Config, statement string, args ...any) {
 func headFrom(t *testing.T, cfg config.Config, at time.Time) {
 	t.Helper()
 	secret, err := audit.LoadSecret(cfg.AuditKey())
-	must(t, err)
+	check.Must(t, err)
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	must(t, err)
+	check.Must(t, err)
 	heads, err := s.Heads(t.Context())
-	must(t, err, s.Close())
+	check.Must(t, err, s.Close())
 	head := secret.Head(audit.ChainAt(heads[0].Chain, heads[0].Seq, heads[0].Hash), at)
 	onFile(t, cfg, "UPDATE heads SET at = ?, signature = ?", head.At.UnixMicro(), head.Signature)
 }
@@ -186,8 +187,8 @@ func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 func recorded(t *testing.T, cfg config.Config) int {
 	t.Helper()
 	s, err := app.OpenHistory(t.Context(), cfg)
-	must(t, err)
+	check.Must(t, err)
 	pending, err := s.Pending(t.Context(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-	must(t, err, s.Close())
+	check.Must(t, err, s.Close())
 	return len(pending)
 }

@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -64,12 +65,12 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, cfg config.Config) config.Config{
 		"no store": func(t *testing.T, cfg config.Config) config.Config {
 			t.Helper()
-			must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
+			check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
 			return cfg
 		},
 		"an empty file": func(t *testing.T, cfg config.Config) config.Config {
 			t.Helper()
-			must(t, os.Truncate(cfg.SQLitePath(), 0))
+			check.Must(t, os.Truncate(cfg.SQLitePath(), 0))
 			return cfg
 		},
 		"another path": func(t *testing.T, cfg config.Config) config.Config {
@@ -103,7 +104,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 				t.Errorf("logged %v, want the head that is given up", lines)
 			}
 			secret, err := audit.LoadSecret(cfg.AuditKey())
-			must(t, err)
+			check.Must(t, err)
 			st, err := audit.LoadState(cfg.AuditKey()+".state", secret.Public())
 			if err != nil || len(st.GivenUp) != 1 || st.GivenUp[0].Why != audit.NewTrail || st.GivenUp[0].Heads[0].Seq != 3 {
 				t.Errorf("%v; the state has %+v, want what was given up", err, st)
@@ -121,7 +122,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 func TestAKeyOfAMissingStoreRefusesTheStart(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg, some(1)...)
-	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
+	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
 	refused(t, cfg, "was made with a store, and there is none", "--new-trail")
 	if exists(cfg.SQLitePath()) {
 		t.Error("a start that was refused has made a store")
@@ -133,7 +134,7 @@ func TestAKeyOfAMissingStoreRefusesTheStart(t *testing.T) {
 func TestAFirstStartThatEndedAfterTheKeyContinues(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	ran(t, cfg)
-	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock")) // the key has signed nothing
+	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock")) // the key has signed nothing
 	if r := ran(t, cfg); r.logs.FilterMessage("audit_key_made").Len() > 0 {
 		t.Error("another key was made")
 	}
@@ -141,7 +142,7 @@ func TestAFirstStartThatEndedAfterTheKeyContinues(t *testing.T) {
 
 func TestAStateOfAKeyThatIsGoneRefusesANewKey(t *testing.T) {
 	cfg := signedBy(t, 1)
-	must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"), os.Remove(cfg.AuditKey()))
+	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"), os.Remove(cfg.AuditKey()))
 	refused(t, cfg, "signed with another key", "move this file away")
 	if exists(cfg.AuditKey()) {
 		t.Error("a start that was refused has made a key")
@@ -153,16 +154,16 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
 	refused(t, cfg, "openssl genpkey -algorithm ed25519 -out "+cfg.AuditKeyFile, "If it had, restore the key")
 	secret, err := audit.NewSecret()
-	must(t, err, secret.Save(cfg.AuditKeyFile))
+	check.Must(t, err, secret.Save(cfg.AuditKeyFile))
 	ran(t, cfg)
 	ran(t, cfg)
 }
 
 func TestAStateThatIsDamagedRefusesTheStart(t *testing.T) {
 	cfg := signedBy(t, 1)
-	must(t, os.WriteFile(cfg.AuditKey()+".state", []byte("{}"), 0o600))
+	check.Must(t, os.WriteFile(cfg.AuditKey()+".state", []byte("{}"), 0o600))
 	refused(t, cfg, cfg.AuditKey()+".state", "move this file away")
-	must(t, os.Rename(cfg.AuditKey()+".state", cfg.AuditKey()+".odd"))
+	check.Must(t, os.Rename(cfg.AuditKey()+".state", cfg.AuditKey()+".odd"))
 	ran(t, cfg)
 }
 
@@ -170,15 +171,15 @@ func TestPostgreSQLWithoutWhatTheKeyHasSignedIsRefused(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.DatabaseURL, cfg.AuditKeyFile = config.URL(devpostgres.Database(t)), filepath.Join(t.TempDir(), "audit.key")
 	secret, err := audit.NewSecret()
-	must(t, err, secret.Save(cfg.AuditKeyFile))
+	check.Must(t, err, secret.Save(cfg.AuditKeyFile))
 	ran(t, cfg)
 	head := secret.Head(audit.ChainAt(1, 7, audit.Hash{1}), time.Now())
-	must(t, secret.SaveState(cfg.AuditKeyFile+".state", audit.State{At: time.Now(), Heads: []audit.Head{head}}))
+	check.Must(t, secret.SaveState(cfg.AuditKeyFile+".state", audit.State{At: time.Now(), Heads: []audit.Head{head}}))
 	// Somebody has removed all but the note that there was a chain.
 	conn, err := pgx.Connect(t.Context(), string(cfg.DatabaseURL))
-	must(t, err)
+	check.Must(t, err)
 	_, err = conn.Exec(t.Context(), "INSERT INTO analyze_retry.meta (name, value) VALUES ('chain 1', now())")
-	must(t, err, conn.Close(t.Context()))
+	check.Must(t, err, conn.Close(t.Context()))
 	refused(t, cfg, "chain 1: the key signed 7 records", "pg_restore", "--new-trail")
 	ran(t, cfg.WithNewTrail())
 	ran(t, cfg)
@@ -190,7 +191,7 @@ func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
 	r := start(t, cfg)
 	r.awaitReadiness(200, "")
 	path := cfg.SQLitePath()
-	must(t, os.Rename(path, path+".old"))
+	check.Must(t, os.Rename(path, path+".old"))
 	moved := time.Now()
 	r.awaitReadiness(503, "its file was moved away or removed: move it back")
 	if took := time.Since(moved); took > 9*time.Second { // a look each second; the next write of an idle worker is 10 s away
@@ -202,7 +203,7 @@ func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
 	if status, _ := r.get("/healthz"); status != 200 {
 		t.Errorf("it is not alive: %d", status)
 	}
-	must(t, os.Rename(path+".old", path))
+	check.Must(t, os.Rename(path+".old", path))
 	r.awaitReadiness(200, "")
 	r.awaitLog("store_back")
 }

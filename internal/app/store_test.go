@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // written is a store in which these records are, answered.
@@ -26,17 +27,17 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 			err = secret.Save(cfg.AuditKey())
 		}
 	}
-	must(t, err)
+	check.Must(t, err)
 	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
-	must(t, err)
+	check.Must(t, err)
 	results, err := s.Append(t.Context(), records, nil)
-	must(t, err)
+	check.Must(t, err)
 	for _, r := range results {
 		if _, err := s.Append(t.Context(), nil, []int64{r.Record.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, s.Close())
+	check.Must(t, s.Close())
 }
 
 func TestTheHeadsOfTheTrailAreLogged(t *testing.T) {
@@ -53,7 +54,7 @@ func TestTheHeadsOfTheTrailAreLogged(t *testing.T) {
 func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg)
-	must(t, os.Remove(cfg.AuditKey()))
+	check.Must(t, os.Remove(cfg.AuditKey()))
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if err == nil || !strings.Contains(err.Error(), "restore it from the backup") {
 		t.Errorf("got %v, want advice", err)

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/collectortest"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
@@ -56,13 +56,13 @@ func quoted(text string) string {
 func eventOf(t *testing.T, cfg config.Config, claim string) string {
 	t.Helper()
 	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
-	must(t, err)
+	check.Must(t, err)
 	records, err := s.Claim(t.Context(), claim)
 	if err := errors.Join(err, s.Close()); err != nil || len(records) != 1 {
 		t.Fatalf("%d records of %s, %v", len(records), claim, err)
 	}
 	event, err := events.FromRecord(&records[0])
-	must(t, err)
+	check.Must(t, err)
 	return string(event.JSON)
 }
 
@@ -98,7 +98,7 @@ func TestEachJobIsOneSpanWithItsDecision(t *testing.T) {
 			spans := byKey(t, collector.Await(t, 4))
 			r.stopped()
 			documentation, err := os.ReadFile("../../docs/tracing.md")
-			must(t, err)
+			check.Must(t, err)
 			for _, span := range spans {
 				for name := range span.Attributes {
 					if !strings.Contains(string(documentation), "`"+name+"`") {
@@ -269,9 +269,7 @@ func TestADecisionThatIsRepeatedStaysInItsTrace(t *testing.T) {
 	r.stopped()
 	first, second := spans[0].Attributes, spans[1].Attributes
 	got := [][]string{{first["retry.repeated"], first["retry.result"]}, {second["retry.repeated"], second["retry.result"]}}
-	if diff := cmp.Diff([][]string{{"false", "unknown"}, {"true", "accepted"}}, got); diff != "" {
-		t.Errorf("repeated and result (-want +got):\n%s", diff)
-	}
+	check.Same(t, [][]string{{"false", "unknown"}, {"true", "accepted"}}, got, "repeated and result")
 	if event := eventOf(t, cfg, "CLM-001-1"); !strings.Contains(event, spans[0].Traceparent()) {
 		t.Errorf("want the trace %s in %s", spans[0].Traceparent(), event)
 	}

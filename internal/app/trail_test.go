@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func stateIn(t *testing.T, k kept, files ...string) (*trailState, *observer.ObservedLogs) {
@@ -47,9 +48,7 @@ func TestAStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "later")
 	s, logs := stateIn(t, k, filepath.Join(dir, "audit.key.state"))
 	s.save(t.Context(), k.store)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Mkdir(dir, 0o700))
 	s.save(t.Context(), k.store)
 	if st, err := audit.LoadState(s.files[0], k.secret.Public()); err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != 3 {
 		t.Errorf("the state has %+v, %v", st, err)

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // load returns the configuration of exactly these variables, NAME=VALUE; it must have no faults.
@@ -42,9 +41,7 @@ func faults(t *testing.T, variables ...string) []string {
 func file(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file.pem")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -52,9 +49,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 	t.Parallel()
 	cfg := load(t)
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, test := range []struct {
 		what      string
 		got, want any
@@ -129,9 +124,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{Name: "ZEEBE_TOKEN_AUDIENCE", Value: "zeebe-api", Source: "env"},
 		{Name: "ZEEBE_TOKEN_SCOPE", Value: "jobs", Source: "env"},
 	}
-	if diff := cmp.Diff(want, cfg.Settings()); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, cfg.Settings(), "settings")
 	if cfg.ZeebeClientSecret != "s3cret" {
 		t.Error("the secret did not arrive")
 	}
@@ -166,9 +159,7 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		`RETRY_COLOUR is not a setting`,
 		`RETRY_MAX_JOB_ACTIVE is not a setting; did you mean RETRY_MAX_JOBS_ACTIVE?`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, got, "faults")
 }
 
 // faultCase is an environment and the one fault in it.
@@ -185,9 +176,7 @@ func checkFaults(t *testing.T, cases []faultCase) {
 		if test.want != "" {
 			want = []string{test.want}
 		}
-		if diff := cmp.Diff(want, faults(t, test.env...)); diff != "" {
-			t.Errorf("%s: faults (-want +got):\n%s", test.name, diff)
-		}
+		check.Same(t, want, faults(t, test.env...), "%s: faults", test.name)
 	}
 }
 

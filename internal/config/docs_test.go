@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/configuration.md")
@@ -40,18 +41,14 @@ func table() string {
 
 func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 	content, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	before, rest, found := strings.Cut(string(content), begin)
 	got, after, foundEnd := strings.Cut(rest, end)
 	if !found || !foundEnd {
 		t.Fatalf("%s has lost the marks around its table:\n%s%s", document, begin, end)
 	}
 	if *update {
-		if err := os.WriteFile(document, []byte(before+begin+table()+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(document, []byte(before+begin+table()+end+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(table(), got); diff != "" {

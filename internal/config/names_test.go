@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
@@ -38,9 +38,7 @@ func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, name+"="+canary)
-			if diff := cmp.Diff([]string{name + " is not read: " + want}, cfg.Warnings()); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			check.Same(t, []string{name + " is not read: " + want}, cfg.Warnings(), "warnings")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestEverySecretCanComeFromAFile(t *testing.T) {
@@ -21,9 +22,7 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 		}
 	}
 	want := []string{"RETRY_HTTP_TOKEN_FILE", "RETRY_DATABASE_URL_FILE", "RETRY_EVENTS_URL_FILE", "ZEEBE_CLIENT_SECRET_FILE"}
-	if diff := cmp.Diff(want, withFile); diff != "" {
-		t.Errorf("settings with a file (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, withFile, "settings with a file")
 	cfg := load(t, "RETRY_HTTP_TOKEN_FILE="+file(t, "0123456789abcdef\n"), "RETRY_DATABASE_URL_FILE="+file(t, "postgres://app:s3cret@db/retry\r\n"),
 		"RETRY_AUDIT_KEY_FILE=k", "RETRY_EVENTS_URL_FILE="+file(t, "amqp://app:s3cret@mq/"), "ZEEBE_CLIENT_SECRET_FILE="+file(t, "s3cret\n"),
 		"ZEEBE_CLIENT_ID=worker", "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token")
@@ -71,9 +70,7 @@ func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
 			if test.want != "" {
 				want = []string{"RETRY_HTTP_TOKEN_FILE names a file that cannot be used: " + test.want}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			check.Same(t, want, got, "faults")
 		})
 	}
 }
@@ -81,9 +78,7 @@ func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
 func TestASecretThatIsSetTwiceIsRefusedWithBothNames(t *testing.T) {
 	t.Parallel()
 	got := faults(t, "RETRY_DATABASE_URL=sqlite://a.db", "RETRY_DATABASE_URL_FILE="+file(t, "sqlite://a.db"))
-	if diff := cmp.Diff([]string{"RETRY_DATABASE_URL and RETRY_DATABASE_URL_FILE are both set; remove one of the two"}, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	check.Same(t, []string{"RETRY_DATABASE_URL and RETRY_DATABASE_URL_FILE are both set; remove one of the two"}, got, "faults")
 }
 
 func TestNoFaultRepeatsASecret(t *testing.T) {
@@ -110,9 +105,7 @@ func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 	}
 	chmod := func(mode os.FileMode) {
 		for _, path := range []string{token, httpCertificate, httpKey, certificate, key, sslKey} {
-			if err := os.Chmod(path, mode); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, os.Chmod(path, mode))
 		}
 	}
 	chmod(0o440)
@@ -126,7 +119,5 @@ func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 		"RETRY_HTTP_TOKEN_FILE" + why + token, "RETRY_HTTP_TLS_KEY_PATH" + why + httpKey,
 		"the sslkey of RETRY_DATABASE_URL" + why + sslKey, "ZEEBE_CLIENT_KEY_PATH" + why + key,
 	}
-	if diff := cmp.Diff(want, cfg.Warnings()); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, cfg.Warnings(), "warnings")
 }

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestASecretIsNeverPrinted(t *testing.T) {
@@ -25,19 +26,13 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 		shown = append(shown, fmt.Sprintf(verb, holder.One), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder))
 	}
 	encoded, err := json.Marshal(holder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	text, err := holder.One.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(zapcore.Entry{}, []zapcore.Field{
 		zap.Any("any", holder), zap.Stringer("stringer", holder.One), zap.Reflect("reflect", holder.One),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	shown = append(shown, string(encoded), string(text), line.String(), holder.One.String(),
 		fmt.Sprint(holder), fmt.Errorf("because of %v", holder).Error())
 	for _, s := range shown {
@@ -74,9 +69,7 @@ func TestAPasswordInAURLIsNeverPrinted(t *testing.T) {
 			shown = append(shown, fmt.Sprintf(verb, u))
 		}
 		encoded, err := json.Marshal(u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		shown = append(shown, string(encoded), u.String())
 		for _, s := range shown {
 			if strings.Contains(s, canary) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", canary)) {

@@ -13,15 +13,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // pipe makes a pipe that nobody writes into and returns its path.
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/pipe"
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -133,9 +132,7 @@ func sameForTheDriver(t *testing.T, cfg config.Config, user, password string, ho
 		return
 	}
 	want, err := url.PathUnescape(password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var dialled []string
 	for _, at := range append([]*pgconn.FallbackConfig{{Host: read.Host, Port: read.Port}}, read.Fallbacks...) {
 		dialled = append(dialled, net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port))))
@@ -306,9 +303,7 @@ func TestVariablesOfPostgreSQLsClientsAreNotRead(t *testing.T) {
 	if got := cfg.Warnings(); len(got) != len(variables)-2 || strings.Contains(strings.Join(got, "\n"), "canary1") || !strings.HasPrefix(got[0], "PGAPPNAME is not read: ") {
 		t.Errorf("warnings are %q", got)
 	}
-	if err := config.UnsetPostgresNames(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, config.UnsetPostgresNames())
 	sameForTheDriver(t, cfg, "u", "", "h:5432")
 	if cfg := load(t, "PGHOST="+path); len(cfg.Warnings()) != 0 {
 		t.Errorf("with SQLite: %q", cfg.Warnings())

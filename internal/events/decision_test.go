@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -19,13 +20,9 @@ import (
 func decidedBy(t *testing.T, policyName string, o retry.Overrides, r retry.Request) audit.Record {
 	t.Helper()
 	p, err := policy.BuiltIn(policyName).With(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	d, err := p.Decide(r, eventstest.Began)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	record := eventstest.Scheduled(r.ClaimID, eventstest.Began)
 	record.Kind = audit.KindOf(d.Outcome)
 	record.NextRetryTime = d.NextRetryTime
@@ -124,9 +121,7 @@ func TestEventDoesNotDependOnWhereTheExplanationIsKept(t *testing.T) {
 	want := dataOf(t, &record)
 	var variables, detail map[string]json.RawMessage
 	for from, into := range map[*string]*map[string]json.RawMessage{&record.Variables: &variables, &record.Detail: &detail} {
-		if err := json.Unmarshal([]byte(*from), into); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal([]byte(*from), into))
 	}
 	for _, name := range []string{"maxRetries", "errorClassification", "retryDecision"} {
 		detail[name] = variables[name]
@@ -142,9 +137,7 @@ func TestEventDoesNotDependOnWhereTheExplanationIsKept(t *testing.T) {
 func dataOf(t *testing.T, r *audit.Record) string {
 	t.Helper()
 	var event struct{ Data map[string]any }
-	if err := json.Unmarshal(fromRecord(t, r).JSON, &event); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(fromRecord(t, r).JSON, &event))
 	delete(event.Data, "audit")
 	return text(event.Data)
 }
@@ -156,9 +149,7 @@ func TestEventOfAnOlderRecordLeavesOutWhatItLacks(t *testing.T) {
 			continue
 		}
 		var facts map[string]any
-		if err := json.Unmarshal([]byte(r.Variables), &facts); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal([]byte(r.Variables), &facts))
 		for _, name := range newer {
 			delete(facts["retryDecision"].(map[string]any), name)
 		}

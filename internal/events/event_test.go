@@ -19,6 +19,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -28,23 +29,15 @@ const schemas = "../../docs/events"
 func schema(t *testing.T, kind string) (*jsonschema.Schema, any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	name := "urn:analyze-retry:schema:" + kind
-	if err := compiler.AddResource(name, document); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, compiler.AddResource(name, document))
 	compiled, err := compiler.Compile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	examples, _ := document.(map[string]any)["examples"].([]any)
 	if len(examples) != 1 {
 		t.Fatalf("the schema of %s has %d examples, want one", kind, len(examples))
@@ -55,9 +48,7 @@ func schema(t *testing.T, kind string) (*jsonschema.Schema, any) {
 func fromRecord(t *testing.T, r *audit.Record) events.Event {
 	t.Helper()
 	event, err := events.FromRecord(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return event
 }
 
@@ -220,9 +211,7 @@ func TestEventNamesItsAuditPositionAndTheUndeliveredEvent(t *testing.T) {
 			UndeliveredHash, UndeliveredEventID string
 		}
 	}
-	if err := json.Unmarshal(fromRecord(t, &last).JSON, &got); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(fromRecord(t, &last).JSON, &got))
 	if a := got.Data.Audit; a.Chain != 1 || a.Seq != last.Seq || a.Hash != last.Hash.String() {
 		t.Errorf("audit %+v, want chain 1, seq %d, hash %s", a, last.Seq, last.Hash)
 	}
@@ -238,9 +227,7 @@ func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
 		r.Detail = contract.WithTraceparent(r.Detail, trace)
 		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
 		plain["traceparent"] = trace
-		if diff := cmp.Diff(plain, traced); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", r.Kind, diff)
-		}
+		check.Same(t, plain, traced, "%s", r.Kind)
 	}
 }
 
@@ -251,9 +238,7 @@ func TestDurationIsLeftOutIfTheFirstFailureIsUnknown(t *testing.T) {
 		var got struct {
 			Data struct{ TotalDuration *string }
 		}
-		if err := json.Unmarshal(fromRecord(t, &r).JSON, &got); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(fromRecord(t, &r).JSON, &got))
 		if got.Data.TotalDuration == nil {
 			return "none"
 		}

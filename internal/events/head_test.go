@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -21,18 +22,14 @@ func headsEvent(t *testing.T, secret *audit.Secret, seq int64) events.Event {
 	head := secret.Head(audit.ChainAt(1, seq, audit.Hash{1}), eventstest.Began)
 	unsigned := audit.Head{Chain: 2, Seq: 7}
 	event, err := events.FromHeads("production", secret.Public(), []audit.Head{head, unsigned})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return event
 }
 
 func newSecret(t *testing.T) *audit.Secret {
 	t.Helper()
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return secret
 }
 
@@ -44,21 +41,13 @@ func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 		t.Error(err)
 	}
 	shown, err := json.Marshal(example)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	public, err := audit.LoadPublic("testdata/audit.pub") // nobody has the private half any more
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	heads, err := events.Heads(shown, public.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	sent, err := events.FromHeads("production", public, heads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if err := schema.Validate(example); err != nil {
 		t.Errorf("the example: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -18,14 +19,10 @@ import (
 func onBothStores(t *testing.T, test func(t *testing.T, first, second audit.Store)) {
 	t.Helper()
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	opened := func(t *testing.T, s audit.Store, err error) audit.Store {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		t.Cleanup(func() {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -53,9 +50,7 @@ func store(t *testing.T, s audit.Store, instance int64, n, rounds int) (stored [
 	for _, r := range (&eventstest.Outbox{}).Fill("A", n, rounds) {
 		r.JobKey, r.ProcessInstanceKey = 1000*instance+r.ID, instance
 		result, err := s.Append(t.Context(), []audit.Record{r}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		stored = append(stored, result[0].Record)
 	}
 	return stored

@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestExampleInDocsHasNoWarning(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, example, begins := strings.Cut(string(text), "```yaml\n")
 	example, _, ends := strings.Cut(example, "```\n")
 	if !begins || !ends {
@@ -42,9 +41,7 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 
 func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for name := range schema(t)["policy"].Properties {
 		if !strings.Contains(string(text), "`"+name+"`") {
 			t.Errorf("docs/policies.md does not name %s", name)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // No file causes a panic, and each fault names the file. A valid file can be linted and written out.
@@ -14,9 +15,7 @@ func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/broken/*.yaml", "testdata/lint/*.yaml"} {
 		for _, file := range glob(f, pattern) {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+			check.Must(f, err)
 			f.Add(string(text))
 		}
 	}

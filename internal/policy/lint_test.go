@@ -13,15 +13,14 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // lint returns the findings about the policies of a file. Its first line may be a comment that states an outage.
 func lint(t *testing.T, file string) []policy.Finding {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var outage time.Duration
 	first, _, _ := strings.Cut(string(text), "\n")
 	if stated, found := strings.CutPrefix(first, "# outage: "); found {
@@ -31,9 +30,7 @@ func lint(t *testing.T, file string) []policy.Finding {
 	}
 	name := filepath.Base(file)
 	set, err := policy.Parse(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var findings []policy.Finding
 	for p := range set.All() {
 		if set.Origin(p.Name) == name {
@@ -148,9 +145,7 @@ func triesAgain(t *testing.T, p *retry.Policy) bool {
 			continue
 		}
 		d, err := p.Decide(retry.Request{ClaimID: "CLM-1-1", SubmissionError: text}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if d.Outcome == retry.OutcomeRetry {
 			return true
 		}
@@ -162,13 +157,9 @@ func TestOnlyPolicyThatNeverRetriesIsInError(t *testing.T) {
 	number := map[bool]int{}
 	for _, file := range glob(t, "testdata/lint/*.yaml") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		set, err := policy.Parse(file, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		for p := range set.All() {
 			inError := slices.ContainsFunc(set.Lint(p.Name, 0), func(f policy.Finding) bool { return f.Severity == policy.SevereError })
 			byTheJob := p.MaxRetries == 0 && p.JobOverrides

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -21,14 +22,10 @@ func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got); if it is meant, run go test ./internal/policy -update:\n%s", path, diff)
 	}
@@ -48,9 +45,7 @@ func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 	var got strings.Builder
 	for _, file := range glob(t, "testdata/broken/*.yaml") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		set, err := policy.Parse(filepath.Base(file), text)
 		if err == nil {
 			t.Errorf("%s is taken, with %v", file, set.Names())

@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // object is what these tests read of an object in the schema.
@@ -34,9 +35,7 @@ func schema(t *testing.T) (definitions map[string]object) {
 	var s struct {
 		Defs map[string]object `json:"$defs"`
 	}
-	if err := json.Unmarshal(policy.Schema, &s); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(policy.Schema, &s))
 	return s.Defs
 }
 
@@ -93,9 +92,7 @@ func TestEveryFieldOfSchemaIsDescribed(t *testing.T) {
 func TestEditorsFindSchemaOfBuiltInPolicies(t *testing.T) {
 	for _, file := range glob(t, "builtin/*.yaml") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		first, _, _ := strings.Cut(string(text), "\n")
 		named, found := strings.CutPrefix(first, "# yaml-language-server: $schema=")
 		if !found {
@@ -113,18 +110,12 @@ const smallest = "policies:\n  - {name: mine, base: 5m, max: 1h, maxRetries: 3"
 
 func TestDefaultsOfSchemaAreThoseOfPolicy(t *testing.T) {
 	set, err := policy.Parse("smallest.yaml", []byte(smallest+"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	entry, _ := set.Entry("mine")
 	text, err := json.Marshal(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var got map[string]any
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(text, &got))
 	for name, p := range schema(t)["policy"].Properties {
 		if p.Default != nil && p.Default != got[name] {
 			t.Errorf("%s: the schema says %v, the policy has %v", name, p.Default, got[name])

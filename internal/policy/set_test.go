@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,9 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func parse(t *testing.T, text string) *policy.Set {
 	t.Helper()
 	set, err := policy.Parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return set
 }
 
@@ -103,9 +102,7 @@ func TestDefaultIsNotInherited(t *testing.T) {
 func spelled(t *testing.T, entry policy.Entry) string {
 	t.Helper()
 	text, err := json.MarshalIndent(entry, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -148,18 +145,14 @@ func TestVersionOfSetChangesWithItsPolicies(t *testing.T) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 func TestBrokenFileLeavesPoliciesInForce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, file, hourly)
 	store, err := policy.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	before := store.Current()
 	for _, broken := range []string{"policies: [", strings.Replace(hourly, "1h", "1 hour", 1), ""} {
 		write(t, file, broken)
@@ -170,16 +163,12 @@ func TestBrokenFileLeavesPoliciesInForce(t *testing.T) {
 			t.Fatalf("%q is in force", broken)
 		}
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Remove(file))
 	if err := store.Reload(); err == nil || store.Current() != before {
 		t.Errorf("a missing file: %v", err)
 	}
 	write(t, file, strings.Replace(hourly, "4h", "5h", 1))
-	if err := store.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, store.Reload())
 	if p, _ := store.Current().Get("hourly"); p.Max != 5*time.Hour {
 		t.Errorf("after the file was mended max is %v", p.Max)
 	}
@@ -208,9 +197,7 @@ func TestNeededPolicyMustBeThere(t *testing.T) {
 
 func TestReloadWithoutFileDoesNothing(t *testing.T) {
 	store, err := policy.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	before := store.Current()
 	if err := store.Reload(); err != nil || store.Current() != before {
 		t.Errorf("reloaded: %v", err)
@@ -221,9 +208,7 @@ func TestStoreIsReadWhileItReloads(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, file, hourly)
 	store, err := policy.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {

@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // open makes a tracer in an environment, NAME=VALUE, and closes it with the test.
@@ -32,9 +34,7 @@ const nobody = "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"
 
 func TestAWrongValueIsAFaultThatNamesItsVariable(t *testing.T) {
 	noPEM := filepath.Join(t.TempDir(), "no.pem")
-	if err := os.WriteFile(noPEM, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(noPEM, []byte("nothing"), 0o600))
 	for _, wrong := range []string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317", "OTEL_EXPORTER_OTLP_ENDPOINT=http://", "OTEL_EXPORTER_OTLP_ENDPOINT=ftp://a",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://maria:s3cret@a:4318", "OTEL_EXPORTER_OTLP_ENDPOINT=http://a b",

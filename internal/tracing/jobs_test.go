@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/collectortest"
 )
 
@@ -34,9 +35,7 @@ func handle(t *testing.T, h job.Handler, jobs []job.Job) {
 func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 	collector := collectortest.StartGRPC(t)
 	tracer, _, err := open(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	h := tracer.Handler("analyze-retry", answers(func(jobs []job.Job) []job.Answer {
 		for _, j := range jobs {
 			if j.Key == 2 {
@@ -58,9 +57,7 @@ func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 	tracer.Answered(3, job.Release("released: the worker is stopping"), job.Unknown)
 	tracer.Answered(3, job.Complete("{}"), job.Accepted) // it is not active any more
 	tracer.Answered(9, job.Complete("{}"), job.Accepted) // nor was this one ever
-	if err := tracer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, tracer.Close())
 	got := map[string]string{}
 	for _, s := range collector.Spans() {
 		if key := s.Attributes["messaging.message.id"]; s.Traceparent() != stored[key] {
@@ -86,9 +83,7 @@ func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 func TestANameThatIsNoUTF8LosesNoSpans(t *testing.T) {
 	collector := collectortest.StartHTTP(t)
 	tracer, logs, err := open(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	handle(t, tracer.Handler("analyze-retry", answers(complete)), []job.Job{{Key: 1}})
 	tracer.Answered(1, job.Fail(0, "no\xff"), job.Accepted)
 	_ = tracer.Close()
@@ -112,9 +107,7 @@ func offPath(tracer *Tracer) func() {
 
 func TestTracingThatIsOffAllocatesNothing(t *testing.T) {
 	tracer, _, err := open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if n := testing.AllocsPerRun(100, offPath(tracer)); n != 0 {
 		t.Errorf("%v allocations for a job, want none", n)
 	}

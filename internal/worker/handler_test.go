@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -75,12 +76,8 @@ func checkVariables(t *testing.T, got job.Answer, want string) {
 	if err := json.Unmarshal([]byte(got.Variables()), &gotJSON); err != nil {
 		t.Fatalf("%s: %v", got.Variables(), err)
 	}
-	if err := json.Unmarshal([]byte(want), &wantJSON); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantJSON, gotJSON); diff != "" {
-		t.Errorf("variables (-want +got):\n%s", diff)
-	}
+	check.Must(t, json.Unmarshal([]byte(want), &wantJSON))
+	check.Same(t, wantJSON, gotJSON, "variables")
 }
 
 func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
@@ -184,9 +181,7 @@ func TestBatchIsAnsweredInOrderDespiteABadJob(t *testing.T) {
 	for _, a := range answers {
 		kinds = append(kinds, a.Kind())
 	}
-	if diff := cmp.Diff([]job.Kind{job.KindComplete, job.KindFail, job.KindThrowError}, kinds); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	check.Same(t, []job.Kind{job.KindComplete, job.KindFail, job.KindThrowError}, kinds, "answers")
 	if c.decided != 2 || c.rejected != 1 {
 		t.Errorf("observed %d decisions and %d rejections, want 2 and 1", c.decided, c.rejected)
 	}
@@ -228,9 +223,7 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 			maps.Copy(tt.want, map[string]any{
 				"claimId": "CLM-001-1", "policy": "tiss", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
 			})
-			if diff := cmp.Diff(tt.want, line.ContextMap()); diff != "" {
-				t.Errorf("fields (-want +got):\n%s", diff)
-			}
+			check.Same(t, tt.want, line.ContextMap(), "fields")
 		})
 	}
 }

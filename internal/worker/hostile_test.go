@@ -20,6 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -91,9 +92,7 @@ func readers(tb testing.TB) []reader {
 		return retry.Request{ClaimID: "CLM-001-1", SubmissionError: text, ProcessInstanceKey: 1}
 	}
 	own, err := policy.Parse("own.yaml", []byte(ownPolicies))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	h := handlerOn(newMemory())
 	all := []reader{
 		{"redaction", 16 << 10, func(text string) { redact.Text(text) }},
@@ -152,9 +151,7 @@ func best(t *testing.T, do func()) time.Duration {
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 

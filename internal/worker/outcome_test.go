@@ -1,19 +1,18 @@
 package worker_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 	"unsafe"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -48,9 +47,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		if (facts.FirstFailureTime == nil) != tt.round.FirstFailure.IsZero() {
 			t.Errorf("%s: first failure %v, want %v", tt.outcome, facts.FirstFailureTime, tt.round.FirstFailure)
 		}
-		if diff := cmp.Diff([]audit.Kind{tt.kind}, c.outcomes); diff != "" {
-			t.Errorf("%s: counted (-want +got):\n%s", tt.outcome, diff)
-		}
+		check.Same(t, []audit.Kind{tt.kind}, c.outcomes, "%s: counted", tt.outcome)
 	}
 }
 
@@ -171,15 +168,6 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 	}
 	if len(c.outcomes) != 1 || c.repeated != 1 {
 		t.Errorf("counted %d outcomes and %d repeats, want 1 each", len(c.outcomes), c.repeated)
-	}
-}
-
-func TestAnOutcomeWaitsForTheStore(t *testing.T) {
-	m := newMemory()
-	m.down = errors.New("down")
-	a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0]
-	if a.Kind() != job.KindRelease {
-		t.Errorf("answered %s, want release", a.Kind())
 	}
 }
 

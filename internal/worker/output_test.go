@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -62,15 +63,6 @@ func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
 	}
 }
 
-func TestRedeliveredBackoffJobGetsTheStoredBytes(t *testing.T) {
-	m := newMemory()
-	const variables = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`
-	first, second := backoffJob(t, m, zap.NewNop(), variables), backoffJob(t, m, zap.NewNop(), variables)
-	if diff := cmp.Diff(said(first), said(second)); diff != "" || first.Variables() != m.only(t).Variables {
-		t.Errorf("stored %s, the second answer differs (-first +second):\n%s", m.only(t).Variables, diff)
-	}
-}
-
 func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
 	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
@@ -86,17 +78,13 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
 		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
 	var variables struct{ RetryDecision json.RawMessage }
-	if err := json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
 	}
 	var plain map[string]any
 	a := byTISS(t, newJob(`{"claimId":"CLM-001-1","submissionError":"RATE_LIMIT","retryCount":1}`))
-	if err := json.Unmarshal([]byte(a.Variables()), &struct{ RetryDecision *map[string]any }{&plain}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(a.Variables()), &struct{ RetryDecision *map[string]any }{&plain}))
 	names := []string{"backoffDuration", "delayBeforeJitter", "matchedCode", "policy", "policyVersion", "reason", "retriesLeft", "ruleId"}
 	if got := slices.Sorted(maps.Keys(plain)); !slices.Equal(got, names) {
 		t.Errorf("names %q, want %q", got, names)

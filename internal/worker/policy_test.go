@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -32,9 +33,7 @@ func (a asked) job() job.Job {
 func policies(t *testing.T, list string) func() *policy.Set {
 	t.Helper()
 	set, err := policy.Parse("policies.yaml", []byte("policies:\n"+list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return func() *policy.Set { return set }
 }
 
@@ -74,9 +73,7 @@ func (w want) check(t *testing.T, a job.Answer) {
 	got := decision(t, a)
 	maps.DeleteFunc(got, func(name string, _ any) bool { _, asked := w[name]; return !asked })
 	maps.DeleteFunc(w, func(name string, value any) bool { _, is := got[name]; return value == nil && !is })
-	if diff := cmp.Diff(map[string]any(w), got); diff != "" {
-		t.Errorf("the decision differs (-want +got):\n%s", diff)
-	}
+	check.Same(t, map[string]any(w), got, "the decision differs")
 }
 
 // isRefused fails the test unless the job is an incident with exactly these faults: "what is wrong but must be right".
@@ -249,9 +246,7 @@ func TestOnlyPoliciesWithADeadlineQueryFirstFailures(t *testing.T) {
 	}
 	jobs[3].Headers, jobs[4].Headers = `{"deadline":"1h"}`, `{"deadline":"1h"}`
 	h.Handle(t.Context(), jobs)
-	if diff := cmp.Diff([][]string{{"CLM-001-5"}}, m.asked); diff != "" {
-		t.Errorf("asked about (-want +got):\n%s", diff)
-	}
+	check.Same(t, [][]string{{"CLM-001-5"}}, m.asked, "asked about")
 }
 
 func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -113,12 +113,8 @@ func TestJobsThatCrashedTogetherAreHandledAloneNextTime(t *testing.T) {
 	run(t, k, keyed(1, 2, 3))
 	run(t, k, keyed(1, 2, 3, 4))
 	want := [][]int64{{1, 2, 3}, {4}, {1}, {2}}
-	if diff := cmp.Diff(want, k.batches); diff != "" {
-		t.Errorf("handled (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[int64]int{2: 2, 3: 1}, k.crashLog.counted); diff != "" {
-		t.Errorf("blamed (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, k.batches, "handled")
+	check.Same(t, map[int64]int{2: 2, 3: 1}, k.crashLog.counted, "blamed")
 }
 
 // A batch in which a job hangs is handled once more, job by job.
@@ -129,9 +125,7 @@ func TestProcessCountsAJobOnceHoweverOftenItIsHandled(t *testing.T) {
 	for range 3 {
 		d.Handle(t.Context(), keyed(1, 2))
 	}
-	if diff := cmp.Diff(map[int64]int{1: 1, 2: 1}, g.counted); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	check.Same(t, map[int64]int{1: 1, 2: 1}, g.counted, "counted")
 }
 
 // A store that is unavailable while workers are restarted is no crash.
@@ -142,9 +136,7 @@ func TestCountOfAReleasedJobIsCleared(t *testing.T) {
 	})
 	d := guarded(unavailable, g, newMemory())
 	d.Handle(t.Context(), keyed(1, 2))
-	if diff := cmp.Diff([]int64{1}, <-g.ended); diff != "" {
-		t.Errorf("cleared (-want +got):\n%s", diff)
-	}
+	check.Same(t, []int64{1}, <-g.ended, "cleared")
 }
 
 type handlerFunc func([]job.Job) []job.Answer

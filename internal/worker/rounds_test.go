@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
@@ -39,12 +38,8 @@ func TestBatchQueriesItsRoundsOnce(t *testing.T) {
 		}
 		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
 		h.Handle(t.Context(), jobs)
-		if diff := cmp.Diff([][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked); diff != "" {
-			t.Errorf("%s: asked about (-want +got):\n%s", form, diff)
-		}
-		if diff := cmp.Diff([]*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs)); diff != "" {
-			t.Errorf("%s: first failures (-want +got):\n%s", form, diff)
-		}
+		check.Same(t, [][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked, "%s: asked about", form)
+		check.Same(t, []*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs), "%s: first failures", form)
 	}
 }
 
@@ -65,9 +60,7 @@ func (m *memory) firstFailures(t *testing.T, jobs []job.Job) []*time.Time {
 	times := make([]*time.Time, len(jobs))
 	for key, record := range m.byKey {
 		facts, err := record.Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		times[slices.IndexFunc(jobs, func(j job.Job) bool { return j.Key == key.JobKey })] = facts.FirstFailureTime
 	}
 	return times

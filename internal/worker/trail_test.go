@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
@@ -106,9 +107,7 @@ func (m *memory) facts(t *testing.T) contract.Facts {
 	t.Helper()
 	record := m.only(t)
 	facts, err := record.Facts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return facts
 }
 
@@ -135,33 +134,27 @@ func said(a job.Answer) []any {
 
 func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 	clock := now
-	c, m := &counts{}, newMemory()
-	h := worker.NewHandler(optionsOn(m, c, func() time.Time { return clock }, zap.NewNop()))
-	for _, variables := range []string{
-		timeout,
-		`{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryCount":5}`,
-		`{"claimId":"CLM-001-3","submissionError":"INSURANCE_EXPIRED"}`,
-		`{"claimId":"x"}`,
-	} {
-		first := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
-		clock = clock.Add(3 * time.Hour)
-		second := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
-		if diff := cmp.Diff(said(first), said(second)); diff != "" {
-			t.Errorf("the second answer differs (-first +second):\n%s", diff)
+	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
+		c, m := &counts{}, newMemory()
+		o := optionsOn(m, c, func() time.Time { return clock }, zap.NewNop())
+		o.JobType = jobType
+		h := worker.NewHandler(o)
+		for _, variables := range []string{
+			timeout,
+			`{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryCount":5}`,
+			`{"claimId":"CLM-001-3","submissionError":"INSURANCE_EXPIRED"}`,
+			`{"claimId":"x"}`,
+		} {
+			first := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+			clock = clock.Add(3 * time.Hour)
+			second := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+			if diff := cmp.Diff(said(first), said(second)); diff != "" {
+				t.Errorf("%s: the second answer differs (-first +second):\n%s", jobType, diff)
+			}
 		}
-	}
-	if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
-		t.Errorf("counted %d decisions, %d rejections and %d repeats, want 3, 1 and 4", c.decided, c.rejected, c.repeated)
-	}
-}
-
-func TestUnreadVariablesMakeNoOtherDecision(t *testing.T) {
-	c, m := &counts{}, newMemory()
-	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
-	h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","foreign":1}`)})
-	h.Handle(t.Context(), []job.Job{newJob(`{"submissionError":"TIMEOUT", "claimId":"CLM-001-1","foreign":2}`)})
-	if c.repeated != 1 {
-		t.Errorf("%d repeats, want 1", c.repeated)
+		if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
+			t.Errorf("%s: counted %d decisions, %d rejections and %d repeats, want 3, 1 and 4", jobType, c.decided, c.rejected, c.repeated)
+		}
 	}
 }
 
@@ -197,8 +190,11 @@ func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 			t.Errorf("answered %s, want release", a.Kind())
 		}
 	}
-	if c.decided+c.rejected != 0 {
-		t.Errorf("counted %d decisions and %d rejections that are not stored", c.decided, c.rejected)
+	if a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0]; a.Kind() != job.KindRelease {
+		t.Errorf("an outcome was answered %s, want release", a.Kind())
+	}
+	if c.decided+c.rejected+len(c.outcomes) != 0 {
+		t.Errorf("counted %d decisions, %d rejections and %d outcomes that are not stored", c.decided, c.rejected, len(c.outcomes))
 	}
 	if m.lost == nil { // or jobs would be taken and released without end
 		t.Error("a round that cannot be read is not noted as a loss of the store")
@@ -251,9 +247,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 		ID: 1, Kind: audit.KindRetry, At: decided, Key: record.Key, ClaimID: "CLM-001-1", RetryCount: 1,
 		NextRetryTime: now.Add(12 * time.Minute), Variables: record.Variables, Detail: record.Detail,
 	}
-	if diff := cmp.Diff(want, record); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, record, "record")
 	wantKey := audit.Key{Cluster: "test", JobKey: 4711, ProcessInstanceKey: 2251799813685249, Inputs: record.Inputs}
 	if record.Key != wantKey || record.Inputs == [16]byte{} {
 		t.Errorf("key %+v, want %+v with a hash of the inputs", record.Key, wantKey)
@@ -266,9 +260,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 		facts.RetryDecision.PolicyVersion == "" || facts.ElementID != "Task_AnalyzeRetry" || facts.ProcessID != "SubmissionRetryProcess" {
 		t.Errorf("facts %+v", facts)
 	}
-	if diff := cmp.Diff([6]time.Time{now, decided, decided, decided, decided, now.Add(2 * time.Millisecond)}, facts.Steps.Times()); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	check.Same(t, [6]time.Time{now, decided, decided, decided, decided, now.Add(2 * time.Millisecond)}, facts.Steps.Times(), "steps")
 	if !strings.Contains(a.Variables(), "Maria da Silva, CPF 123.456.789-09") {
 		t.Errorf("the process does not get its own text back: %s", a.Variables())
 	}

@@ -11,15 +11,14 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
 func TestTopologyIsHealthyIfEveryPartitionIsLed(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		got, err := r.client.Topology(r.Context())
-		if err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, err)
 		want := Topology{Partitions: 1, Led: 1}
 		if d := cmp.Diff(want, got); d != "" || !got.Healthy() {
 			r.Errorf("healthy: %v %s", got.Healthy(), d)
@@ -60,9 +59,7 @@ func TestOnlyHealthyLeadersLead(t *testing.T) {
 func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		got, err := r.client.Deploy(r.Context(), []Resource{{"a.bpmn", []byte("<a/>")}, {"b.bpmn", []byte("<b/>")}})
-		if err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, err)
 		if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 			r.Errorf("deployed %+v", got)
 		}
@@ -75,9 +72,7 @@ func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 
 func TestMessageIsNotKept(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		if err := r.client.PublishMessage(r.Context(), Message{"redrive-claim", "CLM-001-7", "id", `{"operator":"maria"}`}); err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, r.client.PublishMessage(r.Context(), Message{"redrive-claim", "CLM-001-7", "id", `{"operator":"maria"}`}))
 		want := []*pb.PublishMessageRequest{{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}}
 		if d := cmp.Diff(want, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), protocmp.Transform()); d != "" {
 			r.Errorf("sent (-want +got):\n%s", d)

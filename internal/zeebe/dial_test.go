@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -89,14 +90,10 @@ func TestTokenMayGoOverPlaintextToThisMachine(t *testing.T) {
 
 func TestDialDoesNotWaitForTheGateway(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer func() { _ = listener.Close() }()
 	c, err := Dial(Config{Address: listener.Addr().String(), Plaintext: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
@@ -113,9 +110,7 @@ func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {
 			grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 				return there.Load().Pipe()(ctx, address)
 			}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		defer func() { _ = c.Close() }()
 		topology := func() codes.Code {
 			_, err := c.Topology(t.Context())

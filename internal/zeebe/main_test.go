@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -64,9 +65,7 @@ func (r *rig) connect(options ...grpc.DialOption) {
 	r.Helper()
 	var err error
 	r.client, err = dial(Config{Address: "127.0.0.1:1", Plaintext: true}, append(options, grpc.WithContextDialer(r.gateway.Pipe()))...)
-	if err != nil {
-		r.Fatal(err)
-	}
+	check.Must(r, err)
 }
 
 // connectWithTokensOf makes another client, which gets its tokens from a server.
@@ -212,9 +211,7 @@ func logText(r *rig) string {
 	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
 	for _, e := range r.logs.All() {
 		line, err := encoder.EncodeEntry(e.Entry, e.Context)
-		if err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, err)
 		text.WriteString(line.String())
 	}
 	return text.String()

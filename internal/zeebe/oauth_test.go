@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -110,15 +111,11 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 	g := gatewaytest.New()
 	defer g.Close()
 	address, err := g.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	client, err := Dial(Config{Address: address, Plaintext: true, OAuth: &OAuthConfig{
 		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token", Audience: "zeebe-api", Scope: "jobs",
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer func() { _ = client.Close() }()
 	for range 3 {
 		if _, err := client.Topology(t.Context()); err != nil {

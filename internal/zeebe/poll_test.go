@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -29,12 +29,8 @@ func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 		if p.Type != testType || p.Worker != "w-1" || p.MaxJobsToActivate != 7 || p.Timeout != 8000 || p.RequestTimeout != 3000 {
 			r.Errorf("poll is %v", p)
 		}
-		if d := cmp.Diff([]string{"a", "b"}, p.FetchVariable); d != "" {
-			r.Error(d)
-		}
-		if d := cmp.Diff([]string{"<default>"}, p.TenantIds); d != "" {
-			r.Error(d)
-		}
+		check.Same(r, []string{"a", "b"}, p.FetchVariable, "difference")
+		check.Same(r, []string{"<default>"}, p.TenantIds, "difference")
 	})
 }
 
@@ -88,9 +84,7 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Headers: `{}`, Variables: `{"a":1}`, Received: time.Now()},
 			{Key: keys[1], Retries: 3, Headers: `{}`, Variables: `{"a":2}`, Received: time.Now()},
 		}
-		if d := cmp.Diff(want, <-handler.batches); d != "" {
-			r.Error(d)
-		}
+		check.Same(r, want, <-handler.batches, "difference")
 		close(handler.open)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -47,9 +48,7 @@ func (a *authority) path(name string) string { return filepath.Join(a.dir, name+
 func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	config := &tls.Config{Certificates: []tls.Certificate{pair}}
 	if change != nil {
 		change(config)
@@ -57,9 +56,7 @@ func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) s
 	g := gatewaytest.New(grpc.Creds(credentials.NewTLS(config)))
 	t.Cleanup(g.Close)
 	address, err := g.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return address
 }
 
@@ -67,9 +64,7 @@ func serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) s
 func reach(t *testing.T, c Config) error {
 	t.Helper()
 	client, err := Dial(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer func() { _ = client.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -81,9 +76,7 @@ func reach(t *testing.T, c Config) error {
 func firstLine(t *testing.T, c Config) string {
 	t.Helper()
 	client, err := Dial(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	lines := make(chan string, 100)
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "event"})
 	log := zap.New(zapcore.NewCore(encoder, zapcore.AddSync(writer(lines)), zapcore.DebugLevel))
@@ -126,9 +119,7 @@ func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
 	plain := gatewaytest.New()
 	t.Cleanup(plain.Close)
 	plaintext, err := plain.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	ca := ours.path("ca")
 	for name, test := range map[string]struct {
 		config Config

@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
@@ -34,19 +35,13 @@ type cluster struct {
 func start(t *testing.T, options ...kfake.Opt) *cluster {
 	t.Helper()
 	address, err := devbroker.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, text, _ := net.SplitHostPort(address)
 	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	c := &cluster{address: address}
 	c.options = append(options, kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(t.TempDir()), kfake.DefaultNumPartitions(3))
-	if err := c.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, c.Restart(t.Context()))
 	t.Cleanup(func() { c.Cluster.Close() })
 	return c
 }
@@ -59,9 +54,7 @@ func (c *cluster) Open(t *testing.T, place string) events.Publisher {
 func (c *cluster) Received(t *testing.T, place string) (received []events.Event) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.address), kgo.ConsumeTopics(place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer client.Close()
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -130,9 +123,7 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 		t.Errorf("acks %d, want -1: all", request.Acks)
 	}
 	var batch kmsg.RecordBatch
-	if err := batch.ReadFrom(request.Topics[0].Partitions[0].Records); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, batch.ReadFrom(request.Topics[0].Partitions[0].Records))
 	if batch.NumRecords == 0 || batch.ProducerID < 0 || batch.FirstSequence < 0 {
 		t.Errorf("%d records of producer %d from sequence %d, want a producer and a sequence", batch.NumRecords, batch.ProducerID, batch.FirstSequence)
 	}
@@ -183,14 +174,10 @@ func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 func TestLongTopicIsReadToItsEnd(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	head := secret.Head(audit.ChainAt(1, 5, audit.Hash{}), eventstest.Began)
 	event, err := events.FromHeads("production", secret.Public(), []audit.Head{head})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	p := c.Open(t, "long")
 	for range 30 { // of the same partition, one after the other
 		noise := make([]byte, 100_000) // which no compression makes shorter
@@ -202,9 +189,7 @@ func TestLongTopicIsReadToItsEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got []string
-	if err := p.(events.Reader).Read(ctx, events.TypeAuditHead, func(event []byte) { got = append(got, string(event)) }); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.(events.Reader).Read(ctx, events.TypeAuditHead, func(event []byte) { got = append(got, string(event)) }))
 	if len(got) == 0 || got[0] != string(event.JSON) {
 		t.Errorf("read %d events, want that of the heads at the end", len(got))
 	}
@@ -217,19 +202,11 @@ func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
 	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
 	eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
 	other, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic("transaction"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer other.Close()
-	if err := other.BeginTransaction(); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, other.BeginTransaction())
+	check.Must(t, other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr())
+	check.Must(t, other.EndTransaction(t.Context(), kgo.TryCommit))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := p.(events.Reader).Read(ctx, events.TypeAuditHead, func([]byte) {}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
@@ -28,14 +29,10 @@ func (s server) Open(t *testing.T, place string) events.Publisher {
 func (s server) stream(t *testing.T) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return js
 }
 
@@ -59,9 +56,7 @@ func TestNATS(t *testing.T) {
 	})
 	t.Run("AStreamThatIsTakenOtherwiseIsNamed", func(t *testing.T) {
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"taken.>"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		p := s.With(t, "?stream=mine&subject=taken")
 		eventstest.Await(t, "the error names stream and way out", func() bool {
 			err := p.Publish(t.Context(), event)[0]
@@ -75,9 +70,7 @@ func TestNATS(t *testing.T) {
 			return err != nil && strings.Contains(err.Error(), "no stream takes the subject foreign.retry.scheduled.v3") && !errors.Is(err, events.ErrRefused)
 		})
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "theirs", Subjects: []string{"foreign.>"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
 	})
 	t.Run("AWrongPasswordIsToldAndShowsNoPassword", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
@@ -27,14 +28,10 @@ func (s server) Open(t *testing.T, place string) events.Publisher {
 func (s server) channel(t *testing.T) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	channel, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return channel
 }
 
@@ -44,9 +41,7 @@ func (s server) Received(t *testing.T, place string) (received []events.Event) {
 	channel := s.channel(t)
 	for {
 		m, some, err := channel.Get(place, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if !some {
 			return received
 		}
@@ -64,9 +59,7 @@ func TestRabbitMQ(t *testing.T) {
 	s, batch := server{eventstest.Start(t, devqueue.StartRabbitMQ)}, eventstest.Batch(t, 3)
 	t.Run("AnEventThatNoQueueIsBoundForIsRefused", func(t *testing.T) {
 		channel := s.channel(t)
-		if err := channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil))
 		p := s.With(t, "?exchange=theirs&create=false")
 		for _, err := range p.Publish(t.Context(), batch) {
 			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v3") {
@@ -76,9 +69,7 @@ func TestRabbitMQ(t *testing.T) {
 		if _, err := channel.QueueDeclare("late", true, false, false, false, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := channel.QueueBind("late", "retry.#", "theirs", false, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, channel.QueueBind("late", "retry.#", "theirs", false, nil))
 		for _, err := range p.Publish(t.Context(), batch) {
 			if err != nil {
 				t.Error(err)
@@ -88,15 +79,11 @@ func TestRabbitMQ(t *testing.T) {
 	t.Run("AnEventThatAFullQueueRejectsIsRefused", func(t *testing.T) {
 		channel := s.channel(t)
 		limits := amqp.Table{"x-max-length": 1, "x-overflow": "reject-publish"}
-		if err := channel.ExchangeDeclare("full", amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, channel.ExchangeDeclare("full", amqp.ExchangeTopic, true, false, false, false, nil))
 		if _, err := channel.QueueDeclare("full", true, false, false, false, limits); err != nil {
 			t.Fatal(err)
 		}
-		if err := channel.QueueBind("full", "#", "full", false, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, channel.QueueBind("full", "#", "full", false, nil))
 		p := s.With(t, "?exchange=full&create=false")
 		eventstest.Await(t, "one is refused", func() bool {
 			refused := 0
@@ -114,9 +101,7 @@ func TestRabbitMQ(t *testing.T) {
 		}
 	})
 	t.Run("WhatIsThereOtherwiseIsNamed", func(t *testing.T) {
-		if err := s.channel(t).ExchangeDeclare("direct", amqp.ExchangeDirect, true, false, false, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, s.channel(t).ExchangeDeclare("direct", amqp.ExchangeDirect, true, false, false, false, nil))
 		p := s.With(t, "?exchange=direct&queue=mine")
 		if err := p.Publish(t.Context(), batch)[0]; err == nil || !strings.Contains(err.Error(), "create=false") || errors.Is(err, events.ErrRefused) {
 			t.Errorf("error %v, want one that says what to do", err)

@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	amqp "github.com/rabbitmq/amqp091-go"
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const parentVariable = "DEVQUEUE_TEST_PARENT"
@@ -31,9 +33,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, kind string) *Server {
 	t.Helper()
 	s, err := starters[kind](t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -45,23 +45,16 @@ func start(t *testing.T, kind string) *Server {
 	return s
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // natsStream connects and returns JetStream with a stream "claims".
 func natsStream(t *testing.T, url string) (jetstream.JetStream, jetstream.Stream) {
 	t.Helper()
 	conn, err := natsclient.Connect(url)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	must(t, err)
+	check.Must(t, err)
 	stream, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "claims", Subjects: []string{"claims"}})
-	must(t, err)
+	check.Must(t, err)
 	return js, stream
 }
 
@@ -69,12 +62,12 @@ func TestAnAcknowledgedNATSMessageOutlivesAKill(t *testing.T) {
 	s := start(t, "NATS")
 	js, _ := natsStream(t, s.URL())
 	_, err := js.Publish(t.Context(), "claims", []byte("kept"))
-	must(t, err)
-	must(t, s.Kill())
-	must(t, s.Restart(t.Context()))
+	check.Must(t, err)
+	check.Must(t, s.Kill())
+	check.Must(t, s.Restart(t.Context()))
 	_, stream := natsStream(t, s.URL())
 	message, err := stream.GetMsg(t.Context(), 1)
-	must(t, err)
+	check.Must(t, err)
 	if string(message.Data) != "kept" {
 		t.Errorf("the stream holds %q", message.Data)
 	}
@@ -84,28 +77,28 @@ func TestAnAcknowledgedNATSMessageOutlivesAKill(t *testing.T) {
 func rabbitQueue(t *testing.T, url string) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(url)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	channel, err := conn.Channel()
-	must(t, err)
-	must(t, channel.Confirm(false))
+	check.Must(t, err)
+	check.Must(t, channel.Confirm(false))
 	_, err = channel.QueueDeclare("claims", true, false, false, false, nil)
-	must(t, err)
+	check.Must(t, err)
 	return channel
 }
 
 func TestAConfirmedRabbitMQMessageOutlivesAKill(t *testing.T) {
 	s := start(t, "RabbitMQ")
 	rabbitQueue(t, s.URL())
-	must(t, s.Restart(t.Context())) // in order, so that the declaration of the queue is on the disk
+	check.Must(t, s.Restart(t.Context())) // in order, so that the declaration of the queue is on the disk
 	confirmation, err := rabbitQueue(t, s.URL()).PublishWithDeferredConfirmWithContext(t.Context(), "", "claims", true, false,
 		amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("kept")})
-	must(t, err)
+	check.Must(t, err)
 	if ok, err := confirmation.WaitContext(t.Context()); err != nil || !ok {
 		t.Fatalf("confirmed: %v, %v", ok, err)
 	}
-	must(t, s.Kill())
-	must(t, s.Restart(t.Context()))
+	check.Must(t, s.Kill())
+	check.Must(t, s.Restart(t.Context()))
 	message, ok, err := rabbitQueue(t, s.URL()).Get("claims", true)
 	if err != nil || !ok || string(message.Body) != "kept" {
 		t.Errorf("the queue holds %q (%v, %v)", message.Body, ok, err)
@@ -122,12 +115,12 @@ func TestAServer(t *testing.T) {
 		})
 		t.Run(kind+" is stopped in order and started again", func(t *testing.T) {
 			before := time.Now()
-			must(t, s.Stop())
+			check.Must(t, s.Stop())
 			if time.Since(before) >= stopGrace {
 				t.Error("it had to be killed")
 			}
-			must(t, s.Stop())
-			must(t, s.Restart(t.Context()))
+			check.Must(t, s.Stop())
+			check.Must(t, s.Restart(t.Context()))
 			if !s.answers(t.Context(), s.URL()) {
 				t.Error("it does not answer")
 			}
@@ -163,15 +156,15 @@ func TestAServerDiesWithATestProcessThatIsKilled(t *testing.T) {
 			parent := exec.Command(os.Args[0])
 			parent.Env = append(os.Environ(), parentVariable+"="+kind)
 			out, err := parent.StdoutPipe()
-			must(t, err)
-			must(t, parent.Start())
+			check.Must(t, err)
+			check.Must(t, parent.Start())
 			var dir string
 			var server, companion int
 			if _, err := fmt.Fscanln(bufio.NewReader(out), &dir, &server, &companion); err != nil {
 				t.Fatalf("the server did not start: %v", err)
 			}
 			defer os.RemoveAll(dir)
-			must(t, parent.Process.Kill())
+			check.Must(t, parent.Process.Kill())
 			_ = parent.Wait()
 			awaitGone(t, server)
 			if companion != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/queue"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
@@ -16,9 +17,7 @@ type Server struct{ *devqueue.Server }
 func Start(t *testing.T, start func(context.Context) (*devqueue.Server, error)) Server {
 	t.Helper()
 	s, err := start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -37,9 +36,7 @@ func (s Server) With(t *testing.T, query string) events.Publisher {
 func Open(t *testing.T, url string) events.Publisher {
 	t.Helper()
 	p, err := queue.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

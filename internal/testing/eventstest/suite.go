@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Queue is a real queue under test.
@@ -155,9 +156,7 @@ func headsReadBack(t *testing.T, q Queue) {
 	p := q.Open(t, "heads")
 	reader, can := p.(events.Reader)
 	secret, err := audit.NewSecret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	key := secret.Public()
 	read := func() (all []audit.Head) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -169,9 +168,7 @@ func headsReadBack(t *testing.T, q Queue) {
 			}
 			all = append(all, heads...)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return all
 	}
 	if can && read() != nil {
@@ -181,9 +178,7 @@ func headsReadBack(t *testing.T, q Queue) {
 	for n, batch := range [][]events.Event{Batch(t, 3), Batch(t, 4), Batch(t, 5)} {
 		head := secret.Head(audit.ChainAt(1, int64(n+1), audit.Hash{byte(n)}), Began.Add(time.Duration(n)*24*time.Hour))
 		event, err := events.FromHeads("production", key, []audit.Head{head})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		Await(t, "all are acknowledged", func() bool {
 			for _, err := range p.Publish(t.Context(), append(batch, event)) {
 				if err != nil {
@@ -208,18 +203,14 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 	records := outbox.Fill("A", 2000, 3)
 	relay.Wake()
 	Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
-	if err := q.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, q.Kill())
 	if outbox.Waiting() == 0 {
 		t.Fatal("all was published before the queue was killed: nothing is tried")
 	}
 	records = append(records, outbox.Fill("B", 10, 1)...)
 	_, before := seen.Events()
 	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > before })
-	if err := q.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, q.Restart(t.Context()))
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	repeats := Complete(t, records, q.Received(t, "killed"))
 	_, failed := seen.Events()
@@ -227,16 +218,12 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 }
 
 func notThereAtTheStart(t *testing.T, q Queue) {
-	if err := q.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, q.Kill())
 	outbox, seen := &Outbox{}, &Counts{}
 	records := outbox.Fill("A", 20, 2)
 	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
 	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
-	if err := q.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, q.Restart(t.Context()))
 	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	Complete(t, records, q.Received(t, "late"))
 }

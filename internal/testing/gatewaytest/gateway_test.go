@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -37,9 +37,7 @@ func inBubble(t *testing.T, test func(*rig)) {
 		defer g.Close()
 		conn, err := grpc.NewClient("passthrough:///gateway",
 			grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(g.Pipe()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		defer func() { _ = conn.Close() }()
 		test(&rig{t, g, pb.NewGatewayClient(conn)})
 	})
@@ -51,18 +49,14 @@ func (r *rig) poll(limit int32, wait time.Duration, fetch ...string) []*pb.Activ
 	stream, err := r.stubs.ActivateJobs(r.Context(), &pb.ActivateJobsRequest{
 		Type: "t", Worker: "w", Timeout: 5000, MaxJobsToActivate: limit, FetchVariable: fetch, RequestTimeout: wait.Milliseconds(),
 	})
-	if err != nil {
-		r.Fatal(err)
-	}
+	check.Must(r, err)
 	var jobs []*pb.ActivatedJob
 	for {
 		response, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return jobs
 		}
-		if err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, err)
 		jobs = append(jobs, response.Jobs...)
 	}
 }
@@ -80,19 +74,13 @@ const noWait = -time.Millisecond
 func TestJobsAreActivatedLowestKeyFirstAndLocked(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		added := r.gateway.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
-		if d := cmp.Diff(added[:2], keys(r.poll(2, noWait))); d != "" {
-			r.Error(d)
-		}
-		if d := cmp.Diff(added[2:], keys(r.poll(2, noWait))); d != "" {
-			r.Error(d)
-		}
+		check.Same(r, added[:2], keys(r.poll(2, noWait)), "difference")
+		check.Same(r, added[2:], keys(r.poll(2, noWait)), "difference")
 		if again := r.poll(9, noWait); len(again) != 0 {
 			r.Errorf("%d jobs are given out twice", len(again))
 		}
 		start := time.Now()
-		if d := cmp.Diff(added, keys(r.poll(9, time.Minute))); d != "" {
-			r.Error(d)
-		}
+		check.Same(r, added, keys(r.poll(9, time.Minute)), "difference")
 		if after := time.Since(start); after != 5*time.Second {
 			r.Errorf("locks end after %v, want 5 s", after)
 		}
@@ -190,9 +178,7 @@ func TestJobsOfACancelledPollAreReleased(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		ctx, cancel := context.WithCancel(r.Context())
 		stream, err := r.stubs.ActivateJobs(ctx, &pb.ActivateJobsRequest{Type: "t", Timeout: 5000, MaxJobsToActivate: 1})
-		if err != nil {
-			r.Fatal(err)
-		}
+		check.Must(r, err)
 		synctest.Wait()
 		cancel()
 		if _, err := stream.Recv(); status.Code(err) != codes.Canceled {
