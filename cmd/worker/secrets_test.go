@@ -100,17 +100,10 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"the same from files", "history CLM-001-1", files, "exit status 1"},
 		{"a migration of it", "migrate", good, "exit status 1"},
 		{"a check of it", "audit verify", good, "exit status 1"},
-		{"a store with a port that is none", "history CLM-001-1", store("postgres://u:" + canary + "@h:port/d"), "exit status 2"},
-		{"a store with half an escape", "history CLM-001-1", store("postgres://u:" + canary + "%@h/d"), "exit status 2"},
 		{"a store with a mode that is none", "history CLM-001-1", store("postgres://u:" + canary + "@" + unreachable + "/d?sslmode=nope"), "exit status 1"},
-		{"a store with a password among the options", "history CLM-001-1", store("postgres://" + unreachable + "/d?user=u&sslmode=nope&password=" + canary), "exit status 2"},
 		{"a store with an at sign in the password", "history CLM-001-1", store("postgres://u:" + canary + "@" + canary + "@" + unreachable + "/d"), "exit status 2"},
-		{"the same at a start", "run", store("postgres://u:1@" + canary + "@" + unreachable + "/d"), "exit status 2"},
-		{"the same among the settings", "config", store("postgres://u:1@" + canary + "@" + unreachable + "/d"), "exit status 2"},
-		{"a queue with a slash in the password", "config", []string{"RETRY_EVENTS_URL=nats://u:1/" + canary + "@" + unreachable}, "exit status 2"},
 		{"a password in a variable of libpq", "history CLM-001-1", append(store("postgres://u@"+unreachable+"/d"), "PGPASSWORD="+canary, "PGHOST="+canary), "exit status 1"},
 		{"a store with a key that others can read", "run", []string{"RETRY_DATABASE_URL=postgres://u@" + unreachable + "/d", "RETRY_AUDIT_KEY_FILE=" + exposedKey(t)}, "exit status 1"},
-		{"a store with the options of libpq", "history CLM-001-1", store("host=h user=u password=" + canary), "exit status 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := start(t, strings.Fields(test.args), test.settings...)

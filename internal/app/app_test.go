@@ -61,6 +61,9 @@ func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	serve(t, g, address)
 	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
 	r.awaitReadiness(200, "ready")
+	g.Close() // it can be lost again
+	r.awaitReadiness(503, "gateway "+address)
+	r.stopped()
 }
 
 func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
@@ -115,27 +118,9 @@ func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {
 	r.stopped()
 }
 
-func TestTheGatewayCanBeLostWhileTheWorkerRuns(t *testing.T) {
-	g, address := gateway(t)
-	r := start(t, settings(t, address))
-	r.awaitReadiness(200, "ready")
-	g.Close()
-	r.awaitReadiness(503, "gateway "+address)
-	r.stopped()
-}
-
-func TestAWorkerWhosePollsAreRefusedIsNotReady(t *testing.T) {
-	g, address := gateway(t)
-	g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
-	r := start(t, settings(t, address))
-	r.awaitReadiness(503, "no poll for jobs has come through")
-	g.Heal()
-	r.awaitReadiness(200, "ready")
-}
-
-func TestAClusterWithoutALeaderIsNotReady(t *testing.T) {
+func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 	var led atomic.Bool
-	_, address := gateway(t, grpc.ChainUnaryInterceptor(
+	g, address := gateway(t, grpc.ChainUnaryInterceptor(
 		func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 			response, err := next(ctx, request)
 			if topology, ok := response.(*pb.TopologyResponse); ok && !led.Load() {
@@ -143,9 +128,12 @@ func TestAClusterWithoutALeaderIsNotReady(t *testing.T) {
 			}
 			return response, err
 		}))
+	g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
 	r := start(t, settings(t, address))
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
+	r.awaitReadiness(503, "no poll for jobs has come through")
+	g.Heal()
 	r.awaitReadiness(200, "ready")
 }
 
@@ -153,33 +141,15 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = freeAddress(t)
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
-	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	if faults, ok := errors.AsType[config.FaultsError](err); !ok || !strings.Contains(faults.Error(), "ZEEBE_CA_CERTIFICATE_PATH") {
-		t.Errorf("New = %v, want a fault of the configuration", err)
-	}
-	listener, err := net.Listen("tcp", cfg.HTTPAddress)
-	if err != nil {
-		t.Fatalf("the HTTP address is still taken: %v", err)
-	}
-	check.Must(t, listener.Close())
-}
-
-func TestEveryFaultOfTheConnectionCountsAsOne(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
 	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	faults, _ := errors.AsType[config.FaultsError](err)
 	if len(faults) != 2 || !strings.HasPrefix(faults[0], "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1], "ZEEBE_CLIENT_CERTIFICATE_PATH") {
 		t.Errorf("faults are %q, want the authorities and the certificate", faults)
 	}
-}
-
-func TestATakenHTTPAddressIsAnError(t *testing.T) {
-	_, taken := gateway(t)
-	cfg := settings(t, "127.0.0.1:1")
-	cfg.HTTPAddress = taken
-	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
-		t.Errorf("New = %v", err)
+	listener, err := net.Listen("tcp", cfg.HTTPAddress)
+	if err != nil {
+		t.Fatalf("the HTTP address is still taken: %v", err)
 	}
+	check.Must(t, listener.Close())
 }

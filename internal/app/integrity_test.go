@@ -158,8 +158,12 @@ func TestTheHeadsAreLoggedAtTheStartAndAtTheStop(t *testing.T) {
 	}
 	stop()
 	<-kept
-	if n := k.logs.FilterMessage("audit_head").Len(); n != 3 {
-		t.Errorf("with the start and the stop, they were logged %d times, want 3", n)
+	lines := k.logs.FilterMessage("audit_head").All()
+	if len(lines) != 3 {
+		t.Fatalf("with the start and the stop, they were logged %d times, want 3", len(lines))
+	}
+	if fields := lines[0].ContextMap(); fields["seq"] != int64(3) || len(fields["hash"].(string)) != 64 || fields["signature"] == nil {
+		t.Errorf("logged %v", fields)
 	}
 }
 

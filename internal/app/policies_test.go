@@ -29,10 +29,3 @@ func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-func TestACorrectConfigurationIsLoaded(t *testing.T) {
-	cfg, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=smtp"})
-	if err != nil || len(cfg.JobTypes) != 1 || cfg.JobTypes[0].Policy != "smtp" {
-		t.Errorf("got %v, %v", cfg.JobTypes, err)
-	}
-}

@@ -153,6 +153,9 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
 	refused(t, cfg, "openssl genpkey -algorithm ed25519 -out "+cfg.AuditKeyFile, "If it had, restore the key")
+	if exists(cfg.AuditKeyFile) {
+		t.Error("a key that is named was made")
+	}
 	secret, err := audit.NewSecret()
 	check.Must(t, err, secret.Save(cfg.AuditKeyFile))
 	ran(t, cfg)

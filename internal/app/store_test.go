@@ -4,10 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -40,17 +38,6 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	check.Must(t, s.Close())
 }
 
-func TestTheHeadsOfTheTrailAreLogged(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	written(t, cfg, audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{JobKey: 1}})
-	r := start(t, cfg)
-	r.awaitLog("audit_head")
-	fields := r.logs.FilterMessage("audit_head").All()[0].ContextMap()
-	if fields["seq"] != int64(1) || len(fields["hash"].(string)) != 64 || fields["signature"] == nil {
-		t.Errorf("logged %v", fields)
-	}
-}
-
 func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg)
@@ -61,17 +48,6 @@ func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	}
 	if _, err := os.Stat(cfg.AuditKey()); err == nil {
 		t.Error("another key was made, with which the store cannot be used")
-	}
-}
-
-func TestAKeyThatIsNamedIsNeverMade(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "mistyped.pem")
-	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "mistyped.pem") {
-		t.Errorf("got %v, want an error that names the file", err)
-	}
-	if _, err := os.Stat(cfg.AuditKeyFile); err == nil {
-		t.Error("the key was made")
 	}
 }
 

@@ -15,33 +15,17 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-func TestWithoutACollectorsAddressNobodyIsDialled(t *testing.T) {
-	for what, environment := range map[string]map[string]string{
-		"nothing is set":  {},
-		"it is disabled":  {"OTEL_SDK_DISABLED": "true", "on": ""},
-		"nothing is sent": {"OTEL_TRACES_EXPORTER": "none", "on": ""},
-	} {
-		t.Run(what, func(t *testing.T) {
-			collector := collectortest.StartGRPC(t)
-			if _, on := environment["on"]; on {
-				traceTo(t, collector, "grpc")
-				delete(environment, "on")
-			}
-			for name, value := range environment {
-				t.Setenv(name, value)
-			}
-			g, address := gateway(t)
-			g.Add(jobs(3, "TIMEOUT")...)
-			r := start(t, settings(t, address))
-			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
-			r.stopped()
-			if n := collector.Connections(); n != 0 {
-				t.Errorf("the collector was dialled %d times", n)
-			}
-			if r.logs.FilterMessage("tracing_on").Len() != 0 {
-				t.Error("the log says that tracing is on")
-			}
-		})
+func TestWithTracingOffNobodyIsDialled(t *testing.T) {
+	collector := collectortest.StartGRPC(t)
+	traceTo(t, collector, "grpc")
+	t.Setenv("OTEL_TRACES_EXPORTER", "none")
+	g, address := gateway(t)
+	g.Add(jobs(3, "TIMEOUT")...)
+	r := start(t, settings(t, address))
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
+	r.stopped()
+	if n := collector.Connections(); n != 0 || r.logged("tracing_on") != 0 {
+		t.Errorf("the collector was dialled %d times; tracing is on by the log %d times", n, r.logged("tracing_on"))
 	}
 }
 

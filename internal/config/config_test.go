@@ -80,50 +80,44 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 	t.Parallel()
 	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
 	httpCertificate, httpKey := certtest.Files(t)
-	cfg := load(t, "RETRY_WORKER_NAME=billing-1", "RETRY_MAX_JOBS_ACTIVE=7", "RETRY_JOB_TIMEOUT=1m30s",
-		"RETRY_SHUTDOWN_TIMEOUT=25s", "RETRY_MAX_CLOCK_SKEW=48h", "RETRY_HTTP_ADDRESS=:9090", "RETRY_HTTP_TOKEN=0123456789abcdef",
-		"RETRY_HTTP_TLS_CERTIFICATE_PATH="+httpCertificate, "RETRY_HTTP_TLS_KEY_PATH="+httpKey, "RETRY_PPROF_ADDRESS=localhost:6060",
-		"RETRY_LOG_LEVEL=debug", "RETRY_LOG_FORMAT=console",
-		"RETRY_JOB_TYPES=analyze-retry=tiss, email-retry=smtp", "RETRY_POLICIES_FILE=policies.yaml",
-		"RETRY_DATABASE_URL=postgres://retry:s3cret@db.example/retry?sslmode=require", "RETRY_CLUSTER_NAME=prod", "RETRY_AUDIT_KEY_FILE="+key,
-		"RETRY_AUDIT_RETENTION=18m", "RETRY_EVENTS_URL=amqp://worker:s3cret@queue.example/",
-		"ZEEBE_ADDRESS=zeebe.example:443", "ZEEBE_INSECURE_CONNECTION=false", "ZEEBE_CA_CERTIFICATE_PATH="+ca,
-		"ZEEBE_OVERRIDE_AUTHORITY=gateway.example", "ZEEBE_CLIENT_CERTIFICATE_PATH="+certificate,
-		"ZEEBE_CLIENT_KEY_PATH="+key, "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret",
-		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
-		"ZEEBE_TOKEN_SCOPE=jobs")
-	want := []config.Setting{
-		{Name: "RETRY_WORKER_NAME", Value: "billing-1", Source: "env"},
-		{Name: "RETRY_MAX_JOBS_ACTIVE", Value: "7", Source: "env"},
-		{Name: "RETRY_JOB_TIMEOUT", Value: "1m30s", Source: "env"},
-		{Name: "RETRY_SHUTDOWN_TIMEOUT", Value: "25s", Source: "env"},
-		{Name: "RETRY_MAX_CLOCK_SKEW", Value: "48h0m0s", Source: "env"},
-		{Name: "RETRY_HTTP_ADDRESS", Value: ":9090", Source: "env"},
-		{Name: "RETRY_HTTP_TOKEN", Value: "***", Source: "env"},
-		{Name: "RETRY_HTTP_TLS_CERTIFICATE_PATH", Value: httpCertificate, Source: "env"},
-		{Name: "RETRY_HTTP_TLS_KEY_PATH", Value: httpKey, Source: "env"},
-		{Name: "RETRY_PPROF_ADDRESS", Value: "localhost:6060", Source: "env"},
-		{Name: "RETRY_LOG_LEVEL", Value: "debug", Source: "env"},
-		{Name: "RETRY_LOG_FORMAT", Value: "console", Source: "env"},
-		{Name: "RETRY_JOB_TYPES", Value: "analyze-retry=tiss,email-retry=smtp", Source: "env"},
-		{Name: "RETRY_POLICIES_FILE", Value: "policies.yaml", Source: "env"},
-		{Name: "RETRY_DATABASE_URL", Value: "postgres://retry:***@db.example/retry?sslmode=require", Source: "env"},
-		{Name: "RETRY_CLUSTER_NAME", Value: "prod", Source: "env"},
-		{Name: "RETRY_AUDIT_KEY_FILE", Value: key, Source: "env"},
-		{Name: "RETRY_AUDIT_RETENTION", Value: "18m", Source: "env"},
-		{Name: "RETRY_EVENTS_URL", Value: "amqp://worker:***@queue.example/", Source: "env"},
-		{Name: "ZEEBE_ADDRESS", Value: "zeebe.example:443", Source: "env"},
-		{Name: "ZEEBE_INSECURE_CONNECTION", Value: "false", Source: "env"},
-		{Name: "ZEEBE_CA_CERTIFICATE_PATH", Value: ca, Source: "env"},
-		{Name: "ZEEBE_OVERRIDE_AUTHORITY", Value: "gateway.example", Source: "env"},
-		{Name: "ZEEBE_CLIENT_CERTIFICATE_PATH", Value: certificate, Source: "env"},
-		{Name: "ZEEBE_CLIENT_KEY_PATH", Value: key, Source: "env"},
-		{Name: "ZEEBE_CLIENT_ID", Value: "worker", Source: "env"},
-		{Name: "ZEEBE_CLIENT_SECRET", Value: "***", Source: "env"},
-		{Name: "ZEEBE_AUTHORIZATION_SERVER_URL", Value: "https://login.example/token", Source: "env"},
-		{Name: "ZEEBE_TOKEN_AUDIENCE", Value: "zeebe-api", Source: "env"},
-		{Name: "ZEEBE_TOKEN_SCOPE", Value: "jobs", Source: "env"},
+	var variables []string
+	var want []config.Setting
+	for _, s := range [][]string{ // name, value, and how that is shown where it is not as it was set
+		{"RETRY_WORKER_NAME", "billing-1"},
+		{"RETRY_MAX_JOBS_ACTIVE", "7"},
+		{"RETRY_JOB_TIMEOUT", "1m30s"},
+		{"RETRY_SHUTDOWN_TIMEOUT", "25s"},
+		{"RETRY_MAX_CLOCK_SKEW", "48h", "48h0m0s"},
+		{"RETRY_HTTP_ADDRESS", ":9090"},
+		{"RETRY_HTTP_TOKEN", "0123456789abcdef", "***"},
+		{"RETRY_HTTP_TLS_CERTIFICATE_PATH", httpCertificate},
+		{"RETRY_HTTP_TLS_KEY_PATH", httpKey},
+		{"RETRY_PPROF_ADDRESS", "localhost:6060"},
+		{"RETRY_LOG_LEVEL", "debug"},
+		{"RETRY_LOG_FORMAT", "console"},
+		{"RETRY_JOB_TYPES", "analyze-retry=tiss, email-retry=smtp", "analyze-retry=tiss,email-retry=smtp"},
+		{"RETRY_POLICIES_FILE", "policies.yaml"},
+		{"RETRY_DATABASE_URL", "postgres://retry:s3cret@db.example/retry?sslmode=require", "postgres://retry:***@db.example/retry?sslmode=require"},
+		{"RETRY_CLUSTER_NAME", "prod"},
+		{"RETRY_AUDIT_KEY_FILE", key},
+		{"RETRY_AUDIT_RETENTION", "18m"},
+		{"RETRY_EVENTS_URL", "amqp://worker:s3cret@queue.example/", "amqp://worker:***@queue.example/"},
+		{"ZEEBE_ADDRESS", "zeebe.example:443"},
+		{"ZEEBE_INSECURE_CONNECTION", "false"},
+		{"ZEEBE_CA_CERTIFICATE_PATH", ca},
+		{"ZEEBE_OVERRIDE_AUTHORITY", "gateway.example"},
+		{"ZEEBE_CLIENT_CERTIFICATE_PATH", certificate},
+		{"ZEEBE_CLIENT_KEY_PATH", key},
+		{"ZEEBE_CLIENT_ID", "worker"},
+		{"ZEEBE_CLIENT_SECRET", "s3cret", "***"},
+		{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://login.example/token"},
+		{"ZEEBE_TOKEN_AUDIENCE", "zeebe-api"},
+		{"ZEEBE_TOKEN_SCOPE", "jobs"},
+	} {
+		variables = append(variables, s[0]+"="+s[1])
+		want = append(want, config.Setting{Name: s[0], Value: s[len(s)-1], Source: "env"})
 	}
+	cfg := load(t, variables...)
 	check.Same(t, want, cfg.Settings(), "settings")
 	if cfg.ZeebeClientSecret != "s3cret" {
 		t.Error("the secret did not arrive")

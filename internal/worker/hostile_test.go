@@ -99,10 +99,11 @@ func readers(tb testing.TB) []reader {
 		{"retryAfter", 32 << 10, func(text string) { retry.ParseRetryAfter(text, time.UTC) }},
 		{"lastSubmissionTime", 32 << 10, func(text string) { retry.ParseLastSubmissionTime(text, time.UTC) }},
 		{"a time", 32 << 10, func(text string) { retry.ParseRetryUntil(text, time.UTC) }},
-		{"a job", 256 << 10, func(text string) { h.Handle(context.Background(), []job.Job{newJob(jobWith(text))}) }},
+		{"a job", 64 << 10, func(text string) { h.Handle(context.Background(), []job.Job{newJob(jobWith(text))}) }},
 	}
-	for p := range own.All() {
-		all = append(all, reader{"policy " + p.Name, match.MaxBytes, func(text string) { _, _ = p.Decide(request(text), now) }})
+	for _, name := range []string{"own", "smtp"} { // and the rules of tiss, which own extends
+		p, _ := own.Get(name)
+		all = append(all, reader{"policy " + name, match.MaxBytes, func(text string) { _, _ = p.Decide(request(text), now) }})
 	}
 	return all
 }
@@ -200,7 +201,7 @@ func TestHugeErrorIsStoredIn8KiB(t *testing.T) {
 		return answer, processor(t) - start
 	}
 	var long, distinct []time.Duration
-	for i := range 200 {
+	for i := range 20 {
 		answer, took := handle(fmt.Sprintf("TIMEOUT %d ", i) + strings.Repeat("stack trace ", 1<<20/12))
 		long = append(long, took)
 		if answer.Kind() != job.KindComplete || !strings.Contains(answer.Variables(), "TRANSIENT") {
@@ -210,11 +211,11 @@ func TestHugeErrorIsStoredIn8KiB(t *testing.T) {
 			t.Fatalf("an answer of %d bytes", n)
 		}
 	}
-	for i := range 10_000 {
+	for i := range 1000 {
 		_, took := handle(fmt.Sprintf("strange error %d of patient %d", i, i*7))
 		distinct = append(distinct, took)
 	}
-	if m.records != 10_200 || m.largest > limit+rest || m.largest < limit {
+	if m.records != 1020 || m.largest > limit+rest || m.largest < limit {
 		t.Errorf("%d records, the largest of %d bytes", m.records, m.largest)
 	}
 	// The row's bound is 5 ms. It is the processor's time, and yet no bound for a machine that is slow or shared.

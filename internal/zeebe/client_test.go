@@ -15,25 +15,6 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-func TestTopologyIsHealthyIfEveryPartitionIsLed(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		got, err := r.client.Topology(r.Context())
-		check.Must(r, err)
-		want := Topology{Partitions: 1, Led: 1}
-		if d := cmp.Diff(want, got); d != "" || !got.Healthy() {
-			r.Errorf("healthy: %v %s", got.Healthy(), d)
-		}
-	})
-	for name, unhealthy := range map[string]Topology{
-		"nothing known":             {},
-		"a partition has no leader": {Partitions: 3, Led: 2},
-	} {
-		if unhealthy.Healthy() {
-			t.Errorf("%s: healthy", name)
-		}
-	}
-}
-
 func TestOnlyHealthyLeadersLead(t *testing.T) {
 	partition := func(id int32, role pb.Partition_PartitionBrokerRole, health pb.Partition_PartitionBrokerHealth) *pb.Partition {
 		return &pb.Partition{PartitionId: id, Role: role, Health: health}
@@ -53,6 +34,11 @@ func TestOnlyHealthyLeadersLead(t *testing.T) {
 	})
 	if want := (Topology{Partitions: 3, Led: 1}); got != want {
 		t.Errorf("topology is %+v, want %+v", got, want)
+	}
+	for topology, want := range map[Topology]bool{{}: false, {Partitions: 3, Led: 2}: false, {Partitions: 3, Led: 3}: true} {
+		if topology.Healthy() != want {
+			t.Errorf("%+v is healthy: %v", topology, !want)
+		}
 	}
 }
 

@@ -114,18 +114,3 @@ func TestEveryActivatedJobIsObservedAsAnswered(t *testing.T) {
 		}
 	})
 }
-
-func TestJobsAreActiveUntilTheyAreAnswered(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		held, seen := newGate(), &watcher{}
-		r.add(5)
-		r.run(Options{Handler: held, Observer: seen})
-		r.wantActive(5)
-		close(held.open)
-		r.advance(time.Second)
-		r.wantActive(0)
-		if _, err := r.end(); err != nil || seen.activated != 5 {
-			r.Errorf("%d jobs were counted as activated, want 5; %v", seen.activated, err)
-		}
-	})
-}

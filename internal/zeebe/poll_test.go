@@ -40,6 +40,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 		r.add(95)
 		r.run(Options{MaxJobsActive: 10, Handler: handler})
 		r.wantCounts(gatewaytest.Counts{Waiting: 85, Locked: 10})
+		r.wantActive(10)
 		// Handled, but not answered yet, they are still active.
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 100 * time.Millisecond})
 		close(handler.open)
@@ -50,6 +51,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 			}
 		}
 		r.wantCounts(gatewaytest.Counts{Completed: 95})
+		r.wantActive(0)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -56,14 +57,15 @@ func (c *cluster) Received(t *testing.T, place string) (received []events.Event)
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.address), kgo.ConsumeTopics(place))
 	check.Must(t, err)
 	defer client.Close()
-	for {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		fetches := client.PollFetches(ctx)
-		cancel()
-		if fetches.Empty() || fetches.Err0() != nil {
-			return received
-		}
+	ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), place)
+	check.Must(t, err)
+	left := int64(0)
+	ends.Each(func(end kadm.ListedOffset) { left += end.Offset })
+	for left > 0 {
+		fetches := client.PollFetches(t.Context())
+		check.Must(t, fetches.Err())
 		fetches.EachRecord(func(r *kgo.Record) {
+			left--
 			id, _, _ := strings.Cut(strings.SplitN(string(r.Value), `"id":"`, 2)[1], `"`)
 			if len(r.Headers) != 1 || string(r.Headers[0].Value) != events.ContentType {
 				t.Errorf("headers %v", r.Headers)
@@ -74,6 +76,7 @@ func (c *cluster) Received(t *testing.T, place string) (received []events.Event)
 			received = append(received, events.Event{ID: id, JSON: r.Value})
 		})
 	}
+	return received
 }
 
 func (c *cluster) Kill() error {

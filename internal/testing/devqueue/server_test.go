@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	natsclient "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	amqp "github.com/rabbitmq/amqp091-go"
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -43,66 +40,6 @@ func start(t *testing.T, kind string) *Server {
 		}
 	})
 	return s
-}
-
-// natsStream connects and returns JetStream with a stream "claims".
-func natsStream(t *testing.T, url string) (jetstream.JetStream, jetstream.Stream) {
-	t.Helper()
-	conn, err := natsclient.Connect(url)
-	check.Must(t, err)
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	check.Must(t, err)
-	stream, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "claims", Subjects: []string{"claims"}})
-	check.Must(t, err)
-	return js, stream
-}
-
-func TestAnAcknowledgedNATSMessageOutlivesAKill(t *testing.T) {
-	s := start(t, "NATS")
-	js, _ := natsStream(t, s.URL())
-	_, err := js.Publish(t.Context(), "claims", []byte("kept"))
-	check.Must(t, err)
-	check.Must(t, s.Kill())
-	check.Must(t, s.Restart(t.Context()))
-	_, stream := natsStream(t, s.URL())
-	message, err := stream.GetMsg(t.Context(), 1)
-	check.Must(t, err)
-	if string(message.Data) != "kept" {
-		t.Errorf("the stream holds %q", message.Data)
-	}
-}
-
-// rabbitQueue connects and returns a channel with confirms and a durable queue "claims".
-func rabbitQueue(t *testing.T, url string) *amqp.Channel {
-	t.Helper()
-	conn, err := amqp.Dial(url)
-	check.Must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	channel, err := conn.Channel()
-	check.Must(t, err)
-	check.Must(t, channel.Confirm(false))
-	_, err = channel.QueueDeclare("claims", true, false, false, false, nil)
-	check.Must(t, err)
-	return channel
-}
-
-func TestAConfirmedRabbitMQMessageOutlivesAKill(t *testing.T) {
-	s := start(t, "RabbitMQ")
-	rabbitQueue(t, s.URL())
-	check.Must(t, s.Restart(t.Context())) // in order, so that the declaration of the queue is on the disk
-	confirmation, err := rabbitQueue(t, s.URL()).PublishWithDeferredConfirmWithContext(t.Context(), "", "claims", true, false,
-		amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("kept")})
-	check.Must(t, err)
-	if ok, err := confirmation.WaitContext(t.Context()); err != nil || !ok {
-		t.Fatalf("confirmed: %v, %v", ok, err)
-	}
-	check.Must(t, s.Kill())
-	check.Must(t, s.Restart(t.Context()))
-	message, ok, err := rabbitQueue(t, s.URL()).Get("claims", true)
-	if err != nil || !ok || string(message.Body) != "kept" {
-		t.Errorf("the queue holds %q (%v, %v)", message.Body, ok, err)
-	}
 }
 
 func TestAServer(t *testing.T) {

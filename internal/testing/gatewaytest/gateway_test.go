@@ -242,18 +242,3 @@ func TestAFaultHappensAsOftenAsItSays(t *testing.T) {
 		}
 	})
 }
-
-func TestWaitEndsWhenTheCountsMatch(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		time.AfterFunc(time.Second, func() { r.gateway.Add(gatewaytest.Job{Type: "t"}) })
-		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
-		defer cancel()
-		start := time.Now()
-		if err := r.gateway.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 1 }); err != nil || time.Since(start) != time.Second {
-			r.Errorf("waited %v, error %v", time.Since(start), err)
-		}
-		if err := r.gateway.Wait(ctx, func(c gatewaytest.Counts) bool { return c.Waiting == 2 }); !errors.Is(err, context.DeadlineExceeded) {
-			r.Errorf("error is %v", err)
-		}
-	})
-}
