@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -24,27 +23,40 @@ func names() []string {
 	return all
 }
 
-// unknownNames returns a fault, in alphabetical order, for each variable that somebody set in the belief that it is a
-// setting: every unknown RETRY_ name, because a misspelt one would leave its default in place without a word, and ZEEBE_HOST
-// and ZEEBE_PORT where ZEEBE_ADDRESS is not set.
-func unknownNames(e Environment) []string {
+// others returns a text for each variable that is set and that is no setting, in alphabetical order. what returns the text
+// without the name, empty for none.
+func (e Environment) others(what func(name, value string) string) (texts []string) {
 	known := names()
-	var texts []string
 	for name, value := range e {
-		switch {
-		case value == "":
-		case strings.HasPrefix(name, "RETRY_") && !slices.Contains(known, name):
-			texts = append(texts, fmt.Sprintf("%s is not a setting%s", name, remedy(name, known)))
-		case (name == "ZEEBE_HOST" || name == "ZEEBE_PORT") && !isServiceLink(value) && e["ZEEBE_ADDRESS"] == "":
-			texts = append(texts, name+" is not read by this worker; set ZEEBE_ADDRESS to host:port")
+		if value == "" || slices.Contains(known, name) {
+			continue
+		}
+		if text := what(name, value); text != "" {
+			texts = append(texts, name+text)
 		}
 	}
 	slices.Sort(texts)
 	return texts
 }
 
+// unknownNames returns a fault for each variable that somebody set in the belief that it is a setting: every unknown RETRY_
+// name, because a misspelt one would leave its default in place without a word, and ZEEBE_HOST and ZEEBE_PORT where
+// ZEEBE_ADDRESS is not set.
+func unknownNames(e Environment) []string {
+	return e.others(func(name, value string) string {
+		switch {
+		case strings.HasPrefix(name, "RETRY_"):
+			return " is not a setting" + remedy(name)
+		case (name == "ZEEBE_HOST" || name == "ZEEBE_PORT") && !isServiceLink(value) && e["ZEEBE_ADDRESS"] == "":
+			return " is not read by this worker; set ZEEBE_ADDRESS to host:port"
+		}
+		return ""
+	})
+}
+
 // remedy returns what to do about an unknown name, empty where nothing is known.
-func remedy(name string, known []string) string {
+func remedy(name string) string {
+	known := names()
 	if serviceLinkName.MatchString(name) {
 		return "; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod"
 	}
@@ -126,25 +138,21 @@ func instead(plainName string) string {
 // postgresName matches the variables of PostgreSQL's own clients: PGHOST, PGPASSWORD, PGSERVICE and others.
 var postgresName = regexp.MustCompile(`^PG[A-Z_]+$`)
 
-// unreadNames returns a warning, in alphabetical order, for each variable that only other clients of Zeebe read and, where the
-// store is PostgreSQL, of PostgreSQL.
+// unreadNames returns a warning for each variable that only other clients of Zeebe read and, where the store is PostgreSQL,
+// of PostgreSQL.
 func unreadNames(e Environment, postgres bool) []string {
-	known := names()
-	var texts []string
-	for name, value := range e {
+	return e.others(func(name, value string) string {
 		plain := strings.ToUpper(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)) // as Spring compares names
 		switch {
-		case value == "" || slices.Contains(known, name):
 		case otherClientsName.MatchString(plain):
-			texts = append(texts, name+" is not read: "+instead(plain))
+			return " is not read: " + instead(plain)
 		case name == "ZEEBE_PORT" && isServiceLink(value):
-			texts = append(texts, name+" is not read: Kubernetes set it for a service called zeebe; set enableServiceLinks: false on the pod")
+			return " is not read: Kubernetes set it for a service called zeebe; set enableServiceLinks: false on the pod"
 		case postgres && postgresName.MatchString(name):
-			texts = append(texts, name+" is not read: this worker reads RETRY_DATABASE_URL, and what belongs to the connection stands in it")
+			return " is not read: this worker reads RETRY_DATABASE_URL, and what belongs to the connection stands in it"
 		}
-	}
-	slices.Sort(texts)
-	return texts
+		return ""
+	})
 }
 
 // UnsetPostgresNames takes the variables of PostgreSQL's own clients out of this process's environment. Its driver, which

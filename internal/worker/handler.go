@@ -5,7 +5,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -147,7 +146,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		ExecutionTimeMs: milliseconds(e.elapsed),
 	}
 	if e.Invalid != nil {
-		record.Message, record.Detail = rejection(e.Invalid), detail.Encode()
+		record.Message, record.Detail = e.Invalid.Error(), detail.Encode()
 		return record
 	}
 	d := &e.decision
@@ -273,16 +272,6 @@ func shorten(text string) string {
 		return text
 	}
 	return redact.Cut(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
-}
-
-// rejection returns the text of the incident for an invalid input. It holds shapes of values, never values.
-func rejection(err error) string {
-	if invalid := (*retry.InvalidInputError)(nil); errors.As(err, &invalid) {
-		return invalid.Error()
-	}
-	// Cannot happen: reading and deciding have no other error. A text that is not made for it must not leave the
-	// process, it could repeat personal data.
-	return "invalid input"
 }
 
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident; empty for a retry. It names

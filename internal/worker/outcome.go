@@ -78,7 +78,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...)}
 	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
-		record.Kind, record.Message, record.Detail = audit.KindRejected, rejection(o.Invalid), detail.Encode()
+		record.Kind, record.Message, record.Detail = audit.KindRejected, o.Invalid.Error(), detail.Encode()
 		return record
 	}
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"

@@ -53,7 +53,7 @@ type Publisher struct {
 }
 
 // Open makes a publisher. It does not wait for the brokers, which may come later.
-func Open(config Config) (*Publisher, error) {
+func Open(config Config) (events.Publisher, error) {
 	options := append(connection(config),
 		kgo.DefaultProduceTopic(config.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
@@ -84,16 +84,15 @@ func connection(config Config) []kgo.Opt {
 }
 
 func mechanism(config Config) sasl.Mechanism {
-	switch login := (scram.Auth{User: config.User, Pass: config.Password}); config.SASL {
+	login := scram.Auth{User: config.User, Pass: config.Password}
+	switch config.SASL {
 	case Plain:
 		return plain.Auth{User: config.User, Pass: config.Password}.AsMechanism()
 	case ScramSHA256:
 		return login.AsSha256Mechanism()
 	case ScramSHA512:
-		return login.AsSha512Mechanism()
-	default:
-		return login.AsSha512Mechanism()
 	}
+	return login.AsSha512Mechanism()
 }
 
 // Publish implements [events.Publisher].

@@ -49,7 +49,7 @@ type Publisher struct {
 }
 
 // Open makes a publisher. It does not wait for the server, which may come later.
-func Open(config Config) (*Publisher, error) {
+func Open(config Config) (events.Publisher, error) {
 	options := nats.Options{
 		Servers: config.Servers, Name: "analyze-retry",
 		AllowReconnect: true, RetryOnFailedConnect: true, MaxReconnect: -1,

@@ -64,7 +64,7 @@ func Open(raw string) (events.Publisher, error) {
 		if err := u.check(""); err != nil {
 			return nil, err
 		}
-		return orNil(natsjs.Open(config))
+		return natsjs.Open(config)
 	case "amqp", "amqps":
 		if len(u.hosts) > 1 {
 			u.fault("one host only, a load balancer where there are several")
@@ -88,16 +88,8 @@ func Open(raw string) (events.Publisher, error) {
 		if err := u.check(""); err != nil {
 			return nil, err
 		}
-		return orNil(kafka.Open(config))
+		return kafka.Open(config)
 	}
-}
-
-// orNil keeps a nil pointer from becoming an interface that is not nil.
-func orNil[P events.Publisher](p P, err error) (events.Publisher, error) {
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // What names may hold. All leave out what has a meaning of its own in the queue.

@@ -20,7 +20,8 @@ type Decision struct {
 	Policy *retry.Policy
 	// Identity are the parts of the job that its decision depends on: a job is known again by its keys and these.
 	Identity []string
-	// Invalid is nil or an [*retry.InvalidInputError] that names all faults: of headers, of types and of values.
+	// Invalid is nil or an [*retry.InvalidInputError] that names all faults: of headers, of types and of values. It holds
+	// shapes of values, never values.
 	Invalid error
 
 	variables variables
