@@ -121,9 +121,7 @@ func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
 			p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1", "TZ=America/Sao_Paulo")
-			if line := p.await("worker_started"); line["workerName"] != "billing-1" {
-				t.Errorf("worker_started says %v", line)
-			}
+			check.Same(t, "billing-1", p.await("worker_started")["workerName"], "workerName")
 			line := p.await("retry_scheduled")
 			if line["claimId"] != "CLM-001-1" || line["level"] != "info" || line["errorClassification"] != "TRANSIENT" {
 				t.Errorf("retry_scheduled says %v", line)
@@ -154,9 +152,7 @@ func TestASecondSignalEndsTheWorkerAtOnce(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.await("worker_stopping") // and now it waits for the answer that hangs
 	p.signal(syscall.SIGTERM)
-	if how := p.end(); how != "signal: terminated" {
-		t.Errorf("ended with %q", how)
-	}
+	check.Same(t, "signal: terminated", p.end(), "how it ended")
 }
 
 func TestAFaultyConfigurationEndsWithExitCode2(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -26,14 +27,10 @@ func TestATokenNeedsNoDirectoryThatCanBeWritten(t *testing.T) {
 				t.Error(err)
 			}
 			for _, call := range g.Calls(gatewaytest.CompleteJob) {
-				if call.Authorization != "Bearer token-1" {
-					t.Errorf("the answer carries %q", call.Authorization)
-				}
+				check.Same(t, "Bearer token-1", call.Authorization, "authorization of the answer")
 			}
 			p.signal(syscall.SIGTERM)
-			if how := p.end(); how != "" {
-				t.Errorf("ended with %q: %s", how, p.stderr.String())
-			}
+			check.Same(t, "", p.end(), "how it ended: %s", p.stderr.String())
 		})
 	}
 }

@@ -28,9 +28,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})
 	r := start(t, settings(t, address))
 	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 && c.Thrown == 2 && c.Incident == 1 })
-	if body := r.awaitReadiness(200, "ready"); body != "ready\n" {
-		t.Errorf("readyz says %q", body)
-	}
+	check.Same(t, "ready\n", r.awaitReadiness(200, "ready"), "/readyz")
 	_, metrics := r.get("/metrics")
 	for _, line := range []string{
 		`retry_scheduled_total{attempt="2",classification="TRANSIENT"} 3`,
@@ -41,9 +39,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 			t.Errorf("/metrics lacks %s", line)
 		}
 	}
-	if n := r.logs.FilterMessage("retry_scheduled").Len(); n != 3 {
-		t.Errorf("%d lines about retries, want 3", n)
-	}
+	check.Same(t, 3, r.logs.FilterMessage("retry_scheduled").Len(), "lines about retries")
 }
 
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
@@ -83,9 +79,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	<-arrived
 	r.awaitReadiness(200, "ready")
 	r.stop()
-	if body := r.awaitReadiness(503, "stopping"); body != "not ready: the worker is stopping\n" {
-		t.Errorf("readyz says %q", body)
-	}
+	check.Same(t, "not ready: the worker is stopping\n", r.awaitReadiness(503, "stopping"), "/readyz")
 	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_broker_up 1\n") {
 		t.Error("the metrics say that the broker is not there")
 	}
@@ -100,9 +94,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 		_ = response.Body.Close()
 		t.Error("the HTTP server is still there")
 	}
-	if r.logs.FilterMessage("worker_stopping").Len() != 1 {
-		t.Error("no log line tells that the worker stops")
-	}
+	check.Same(t, 1, r.logs.FilterMessage("worker_stopping").Len(), "worker_stopping logged")
 }
 
 func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {

@@ -28,8 +28,6 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 		response, err := trusting.Do(request)
 		check.Must(t, err)
 		_ = response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("%q gets %d, want %d", authorization, response.StatusCode, want)
-		}
+		check.Same(t, want, response.StatusCode, "status for %q", authorization)
 	}
 }

@@ -89,12 +89,8 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 	if again, checked := k.checkTrail(t.Context(), known); len(again) != len(known) || !checked {
 		t.Errorf("a broken trail has the heads %v, want those that were known", again)
 	}
-	if v := k.gauge(t, "retry_audit_intact"); v != 0 {
-		t.Errorf("a changed trail is shown as %v", v)
-	}
-	if k.gauge(t, "retry_audit_verified_timestamp_seconds") != verified {
-		t.Error("a changed trail counts as verified")
-	}
+	check.Same(t, 0, k.gauge(t, "retry_audit_intact"), "retry_audit_intact of a changed trail")
+	check.Same(t, verified, k.gauge(t, "retry_audit_verified_timestamp_seconds"), "the time of the last intact check")
 	line := k.logs.FilterMessage("audit_trail_broken").All()
 	if len(line) != 1 || line[0].ContextMap()["seq"] != int64(2) {
 		t.Errorf("logged %v, want the record that was changed", line)
@@ -142,9 +138,7 @@ func TestTheHeadsAreLoggedAtTheStartAndAtTheStop(t *testing.T) {
 	stop()
 	k.keep(ctx)
 	// The context has ended before the start's line, whose question to the store fails; the one of the stop is certain.
-	if n := k.logs.FilterMessage("audit_head").Len(); n != 1 {
-		t.Errorf("stopped at once, they were logged %d times", n)
-	}
+	check.Same(t, 1, k.logs.FilterMessage("audit_head").Len(), "heads logged by a worker that stopped at once")
 	ctx, stop = context.WithCancel(t.Context())
 	kept := make(chan struct{})
 	go func() { defer close(kept); k.keep(ctx) }()

@@ -57,9 +57,7 @@ func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 			for event, want := range map[string]int{
 				"audit_records_to_be_removed": announced, "audit_retention_held": held, "audit_records_removed": removed,
 			} {
-				if n := logs.FilterMessage(event).Len(); n != want {
-					t.Errorf("after %v %s is logged %d times, want %d", since, event, n, want)
-				}
+				check.Same(t, want, logs.FilterMessage(event).Len(), "after %v, lines %s", since, event)
 			}
 		}
 		at(59*time.Minute, 0, 0, 0)
@@ -68,9 +66,7 @@ func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 		at(30*time.Hour+30*time.Minute, 1, 1, 0)
 		add(3, time.Now())
 		at(31*time.Hour+time.Minute, 1, 1, 1)
-		if n := logs.FilterMessage("audit_retention_resumed").Len(); n != 1 {
-			t.Errorf("resumed %d times", n)
-		}
+		check.Same(t, 1, logs.FilterMessage("audit_retention_resumed").Len(), "audit_retention_resumed logged")
 		stop()
 		<-done
 		if err := store.Close(); err != nil {

@@ -33,9 +33,7 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 	}
 	delete(line, "timestamp")
 	want := map[string]string{"event": "retry_scheduled", "level": "info", "claimId": "CLM-001-1", "wait": "1m30s"}
-	if len(line) != len(want) {
-		t.Errorf("the line is %v", line)
-	}
+	check.Same(t, len(want), len(line), "fields")
 	for name, value := range want {
 		if line[name] != value {
 			t.Errorf("%s = %q, want %q", name, line[name], value)
@@ -67,9 +65,7 @@ func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 		check.Must(t, err)
 		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
 		line, rest, _ := strings.Cut(out.String(), "\n")
-		if rest != "" {
-			t.Errorf("%s: more than one line: %q", format, out.String())
-		}
+		check.Same(t, "", rest, "%s: after the first line of %q", format, out.String())
 		for _, r := range line {
 			if r != '\t' && !unicode.IsPrint(r) {
 				t.Errorf("%s: %U stands in %q", format, r, line)

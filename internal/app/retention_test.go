@@ -86,9 +86,7 @@ func TestOldRecordsAreRemovedByTheRunAfterTheirAnnouncement(t *testing.T) {
 	r := start(t, cfg)
 	r.awaitLog("audit_records_removed")
 	r.stopped()
-	if n := left(t, cfg); n != 2 {
-		t.Errorf("%d records are left, want the 2 that are not five years old", n)
-	}
+	check.Same(t, 2, left(t, cfg), "records are left")
 }
 
 // The host's clock is 5.1 years ahead: all that it finds, and the broker, are as long ago by it.
@@ -111,9 +109,7 @@ func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
 				r := start(t, cfg)
 				r.awaitLog("audit_retention_held")
 				fields := r.logs.FilterMessage("audit_retention_held").All()[0].ContextMap()
-				if fields["reference"] != "the broker's clock" {
-					t.Errorf("held by %v", fields)
-				}
+				check.Same(t, "the broker's clock", fields["reference"], "reference")
 				if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_audit_retention_held 1\n") {
 					t.Error("the metric does not say so")
 				}
@@ -174,13 +170,9 @@ func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 			t.Errorf("job %d has lost a retry", key)
 		}
 	}
-	if n := r.logged("clock_wrong"); n != 1 {
-		t.Errorf("logged %d times", n)
-	}
+	check.Same(t, 1, r.logged("clock_wrong"), "lines logged")
 	r.stopped()
-	if pending := recorded(t, cfg); pending != 20 {
-		t.Errorf("%d retries are pending, want 20", pending)
-	}
+	check.Same(t, 20, recorded(t, cfg), "retries are pending")
 }
 
 // recorded is how many retries the store knows as pending.

@@ -94,9 +94,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 			for range 2 {
 				refused(t, cfg, "chain 1: the key signed 3 records, the last at 20", "worker audit restore BACKUP", "worker run --new-trail")
 			}
-			if after := exists(cfg.SQLitePath()); after != before {
-				t.Error("a start that was refused has made a store")
-			}
+			check.Same(t, before, exists(cfg.SQLitePath()), "the store exists after a refused start")
 
 			r := ran(t, cfg.WithNewTrail())
 			lines := r.logs.FilterMessage("audit_trail_begun_anew").All()
@@ -112,9 +110,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 			if r := ran(t, cfg); r.logs.FilterMessage("audit_trail_begun_anew").Len() > 0 {
 				t.Error("it begins anew each time")
 			}
-			if r := ran(t, cfg.WithNewTrail()); r.logs.FilterMessage("new_trail_without_effect").Len() != 1 {
-				t.Error("nobody says that --new-trail was left on")
-			}
+			check.Same(t, 1, ran(t, cfg.WithNewTrail()).logs.FilterMessage("new_trail_without_effect").Len(), "new_trail_without_effect logged")
 		})
 	}
 }

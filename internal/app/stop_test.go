@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Seen to fail without the bound: the test ends in a deadlock. A test in the package, because no disk of a test hangs
@@ -24,9 +26,7 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "close the audit store: not done after 7s") || !strings.Contains(err.Error(), "first: broken") {
 			t.Errorf("close = %v, want what hung and what went wrong", err)
 		}
-		if strings.Join(done, ", ") != "last, first" {
-			t.Errorf("done: %v", done)
-		}
+		check.Same(t, "last, first", strings.Join(done, ", "), "cleanups in order")
 		close(hangs)
 	})
 }

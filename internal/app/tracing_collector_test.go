@@ -11,6 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/collectortest"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -89,9 +90,7 @@ func TestTheHeadersForTheCollectorReachItAndNoLog(t *testing.T) {
 			g.Add(jobs(30, "TIMEOUT")...)
 			await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 60 })
 			r.stopped()
-			if n := r.logs.FilterMessage("traces_not_taken").Len(); n != 1 {
-				t.Errorf("%d lines within a minute, want one", n)
-			}
+			check.Same(t, 1, r.logs.FilterMessage("traces_not_taken").Len(), "lines within a minute")
 			if len(collector.Headers()) < 2 || collector.Headers()[0].Get("Authorization") != secret {
 				t.Errorf("%d requests came, with %v", len(collector.Headers()), collector.Headers())
 			}

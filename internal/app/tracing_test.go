@@ -129,9 +129,7 @@ func TestEachJobIsOneSpanWithItsDecision(t *testing.T) {
 				want["messaging.system"], want["messaging.operation.type"], want["messaging.client.id"] = "zeebe", "process", "test"
 				want["retry.result"], want["retry.repeated"], want["zeebe.job.retries"] = "accepted", "false", "3"
 				for name, value := range want {
-					if span.Attributes[name] != value {
-						t.Errorf("job %d: %s is %q, want %q", i, name, span.Attributes[name], value)
-					}
+					check.Same(t, value, span.Attributes[name], "job %d: %s", i, name)
 				}
 				if name := "process " + span.Attributes["messaging.destination.name"]; span.Name != name || span.Kind != "CONSUMER" || span.Parent != "" {
 					t.Errorf("job %d: span %s of kind %s below %q, want a CONSUMER that is a root", i, span.Name, span.Kind, span.Parent)

@@ -53,9 +53,7 @@ func TestAStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
 	if st, err := audit.LoadState(s.files[0], k.secret.Public()); err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != 3 {
 		t.Errorf("the state has %+v, %v", st, err)
 	}
-	if n := logs.FilterMessage("audit_state_not_saved").Len(); n != 1 {
-		t.Errorf("it is said %d times", n)
-	}
+	check.Same(t, 1, logs.FilterMessage("audit_state_not_saved").Len(), "lines logged")
 }
 
 // Without the rule, a store that was put back under the worker is what the next start compares with.
@@ -70,9 +68,7 @@ func TestAStateIsNotSavedOverOneThatHasMore(t *testing.T) {
 	if st, err := audit.LoadState(file, k.secret.Public()); err != nil || st.Heads[0].Seq != 3 {
 		t.Errorf("the state has %+v, %v", st, err)
 	}
-	if n := logs.FilterMessage("audit_records_missing").Len(); n != 1 {
-		t.Errorf("it is said %d times", n)
-	}
+	check.Same(t, 1, logs.FilterMessage("audit_records_missing").Len(), "lines logged")
 }
 
 // Where no directory takes the state, what memory knows is all that shows it.
@@ -87,8 +83,6 @@ func TestEachLossOfRecordsIsLoggedOnce(t *testing.T) {
 			s.save(t.Context(), backup)
 			s.save(t.Context(), k.store)
 		}
-		if n := logs.FilterMessage("audit_records_missing").Len(); n != 2 {
-			t.Errorf("%s: two losses are logged %d times", name, n)
-		}
+		check.Same(t, 2, logs.FilterMessage("audit_records_missing").Len(), "%s: lines about two losses", name)
 	}
 }

@@ -70,9 +70,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 		{"plaintext", cfg.ZeebeInsecure, false},
 		{"authorization server", cfg.ZeebeAuthorizationURL, ""},
 	} {
-		if test.got != test.want {
-			t.Errorf("%s = %v, want %v", test.what, test.got, test.want)
-		}
+		check.Same(t, test.want, test.got, "%s", test.what)
 	}
 }
 
@@ -119,9 +117,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 	}
 	cfg := load(t, variables...)
 	check.Same(t, want, cfg.Settings(), "settings")
-	if cfg.ZeebeClientSecret != "s3cret" {
-		t.Error("the secret did not arrive")
-	}
+	check.Same(t, "s3cret", cfg.ZeebeClientSecret, "secret")
 }
 
 func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
@@ -129,9 +125,7 @@ func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
 	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_JOB_TIMEOUT=", "ZEEBE_ADDRESS=", "ZEEBE_INSECURE_CONNECTION=",
 		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=", `=C:=C:\dir`)
 	for _, s := range cfg.Settings() {
-		if s.Source != config.FromDefault {
-			t.Errorf("%s is said to come from the environment", s.Name)
-		}
+		check.Same(t, config.FromDefault, s.Source, "source of %s", s.Name)
 	}
 	if cfg.MaxJobsActive != 50 || cfg.JobTimeout != 10*time.Second || cfg.ZeebeAddress != "127.0.0.1:26500" {
 		t.Errorf("an empty variable took the place of a default: %+v", cfg)
@@ -268,9 +262,7 @@ func TestOneFault(t *testing.T) {
 func TestAScopeAloneAsksForAllOfOAuth(t *testing.T) {
 	t.Parallel()
 	got := faults(t, "ZEEBE_TOKEN_SCOPE=jobs")
-	if len(got) != 4 {
-		t.Errorf("faults %q, want one for each of client id, secret, authorization server and audience", got)
-	}
+	check.Same(t, 4, len(got), "faults")
 }
 
 func TestALongValueIsCutInTheMessage(t *testing.T) {

@@ -32,9 +32,7 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 		{string(cfg.EventsURL), "amqp://app:s3cret@mq/"},
 		{string(cfg.ZeebeClientSecret), "s3cret"},
 	} {
-		if test.got != test.want {
-			t.Errorf("%q arrived, want %q", test.got, test.want)
-		}
+		check.Same(t, test.want, test.got, "value")
 	}
 	shown := map[string]string{}
 	for _, s := range cfg.Settings() {
@@ -110,7 +108,7 @@ func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 	}
 	chmod(0o440)
 	if cfg := load(t, variables...); len(cfg.Warnings()) != 0 {
-		t.Errorf("mode 0440: %q", cfg.Warnings())
+		t.Errorf("%s: %q", "warnings with mode 0440", cfg.Warnings())
 	}
 	chmod(0o644)
 	cfg := load(t, variables...)

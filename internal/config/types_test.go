@@ -47,9 +47,7 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 
 func TestAnAbsentSecretIsShownAsEmpty(t *testing.T) {
 	t.Parallel()
-	if got := fmt.Sprintf("%v %q", config.Secret(""), config.Secret("")); got != ` ""` {
-		t.Errorf("got %s", got)
-	}
+	check.Same(t, ` ""`, fmt.Sprintf("%v %q", config.Secret(""), config.Secret("")), "text")
 }
 
 func TestAPasswordInAURLIsNeverPrinted(t *testing.T) {

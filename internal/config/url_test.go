@@ -158,9 +158,7 @@ func FuzzPasswordInURL(f *testing.F) {
 			}
 			return
 		}
-		if got := cfg.DatabaseURL.String(); got != "postgres://u:***@h1:1,h2:2/db" {
-			t.Errorf("%q is shown as %s", password, got)
-		}
+		check.Same(t, "postgres://u:***@h1:1,h2:2/db", cfg.DatabaseURL.String(), "how %q is shown", password)
 		sameForTheDriver(t, cfg, "u", password, "h1:1", "h2:2")
 	})
 }
@@ -223,9 +221,7 @@ func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
 		{"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim", "u", "p", "postgres://u:***@h/db?sslmode=disable&sslpassword=***", []string{"h:5432"}},
 	} {
 		cfg := load(t, "RETRY_DATABASE_URL="+test.url, "RETRY_AUDIT_KEY_FILE=k")
-		if got := cfg.DatabaseURL.String(); got != test.shown {
-			t.Errorf("%s is shown as %s", test.url, got)
-		}
+		check.Same(t, test.shown, cfg.DatabaseURL.String(), "how %s is shown", test.url)
 		sameForTheDriver(t, cfg, test.user, test.password, test.hosts...)
 	}
 	for _, events := range []string{
@@ -306,6 +302,6 @@ func TestVariablesOfPostgreSQLsClientsAreNotRead(t *testing.T) {
 	check.Must(t, config.UnsetPostgresNames())
 	sameForTheDriver(t, cfg, "u", "", "h:5432")
 	if cfg := load(t, "PGHOST="+path); len(cfg.Warnings()) != 0 {
-		t.Errorf("with SQLite: %q", cfg.Warnings())
+		t.Errorf("%s: %q", "warnings with SQLite", cfg.Warnings())
 	}
 }

@@ -128,9 +128,7 @@ func TestEventDoesNotDependOnWhereTheExplanationIsKept(t *testing.T) {
 		delete(variables, name)
 	}
 	record.Variables, record.Detail = text(variables), text(detail)
-	if got := dataOf(t, &record); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	check.Same(t, want, dataOf(t, &record), "text")
 }
 
 // dataOf is an event's data without its place in the audit log.

@@ -253,9 +253,7 @@ func TestDurationIsLeftOutIfTheFirstFailureIsUnknown(t *testing.T) {
 		{known(r.At.Add(-40 * time.Second)), "PT40S"},
 		{known(r.At.Add(time.Minute)), "PT0S"}, // two replicas, two clocks
 	} {
-		if got := at(c.first); got != c.want {
-			t.Errorf("totalDuration %s, want %s", got, c.want)
-		}
+		check.Same(t, c.want, at(c.first), "totalDuration")
 	}
 }
 

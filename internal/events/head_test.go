@@ -100,25 +100,19 @@ func TestHeadsArePublishedDailyAndByEachNewLeader(t *testing.T) {
 		b.telling(newSecret(t))
 		synctest.Wait()
 		for day := range 3 {
-			if n := b.queue.sentOf(0); n != day+1 {
-				t.Errorf("on day %d the heads were published %d times", day, n)
-			}
+			check.Same(t, day+1, b.queue.sentOf(0), "publications of the heads by day %d", day)
 			b.advance(24*time.Hour + time.Second)
 		}
 		b.stop()
 		before := b.queue.sentOf(0)
 		b.start()
 		synctest.Wait()
-		if n := b.queue.sentOf(0); n != before+1 {
-			t.Errorf("a new leader has published the heads %d times", n-before)
-		}
+		check.Same(t, before+1, b.queue.sentOf(0), "publications of the heads by a new leader")
 		b.outbox.Fail(errAway) // it leads no more
 		b.advance(time.Minute)
 		b.outbox.Fail(nil)
 		b.advance(time.Minute)
-		if n := b.queue.sentOf(0); n != before+2 {
-			t.Errorf("who leads again has published the heads %d times", n-before-1)
-		}
+		check.Same(t, before+2, b.queue.sentOf(0), "publications of the heads after leading again")
 	})
 }
 
@@ -142,9 +136,7 @@ func TestHeadsThatAreNotTakenHoldUpNoEvent(t *testing.T) {
 		if tries < 15 || tries > 50 {
 			t.Errorf("tried %d times in 100 minutes", tries)
 		}
-		if n := b.logs.FilterMessage("audit_heads_not_published").Len(); n != 1 {
-			t.Errorf("logged %d times", n)
-		}
+		check.Same(t, 1, b.logs.FilterMessage("audit_heads_not_published").Len(), "lines logged")
 		b.queue.set(nil)
 		b.advance(10 * time.Minute)
 		if n := b.queue.sentOf(0); n != tries+1 || b.logs.FilterMessage("audit_heads_published").Len() != 1 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -32,9 +33,7 @@ func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 		if _, acked := b.queue.counts(); b.outbox.Waiting() != 0 || acked != len(records)+len(later) {
 			t.Errorf("%d wait, %d acknowledged of %d", b.outbox.Waiting(), acked, len(records)+len(later))
 		}
-		if n := b.logs.FilterMessage("queue_back").Len(); n != 1 {
-			t.Errorf("its return is logged %d times", n)
-		}
+		check.Same(t, 1, b.logs.FilterMessage("queue_back").Len(), "queue_back logged")
 		b.inOrder()
 	})
 }
@@ -58,9 +57,7 @@ func TestRefusedEventHoldsUpOnlyItsClaim(t *testing.T) {
 		b.outbox.Fill("B", 500, 1)
 		b.relay.Wake()
 		synctest.Wait()
-		if b.outbox.Waiting() != 3 {
-			t.Errorf("%d wait, want the three of one claim: others are published at once behind them", b.outbox.Waiting())
-		}
+		check.Same(t, 3, b.outbox.Waiting(), "records that wait")
 		if tries := b.queue.sentOf(poison); tries < 40 || tries > 140 { // every one to three minutes
 			t.Errorf("sent %d times in two hours", tries)
 		}
@@ -69,9 +66,7 @@ func TestRefusedEventHoldsUpOnlyItsClaim(t *testing.T) {
 		}
 		b.queue.set(nil) // somebody raised the limit
 		b.advance(10 * time.Minute)
-		if b.outbox.Waiting() != 0 {
-			t.Errorf("%d wait", b.outbox.Waiting())
-		}
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
 		b.inOrder()
 	})
 }
@@ -116,9 +111,7 @@ func TestUnreadableRecordHoldsUpOnlyItsClaim(t *testing.T) {
 		if _, acked := b.queue.counts(); acked != 6 || b.outbox.Waiting() != 2 {
 			t.Errorf("%d published, %d wait; want 6 and 2", acked, b.outbox.Waiting())
 		}
-		if n := b.logs.FilterMessage("event_refused").Len(); n != 1 {
-			t.Errorf("logged %d times", n)
-		}
+		check.Same(t, 1, b.logs.FilterMessage("event_refused").Len(), "lines logged")
 	})
 }
 
@@ -136,14 +129,10 @@ func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 		b.outbox.Fill("B", 1000, 1)
 		b.relay.Wake()
 		b.advance(5 * time.Minute)
-		if b.outbox.Waiting() != len(stuck) {
-			t.Errorf("%d wait, want %d", b.outbox.Waiting(), len(stuck))
-		}
+		check.Same(t, len(stuck), b.outbox.Waiting(), "records that wait")
 		b.queue.set(nil)
 		b.advance(6 * time.Minute)
-		if b.outbox.Waiting() != 0 {
-			t.Errorf("%d wait", b.outbox.Waiting())
-		}
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
 		b.inOrder()
 	})
 }
@@ -162,9 +151,7 @@ func TestOneOfTwoRelaysPublishesAndTheOtherTakesOver(t *testing.T) {
 		first.stop()
 		b.outbox.Fill("B", 10, 1)
 		b.advance(10 * time.Second)
-		if b.outbox.Waiting() != 0 {
-			t.Errorf("%d wait although one of the two goes on", b.outbox.Waiting())
-		}
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait with one relay left")
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var errAway = errors.New("no route to the queue")
@@ -31,9 +32,7 @@ func TestRecordsWithoutAWakeArePublishedWithinASecond(t *testing.T) {
 		synctest.Wait()
 		b.outbox.Fill("A", 3, 1)
 		b.advance(time.Second)
-		if b.outbox.Waiting() != 0 {
-			t.Errorf("%d wait", b.outbox.Waiting())
-		}
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
 	})
 }
 
@@ -43,13 +42,9 @@ func TestNothingIsMarkedThatIsNotAcknowledged(t *testing.T) {
 		records := b.outbox.Fill("A", 10, 1)
 		b.relay.Wake()
 		b.advance(2 * time.Second)
-		if b.outbox.Waiting() != len(records) {
-			t.Errorf("%d wait while nothing is acknowledged, want all", b.outbox.Waiting())
-		}
+		check.Same(t, len(records), b.outbox.Waiting(), "records that wait while nothing is acknowledged")
 		b.advance(2 * time.Second)
-		if b.outbox.Waiting() != 0 {
-			t.Errorf("%d wait after the slow acknowledgement", b.outbox.Waiting())
-		}
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait after the slow acknowledgement")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var errDown = errors.New("connection refused")
@@ -49,9 +50,7 @@ func TestLossAndReturnAreLoggedOnceWithTheirDuration(t *testing.T) {
 		if lost := all[0].ContextMap(); lost["error"] != errDown.Error() || lost["detail"] != "jobs wait" {
 			t.Errorf("loss is logged with %v", lost)
 		}
-		if away := all[1].ContextMap()["awayFor"].(time.Duration).Round(time.Minute); away != time.Hour {
-			t.Errorf("away for %v, want an hour", away)
-		}
+		check.Same(t, time.Hour, all[1].ContextMap()["awayFor"].(time.Duration).Round(time.Minute), "awayFor")
 	})
 }
 

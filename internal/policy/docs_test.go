@@ -19,9 +19,7 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 	}
 	set := parse(t, example)
 	for _, name := range []string{"dental", "tiss"} {
-		if set.Origin(name) != "test.yaml" {
-			t.Errorf("%s is of %s", name, set.Origin(name))
-		}
+		check.Same(t, "test.yaml", set.Origin(name), "origin of %s", name)
 		for _, f := range set.Lint(name, 0) {
 			if f.Severity != policy.SevereInformation {
 				t.Errorf("%+v", f)
@@ -33,9 +31,7 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 503 gone": "http.gateway",
 		"claim 503 refused": "unknown", "socket timed out": "dental.timeout",
 	} {
-		if got := dental.Classify(text).RuleID; got != rule {
-			t.Errorf("%q is of rule %s, want %s", text, got, rule)
-		}
+		check.Same(t, rule, dental.Classify(text).RuleID, "rule of %q", text)
 	}
 }
 

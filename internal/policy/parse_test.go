@@ -85,8 +85,6 @@ func TestNumbersInPlainDigitsAreReadAsWritten(t *testing.T) {
 		"maxRetries: 1, jitter: {mode: proportional, share: 1}":   "1 2 1",
 	} {
 		p, _ := parse(t, "policies:\n- {name: mine, extends: tiss, "+written+"}\n").Get("mine")
-		if got := fmt.Sprint(p.MaxRetries, p.Factor, p.Jitter.Share); got != want {
-			t.Errorf("%s is read as %s, want %s", written, got, want)
-		}
+		check.Same(t, want, fmt.Sprint(p.MaxRetries, p.Factor, p.Jitter.Share), "how %s is read", written)
 	}
 }

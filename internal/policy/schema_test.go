@@ -47,9 +47,7 @@ func fields(t *testing.T, of any) (names []string) {
 			continue
 		}
 		asJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if asJSON != field.Tag.Get("yaml") {
-			t.Errorf("%s is %q in YAML and %q in JSON", field.Name, field.Tag.Get("yaml"), asJSON)
-		}
+		check.Same(t, field.Tag.Get("yaml"), asJSON, "name of %s", field.Name)
 		names = append(names, asJSON)
 	}
 	slices.Sort(names)

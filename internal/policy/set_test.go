@@ -52,9 +52,7 @@ func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
 	if tiss.MaxRetries != 7 || tiss.Base != builtIn.Base || len(tiss.Rules) != len(builtIn.Rules) {
 		t.Errorf("tiss has %d retries, base %v and %d rules", tiss.MaxRetries, tiss.Base, len(tiss.Rules))
 	}
-	if more.MaxRetries != 7 {
-		t.Errorf("a policy that extends tiss has %d retries: it extends the built-in one, not that of the file", more.MaxRetries)
-	}
+	check.Same(t, 7, more.MaxRetries, "maxRetries of a policy that extends the tiss of the file")
 	if set.Origin("tiss") != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
 		t.Error("the built-in policy is not told from the file's")
 	}
@@ -110,9 +108,7 @@ func TestPolicyWrittenInFullIsTheSamePolicy(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
 		entry, _ := policy.BuiltIns().Entry(p.Name)
 		again, _ := parse(t, `{"policies": [`+spelled(t, entry)+`]}`).Get(p.Name)
-		if again.Version() != p.Version() {
-			t.Errorf("%s: version %s is %s when it is read again", p.Name, p.Version(), again.Version())
-		}
+		check.Same(t, p.Version(), again.Version(), "version of %s, read again", p.Name)
 	}
 }
 
@@ -138,9 +134,7 @@ func TestVersionOfSetChangesWithItsPolicies(t *testing.T) {
 	if slices.Sort(versions); len(slices.Compact(versions)) != 3 {
 		t.Errorf("the versions are %v", versions)
 	}
-	if parse(t, hourly).Version() != parse(t, "# a comment\n"+hourly).Version() {
-		t.Error("a comment changes the version")
-	}
+	check.Same(t, parse(t, "# a comment\n"+hourly).Version(), parse(t, hourly).Version(), "version with and without a comment")
 }
 
 func write(t *testing.T, file, text string) {

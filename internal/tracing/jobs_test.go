@@ -71,9 +71,7 @@ func TestAJobThatIsHandledAgainHasOneSpan(t *testing.T) {
 		"3": "release unknown released: released: the worker is stopping",
 		"4": "  unanswered: the worker stopped before the job was answered",
 	} {
-		if got[key] != want {
-			t.Errorf("the spans of job %s tell %q, want %q", key, got[key], want)
-		}
+		check.Same(t, want, got[key], "spans of job %s", key)
 	}
 	if len(got) != 4 || len(tracer.jobs) != 0 {
 		t.Errorf("%d spans, want 4; %d jobs are still held", len(got), len(tracer.jobs))
@@ -108,9 +106,7 @@ func offPath(tracer *Tracer) func() {
 func TestTracingThatIsOffAllocatesNothing(t *testing.T) {
 	tracer, _, err := open(t)
 	check.Must(t, err)
-	if n := testing.AllocsPerRun(100, offPath(tracer)); n != 0 {
-		t.Errorf("%v allocations for a job, want none", n)
-	}
+	check.Same(t, 0, testing.AllocsPerRun(100, offPath(tracer)), "allocations for a job")
 }
 
 func BenchmarkAJobWhileTracingIsOff(b *testing.B) {

@@ -145,9 +145,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
 		`retryUntil is the text "xxxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
 		`Correct the process variables, then resolve the incident`
-	if got.Message() != want {
-		t.Errorf("got  %s\nwant %s", got.Message(), want)
-	}
+	check.Same(t, want, got.Message(), "text")
 	// Only short numbers are shown.
 	got = answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`)
 	for _, part := range []string{"claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters"} {
@@ -164,9 +162,7 @@ func TestLongErrorIsEchoedUpTo8KiBWithAMark(t *testing.T) {
 		// The limit falls into the middle of the two-byte "é".
 		strings.Repeat("x", 8<<10-1) + "é" + strings.Repeat("y", 1000): strings.Repeat("x", 8<<10-1) + " [cut at 8 KiB, was 9193 bytes]",
 	} {
-		if got := decision(t, answer(t, jobWith(text)))["originalError"]; got != want {
-			t.Errorf("got %.8300q, want %.8300q", got, want)
-		}
+		check.Same[any](t, want, decision(t, answer(t, jobWith(text)))["originalError"], "text")
 	}
 }
 

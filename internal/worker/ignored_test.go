@@ -69,9 +69,7 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 			t.Errorf("%s %v", lines[i].Level, got)
 		}
 		for name, value := range want {
-			if got[name] != value {
-				t.Errorf("%s is %v, want %v", name, got[name], value)
-			}
+			check.Same(t, value, got[name], "%s", name)
 		}
 	}
 }
@@ -99,7 +97,5 @@ func TestRetryUntilBefore2000IsAnIncident(t *testing.T) {
 			t.Errorf("%s: answered %s %q", value, got.Kind(), got.Message())
 		}
 	}
-	if got := answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryUntil":"2000-01-01T00:00:00Z"}`); got.Code() != "MAX_RETRIES_EXCEEDED" {
-		t.Errorf("answered %s %q, want a deadline that is over", got.Kind(), got.Message())
-	}
+	check.Same(t, "MAX_RETRIES_EXCEEDED", answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryUntil":"2000-01-01T00:00:00Z"}`).Code(), "answer")
 }

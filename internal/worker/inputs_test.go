@@ -60,12 +60,8 @@ func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
 		`{}`:              "834ec225c62be1f19c99b9bdec997f06",
 		`[1]`:             "04fc5a0b6292b7241f41469aedc942e8",
 	} {
-		if got := inputs(t, policy.BuiltIns, "", variables); got != want {
-			t.Errorf("%s: %s, want %s", variables, got, want)
-		}
-		if got := inputs(t, policy.BuiltIns, `{"retryPolicy":"fast"}`, variables); got != want {
-			t.Errorf("with a header, %s: %s, want %s", variables, got, want)
-		}
+		check.Same(t, want, inputs(t, policy.BuiltIns, "", variables), "%s", variables)
+		check.Same(t, want, inputs(t, policy.BuiltIns, `{"retryPolicy":"fast"}`, variables), "with a header, %s", variables)
 	}
 }
 

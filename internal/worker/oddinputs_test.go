@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
@@ -69,9 +70,7 @@ func TestOddInputsEndInAClearIncidentOrADecision(t *testing.T) {
 					t.Errorf("incident %q does not name %s", message, variable)
 				}
 			}
-			if found := strings.Count(message, " but must be "); found != len(in.Faulty) {
-				t.Errorf("incident %q names %d faults, want %d", message, found, len(in.Faulty))
-			}
+			check.Same(t, len(in.Faulty), strings.Count(message, " but must be "), "faults named in %q", message)
 			if len(message) > 1000 {
 				t.Errorf("the incident's text has %d bytes, nobody reads that", len(message))
 			}

@@ -58,9 +58,7 @@ func TestARoundThatIsCountedInPartIsLogged(t *testing.T) {
 		m.rounds = map[string]audit.Round{"CLM-001-1": round}
 		h := worker.NewOutcomeHandler(trailOn(m), atNow, &counts{}, zap.New(core))
 		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ABANDONED"}`)})
-		if got := log.FilterMessage("round_counted_in_part").FilterField(zap.String("claimId", "CLM-001-1")).Len(); got != want {
-			t.Errorf("%+v: logged %d times, want %d", round, got, want)
-		}
+		check.Same(t, want, log.FilterMessage("round_counted_in_part").FilterField(zap.String("claimId", "CLM-001-1")).Len(), "%+v: lines logged", round)
 	}
 }
 
@@ -93,9 +91,7 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", variables, a.Message(), part)
 			}
 		}
-		if strings.Count(a.Message(), " but must be ") != len(faulty) {
-			t.Errorf("%s: %q names not %d faults", variables, a.Message(), len(faulty))
-		}
+		check.Same(t, len(faulty), strings.Count(a.Message(), " but must be "), "%s: faults named", variables)
 		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message() {
 			t.Errorf("%s: recorded %s %q", variables, record.Kind, record.Message)
 		}
@@ -142,9 +138,7 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 	} {
 		m := newMemory()
 		m.outcome(t, variables)
-		if got := m.only(t).Inputs; got != trailOn(m).Secret.Inputs(before...) {
-			t.Errorf("%s is another job now", variables)
-		}
+		check.Same(t, trailOn(m).Secret.Inputs(before...), m.only(t).Inputs, "identity of %s", variables)
 	}
 }
 

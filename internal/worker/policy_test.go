@@ -241,9 +241,7 @@ func TestOnlyPoliciesWithADeadlineQueryFirstFailures(t *testing.T) {
 	)
 	h := worker.NewHandler(o)
 	h.Handle(t.Context(), jobs)
-	if len(m.asked) != 0 {
-		t.Errorf("the store was asked about %v, want no question", m.asked)
-	}
+	check.Same(t, 0, len(m.asked), "questions to the store")
 	jobs[3].Headers, jobs[4].Headers = `{"deadline":"1h"}`, `{"deadline":"1h"}`
 	h.Handle(t.Context(), jobs)
 	check.Same(t, [][]string{{"CLM-001-5"}}, m.asked, "asked about")
@@ -263,9 +261,7 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 
 func TestJobIDNeedsTheFormOfItsPolicyOnly(t *testing.T) {
 	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
-	if a := byTISS(t, j); a.Kind() != job.KindFail {
-		t.Errorf("answered %s, want an incident: tiss takes claims only", a.Kind())
-	}
+	check.Same(t, job.KindFail, byTISS(t, j).Kind(), "answer")
 	j.Headers = `{"retryPolicy":"job-queue"}`
 	want{"policy": "job-queue"}.check(t, byTISS(t, j))
 }

@@ -102,9 +102,7 @@ func TestAJobThatKillsThreeProcessesBecomesAnIncident(t *testing.T) {
 		t.Errorf("the crashing job was answered %s, want an incident", answers[1].Kind())
 	}
 	for _, i := range []int{0, 2} {
-		if answers[i].Kind() != job.KindComplete {
-			t.Errorf("job %d was answered %s, want complete", i+1, answers[i].Kind())
-		}
+		check.Same(t, job.KindComplete, answers[i].Kind(), "answer to job %d", i+1)
 	}
 }
 
@@ -164,13 +162,9 @@ func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
 	<-active
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if a := d.Handle(ended, keyed(2))[0]; a.Kind() != job.KindRelease {
-		t.Errorf("while the other is active it was answered %s, want release", a.Kind())
-	}
+	check.Same(t, job.KindRelease, d.Handle(ended, keyed(2))[0].Kind(), "answer while the other is active")
 	over()
-	if a := d.Handle(t.Context(), keyed(2))[0]; a.Kind() != job.KindComplete {
-		t.Errorf("after the other's time it was answered %s, want complete", a.Kind())
-	}
+	check.Same(t, job.KindComplete, d.Handle(t.Context(), keyed(2))[0].Kind(), "answer after the other's time")
 	close(end)
 	<-back
 }
@@ -178,9 +172,7 @@ func TestQuarantinedJobWaitsForAnotherUntilItsTimeIsOver(t *testing.T) {
 func TestNothingIsCountedAfterAnOrderlyStop(t *testing.T) {
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{1: 2}, down: errors.New("must not be asked")}}
 	afterAWhile := worker.NewQuarantine(k, k.crashLog, trailOn(newMemory()), -time.Second, zap.NewNop())
-	if a := afterAWhile.Handle(t.Context(), keyed(1))[0]; a.Kind() != job.KindComplete {
-		t.Errorf("after a while it answered %s, want complete", a.Kind())
-	}
+	check.Same(t, job.KindComplete, afterAWhile.Handle(t.Context(), keyed(1))[0].Kind(), "answer after a while")
 	k = &crasher{crashLog: &crashLog{}} // whose nil map would panic at a count
 	if answers, _ := run(t, k, keyed(1, 2)); answers[0].Kind() != job.KindComplete || len(k.batches) != 1 {
 		t.Errorf("answered %s in %d batches, want complete in one", answers[0].Kind(), len(k.batches))
@@ -191,9 +183,7 @@ func TestNoJobIsHandledUncountedWhileTheStoreIsDown(t *testing.T) {
 	k := &crasher{crashLog: &crashLog{counted: map[int64]int{}, down: errors.New("down")}}
 	answers, _ := run(t, k, keyed(1, 2))
 	for _, a := range answers {
-		if a.Kind() != job.KindRelease {
-			t.Errorf("answered %s, want release", a.Kind())
-		}
+		check.Same(t, job.KindRelease, a.Kind(), "answer")
 	}
 	if k.batches != nil {
 		t.Errorf("handled %v", k.batches)
@@ -214,7 +204,5 @@ func TestQuarantinedJobIsRecordedWithUnreadVariables(t *testing.T) {
 	}
 	corrected := keyed(7)
 	corrected[0].Variables = `{"claimId":"CLM-001-7","submissionError":"TIMEOUT"}`
-	if again := d.Handle(t.Context(), corrected)[0]; again.Kind() != job.KindComplete {
-		t.Errorf("corrected, it was answered %s %q, want complete", again.Kind(), again.Message())
-	}
+	check.Same(t, job.KindComplete, d.Handle(t.Context(), corrected)[0].Kind(), "answer to the corrected job")
 }

@@ -164,9 +164,7 @@ func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
 	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":" "}`)})[0]; a.Kind() != job.KindFail {
 		t.Fatalf("answered %s, want an incident", a.Kind())
 	}
-	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)})[0]; a.Kind() != job.KindComplete {
-		t.Errorf("answered %s %q after the correction, want complete", a.Kind(), a.Message())
-	}
+	check.Same(t, job.KindComplete, h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)})[0].Kind(), "answer after the correction")
 }
 
 func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
@@ -186,16 +184,10 @@ func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	m.down = errors.New("down")
 	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
 	for _, a := range h.Handle(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
-		if a.Kind() != job.KindRelease {
-			t.Errorf("answered %s, want release", a.Kind())
-		}
+		check.Same(t, job.KindRelease, a.Kind(), "answer")
 	}
-	if a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0]; a.Kind() != job.KindRelease {
-		t.Errorf("an outcome was answered %s, want release", a.Kind())
-	}
-	if c.decided+c.rejected+len(c.outcomes) != 0 {
-		t.Errorf("counted %d decisions, %d rejections and %d outcomes that are not stored", c.decided, c.rejected, len(c.outcomes))
-	}
+	check.Same(t, job.KindRelease, outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind(), "answer to an outcome")
+	check.Same(t, 0, c.decided+c.rejected+len(c.outcomes), "decisions, rejections and outcomes counted that are not stored")
 	if m.lost == nil { // or jobs would be taken and released without end
 		t.Error("a round that cannot be read is not noted as a loss of the store")
 	}
@@ -210,12 +202,8 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	if answers[0].Kind() != job.KindFail || answers[0].Retries() != 2 {
 		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind(), answers[0].Retries())
 	}
-	if c.decided != 1 {
-		t.Errorf("counted %d decisions, want the one that is stored", c.decided)
-	}
-	if answers[1].Kind() != job.KindComplete {
-		t.Errorf("the other job was answered %s, want complete", answers[1].Kind())
-	}
+	check.Same(t, 1, c.decided, "decisions counted")
+	check.Same(t, job.KindComplete, answers[1].Kind(), "answer to the other job")
 }
 
 func TestRecorderNotesTheResultOfAnAnswer(t *testing.T) {
@@ -224,9 +212,7 @@ func TestRecorderNotesTheResultOfAnAnswer(t *testing.T) {
 	a := h.Handle(t.Context(), []job.Job{newJob(timeout)})[0]
 	id := m.only(t).ID
 	a.Settle(job.Unknown)
-	if len(m.answered)+len(m.gone) != 0 {
-		t.Error("an answer that may come again was noted as settled")
-	}
+	check.Same(t, 0, len(m.answered)+len(m.gone), "answers noted that may come again")
 	a.Settle(job.Accepted)
 	a.Settle(job.NotFound)
 	if !slices.Equal(m.answered, []int64{id}) || len(m.gone) != 1 || m.gone[0].ID != id {
@@ -252,9 +238,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	if record.Key != wantKey || record.Inputs == [16]byte{} {
 		t.Errorf("key %+v, want %+v with a hash of the inputs", record.Key, wantKey)
 	}
-	if facts.SubmissionError != "TIMEOUT paciente: [NAME], CPF [CPF], [EMAIL]" {
-		t.Errorf("submission error %q", facts.SubmissionError)
-	}
+	check.Same(t, "TIMEOUT paciente: [NAME], CPF [CPF], [EMAIL]", facts.SubmissionError, "submission error")
 	if facts.MaxRetries != 5 || facts.BackoffMinutes != 12 || !facts.ShouldRetry || facts.RetryReason != "Transient error, retry 2 of 5" ||
 		facts.ErrorClassification != "TRANSIENT" || facts.ExecutionTimeMs != 1 || facts.RetryDecision.Policy != "tiss" ||
 		facts.RetryDecision.PolicyVersion == "" || facts.ElementID != "Task_AnalyzeRetry" || facts.ProcessID != "SubmissionRetryProcess" {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -146,9 +147,7 @@ func TestAnswerInDoubtIsNotReplaced(t *testing.T) {
 		r.add(1)
 		r.run(Options{})
 		r.advance(9 * time.Second)
-		if n := len(r.gateway.Calls(gatewaytest.FailJob)); n != 0 {
-			r.Errorf("job failed %d times, though its completion may have been taken", n)
-		}
+		check.Same(r, 0, len(r.gateway.Calls(gatewaytest.FailJob)), "failures of a job whose completion may have been taken")
 		r.advance(2 * time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
 	})
@@ -197,9 +196,7 @@ func TestAnswersAreSentSideBySide(t *testing.T) {
 				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: time.Second})
 				r.add(test.jobs)
 				r.run(Options{MaxJobsActive: test.jobs})
-				if n := len(answers(r.gateway)); n != test.want {
-					r.Errorf("%d answers under way, want %d", n, test.want)
-				}
+				check.Same(r, test.want, len(answers(r.gateway)), "answers under way")
 				r.advance(10 * time.Second)
 				r.wantCounts(gatewaytest.Counts{Completed: test.jobs})
 			})

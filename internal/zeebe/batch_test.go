@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -119,9 +120,7 @@ func TestOnlyTheJobWithoutAnAnswerIsFailed(t *testing.T) {
 		if len(failures) != 1 || failures[0].JobKey != keys[1] || failures[0].Retries != 2 {
 			r.Errorf("failed: %v", failures)
 		}
-		if calls != 2 {
-			r.Errorf("handler called %d times, want twice: for the batch and for the job that came again", calls)
-		}
+		check.Same(r, 2, calls, "calls of the handler: for the batch, and for the job that came again")
 	})
 }
 
@@ -167,9 +166,7 @@ func TestHandlerHasADeadline(t *testing.T) {
 					return each(complete)(ctx, jobs)
 				})
 				r.run(test.options)
-				if got != test.want {
-					r.Errorf("deadline after %v, want %v", got, test.want)
-				}
+				check.Same(r, test.want, got, "deadline")
 			})
 		})
 	}
@@ -192,9 +189,7 @@ func TestAJobHandedOverAgainKeepsItsLock(t *testing.T) {
 		// The lock is ten seconds from the start: less the way of the answer and the time to send it.
 		want := 8500 * time.Millisecond
 		for range 2 {
-			if got := <-ends; got != want {
-				r.Errorf("handed over alone until %v, want %v", got, want)
-			}
+			check.Same(r, want, <-ends, "deadline of a job handed over alone")
 		}
 	})
 }

@@ -36,9 +36,7 @@ func TestOnlyHealthyLeadersLead(t *testing.T) {
 		t.Errorf("topology is %+v, want %+v", got, want)
 	}
 	for topology, want := range map[Topology]bool{{}: false, {Partitions: 3, Led: 2}: false, {Partitions: 3, Led: 3}: true} {
-		if topology.Healthy() != want {
-			t.Errorf("%+v is healthy: %v", topology, !want)
-		}
+		check.Same(t, want, topology.Healthy(), "whether %+v is healthy", topology)
 	}
 }
 

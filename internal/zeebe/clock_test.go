@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -45,9 +46,7 @@ func TestBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 				r.Errorf("the broker is %v ahead, %v; want %v", skew, known, ahead)
 			}
 			r.advance(time.Hour) // without a job
-			if got := time.Until(clock.Broker()).Round(time.Second); got != ahead {
-				r.Errorf("an hour later the broker is %v ahead, want %v", got, ahead)
-			}
+			check.Same(r, ahead, time.Until(clock.Broker()).Round(time.Second), "how far the broker is ahead an hour later")
 		})
 	}
 }
@@ -64,9 +63,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			began := len(r.polls())
 			const long = 10 * time.Minute
 			r.advance(long)
-			if n := handled.Load(); n != 0 {
-				r.Errorf("%v: the handler was given %d jobs", ahead, n)
-			}
+			check.Same(r, 0, handled.Load(), "%v: jobs given to the handler", ahead)
 			r.wantCounts(gatewaytest.Counts{Waiting: 40})
 			for _, key := range keys {
 				if _, retries, _ := r.gateway.Job(key); retries != 3 {
@@ -87,9 +84,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 				!strings.Contains(err.Error(), time.Now().Add(ahead).UTC().Format("2006-01-02T15")) || !strings.Contains(err.Error(), "RETRY_MAX_CLOCK_SKEW") {
 				r.Errorf("%v: %v, want both times and what to do", ahead, err)
 			}
-			if n := logs.FilterMessage("clock_wrong").Len(); n != 1 {
-				r.Errorf("%v: logged %d times", ahead, n)
-			}
+			check.Same(r, 1, logs.FilterMessage("clock_wrong").Len(), "%v: lines logged", ahead)
 
 			r.gateway.ClockAhead(0)
 			r.advance(clockBackoff.Max + time.Second)

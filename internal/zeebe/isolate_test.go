@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -35,9 +36,7 @@ func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 		for level, text := range map[zapcore.Level]string{
 			zapcore.WarnLevel: "poll_lost", zapcore.InfoLevel: "in_batches_again",
 		} {
-			if n := r.logged(level, text); n != 1 {
-				r.Errorf("%q is logged %d times", text, n)
-			}
+			check.Same(r, 1, r.logged(level, text), "lines with %q", text)
 		}
 		r.wantLogged(zapcore.ErrorLevel, "cannot_be_delivered", 2)
 		if polls := r.polls(); polls[len(polls)-1].MaxJobsToActivate != 50 {
@@ -112,9 +111,7 @@ func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 				suspected++
 			}
 		}
-		if suspected != 1 {
-			r.Errorf("suspected %d times, want once", suspected)
-		}
+		check.Same(r, 1, suspected, "suspicions")
 	})
 }
 
@@ -186,9 +183,7 @@ func TestJobPeekedAtTooLongIsLeftAlone(t *testing.T) {
 		r.run(Options{JobTimeout: lock})
 		jobs := r.add(2)
 		r.advance(pollMargin + lock + lock*6/10)
-		if n := r.logged(zapcore.WarnLevel, "answer_given_up"); n != len(jobs) {
-			r.Errorf("%d answers were given up, want both: they are too late", n)
-		}
+		check.Same(r, len(jobs), r.logged(zapcore.WarnLevel, "answer_given_up"), "answers given up")
 		if failed := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob); len(failed) > 0 {
 			r.Errorf("a job was released that another worker may hold: %v", failed)
 		}
@@ -210,9 +205,7 @@ func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 		}})
 		r.add(1)
 		r.advance(time.Hour)
-		if n := len(r.polls()); n != 1 {
-			r.Errorf("%d polls, want the one that was lost", n)
-		}
+		check.Same(r, 1, len(r.polls()), "polls")
 		close(open)
 		r.advance(time.Minute)
 		r.wantCounts(gatewaytest.Counts{Completed: 1})

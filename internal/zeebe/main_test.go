@@ -135,9 +135,7 @@ func (r *rig) add(n int) []int64 {
 
 func (r *rig) wantCounts(want gatewaytest.Counts) {
 	r.Helper()
-	if got := r.gateway.Counts(); got != want {
-		r.Errorf("jobs are at %+v, want %+v", got, want)
-	}
+	check.Same(r, want, r.gateway.Counts(), "jobs")
 }
 
 // wantJob wants a job in this state, with so many retries left and this in the message of its last failure.
@@ -159,16 +157,12 @@ func (r *rig) wantStop(after time.Duration) {
 
 func (r *rig) wantActive(want int) {
 	r.Helper()
-	if n := r.worker.ActiveJobs(); n != want {
-		r.Errorf("%d jobs are active, want %d", n, want)
-	}
+	check.Same(r, want, r.worker.ActiveJobs(), "active jobs")
 }
 
 func (r *rig) wantLogged(level zapcore.Level, text string, times int) {
 	r.Helper()
-	if n := r.logged(level, text); n != times {
-		r.Errorf("%q is logged %d times, want %d: %v", text, n, times, r.logs.All())
-	}
+	check.Same(r, times, r.logged(level, text), "lines with %q", text)
 }
 
 // polls are the requests of all polls so far.

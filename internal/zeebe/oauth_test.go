@@ -123,9 +123,7 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 		}
 	}
 	for _, call := range g.Calls() {
-		if call.Authorization != "Bearer token-1" {
-			t.Errorf("call carries %q", call.Authorization)
-		}
+		check.Same(t, "Bearer token-1", call.Authorization, "authorization")
 	}
 	if len(forms) != 1 {
 		t.Fatalf("%d tokens were requested", len(forms))
@@ -133,9 +131,7 @@ func TestEveryCallCarriesTheToken(t *testing.T) {
 	for name, want := range map[string]string{
 		"grant_type": "client_credentials", "client_id": "worker", "client_secret": secret, "audience": "zeebe-api", "scope": "jobs",
 	} {
-		if got := forms[0].PostForm.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		check.Same(t, want, forms[0].PostForm.Get(name), "%s", name)
 	}
 }
 

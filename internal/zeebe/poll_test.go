@@ -22,9 +22,7 @@ func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 		if len(polls) != 2 {
 			r.Fatalf("%d polls, want one that does not wait and one that does", len(polls))
 		}
-		if polls[0].RequestTimeout != -1 {
-			r.Errorf("the first poll waits %d ms for jobs; it is to show that the gateway answers", polls[0].RequestTimeout)
-		}
+		check.Same(r, -1, polls[0].RequestTimeout, "wait of the first poll, which is to show that the gateway answers")
 		p := polls[1]
 		if p.Type != testType || p.Worker != "w-1" || p.MaxJobsToActivate != 7 || p.Timeout != 8000 || p.RequestTimeout != 3000 {
 			r.Errorf("poll is %v", p)
@@ -159,9 +157,7 @@ func TestNoJobIsAskedForWhileJobsAreHeld(t *testing.T) {
 		r.add(3)
 		r.run(Options{Hold: heldUntil(open)})
 		r.advance(time.Hour)
-		if n := len(r.polls()); n != 0 {
-			r.Errorf("%d polls while jobs are held", n)
-		}
+		check.Same(r, 0, len(r.polls()), "polls while jobs are held")
 		close(open)
 		r.advance(time.Second)
 		r.wantCounts(gatewaytest.Counts{Completed: 3})
@@ -251,9 +247,7 @@ func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
 		if n := r.logged(zapcore.WarnLevel, "gateway_lost"); n != 1 || r.logs.Len() != 2 {
 			r.Errorf("logged as lost %d times: %v", n, r.logs.All())
 		}
-		if code := r.logs.FilterMessageSnippet("gateway_lost").All()[0].ContextMap()["code"]; code != "Unavailable" {
-			r.Errorf("lost with code %v", code)
-		}
+		check.Same(r, "Unavailable", r.logs.FilterMessageSnippet("gateway_lost").All()[0].ContextMap()["code"], "code")
 		r.gateway.Heal()
 		r.advance(pollBackoff.Max)
 		back := r.logs.FilterMessage("gateway_back").All()
@@ -279,9 +273,7 @@ func TestARefusalNowAndThenIsNotALoss(t *testing.T) {
 			r.advance(500 * time.Millisecond)
 		}
 		r.wantCounts(gatewaytest.Counts{Completed: 20})
-		if r.logs.Len() != 1 {
-			r.Errorf("log has %v", r.logs.All())
-		}
+		check.Same(r, 1, r.logs.Len(), "lines in %v", r.logs.All())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -94,12 +95,8 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "40 jobs unanswered") || !strings.Contains(err.Error(), "10s") {
 					r.Errorf("Run returned %v, want the number of locks and for how long", err)
 				}
-				if took != 2*time.Second+releaseTimeout {
-					r.Errorf("Run returned after %v, want 1 s after the shutdown timeout", took)
-				}
-				if n := len(r.gateway.Calls(gatewaytest.FailJob)); n != 0 {
-					r.Errorf("%d jobs failed whose completion may have been taken", n)
-				}
+				check.Same(r, 2*time.Second+releaseTimeout, took, "time until Run returned")
+				check.Same(r, 0, len(r.gateway.Calls(gatewaytest.FailJob)), "failures of jobs whose completion may have been taken")
 			})
 		})
 	}

@@ -122,9 +122,7 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 		}
 	}
 	request := <-produced
-	if request.Acks != -1 {
-		t.Errorf("acks %d, want -1: all", request.Acks)
-	}
+	check.Same(t, -1, request.Acks, "acks")
 	var batch kmsg.RecordBatch
 	check.Must(t, batch.ReadFrom(request.Topics[0].Partitions[0].Records))
 	if batch.NumRecords == 0 || batch.ProducerID < 0 || batch.FirstSequence < 0 {

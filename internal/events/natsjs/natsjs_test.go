@@ -50,9 +50,7 @@ func TestNATS(t *testing.T) {
 		for range 3 {
 			eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
 		}
-		if n := len(s.Received(t, "repeat")); n != 1 {
-			t.Errorf("the stream holds it %d times", n)
-		}
+		check.Same(t, 1, len(s.Received(t, "repeat")), "events in the stream")
 	})
 	t.Run("AStreamThatIsTakenOtherwiseIsNamed", func(t *testing.T) {
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"taken.>"}})

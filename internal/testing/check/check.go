@@ -18,7 +18,7 @@ func Must(tb testing.TB, errs ...error) {
 }
 
 // Same fails the test unless got equals want by [cmp.Diff]. The format and its arguments say what is compared.
-func Same(tb testing.TB, want, got any, format string, args ...any) {
+func Same[T any](tb testing.TB, want, got T, format string, args ...any) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		tb.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)

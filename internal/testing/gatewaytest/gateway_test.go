@@ -76,14 +76,10 @@ func TestJobsAreActivatedLowestKeyFirstAndLocked(t *testing.T) {
 		added := r.gateway.Add(gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"}, gatewaytest.Job{Type: "t"})
 		check.Same(r, added[:2], keys(r.poll(2, noWait)), "difference")
 		check.Same(r, added[2:], keys(r.poll(2, noWait)), "difference")
-		if again := r.poll(9, noWait); len(again) != 0 {
-			r.Errorf("%d jobs are given out twice", len(again))
-		}
+		check.Same(r, 0, len(r.poll(9, noWait)), "jobs given out twice")
 		start := time.Now()
 		check.Same(r, added, keys(r.poll(9, time.Minute)), "difference")
-		if after := time.Since(start); after != 5*time.Second {
-			r.Errorf("locks end after %v, want 5 s", after)
-		}
+		check.Same(r, 5*time.Second, time.Since(start), "locks end after")
 		if want := (gatewaytest.Counts{Locked: 3, Expired: 3}); r.gateway.Counts() != want {
 			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
@@ -118,9 +114,7 @@ func TestOnlyTheVariablesAskedForAreDelivered(t *testing.T) {
 			{`[1`, []string{"a"}, `[1`},
 		} {
 			r.gateway.Add(gatewaytest.Job{Type: "t", Variables: test.variables})
-			if got := r.poll(1, noWait, test.fetch...)[0].Variables; got != test.want {
-				r.Errorf("%s less all but %v is %s, want %s", test.variables, test.fetch, got, test.want)
-			}
+			check.Same(r, test.want, r.poll(1, noWait, test.fetch...)[0].Variables, "%s less all but %v", test.variables, test.fetch)
 		}
 	})
 }
@@ -151,9 +145,7 @@ func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
 			{"a failure without", fail(0), codes.OK},
 			{"a completion of an incident", complete(""), codes.FailedPrecondition},
 		} {
-			if status.Code(step.err) != step.want {
-				r.Errorf("%s: %v, want %v", step.what, step.err, step.want)
-			}
+			check.Same(r, step.want, status.Code(step.err), "%s", step.what)
 		}
 		if state, retries, message := r.gateway.Job(key); state != gatewaytest.Incident || retries != 0 || message != "why" {
 			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
@@ -162,15 +154,11 @@ func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
 		if err := throw(); err != nil {
 			r.Error(err)
 		}
-		if err := complete("{}"); status.Code(err) != codes.NotFound {
-			r.Errorf("a job that is over is completed with %v", err)
-		}
+		check.Same(r, codes.NotFound, status.Code(complete("{}")), "completion of a job that is over")
 		if want := (gatewaytest.Counts{Incident: 1, Thrown: 1}); r.gateway.Counts() != want {
 			r.Errorf("jobs are at %+v", r.gateway.Counts())
 		}
-		if n := len(r.gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError)); n != 4 {
-			r.Errorf("%d calls recorded", n)
-		}
+		check.Same(r, 4, len(r.gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError)), "calls recorded")
 	})
 }
 
@@ -231,14 +219,10 @@ func TestAFaultHappensAsOftenAsItSays(t *testing.T) {
 			if i >= 3 && i < 5 {
 				key = added[1]
 			}
-			if got := complete(key); got != want {
-				r.Errorf("call %d is answered with %v, want %v", i+1, got, want)
-			}
+			check.Same(r, want, complete(key), "answer to call %d", i+1)
 		}
 		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
 		r.gateway.Heal()
-		if got := complete(added[2]); got != codes.OK {
-			r.Errorf("healed, it answers %v", got)
-		}
+		check.Same(r, codes.OK, complete(added[2]), "answer when healed")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
@@ -35,9 +36,7 @@ func FuzzVariables(f *testing.F) {
 		}
 		for name, raw := range want {
 			value := value(raw)
-			if got.get(name) != value {
-				t.Errorf("%q: %q is %s, want %s", text, name, got.get(name), value)
-			}
+			check.Same(t, value, got.get(name), "%q: variable %s", text, name)
 			var word string
 			isText := json.Unmarshal(raw, &word) == nil && value[0] == '"'
 			if got, ok := value.text(); ok != isText || got != word {
