@@ -23,9 +23,7 @@ func TestATokenNeedsNoDirectoryThatCanBeWritten(t *testing.T) {
 			p := start(t, nil, setting, home, "TMPDIR=/proc", "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 				"ZEEBE_AUTHORIZATION_SERVER_URL="+issuer.URL)
 			p.await("retry_scheduled")
-			if err := g.Wait(t.Context(), func(c gatewaytest.Counts) bool { return c.Completed == 1 }); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, g.Wait(t.Context(), func(c gatewaytest.Counts) bool { return c.Completed == 1 }))
 			for _, call := range g.Calls(gatewaytest.CompleteJob) {
 				check.Same(t, "Bearer token-1", call.Authorization, "authorization of the answer")
 			}

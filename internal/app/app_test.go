@@ -35,9 +35,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 		`permanent_errors_total{code="INSURANCE_EXPIRED"} 2`,
 		`retry_analysis_duration_seconds_count 6`,
 	} {
-		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("/metrics lacks %s", line)
-		}
+		check.Contains(t, metrics, line+"\n")
 	}
 	check.Same(t, 3, r.logs.FilterMessage("retry_scheduled").Len(), "lines about retries")
 }

@@ -69,8 +69,6 @@ func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 		check.Same(t, 1, logs.FilterMessage("audit_retention_resumed").Len(), "audit_retention_resumed logged")
 		stop()
 		<-done
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, store.Close())
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,11 +48,7 @@ func refused(t *testing.T, cfg config.Config, parts ...string) {
 	if err == nil {
 		t.Fatal("it has started")
 	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("refused with %q, without %q", err, part)
-		}
-	}
+	check.Contains(t, err.Error(), parts...)
 }
 
 func exists(path string) bool {

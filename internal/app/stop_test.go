@@ -23,9 +23,7 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 		a.later("close the audit store", func() error { <-hangs; return nil })
 		step("last", nil)
 		err := a.close()
-		if err == nil || !strings.Contains(err.Error(), "close the audit store: not done after 7s") || !strings.Contains(err.Error(), "first: broken") {
-			t.Errorf("close = %v, want what hung and what went wrong", err)
-		}
+		check.Fails(t, err, "close the audit store: not done after 7s", "first: broken")
 		check.Same(t, "last, first", strings.Join(done, ", "), "cleanups in order")
 		close(hangs)
 	})

@@ -101,9 +101,7 @@ func TestEachJobIsOneSpanWithItsDecision(t *testing.T) {
 			check.Must(t, err)
 			for _, span := range spans {
 				for name := range span.Attributes {
-					if !strings.Contains(string(documentation), "`"+name+"`") {
-						t.Errorf("docs/tracing.md does not name %s", name)
-					}
+					check.Contains(t, string(documentation), "`"+name+"`")
 				}
 			}
 			for i, want := range []map[string]string{
@@ -268,7 +266,5 @@ func TestADecisionThatIsRepeatedStaysInItsTrace(t *testing.T) {
 	first, second := spans[0].Attributes, spans[1].Attributes
 	got := [][]string{{first["retry.repeated"], first["retry.result"]}, {second["retry.repeated"], second["retry.result"]}}
 	check.Same(t, [][]string{{"false", "unknown"}, {"true", "accepted"}}, got, "repeated and result")
-	if event := eventOf(t, cfg, "CLM-001-1"); !strings.Contains(event, spans[0].Traceparent()) {
-		t.Errorf("want the trace %s in %s", spans[0].Traceparent(), event)
-	}
+	check.Contains(t, eventOf(t, cfg, "CLM-001-1"), spans[0].Traceparent())
 }

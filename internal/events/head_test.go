@@ -37,9 +37,7 @@ func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	secret := newSecret(t)
 	event := headsEvent(t, secret, 5)
 	schema, example := schema(t, events.TypeAuditHead)
-	if err := schema.Validate(parse(t, event.JSON)); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, schema.Validate(parse(t, event.JSON)))
 	shown, err := json.Marshal(example)
 	check.Must(t, err)
 	public, err := audit.LoadPublic("testdata/audit.pub") // nobody has the private half any more

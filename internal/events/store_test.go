@@ -24,9 +24,7 @@ func onBothStores(t *testing.T, test func(t *testing.T, first, second audit.Stor
 		t.Helper()
 		check.Must(t, err)
 		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, s.Close())
 		})
 		return s
 	}

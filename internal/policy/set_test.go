@@ -150,9 +150,7 @@ func TestBrokenFileLeavesPoliciesInForce(t *testing.T) {
 	before := store.Current()
 	for _, broken := range []string{"policies: [", strings.Replace(hourly, "1h", "1 hour", 1), ""} {
 		write(t, file, broken)
-		if err := store.Reload(); err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("%q: the error is %v", broken, err)
-		}
+		check.Fails(t, store.Reload(), file)
 		if store.Current() != before {
 			t.Fatalf("%q is in force", broken)
 		}

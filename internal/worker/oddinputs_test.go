@@ -66,9 +66,7 @@ func TestOddInputsEndInAClearIncidentOrADecision(t *testing.T) {
 			}
 			message := got.Message()
 			for _, variable := range in.Faulty {
-				if !strings.Contains(message, variable+" is ") {
-					t.Errorf("incident %q does not name %s", message, variable)
-				}
+				check.Contains(t, message, variable+" is ")
 			}
 			check.Same(t, len(in.Faulty), strings.Count(message, " but must be "), "faults named in %q", message)
 			if len(message) > 1000 {

@@ -86,11 +86,7 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 		if a.Kind() != job.KindFail || a.Retries() != 0 {
 			t.Errorf("%s: answered %s, want an incident", variables, a.Kind())
 		}
-		for _, part := range faulty {
-			if !strings.Contains(a.Message(), part) {
-				t.Errorf("%s: %q does not say %q", variables, a.Message(), part)
-			}
-		}
+		check.Contains(t, a.Message(), faulty...)
 		check.Same(t, len(faulty), strings.Count(a.Message(), " but must be "), "%s: faults named", variables)
 		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message() {
 			t.Errorf("%s: recorded %s %q", variables, record.Kind, record.Message)

@@ -207,9 +207,7 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	} {
 		a := byTISS(t, asked{headers: headers}.job())
 		isRefused(t, a, fault)
-		if !strings.Contains(a.Message(), correctedModel) {
-			t.Errorf("%s: %s", headers, a.Message())
-		}
+		check.Contains(t, a.Message(), correctedModel)
 	}
 }
 

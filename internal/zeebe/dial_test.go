@@ -65,11 +65,7 @@ func TestDialNamesEveryFaultOfTheConfiguration(t *testing.T) {
 			if err == nil {
 				t.Fatal("no fault found")
 			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not hold %q", err, want)
-				}
-			}
+			check.Contains(t, err.Error(), test.want...)
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("the secret stands in %q", err)
 			}
@@ -94,9 +90,7 @@ func TestDialDoesNotWaitForTheGateway(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	c, err := Dial(Config{Address: listener.Addr().String(), Plaintext: true})
 	check.Must(t, err)
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, c.Close())
 }
 
 func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {

@@ -144,9 +144,7 @@ func TestOnlyTheRightGatewayIsTrusted(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), test.refuse) {
-				t.Errorf("error is %v, want %q", err, test.refuse)
-			}
+			check.Fails(t, err, test.refuse)
 			if line := firstLine(t, test.config); !strings.Contains(line, `"event":"gateway_lost"`) || !strings.Contains(line, test.refuse) {
 				t.Errorf("the log says %s, want %q", line, test.refuse)
 			}

@@ -1,9 +1,10 @@
-// Package check has the two checks that most tests end in.
+// Package check has the checks that most tests end in.
 package check
 
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,4 +24,24 @@ func Same[T any](tb testing.TB, want, got T, format string, args ...any) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		tb.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
 	}
+}
+
+// Contains fails the test unless the text contains all the parts.
+func Contains(tb testing.TB, text string, parts ...string) {
+	tb.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			tb.Errorf("%q is not in %.2000q", part, text)
+		}
+	}
+}
+
+// Fails fails the test unless err is an error whose text contains all the parts.
+func Fails(tb testing.TB, err error, parts ...string) {
+	tb.Helper()
+	if err == nil {
+		tb.Errorf("no error, want one with %q", parts)
+		return
+	}
+	Contains(tb, err.Error(), parts...)
 }

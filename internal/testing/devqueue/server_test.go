@@ -32,9 +32,7 @@ func start(t *testing.T, kind string) *Server {
 	s, err := starters[kind](t.Context())
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, s.Close())
 		if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
 			t.Errorf("the server's directory is left behind: %v", err)
 		}

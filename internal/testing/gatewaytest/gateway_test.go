@@ -151,9 +151,7 @@ func TestTheAnswersAreThoseOfARealGateway(t *testing.T) {
 			r.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
 		}
 		key = r.gateway.Add(gatewaytest.Job{Type: "t"})[0] // not locked, and answered all the same: there is no fencing
-		if err := throw(); err != nil {
-			r.Error(err)
-		}
+		check.Must(r, throw())
 		check.Same(r, codes.NotFound, status.Code(complete("{}")), "completion of a job that is over")
 		if want := (gatewaytest.Counts{Incident: 1, Thrown: 1}); r.gateway.Counts() != want {
 			r.Errorf("jobs are at %+v", r.gateway.Counts())
