@@ -50,28 +50,15 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 	cfg := load(t)
 	host, err := os.Hostname()
 	check.Must(t, err)
-	for _, test := range []struct {
-		what      string
-		got, want any
-	}{
-		{"worker name", cfg.WorkerName, "analyze-retry@" + host},
-		{"max jobs active", cfg.MaxJobsActive, 50},
-		{"job timeout", cfg.JobTimeout, 10 * time.Second},
-		{"shutdown timeout", cfg.ShutdownTimeout, 8 * time.Second},
-		{"clock skew", cfg.MaxClockSkew, 24 * time.Hour},
-		{"HTTP address, this host only", cfg.HTTPAddress, "127.0.0.1:8080"},
-		{"log level", cfg.LogLevel, "info"},
-		{"log format", cfg.LogFormat, "json"},
-		{"store", cfg.SQLitePath(), "analyze-retry.db"},
-		{"key", cfg.AuditKey(), "analyze-retry.db.key"},
-		{"cluster", cfg.ClusterName, "zeebe"},
-		{"retention", cfg.AuditRetention, config.Months(60)},
-		{"gateway", cfg.ZeebeAddress, "127.0.0.1:26500"},
-		{"plaintext", cfg.ZeebeInsecure, false},
-		{"authorization server", cfg.ZeebeAuthorizationURL, ""},
-	} {
-		check.Same(t, test.want, test.got, "%s", test.what)
+	want := []any{
+		"analyze-retry@" + host, 50, 10 * time.Second, 8 * time.Second, 24 * time.Hour, "127.0.0.1:8080", "info", "json",
+		"analyze-retry.db", "analyze-retry.db.key", "zeebe", config.Months(60), "127.0.0.1:26500", false, "",
 	}
+	got := []any{
+		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTPAddress, cfg.LogLevel, cfg.LogFormat,
+		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetention, cfg.ZeebeAddress, cfg.ZeebeInsecure, cfg.ZeebeAuthorizationURL,
+	}
+	check.Same(t, want, got, "defaults")
 }
 
 func TestEveryVariableReachesItsSetting(t *testing.T) {

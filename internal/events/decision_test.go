@@ -90,10 +90,7 @@ func TestEventOfARealDecisionShowsItsReason(t *testing.T) {
 	} {
 		record := decidedBy(t, test.policy, test.overrides, test.request)
 		event := fromRecord(t, &record)
-		schema, _ := schema(t, event.Type)
-		if err := schema.Validate(parse(t, event.JSON)); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		fits(t, event)
 		if event.Type != test.kind || !strings.Contains(string(event.JSON), test.want) {
 			t.Errorf("%s: %q is not in the %s %s", what, test.want, event.Type, event.JSON)
 		}
@@ -106,11 +103,7 @@ func TestTheSchemasKnowEveryReasonToIgnoreAVariable(t *testing.T) {
 			record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{
 				ClaimID: "CLM-1-1", SubmissionError: text, RetryCount: count, Ignored: retry.Ignored{RetryAfter: reason, LastSubmissionTime: reason},
 			})
-			event := fromRecord(t, &record)
-			schema, _ := schema(t, event.Type)
-			if err := schema.Validate(parse(t, event.JSON)); err != nil {
-				t.Errorf("%s: %v", reason, err)
-			}
+			fits(t, fromRecord(t, &record))
 		}
 	}
 }
@@ -152,13 +145,7 @@ func TestEventOfAnOlderRecordLeavesOutWhatItLacks(t *testing.T) {
 			delete(facts["retryDecision"].(map[string]any), name)
 		}
 		r.Variables = text(facts)
-		event := fromRecord(t, &r)
-		schema, _ := schema(t, event.Type)
-		parsed := parse(t, event.JSON)
-		if err := schema.Validate(parsed); err != nil {
-			t.Errorf("%s: %v", r.Kind, err)
-		}
-		for name := range parsed.(map[string]any)["data"].(map[string]any) {
+		for name := range fits(t, fromRecord(t, &r)).(map[string]any)["data"].(map[string]any) {
 			if slices.Contains(newer, name) {
 				t.Errorf("%s has %s, which its record does not know", r.Kind, name)
 			}

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -36,8 +34,8 @@ func newSecret(t *testing.T) *audit.Secret {
 func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	secret := newSecret(t)
 	event := headsEvent(t, secret, 5)
+	fits(t, event)
 	schema, example := schema(t, events.TypeAuditHead)
-	check.Must(t, schema.Validate(parse(t, event.JSON)))
 	shown, err := json.Marshal(example)
 	check.Must(t, err)
 	public, err := audit.LoadPublic("testdata/audit.pub") // nobody has the private half any more
@@ -46,12 +44,8 @@ func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	check.Must(t, err)
 	sent, err := events.FromHeads("production", public, heads)
 	check.Must(t, err)
-	if err := schema.Validate(example); err != nil {
-		t.Errorf("the example: %v", err)
-	}
-	if diff := cmp.Diff(example, parse(t, sent.JSON)); diff != "" {
-		t.Errorf("the example (-example +sent):\n%s", diff)
-	}
+	check.Must(t, schema.Validate(example))
+	check.Same(t, example, parse(t, sent.JSON), "the example and what is sent")
 	heads, err = events.Heads(event.JSON, secret.Public().ID())
 	if err != nil || len(heads) != 1 || !secret.Public().CheckHead(heads[0]) {
 		t.Errorf("read back %+v, %v; want the one that is signed", heads, err)
@@ -77,9 +71,8 @@ func TestTheSameHeadsMakeTheSameEvent(t *testing.T) {
 
 func TestATrailWithoutHeadsMakesNoEvent(t *testing.T) {
 	event, err := events.FromHeads("production", newSecret(t).Public(), nil)
-	if diff := cmp.Diff(events.Event{}, event); diff != "" || err != nil {
-		t.Errorf("%s%v", diff, err)
-	}
+	check.Must(t, err)
+	check.Same(t, events.Event{}, event, "event")
 }
 
 // telling makes the bench's relay publish heads.

@@ -70,22 +70,6 @@ func TestEveryKindOfAnswerReachesTheBrokerAsItIs(t *testing.T) {
 	}
 }
 
-func TestAReleasedJobKeepsItsRetries(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		key := r.gateway.Add(gatewaytest.Job{Type: testType, Variables: "{}", Retries: 2})[0]
-		first := true
-		r.run(Options{Handler: each(func(j job.Job) job.Answer {
-			if first {
-				first = false
-				return job.Release("not now")
-			}
-			return complete(j)
-		})})
-		r.advance(time.Second)
-		r.wantJob(key, gatewaytest.Completed, 2, "not now")
-	})
-}
-
 // The table of what follows a call that failed.
 func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 	for _, code := range []codes.Code{

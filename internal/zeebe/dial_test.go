@@ -84,15 +84,6 @@ func TestTokenMayGoOverPlaintextToThisMachine(t *testing.T) {
 	}
 }
 
-func TestDialDoesNotWaitForTheGateway(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
-	check.Must(t, err)
-	defer func() { _ = listener.Close() }()
-	c, err := Dial(Config{Address: listener.Addr().String(), Plaintext: true})
-	check.Must(t, err)
-	check.Must(t, c.Close())
-}
-
 func TestAGatewayThatIsBackIsFoundSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := gatewaytest.New(), gatewaytest.New()
