@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 const (
@@ -22,21 +23,14 @@ const (
 // watchTrail checks the audit trail until ctx ends: after checkAfter, then every checkEvery. A check that did not finish is
 // repeated after checkAfter.
 func (a *App) watchTrail(ctx context.Context) {
-	next := time.NewTimer(checkAfter)
-	defer next.Stop()
 	var known []audit.Head
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
-		}
-		var checked bool
-		wait := checkEvery
+	var checked bool
+	wait := checkAfter
+	for outage.Sleep(ctx, wait); ctx.Err() == nil; outage.Sleep(ctx, wait) {
+		wait = checkEvery
 		if known, checked = a.checkTrail(ctx, known); !checked {
 			wait = checkAfter
 		}
-		next.Reset(wait)
 	}
 }
 

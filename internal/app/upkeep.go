@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/outage"
 )
 
 // headEvery is how often the signed heads of the audit trail are logged. They show a trail that was put back to an earlier
@@ -16,11 +17,8 @@ const headEvery = time.Hour
 // keep logs the heads of the audit trail, saves its state and removes records whose retention is over, until ctx ends.
 func (a *App) keep(ctx context.Context) {
 	heads, state := time.NewTicker(headEvery), time.NewTicker(time.Second)
-	defer heads.Stop()
-	defer state.Stop()
 	// Not at once: a start with a wrong clock must not remove anything. The first job shows the broker's time.
 	next, known := time.NewTimer(retainAgain), a.clock.Known()
-	defer next.Stop()
 	a.logHeads(ctx)
 	for {
 		select {
@@ -53,14 +51,7 @@ func (a *App) watchPlace(ctx context.Context) {
 	if !is {
 		return
 	}
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		}
+	for outage.Sleep(ctx, time.Second); ctx.Err() == nil; outage.Sleep(ctx, time.Second) {
 		if a.recorder.Err() != nil {
 			continue // each attempt to write checks it then
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -114,12 +115,9 @@ func (r *Relay) Wake() {
 // Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged for two
 // seconds, and is marked; the rest stays in the outbox.
 func (r *Relay) Run(ctx context.Context) {
-	counting := make(chan struct{})
-	go func() {
-		defer close(counting)
-		r.countBacklog(ctx)
-	}()
-	defer func() { <-counting }()
+	var counting sync.WaitGroup
+	counting.Go(func() { r.countBacklog(ctx) })
+	defer counting.Wait()
 	for ctx.Err() == nil {
 		release, err := r.outbox.Lead(ctx)
 		if errors.Is(err, audit.ErrNotLeading) {

@@ -168,23 +168,19 @@ func TestBrokenFileLeavesPoliciesInForce(t *testing.T) {
 
 func TestMissingOrBrokenFileIsNotOpened(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
-	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("the error of a missing file is %v", err)
-	}
+	_, err := policy.Open(file)
+	check.Fails(t, err, file)
 	write(t, file, "policies: 5\n")
-	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), file+":1") {
-		t.Errorf("the error of a broken file is %v", err)
-	}
+	_, err = policy.Open(file)
+	check.Fails(t, err, file+":1")
 	write(t, file, "# "+strings.Repeat("x", 1<<20)+hourly)
-	if _, err := policy.Open(file); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
-		t.Errorf("the error of a file of more than 1 MiB is %v", err)
-	}
+	_, err = policy.Open(file)
+	check.Fails(t, err, "larger than 1 MiB")
 }
 
 func TestNeededPolicyMustBeThere(t *testing.T) {
-	if _, err := policy.Open("", "tiss", "hourly"); err == nil || !strings.Contains(err.Error(), "policy hourly") {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := policy.Open("", "tiss", "hourly")
+	check.Fails(t, err, "policy hourly")
 }
 
 func TestReloadWithoutFileDoesNothing(t *testing.T) {

@@ -22,39 +22,25 @@ type Store struct {
 // has faults ([Faults]), or lacks a needed policy ([MissingError]).
 func Open(file string, needed ...string) (*Store, error) {
 	s := &Store{file: file, needed: needed}
-	set, err := s.read()
-	if err != nil {
+	if err := s.Reload(); err != nil {
 		return nil, err
 	}
-	s.current.Store(set)
 	return s, nil
 }
 
 // Current returns the policies in force. A job keeps the set that it began with.
 func (s *Store) Current() *Set { return s.current.Load() }
 
-// Reload reads the file again. If that fails, the policies in force stay. Without a file it does nothing.
+// Reload reads the file again. If that fails, the policies in force stay.
 func (s *Store) Reload() error {
-	if s.file == "" {
-		return nil
-	}
-	set, err := s.read()
-	if err != nil {
-		return err
-	}
-	s.current.Store(set)
-	return nil
-}
-
-func (s *Store) read() (*Set, error) {
 	set := BuiltIns()
 	if s.file != "" {
 		text, _, err := readfile.Read(filepath.Clean(s.file), maxFile)
 		if err != nil {
-			return nil, fmt.Errorf("policies file: %w", err)
+			return fmt.Errorf("policies file: %w", err)
 		}
 		if set, err = Parse(s.file, text); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	var missing []error
@@ -63,10 +49,11 @@ func (s *Store) read() (*Set, error) {
 			missing = append(missing, &MissingError{Name: name, Known: set.Names()})
 		}
 	}
-	if err := errors.Join(missing...); err != nil {
-		return nil, err
+	if missing != nil {
+		return errors.Join(missing...)
 	}
-	return set, nil
+	s.current.Store(set)
+	return nil
 }
 
 // MissingError is the error for a needed policy that is not known.
