@@ -44,19 +44,14 @@ func gateway(t *testing.T, options ...grpc.ServerOption) (g *gatewaytest.Gateway
 // serve serves a gateway at an address. Where another process has taken that in between, it waits for it.
 func serve(t *testing.T, g *gatewaytest.Gateway, address string) string {
 	t.Helper()
-	deadline := time.After(enough)
-	for {
-		listener, err := net.Listen("tcp", address)
-		if err == nil {
-			g.Serve(listener)
-			return listener.Addr().String()
-		}
-		select {
-		case <-deadline:
-			t.Fatal(err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	var listener net.Listener
+	check.Await(t, "the address is free", func() (free bool) {
+		var err error
+		listener, err = net.Listen("tcp", address)
+		return err == nil
+	})
+	g.Serve(listener)
+	return listener.Addr().String()
 }
 
 // freeAddress is an address that nobody listens at.
@@ -116,18 +111,13 @@ func (r *running) get(path string) (status int, body string) {
 // Another reason may come first: on a slow machine, that the gateway was not asked in time.
 func (r *running) awaitReadiness(status int, part string) string {
 	r.t.Helper()
-	deadline := time.After(enough)
-	for {
-		got, body := r.get("/readyz")
-		if got == status && strings.Contains(body, part) {
-			return body
-		}
-		select {
-		case <-deadline:
-			r.t.Fatalf("/readyz answers %d %q, want %d with %q", got, body, status, part)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	var body string
+	check.Await(r.t, fmt.Sprintf("/readyz answers %d with %q", status, part), func() bool {
+		var got int
+		got, body = r.get("/readyz")
+		return got == status && strings.Contains(body, part)
+	})
+	return body
 }
 
 func (r *running) awaitStop() error {
@@ -153,14 +143,7 @@ func (r *running) logged(event string) int { return r.logs.FilterMessage(event).
 // awaitLog waits for a line of the log.
 func (r *running) awaitLog(event string) {
 	r.t.Helper()
-	deadline := time.After(enough)
-	for r.logs.FilterMessage(event).Len() == 0 {
-		select {
-		case <-deadline:
-			r.t.Fatalf("nothing is logged as %s", event)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	check.Await(r.t, "a line "+event, func() bool { return r.logged(event) > 0 })
 }
 
 func await(t *testing.T, g *gatewaytest.Gateway, until func(gatewaytest.Counts) bool) {

@@ -142,14 +142,7 @@ func TestTheHeadsAreLoggedAtTheStartAndAtTheStop(t *testing.T) {
 	ctx, stop = context.WithCancel(t.Context())
 	kept := make(chan struct{})
 	go func() { defer close(kept); k.keep(ctx) }()
-	deadline := time.After(20 * time.Second)
-	for k.logs.FilterMessage("audit_head").Len() < 2 {
-		select {
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			t.Fatal("no head at the start")
-		}
-	}
+	check.Await(t, "a head at the start", func() bool { return k.logs.FilterMessage("audit_head").Len() >= 2 })
 	stop()
 	<-kept
 	lines := k.logs.FilterMessage("audit_head").All()

@@ -49,17 +49,10 @@ func TestAnAbsentOrHungCollectorBlocksNeitherJobsNorStops(t *testing.T) {
 				g.Add(jobs(100, "TIMEOUT")...)
 				r := start(t, settings(t, address))
 				await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 100 })
-				for deadline := time.Now().Add(enough); !away && collector.Hanging() == 0; {
-					if time.Now().After(deadline) {
-						t.Fatal("the collector was sent nothing")
-					}
-					<-time.After(time.Millisecond)
-				}
+				check.Await(t, "the collector is sent something", func() bool { return away || collector.Hanging() > 0 })
 				r.stop()
 				began := time.Now()
-				if err := r.awaitStop(); err != nil {
-					t.Errorf("Run = %v; a collector that fails is no reason to end badly", err)
-				}
+				check.Must(t, r.awaitStop()) // a collector that fails is no reason to end badly
 				if took := time.Since(began); took > 7*time.Second {
 					t.Errorf("the stop took %v", took)
 				}

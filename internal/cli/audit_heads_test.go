@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
@@ -127,7 +128,7 @@ func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
 		t.Helper()
 		event, err := events.FromHeads("zeebe", secret.Public(), heads)
 		audittest.Must(t, err)
-		eventstest.Await(t, "it is published", func() bool { return publisher.Publish(t.Context(), []events.Event{event})[0] == nil })
+		check.Await(t, "it is published", func() bool { return publisher.Publish(t.Context(), []events.Event{event})[0] == nil })
 		return event
 	}
 	publish(a.secret, heads...)

@@ -69,14 +69,14 @@ func TestTwoRelaysOnOneStoreDoNotPublishConcurrently(t *testing.T) {
 		records := store(t, first, 1, 100, 3)
 		relay, stop := eventstest.Relay(t, first, q, events.Options{})
 		eventstest.Relay(t, second, q, events.Options{})
-		eventstest.Await(t, "all are published", empty(t, first))
+		check.Await(t, "all are published", empty(t, first))
 		if repeats := eventstest.Complete(t, records, q.sent); repeats > 0 || q.most > 1 {
 			t.Errorf("%d events were sent twice, %d publications ran side by side", repeats, q.most)
 		}
 		relay.Wake()
 		stop()
 		more := store(t, second, 2, 10, 1) // by whichever relay is left
-		eventstest.Await(t, "the rest is published", empty(t, second))
+		check.Await(t, "the rest is published", empty(t, second))
 		if sent, _ := q.counts(); sent != len(records)+len(more) {
 			t.Errorf("%d sent of %d", sent, len(records)+len(more))
 		}
@@ -91,7 +91,7 @@ func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
 		p := server.With(t, "?stream="+place+"&subject="+place)
 		records := store(t, s, 1, 50, 3)
 		eventstest.Relay(t, s, p, events.Options{})
-		eventstest.Await(t, "all are published", empty(t, s))
+		check.Await(t, "all are published", empty(t, s))
 		eventstest.Complete(t, records, eventstest.InStream(t, server.URL(), place))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/collectortest"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -37,7 +38,7 @@ func TestTraceOfTheModelGoesOnInSpansAndEvents(t *testing.T) {
 	claim.waits(5, 6).passes()
 	claim.submission().complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
-	eventstest.Await(t, "two events in the queue", func() bool {
+	check.Await(t, "two events in the queue", func() bool {
 		_, text := worker.get(t.Context(), "/metrics")
 		return strings.Contains(text, "\nretry_events_published_total 2\n")
 	})

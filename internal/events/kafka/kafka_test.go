@@ -155,7 +155,7 @@ func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 	} {
 		p := eventstest.Open(t, "kafka://"+login.user+"@"+c.address+"?topic=login"+login.query)
 		var got string
-		eventstest.Await(t, "an answer", func() bool {
+		check.Await(t, "an answer", func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			err := p.Publish(ctx, eventstest.Batch(t, 3))[0]
@@ -184,9 +184,9 @@ func TestLongTopicIsReadToItsEnd(t *testing.T) {
 		noise := make([]byte, 100_000) // which no compression makes shorter
 		_, _ = rand.Read(noise)
 		long := events.Event{ID: "long", Type: events.TypeScheduled, Key: event.Key, JSON: noise}
-		eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{long})[0] == nil })
+		check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{long})[0] == nil })
 	}
-	eventstest.Await(t, "the heads are acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
+	check.Await(t, "the heads are acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got []string
@@ -201,7 +201,7 @@ func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
 	c := start(t, kfake.AllowAutoTopicCreation())
 	p := c.Open(t, "transaction")
 	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
-	eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
+	check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
 	other, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic("transaction"))
 	check.Must(t, err)
 	defer other.Close()

@@ -48,7 +48,7 @@ func TestNATS(t *testing.T) {
 	t.Run("TheServerDropsARepeatByItsMessageID", func(t *testing.T) {
 		p := s.Open(t, "repeat")
 		for range 3 {
-			eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
+			check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
 		}
 		check.Same(t, 1, len(s.Received(t, "repeat")), "events in the stream")
 	})
@@ -56,24 +56,24 @@ func TestNATS(t *testing.T) {
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"taken.>"}})
 		check.Must(t, err)
 		p := s.With(t, "?stream=mine&subject=taken")
-		eventstest.Await(t, "the error names stream and way out", func() bool {
+		check.Await(t, "the error names stream and way out", func() bool {
 			err := p.Publish(t.Context(), event)[0]
 			return err != nil && strings.Contains(err.Error(), "mine") && strings.Contains(err.Error(), "create=false")
 		})
 	})
 	t.Run("AStreamOfOthersIsUsedAndNeverMade", func(t *testing.T) {
 		p := s.With(t, "?subject=foreign&create=false")
-		eventstest.Await(t, "no stream takes it", func() bool {
+		check.Await(t, "no stream takes it", func() bool {
 			err := p.Publish(t.Context(), event)[0]
 			return err != nil && strings.Contains(err.Error(), "no stream takes the subject foreign.retry.scheduled.v3") && !errors.Is(err, events.ErrRefused)
 		})
 		_, err := s.stream(t).CreateStream(t.Context(), jetstream.StreamConfig{Name: "theirs", Subjects: []string{"foreign.>"}})
 		check.Must(t, err)
-		eventstest.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
+		check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), event)[0] == nil })
 	})
 	t.Run("AWrongPasswordIsToldAndShowsNoPassword", func(t *testing.T) {
 		p := eventstest.Open(t, "nats://test:not-the-password@"+s.Address())
-		eventstest.Await(t, "the server's refusal", func() bool {
+		check.Await(t, "the server's refusal", func() bool {
 			err := p.Publish(t.Context(), event)[0]
 			if err == nil || strings.Contains(err.Error(), "not-the-password") {
 				t.Fatalf("error %v", err)

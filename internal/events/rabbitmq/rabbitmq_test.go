@@ -85,7 +85,7 @@ func TestRabbitMQ(t *testing.T) {
 		}
 		check.Must(t, channel.QueueBind("full", "#", "full", false, nil))
 		p := s.With(t, "?exchange=full&create=false")
-		eventstest.Await(t, "one is refused", func() bool {
+		check.Await(t, "one is refused", func() bool {
 			refused := 0
 			for _, err := range p.Publish(t.Context(), batch) {
 				if errors.Is(err, events.ErrRefused) {

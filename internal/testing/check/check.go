@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -44,4 +45,17 @@ func Fails(tb testing.TB, err error, parts ...string) {
 		return
 	}
 	Contains(tb, err.Error(), parts...)
+}
+
+// patience bounds every wait: far more than is needed, for slow machines.
+const patience = 2 * time.Minute
+
+// Await waits until a condition holds.
+func Await(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(patience); !holds(); <-time.After(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("not within %v: %s", patience, what)
+		}
+	}
 }

@@ -24,6 +24,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Collector is the collector. Its methods may be called at any time.
@@ -85,9 +87,7 @@ func StartHTTP(t *testing.T) *Collector {
 func (c *Collector) listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	c.URL = "http://" + l.Addr().String()
 	return counting{l, c}
 }
@@ -170,18 +170,8 @@ func (c *Collector) Spans() []Span {
 // Await waits until it has taken so many spans, and returns all of them.
 func (c *Collector) Await(t *testing.T, n int) []Span {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
-	for {
-		spans := c.Spans()
-		if len(spans) >= n {
-			return spans
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("%d spans came, want %d", len(spans), n)
-		}
-	}
+	check.Await(t, fmt.Sprintf("%d spans come", n), func() bool { return len(c.Spans()) >= n })
+	return c.Spans()
 }
 
 // Export takes spans by gRPC.

@@ -44,25 +44,6 @@ func Suite(t *testing.T, q Queue) {
 	}
 }
 
-// patience bounds every wait: far more than is needed, for slow machines.
-const patience = 2 * time.Minute
-
-// Await waits until a condition holds.
-func Await(tb testing.TB, what string, holds func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 // Relay runs a relay until the test ends or stop is called.
 func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
 	t.Helper()
@@ -131,7 +112,7 @@ func everyEventArrives(t *testing.T, q Queue) {
 	outbox := &Outbox{}
 	records := append(outbox.Fill("A", 300, 4), outbox.Append(Samples()...)...)
 	Relay(t, outbox, q.Open(t, "all"), events.Options{})
-	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	if repeats := Complete(t, records, q.Received(t, "all")); repeats > 0 {
 		t.Errorf("%d came twice, although nothing failed", repeats)
 	}
@@ -142,7 +123,7 @@ func tooLarge(t *testing.T, q Queue) {
 	batch[2].JSON = []byte(`"` + strings.Repeat("x", q.TooLarge()) + `"`)
 	p := q.Open(t, "large")
 	var errs []error
-	Await(t, "four are acknowledged", func() bool {
+	check.Await(t, "four are acknowledged", func() bool {
 		errs = p.Publish(t.Context(), batch)
 		return errs[0] == nil && errs[1] == nil && errs[3] == nil && errs[4] == nil
 	})
@@ -159,7 +140,7 @@ func headsReadBack(t *testing.T, q Queue) {
 	check.Must(t, err)
 	key := secret.Public()
 	read := func() (all []audit.Head) {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := reader.Read(ctx, events.TypeAuditHead, func(event []byte) {
 			heads, err := events.Heads(event, key.ID())
@@ -179,7 +160,7 @@ func headsReadBack(t *testing.T, q Queue) {
 		head := secret.Head(audit.ChainAt(1, int64(n+1), audit.Hash{byte(n)}), Began.Add(time.Duration(n)*24*time.Hour))
 		event, err := events.FromHeads("production", key, []audit.Head{head})
 		check.Must(t, err)
-		Await(t, "all are acknowledged", func() bool {
+		check.Await(t, "all are acknowledged", func() bool {
 			for _, err := range p.Publish(t.Context(), append(batch, event)) {
 				if err != nil {
 					return false
@@ -202,16 +183,16 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 	relay, _ := Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
 	records := outbox.Fill("A", 2000, 3)
 	relay.Wake()
-	Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
+	check.Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
 	check.Must(t, q.Kill())
 	if outbox.Waiting() == 0 {
 		t.Fatal("all was published before the queue was killed: nothing is tried")
 	}
 	records = append(records, outbox.Fill("B", 10, 1)...)
 	_, before := seen.Events()
-	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > before })
+	check.Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > before })
 	check.Must(t, q.Restart(t.Context()))
-	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	repeats := Complete(t, records, q.Received(t, "killed"))
 	_, failed := seen.Events()
 	t.Logf("%d events, %d sent and not acknowledged, %d received twice", len(records), failed, repeats)
@@ -222,8 +203,8 @@ func notThereAtTheStart(t *testing.T, q Queue) {
 	outbox, seen := &Outbox{}, &Counts{}
 	records := outbox.Fill("A", 20, 2)
 	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
-	Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
+	check.Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
 	check.Must(t, q.Restart(t.Context()))
-	Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
+	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	Complete(t, records, q.Received(t, "late"))
 }
