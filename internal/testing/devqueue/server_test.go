@@ -112,16 +112,8 @@ func TestAServerDiesWithATestProcessThatIsKilled(t *testing.T) {
 // awaitGone waits until a process that is not our child runs no more. A dead one has no command line.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline, tick := time.After(20*time.Second), time.NewTicker(10*time.Millisecond)
-	defer tick.Stop()
-	for {
-		if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || len(raw) == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("process %d still runs", pid)
-		}
-	}
+	check.Await(t, fmt.Sprintf("process %d ends", pid), func() bool {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err != nil || len(raw) == 0
+	})
 }
