@@ -65,10 +65,4 @@ func ordered(faults []Fault) error {
 }
 
 // short cuts a long value, so that it does not fill the screen.
-func short(value string) string {
-	const most = 60
-	if runes := []rune(value); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return value
-}
+func short(value string) string { return term.Shorten(value, 60) }

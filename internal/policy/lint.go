@@ -3,10 +3,10 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // Severity is how much a finding matters.
@@ -91,17 +91,6 @@ func numbered(retries []int) string {
 	case last-first+1 == len(retries):
 		return fmt.Sprintf("retries %d to %d", first, last)
 	default:
-		return fmt.Sprintf("retry %d and %s", first, counted(len(retries)-1, "other"))
+		return fmt.Sprintf("retry %d and %s", first, term.Count(len(retries)-1, "other"))
 	}
-}
-
-// counted returns a number of things: 1 retry, 2 retries.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if stem, ok := strings.CutSuffix(thing, "y"); ok {
-		thing = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -91,7 +91,7 @@ func (l *linter) deadline() {
 	case fit < p.MaxRetries:
 		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
-				counted(p.MaxRetries, "wait"), fit, term.Span(p.Deadline)),
+				term.Count(p.MaxRetries, "wait"), fit, term.Span(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
 	}
 }
@@ -112,7 +112,7 @@ func (l *linter) waits() {
 	_, longest := p.Band(p.MaxRetries - 1)
 	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
 		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
-			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", term.Span(p.Max), counted(p.MaxRetries, "retry"), term.Span(longest)),
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", term.Span(p.Max), term.Count(p.MaxRetries, "retry"), term.Span(longest)),
 			"lower max, unless it is there to bound server hints")
 	}
 	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {

@@ -21,15 +21,6 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// The names that are used if a URL has none.
-const (
-	DefaultStream   = "ANALYZE_RETRY"
-	DefaultSubject  = "analyze-retry"
-	DefaultExchange = "analyze-retry.events"
-	DefaultQueue    = "analyze-retry.events"
-	DefaultTopic    = "analyze-retry.events"
-)
-
 // schemes are the schemes of URLs, with the port for hosts without one.
 var schemes = map[string]string{
 	"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
@@ -59,7 +50,7 @@ func Open(raw string) (events.Publisher, error) {
 	case "nats", "tls":
 		config := natsjs.Config{
 			Servers: u.servers(), User: u.user, Password: u.password, TLS: secure,
-			Stream: u.name("stream", DefaultStream, streamName), Prefix: u.name("subject", DefaultSubject, subjectName), KeepOut: keepOut,
+			Stream: u.name("stream", "ANALYZE_RETRY", streamName), Prefix: u.name("subject", "analyze-retry", subjectName), KeepOut: keepOut,
 		}
 		if err := u.check(""); err != nil {
 			return nil, err
@@ -74,7 +65,7 @@ func Open(raw string) (events.Publisher, error) {
 		}
 		config := rabbitmq.Config{
 			Address: u.hosts[0], User: u.user, Password: u.password, VirtualHost: u.virtualHost(), TLS: secure,
-			Exchange: u.name("exchange", DefaultExchange, plainName), Queue: u.name("queue", DefaultQueue, plainName), KeepOut: keepOut,
+			Exchange: u.name("exchange", "analyze-retry.events", plainName), Queue: u.name("queue", "analyze-retry.events", plainName), KeepOut: keepOut,
 		}
 		if err := u.check(u.Path); err != nil {
 			return nil, err
@@ -83,7 +74,7 @@ func Open(raw string) (events.Publisher, error) {
 	default:
 		config := kafka.Config{
 			Brokers: u.hosts, User: u.user, Password: u.password, TLS: secure,
-			Topic: u.name("topic", DefaultTopic, topicName), SASL: u.mechanism(), KeepOut: keepOut,
+			Topic: u.name("topic", "analyze-retry.events", topicName), SASL: u.mechanism(), KeepOut: keepOut,
 		}
 		if err := u.check(""); err != nil {
 			return nil, err
