@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -66,9 +64,7 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 		{"rule", fields(t, policy.Rule{}), slices.Sorted(maps.Keys(defs["rule"].Properties))},
 		{"inDoubtRule", withoutClass, slices.Sorted(maps.Keys(defs["inDoubtRule"].Properties))},
 	} {
-		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
-			t.Errorf("%s (-struct +schema):\n%s", tt.name, diff)
-		}
+		check.Same(t, tt.want, tt.got, "%s in the schema", tt.name)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -132,9 +131,7 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 }
 
 func TestTwoWorkersGiveAJobTheSameBackoff(t *testing.T) {
-	if diff := cmp.Diff(said(answer(t, timeout)), said(answer(t, timeout))); diff != "" {
-		t.Errorf("the second answer differs (-first +second):\n%s", diff)
-	}
+	check.Same(t, said(answer(t, timeout)), said(answer(t, timeout)), "the second answer")
 }
 
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -57,9 +56,7 @@ func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
 		if got.ShouldRetry { // its own words
 			want.RetryReason = "Retry 2 of 5"
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-newer +older):\n%s", variables, diff)
-		}
+		check.Same(t, want, got, "%s by the older job type", variables)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -148,9 +147,7 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 			first := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
 			clock = clock.Add(3 * time.Hour)
 			second := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
-			if diff := cmp.Diff(said(first), said(second)); diff != "" {
-				t.Errorf("%s: the second answer differs (-first +second):\n%s", jobType, diff)
-			}
+			check.Same(t, said(first), said(second), "%s: the second answer", jobType)
 		}
 		if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
 			t.Errorf("%s: counted %d decisions, %d rejections and %d repeats, want 3, 1 and 4", jobType, c.decided, c.rejected, c.repeated)

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -59,9 +57,7 @@ func TestEveryKindOfAnswerReachesTheBrokerAsItIs(t *testing.T) {
 				if len(sent) != 1 {
 					r.Fatalf("%d answers sent, want 1", len(sent))
 				}
-				if d := cmp.Diff(test.want(key), sent[0].Request, protocmp.Transform()); d != "" {
-					r.Error(d)
-				}
+				check.Same(r, test.want(key), sent[0].Request, "answer")
 				if state, _, _ := r.gateway.Job(key); state != test.state {
 					r.Errorf("job is in state %v, want %v", state, test.state)
 				}
@@ -89,9 +85,7 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 						r.Fatalf("sent %d times, want 4", len(sent))
 					}
 					for i, c := range sent[1:] {
-						if d := cmp.Diff(sent[0].Request, c.Request, protocmp.Transform()); d != "" {
-							r.Errorf("try %d differs: %s", i+2, d)
-						}
+						check.Same(r, sent[0].Request, c.Request, "try %d", i+2)
 						if pause := c.At.Sub(sent[i].At); pause < 10*time.Millisecond<<i || pause > 20*time.Millisecond<<i {
 							r.Errorf("try %d comes after %v", i+2, pause)
 						}

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
@@ -58,9 +56,7 @@ func TestMessageIsNotKept(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		check.Must(r, r.client.PublishMessage(r.Context(), Message{"redrive-claim", "CLM-001-7", "id", `{"operator":"maria"}`}))
 		want := []*pb.PublishMessageRequest{{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}}
-		if d := cmp.Diff(want, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), protocmp.Transform()); d != "" {
-			r.Errorf("sent (-want +got):\n%s", d)
-		}
+		check.Same(r, want, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), "sent")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
 )
 
 // Must ends the test unless all errors are nil.
@@ -19,10 +20,11 @@ func Must(tb testing.TB, errs ...error) {
 	}
 }
 
-// Same fails the test unless got equals want by [cmp.Diff]. The format and its arguments say what is compared.
+// Same fails the test unless got equals want by [cmp.Diff], with protobuf messages compared as such. The format and its
+// arguments say what is compared.
 func Same[T any](tb testing.TB, want, got T, format string, args ...any) {
 	tb.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		tb.Errorf("%s (-want +got):\n%s", fmt.Sprintf(format, args...), diff)
 	}
 }
