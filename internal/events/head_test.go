@@ -90,10 +90,9 @@ func TestHeadsArePublishedDailyAndByEachNewLeader(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.telling(newSecret(t))
 		synctest.Wait()
-		for day := range 3 {
-			check.Same(t, day+1, b.queue.sentOf(0), "publications of the heads by day %d", day)
-			b.advance(24*time.Hour + time.Second)
-		}
+		check.Same(t, 1, b.queue.sentOf(0), "publications of the heads at first")
+		b.advance(24*time.Hour + time.Second)
+		check.Same(t, 2, b.queue.sentOf(0), "publications of the heads after a day")
 		b.stop()
 		before := b.queue.sentOf(0)
 		b.start()

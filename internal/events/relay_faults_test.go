@@ -16,7 +16,7 @@ import (
 func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.set(func(events.Event) error { return errAway })
-		records := b.outbox.Fill("A", 400, 3)
+		records := b.outbox.Fill("A", 150, 2)
 		b.relay.Wake()
 		b.advance(5 * time.Minute)
 		later := b.outbox.Fill("B", 10, 1)
@@ -118,7 +118,7 @@ func TestUnreadableRecordHoldsUpOnlyItsClaim(t *testing.T) {
 // As when one partition of a topic has no leader: its events are never answered, all others are.
 func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		const last = 1000 // the relay may run as soon as there are records
+		const last = 300 // the relay may run as soon as there are records
 		b.queue.set(func(e events.Event) error {
 			if e.Record <= last {
 				return errAway
@@ -126,7 +126,7 @@ func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 			return nil
 		})
 		stuck := b.outbox.Fill("A", last, 1)
-		b.outbox.Fill("B", 1000, 1)
+		b.outbox.Fill("B", 300, 1)
 		b.relay.Wake()
 		b.advance(5 * time.Minute)
 		check.Same(t, len(stuck), b.outbox.Waiting(), "records that wait")

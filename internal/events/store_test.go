@@ -66,7 +66,7 @@ func TestTwoRelaysOnOneStoreDoNotPublishConcurrently(t *testing.T) {
 	onBothStores(t, func(t *testing.T, first, second audit.Store) {
 		t.Helper()
 		q := &queue{delay: time.Millisecond}
-		records := store(t, first, 1, 100, 3)
+		records := store(t, first, 1, 40, 3)
 		relay, stop := eventstest.Relay(t, first, q, events.Options{})
 		eventstest.Relay(t, second, q, events.Options{})
 		check.Await(t, "all are published", empty(t, first))
@@ -89,7 +89,7 @@ func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
 		t.Helper()
 		place := filepath.Base(t.Name())
 		p := server.With(t, "?stream="+place+"&subject="+place)
-		records := store(t, s, 1, 50, 3)
+		records := store(t, s, 1, 20, 3)
 		eventstest.Relay(t, s, p, events.Options{})
 		check.Await(t, "all are published", empty(t, s))
 		eventstest.Complete(t, records, eventstest.InStream(t, server.URL(), place))

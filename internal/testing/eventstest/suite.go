@@ -181,7 +181,7 @@ func headsReadBack(t *testing.T, q Queue) {
 func killedInTheMiddle(t *testing.T, q Queue) {
 	outbox, seen := &Outbox{}, &Counts{}
 	relay, _ := Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
-	records := outbox.Fill("A", 2000, 3)
+	records := outbox.Fill("A", 1000, 3)
 	relay.Wake()
 	check.Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
 	check.Must(t, q.Kill())
