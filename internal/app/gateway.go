@@ -28,9 +28,9 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []ze
 	defer func() { err = errors.Join(err, client.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, deployTimeout)
 	defer cancel()
-	resources := make([]zeebe.Resource, len(models))
+	resources := make([]*zeebe.Resource, len(models))
 	for i, m := range models {
-		resources[i] = zeebe.Resource{Name: m.Name, Content: m.Content}
+		resources[i] = &zeebe.Resource{Name: m.Name, Content: m.Content}
 	}
 	deployed, err := client.Deploy(ctx, resources)
 	return deployed, withAdvice(cfg, err)
@@ -106,8 +106,6 @@ func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order
 	}
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
-	err = r.client.PublishMessage(ctx, zeebe.Message{
-		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables),
-	})
-	return withAdvice(r.cfg, err)
+	message := &zeebe.Message{Name: redriveMessage, CorrelationKey: claimID, MessageId: order.ID, Variables: string(variables)}
+	return withAdvice(r.cfg, r.client.PublishMessage(ctx, message))
 }

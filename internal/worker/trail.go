@@ -88,7 +88,8 @@ func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question fu
 	return query(ctx, t, func(ctx context.Context) ([]T, error) { return question(ctx, claims) })
 }
 
-// answer returns the answer to a job from what is stored, so that it is the same whenever it is sent. variables completes the
+// answer returns the answer to a job from what is stored, so that it is the same whenever it is sent. The recorder notes
+// its result. variables completes the
 // variables of a decision; it may be nil if no record of the job holds one.
 func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored string) string) job.Answer {
 	if stored.ID == 0 {
@@ -109,11 +110,6 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored s
 		// BPMN error is thrown, because the model has no answer to a wiring mistake.
 		a = job.Incident(stored.Message)
 	}
-	return t.settled(a, stored)
-}
-
-// settled returns the answer such that the recorder notes its result.
-func (t *Trail) settled(a job.Answer, stored *audit.Record) job.Answer {
 	return a.Then(func(result job.Result) {
 		switch result {
 		case job.Accepted:

@@ -76,10 +76,7 @@ func fromTopology(r *pb.TopologyResponse) Topology {
 }
 
 // Resource is a BPMN model to deploy, by the name of its file.
-type Resource struct {
-	Name    string
-	Content []byte
-}
+type Resource = pb.Resource
 
 // Deployed is one process definition that a deployment created, or found unchanged.
 type Deployed struct {
@@ -92,12 +89,8 @@ type Deployed struct {
 }
 
 // Deploy deploys resources together: all of them or none.
-func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, error) {
-	request := &pb.DeployResourceRequest{Resources: make([]*pb.Resource, len(resources))}
-	for i, r := range resources {
-		request.Resources[i] = &pb.Resource{Name: r.Name, Content: r.Content}
-	}
-	r, err := c.gateway.DeployResource(ctx, request)
+func (c *Client) Deploy(ctx context.Context, resources []*Resource) ([]Deployed, error) {
+	r, err := c.gateway.DeployResource(ctx, &pb.DeployResourceRequest{Resources: resources})
 	if err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
@@ -110,26 +103,17 @@ func (c *Client) Deploy(ctx context.Context, resources []Resource) ([]Deployed, 
 	return deployed, nil
 }
 
-// Message is something that happened outside of the processes.
-type Message struct {
-	// Name and CorrelationKey say which process instances it is for.
-	Name, CorrelationKey string
-	// ID is the message's own.
-	ID string
-	// Variables is a JSON object that the process gets.
-	Variables string
-}
+// Message is something that happened outside of the processes. Name and CorrelationKey say which process instances it is
+// for; Variables is a JSON object that the process gets.
+type Message = pb.PublishMessageRequest
 
 // PublishMessage delivers a message to the process instances that wait for it at this moment; if none does, it is lost
 // without an error. It tries again until ctx ends while the gateway is too busy, and after no other failure, because the
 // message may have been delivered.
-func (c *Client) PublishMessage(ctx context.Context, m Message) error {
-	request := &pb.PublishMessageRequest{
-		Name: text(m.Name), CorrelationKey: text(m.CorrelationKey), MessageId: text(m.ID), Variables: text(m.Variables),
-	}
+func (c *Client) PublishMessage(ctx context.Context, m *Message) error {
 	backoff := answerBackoff
 	for {
-		_, err := c.gateway.PublishMessage(ctx, request)
+		_, err := c.gateway.PublishMessage(ctx, m)
 		if err == nil {
 			return nil
 		}

@@ -40,7 +40,7 @@ func TestOnlyHealthyLeadersLead(t *testing.T) {
 
 func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		got, err := r.client.Deploy(r.Context(), []Resource{{"a.bpmn", []byte("<a/>")}, {"b.bpmn", []byte("<b/>")}})
+		got, err := r.client.Deploy(r.Context(), []*Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}})
 		check.Must(r, err)
 		if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 			r.Errorf("deployed %+v", got)
@@ -54,7 +54,7 @@ func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 
 func TestMessageIsNotKept(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		check.Must(r, r.client.PublishMessage(r.Context(), Message{"redrive-claim", "CLM-001-7", "id", `{"operator":"maria"}`}))
+		check.Must(r, r.client.PublishMessage(r.Context(), &Message{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}))
 		want := []*pb.PublishMessageRequest{{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}}
 		check.Same(r, want, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), "sent")
 	})
@@ -64,7 +64,7 @@ func TestAMessageIsSentAgainToABusyGatewayOnly(t *testing.T) {
 	for code, want := range map[codes.Code]int{codes.ResourceExhausted: 4, codes.Unavailable: 1, codes.DeadlineExceeded: 1} {
 		inBubble(t, func(r *rig) {
 			r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: 3, Code: code})
-			err := r.client.PublishMessage(r.Context(), Message{Name: "redrive-claim"})
+			err := r.client.PublishMessage(r.Context(), &Message{Name: "redrive-claim"})
 			if sent := len(r.gateway.Calls(gatewaytest.PublishMessage)); sent != want || (err == nil) != (code == codes.ResourceExhausted) {
 				r.Errorf("%s: sent %d times, %v", code, sent, err)
 			}
@@ -77,7 +77,7 @@ func TestABusyGatewayIsGivenUpWithTheContext(t *testing.T) {
 		r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
 		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
 		defer cancel()
-		err := r.client.PublishMessage(ctx, Message{Name: "redrive-claim"})
+		err := r.client.PublishMessage(ctx, &Message{Name: "redrive-claim"})
 		if code := status.Code(err); code != codes.ResourceExhausted && code != codes.DeadlineExceeded {
 			r.Errorf("error %v", err)
 		}
@@ -88,7 +88,7 @@ func TestAFailedCallKeepsItsCode(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(gatewaytest.DeployResource, gatewaytest.Fault{Code: codes.InvalidArgument})
 		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Code: codes.Unavailable})
-		_, deploy := r.client.Deploy(r.Context(), []Resource{{Name: "a.bpmn"}})
+		_, deploy := r.client.Deploy(r.Context(), []*Resource{{Name: "a.bpmn"}})
 		_, topology := r.client.Topology(r.Context())
 		if status.Code(deploy) != codes.InvalidArgument || status.Code(topology) != codes.Unavailable {
 			r.Errorf("errors are %v and %v", deploy, topology)
