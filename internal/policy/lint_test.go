@@ -43,12 +43,12 @@ func lint(t *testing.T, file string) []policy.Finding {
 func TestEachCheckFiresInItsFile(t *testing.T) {
 	var got strings.Builder
 	for _, file := range glob(t, "testdata/lint/*.yaml") {
-		check := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		wanted := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		findings := lint(t, file)
-		if fires := slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Check == check }); !fires && check != "good" {
-			t.Errorf("%s: there is no finding %s", file, check)
+		if fires := slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Check == wanted }); !fires && wanted != "good" {
+			t.Errorf("%s: there is no finding %s", file, wanted)
 		}
-		if check == "good" && len(findings) > 0 {
+		if wanted == "good" && len(findings) > 0 {
 			t.Errorf("a good policy has %+v", findings)
 		}
 		for _, f := range findings {
