@@ -128,13 +128,14 @@ func TestProcessCountsAJobOnceHoweverOftenItIsHandled(t *testing.T) {
 
 // A store that is unavailable while workers are restarted is no crash.
 func TestCountOfAReleasedJobIsCleared(t *testing.T) {
-	g := &crashLog{counted: map[int64]int{}, ended: make(chan []int64)}
+	g := &crashLog{counted: map[int64]int{}, ended: make(chan []int64, 1000)}
 	unavailable := handlerFunc(func(jobs []job.Job) []job.Answer {
 		return []job.Answer{job.Release("released: the audit store is not available"), job.Complete("{}")}
 	})
 	d := guarded(unavailable, g, newMemory())
 	d.Handle(t.Context(), keyed(1, 2))
 	check.Same(t, []int64{1}, <-g.ended, "cleared")
+	check.Await(t, "it is counted anew", func() bool { d.Handle(t.Context(), keyed(1, 2)); return g.counted[1] > 1 })
 }
 
 type handlerFunc func([]job.Job) []job.Answer
