@@ -2,7 +2,6 @@ package zeebe
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"time"
 
@@ -204,33 +203,20 @@ func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 }
 
 func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
-	for name, handler := range map[string]handlerFunc{
-		"handler answers":            each(complete),
-		"handler panics":             func(context.Context, []job.Job) []job.Answer { panic("poison") },
-		"handler ends its goroutine": func(context.Context, []job.Job) []job.Answer { runtime.Goexit(); return nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				calls := 0
-				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Empty: true})
-				r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
-					if calls++; len(jobs) == 0 {
-						r.Error("the handler is called without jobs")
-					}
-					return handler(ctx, jobs)
-				})})
-				r.advance(10 * time.Second)
-				if calls > 0 {
-					r.Errorf("the handler is called %d times and there was no job", calls)
-				}
-				r.add(1)
-				r.advance(time.Minute)
-				if c := r.gateway.Counts(); c.Completed+c.Incident != 1 {
-					r.Errorf("jobs are at %+v, want the one job completed, or failed by the handler", c)
-				}
-			})
-		})
-	}
+	inBubble(t, func(r *rig) {
+		calls := 0
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Empty: true})
+		r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			calls++
+			return each(complete)(ctx, jobs)
+		})})
+		r.advance(10 * time.Second)
+		check.Same(r, 0, calls, "calls of the handler without a job")
+		r.add(1)
+		r.advance(time.Minute)
+		check.Same(r, 1, calls, "calls of the handler")
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
+	})
 }
 
 func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
