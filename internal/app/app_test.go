@@ -2,13 +2,18 @@ package app_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
@@ -17,6 +22,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -142,4 +148,71 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 		t.Fatalf("the HTTP address is still taken: %v", err)
 	}
 	check.Must(t, listener.Close())
+}
+
+func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
+	_, address := gateway(t)
+	cfg := settings(t, address)
+	cfg.HTTPCertificate, cfg.HTTPKey = certtest.Files(t)
+	cfg.HTTPToken = config.Secret("0123456789abcdef")
+	r := start(t, cfg)
+	trusting := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	}}
+	for authorization, want := range map[string]int{"": http.StatusUnauthorized, "Bearer 0123456789abcdef": http.StatusOK} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(r.url, "http:", "https:", 1)+"/metrics", nil)
+		check.Must(t, err)
+		request.Header.Set("Authorization", authorization)
+		response, err := trusting.Do(request)
+		check.Must(t, err)
+		_ = response.Body.Close()
+		check.Same(t, want, response.StatusCode, "status for %q", authorization)
+	}
+}
+
+func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
+	const jobsEach = 100
+	g, address := gateway(t)
+	r := start(t, settings(t, address))
+	round := 0
+	work := func() time.Duration {
+		round++
+		began := time.Now()
+		g.Add(jobs(jobsEach, "TIMEOUT")...)
+		await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == round*jobsEach })
+		return time.Since(began)
+	}
+	alone := work()
+	for i := range 1000 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		check.Must(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		if i%2 == 0 {
+			_, _ = conn.Write([]byte("GET /metrics HTTP/1.1\r\nHost: x\r\nX")) // and the rest never
+		}
+	}
+	beside := work()
+	if c := g.Counts(); c.Incident+c.Expired > 0 {
+		t.Errorf("jobs are at %+v, want none that took too long", c)
+	}
+	r.awaitReadiness(200, "ready")
+	t.Logf("%d jobs take %v alone, %v beside a thousand connections", jobsEach, alone, beside)
+}
+
+func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
+	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
+	found, are := errors.AsType[config.FaultsError](err)
+	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {
+		t.Errorf("got %v, want the level, and the base with file and line", err)
+	}
+}
+
+func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
+	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"})
+	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, smtp, smtp-dev, tiss"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

@@ -277,3 +277,13 @@ func TestARecordThatIsNoneOfOursIsNoEvent(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFromRecord(b *testing.B) {
+	r := eventstest.Samples()[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := events.FromRecord(&r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
@@ -95,3 +97,5 @@ func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
 		eventstest.Complete(t, records, eventstest.InStream(t, server.URL(), place))
 	})
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -102,3 +103,5 @@ func TestOtherVariablesAreIgnoredWhileTracingIsOff(t *testing.T) {
 		})
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

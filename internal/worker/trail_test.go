@@ -3,9 +3,11 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
@@ -265,5 +268,117 @@ func TestCutTextKeepsNoPartOfPersonalData(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
+	m := newMemory()
+	since := now.Add(-3 * time.Hour)
+	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
+	handlerOn(m).
+		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
+	facts := m.facts(t)
+	if facts.Attempts != 6 || facts.FirstFailureTime == nil || !facts.FirstFailureTime.Equal(since) {
+		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
+	}
+}
+
+func TestBatchQueriesItsRoundsOnce(t *testing.T) {
+	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)
+	for form, other := range map[string]string{
+		`{"claimId":"%s","submissionError":"TIMEOUT","retryCount":5}`: `{"claimId":"CLM-001-2","submissionError":"TIMEOUT"}`, // exhausted, but for the second
+		`{"claimId":"%s","outcome":"SUBMITTED"}`:                      `{"claimId":"CLM-001-2"}`,
+	} {
+		m := newMemory()
+		m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: one}, "CLM-001-3": {FirstFailure: three}}
+		var h job.Handler = handlerOn(m)
+		if strings.Contains(form, "outcome") {
+			h = outcomesOn(m, &counts{})
+		}
+		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
+		h.Handle(t.Context(), jobs)
+		check.Same(t, [][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked, "%s: asked about", form)
+		check.Same(t, []*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs), "%s: first failures", form)
+	}
+}
+
+// batchOf makes jobs of process instances of their own.
+func batchOf(variables ...string) []job.Job {
+	jobs := make([]job.Job, len(variables))
+	for i, v := range variables {
+		jobs[i] = newJob(v)
+		jobs[i].Key += int64(i)
+		jobs[i].ProcessInstanceKey += int64(i)
+	}
+	return jobs
+}
+
+// firstFailures are those recorded of the jobs.
+func (m *memory) firstFailures(t *testing.T, jobs []job.Job) []*time.Time {
+	t.Helper()
+	times := make([]*time.Time, len(jobs))
+	for key, record := range m.byKey {
+		facts, err := record.Facts()
+		check.Must(t, err)
+		times[slices.IndexFunc(jobs, func(j job.Job) bool { return j.Key == key.JobKey })] = facts.FirstFailureTime
+	}
+	return times
+}
+
+// waits is a store that hangs until the context of the query ends.
+type waits struct{ *memory }
+
+func ended(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, error) {
+	return nil, ended(ctx)
+}
+
+func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
+
+func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
+	return nil, ended(ctx)
+}
+
+func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) { return nil, ended(ctx) }
+func (waits) Begin(ctx context.Context, _ string, _ []int64) error         { return ended(ctx) }
+func (waits) End(context.Context, string, []int64) error                   { return nil }
+
+// Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
+func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
+	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
+	away := waits{newMemory()}
+	none, three := &crashLog{}, &crashLog{counted: map[int64]int{4711: 3}}
+	for name, tt := range map[string]struct {
+		variables string
+		trail     worker.Trail
+		crashes   audit.Crashes
+	}{
+		"a decision cannot be stored":    {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, none},
+		"a round cannot be read":         {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, none},
+		"crashes cannot be read":         {timeout, worker.Trail{Recorder: newMemory(), Rounds: newMemory()}, away},
+		"an incident cannot be recorded": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, three},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.trail.Secret = secret
+			h := worker.NewHandler(worker.Options{
+				JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+				Trail: tt.trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
+			})
+			outcomes := worker.NewOutcomeHandler(tt.trail, time.Now, &counts{}, zap.NewNop())
+			handlers := map[string]job.Handler{tt.variables: h, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: outcomes}
+			for variables, handler := range handlers {
+				synctest.Test(t, func(t *testing.T) {
+					const lock = 500 * time.Millisecond
+					ctx, cancel := context.WithTimeout(t.Context(), lock)
+					defer cancel()
+					began := time.Now()
+					a := worker.NewQuarantine(handler, tt.crashes, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
+					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
+						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
+					}
+				})
+			}
+		})
 	}
 }
