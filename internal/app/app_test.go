@@ -28,6 +28,7 @@ import (
 )
 
 func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
+	t.Parallel()
 	g, address := gateway(t)
 	g.Add(jobs(3, "TIMEOUT")...)
 	g.Add(jobs(2, "INSURANCE_EXPIRED")...)
@@ -47,6 +48,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 }
 
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	r := start(t, settings(t, address))
 	if body := r.awaitReadiness(503, "refused"); !strings.HasPrefix(body, "not ready: gateway "+address) {
@@ -67,6 +69,7 @@ func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 }
 
 func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
+	t.Parallel()
 	arrived, release := make(chan struct{}, 100), make(chan struct{})
 	g, address := gateway(t, grpc.ChainUnaryInterceptor(
 		func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -102,6 +105,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 }
 
 func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {
+	t.Parallel()
 	_, address := gateway(t)
 	r := start(t, settings(t, address))
 	slow, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
@@ -115,6 +119,7 @@ func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {
 }
 
 func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
+	t.Parallel()
 	var led atomic.Bool
 	g, address := gateway(t, grpc.ChainUnaryInterceptor(
 		func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -134,6 +139,7 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 }
 
 func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
+	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.HTTPAddress = freeAddress(t)
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
@@ -151,6 +157,7 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 }
 
 func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
+	t.Parallel()
 	_, address := gateway(t)
 	cfg := settings(t, address)
 	cfg.HTTPCertificate, cfg.HTTPKey = certtest.Files(t)
@@ -200,6 +207,7 @@ func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
 }
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
@@ -210,6 +218,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 }
 
 func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
+	t.Parallel()
 	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"})
 	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, smtp, smtp-dev, tiss"
 	if err == nil || err.Error() != want {

@@ -63,6 +63,7 @@ func headFrom(t *testing.T, cfg config.Config, at time.Time) {
 }
 
 func TestOldRecordsAreRemovedByTheRunAfterTheirAnnouncement(t *testing.T) {
+	t.Parallel()
 	g, address := gateway(t)
 	cfg := settings(t, address)
 	now := time.Now()
@@ -91,9 +92,11 @@ func TestOldRecordsAreRemovedByTheRunAfterTheirAnnouncement(t *testing.T) {
 
 // The host's clock is 5.1 years ahead: all that it finds, and the broker, are as long ago by it.
 func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
+	t.Parallel()
 	const ahead = -1862 * 24 * time.Hour
 	for name, skew := range map[string]time.Duration{"where no job is decided by it": 24 * time.Hour, "where jobs are decided by it": 87600 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g, address := gateway(t)
 			g.ClockAhead(ahead)
 			cfg := settings(t, address)
@@ -123,6 +126,7 @@ func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
 }
 
 func TestAShorterRetentionRemovesNothingAndIsLogged(t *testing.T) {
+	t.Parallel()
 	g, address := gateway(t)
 	cfg := settings(t, address)
 	start(t, cfg).stopped() // it was five years
@@ -143,6 +147,7 @@ func TestAShorterRetentionRemovesNothingAndIsLogged(t *testing.T) {
 
 // A clock 463 days behind would say that every retry was due long ago, and worker pending would miss it.
 func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
+	t.Parallel()
 	g, address := gateway(t)
 	const ahead = 463 * 24 * time.Hour
 	g.ClockAhead(ahead)

@@ -54,6 +54,7 @@ func exists(path string) bool {
 }
 
 func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, cfg config.Config) config.Config{
 		"no store": func(t *testing.T, cfg config.Config) config.Config {
 			t.Helper()
@@ -81,6 +82,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			cfg := damage(t, signedBy(t, 3))
 			before := exists(cfg.SQLitePath())
 			for range 2 {
@@ -108,6 +110,7 @@ func TestAStartOnAStoreWithoutSignedRecordsIsRefused(t *testing.T) {
 }
 
 func TestAKeyOfAMissingStoreRefusesTheStart(t *testing.T) {
+	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg, some(1)...)
 	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"))
@@ -120,6 +123,7 @@ func TestAKeyOfAMissingStoreRefusesTheStart(t *testing.T) {
 }
 
 func TestAFirstStartThatEndedAfterTheKeyContinues(t *testing.T) {
+	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
 	ran(t, cfg)
 	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock")) // the key has signed nothing
@@ -129,6 +133,7 @@ func TestAFirstStartThatEndedAfterTheKeyContinues(t *testing.T) {
 }
 
 func TestAStateOfAKeyThatIsGoneRefusesANewKey(t *testing.T) {
+	t.Parallel()
 	cfg := signedBy(t, 1)
 	check.Must(t, os.Remove(cfg.SQLitePath()), os.Remove(cfg.SQLitePath()+".lock"), os.Remove(cfg.AuditKey()))
 	refused(t, cfg, "signed with another key", "move this file away")
@@ -138,6 +143,7 @@ func TestAStateOfAKeyThatIsGoneRefusesANewKey(t *testing.T) {
 }
 
 func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
+	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
 	refused(t, cfg, "openssl genpkey -algorithm ed25519 -out "+cfg.AuditKeyFile, "If it had, restore the key")
@@ -151,6 +157,7 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 }
 
 func TestAStateThatIsDamagedRefusesTheStart(t *testing.T) {
+	t.Parallel()
 	cfg := signedBy(t, 1)
 	check.Must(t, os.WriteFile(cfg.AuditKey()+".state", []byte("{}"), 0o600))
 	refused(t, cfg, cfg.AuditKey()+".state", "move this file away")
@@ -159,6 +166,7 @@ func TestAStateThatIsDamagedRefusesTheStart(t *testing.T) {
 }
 
 func TestPostgreSQLWithoutWhatTheKeyHasSignedIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.DatabaseURL, cfg.AuditKeyFile = config.URL(devpostgres.Database(t)), filepath.Join(t.TempDir(), "audit.key")
 	secret, err := audit.NewSecret()
@@ -177,6 +185,7 @@ func TestPostgreSQLWithoutWhatTheKeyHasSignedIsRefused(t *testing.T) {
 }
 
 func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
+	t.Parallel()
 	_, address := gateway(t)
 	cfg := settings(t, address)
 	r := start(t, cfg)
