@@ -290,3 +290,53 @@ func TestServingOtherHostsNeedsATokenOrACertificate(t *testing.T) {
 		{"profiles at no address", []string{"RETRY_PPROF_ADDRESS=on"}, `RETRY_PPROF_ADDRESS is "on", but profiles are for this host only; use a loopback address such as 127.0.0.1:6060`},
 	})
 }
+
+func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
+	t.Parallel()
+	const canary = "c4n4ry"
+	for name, want := range map[string]string{
+		"ZEEBE_CLIENT_BROKER_GATEWAYADDRESS":  "this worker reads ZEEBE_ADDRESS, host:port without a scheme", // Spring
+		"ZEEBE_CLIENT_BROKER_GATEWAY-ADDRESS": "this worker reads ZEEBE_ADDRESS, host:port without a scheme",
+		"ZEEBE_CLIENT_BROKER_GATEWAY_ADDRESS": "this worker reads ZEEBE_ADDRESS, host:port without a scheme",
+		"CAMUNDA_CLIENT_ZEEBE_GRPCADDRESS":    "this worker reads ZEEBE_ADDRESS, host:port without a scheme",
+		"CAMUNDA_CLIENT_GRPCADDRESS":          "this worker reads ZEEBE_ADDRESS, host:port without a scheme",
+		"ZEEBE_GRPC_ADDRESS":                  "this worker reads ZEEBE_ADDRESS, host:port without a scheme", // Java, Node
+		"ZEEBE_GATEWAY_ADDRESS":               "this worker reads ZEEBE_ADDRESS, host:port without a scheme",
+		"ZEEBE_CLIENT_SECURITY_PLAINTEXT":     "this worker reads ZEEBE_INSECURE_CONNECTION, true for plaintext",
+		"CAMUNDA_SECURE_CONNECTION":           "this worker reads ZEEBE_INSECURE_CONNECTION, true for plaintext",
+		"CAMUNDA_CUSTOM_ROOT_CERT_PATH":       "this worker reads PEM files: ZEEBE_CA_CERTIFICATE_PATH, ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH",
+		"ZEEBE_CLIENT_CLOUD_CLIENTID":         "this worker reads ZEEBE_CLIENT_ID",
+		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET":    "this worker reads ZEEBE_CLIENT_SECRET or ZEEBE_CLIENT_SECRET_FILE",
+		"CAMUNDA_OAUTH_URL":                   "this worker reads ZEEBE_AUTHORIZATION_SERVER_URL, the whole URL of the token endpoint",
+		"CAMUNDA_ZEEBE_OAUTH_AUDIENCE":        "this worker reads ZEEBE_TOKEN_AUDIENCE",
+		"CAMUNDA_TOKEN_SCOPE":                 "this worker reads ZEEBE_TOKEN_SCOPE",
+		"ZEEBE_REST_ADDRESS":                  "this worker speaks gRPC only",
+		"ZEEBE_DEFAULT_TENANT_ID":             "this worker takes the jobs of the default tenant",
+		"CAMUNDA_TENANT_ID":                   "this worker takes the jobs of the default tenant",
+		"ZEEBE_KEEP_ALIVE":                    "it is a setting of other clients",
+		"ZEEBE_AUTH_REQUEST_TIMEOUT":          "it is a setting of other clients",
+		"ZEEBE_CLIENT_CONFIG_PATH":            "it is a setting of other clients",
+		"CAMUNDA_CLIENT_MODE":                 "it is a setting of other clients",
+		"ZEEBE_CLIENT_WORKER_STREAM_ENABLED":  "it is a setting of other clients",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := load(t, name+"="+canary)
+			check.Same(t, []string{name + " is not read: " + want}, cfg.Warnings(), "warnings")
+		})
+	}
+}
+
+func TestOnlyNamesOfOtherClientsGetAWarning(t *testing.T) {
+	t.Parallel()
+	link := load(t, "ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_PORT_26500_TCP=tcp://10.0.0.1:26500")
+	if got := link.Warnings(); len(got) != 1 || !strings.Contains(got[0], "enableServiceLinks: false") {
+		t.Errorf("warnings of a service link are %q", got)
+	}
+	cfg := load(t, "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE="+file(t, "s3cret"), "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_TOKEN_SCOPE=jobs",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token", "ZEEBE_CLIENT_CERTIFICATE_PATH="+file(t, "x"), "ZEEBE_CLIENT_KEY_PATH="+file(t, "x"),
+		"ZEEBE_ADDRESS=zeebe:26500", "ZEEBE_HOST=zeebe", "ZEEBE_PORT=26500", "ZEEBE_REST_ADDRESS=", "ZEEBE_BROKER_NETWORK_HOST=x", "CAMUNDA_OPERATE_BASE_URL=x")
+	if got := cfg.Warnings(); len(got) > 0 {
+		t.Errorf("warnings are %q", got)
+	}
+}
