@@ -198,12 +198,12 @@ func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
 			_, _ = conn.Write([]byte("GET /metrics HTTP/1.1\r\nHost: x\r\nX")) // and the rest never
 		}
 	}
-	beside := work()
+	loaded := work()
 	if c := g.Counts(); c.Incident+c.Expired > 0 {
 		t.Errorf("jobs are at %+v, want none that took too long", c)
 	}
 	r.awaitReadiness(200, "ready")
-	t.Logf("%d jobs take %v alone, %v beside a thousand connections", jobsEach, alone, beside)
+	t.Logf("%d jobs take %v alone, %v next to a thousand connections", jobsEach, alone, loaded)
 }
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
