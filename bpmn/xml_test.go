@@ -75,12 +75,6 @@ func (e element) outputs() map[string]string { return e.mapped("output") }
 
 func (e element) inputs() map[string]string { return e.mapped("input") }
 
-// flowNodes returns what a token can stand on.
-func (e element) flowNodes() []element {
-	return e.all("startEvent", "endEvent", "boundaryEvent", "intermediateThrowEvent", "intermediateCatchEvent",
-		"serviceTask", "sendTask", "userTask", "callActivity", "exclusiveGateway", "eventBasedGateway")
-}
-
 type point struct{ x, y int }
 
 func (e element) number(t *testing.T, name string) int {

@@ -154,13 +154,18 @@ func TestDuplicateIsAskedForBeforeRegistrationIs(t *testing.T) {
 			c.task(checkStatus).throw("UNREACHABLE", nil)
 			c.notifies("registration").holds(refused)
 		},
-		"not wanted": func(c *claim) { c.notifies("registration") },
+		"not wanted":  func(c *claim) { c.notifies("registration") },
+		"not advised": func(c *claim) { c.notifies("registration") },
 	} {
 		i++
 		s.part(name, func(s *scene) {
 			claim := s.start("SUB_06", vars{"claimId": fmt.Sprintf("CLM-E2E-20-%d", i), "checkStatus": name != "not wanted", "claimReceived": true})
 			claim.submissionFails("DUPLICATE_CLAIM")
-			claim.task(analyzeRetry).throw("PERMANENT_ERROR", refused)
+			decided := maps.Clone(refused)
+			if name == "not advised" {
+				decided["retryDecision"] = vars{"policy": "tiss"}
+			}
+			claim.task(analyzeRetry).throw("PERMANENT_ERROR", decided)
 			goes(claim)
 		})
 	}

@@ -39,11 +39,16 @@ func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 	claim.recorded("RESUBMITTED", "ABANDONED")
 }
 
-// isResubmittedAt lets a person decide to submit the claim again, with corrected data. Without a justification the
-// decision does not count: the same person is asked again.
+// isResubmittedAt lets a person decide to submit the claim again, with corrected data. A decision that is incomplete does not
+// count: the same person is asked again.
 func (c *claim) isResubmittedAt(person string, corrected vars) {
 	c.Helper()
-	c.asks(person).complete(vars{"manualDecision": "RESUBMIT", "justification": "  "})
+	for _, incomplete := range []vars{
+		nil, {"manualDecision": "resubmit", "justification": "x"}, {"manualDecision": true},
+		{"manualDecision": "RESUBMIT", "justification": 7}, {"manualDecision": "RESUBMIT", "justification": "  "},
+	} {
+		c.asks(person).holds(vars{"manualDecision": nil, "justification": nil}).complete(incomplete)
+	}
 	decision := vars{"manualDecision": "RESUBMIT", "justification": "dados conferidos"}
 	maps.Copy(decision, corrected)
 	c.asks(person).complete(decision)

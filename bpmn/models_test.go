@@ -1,0 +1,199 @@
+package bpmn_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What a model does is shown on a real broker (test/e2e); whether it is sound and drawn, by its linter (make lint-models).
+// Here stands what neither sees.
+
+func TestEveryModelIsForCamunda85(t *testing.T) {
+	for _, path := range files(t) {
+		root := read(t, path)
+		if platform, version := root.attr("executionPlatform"), root.attr("executionPlatformVersion"); platform != "Camunda Cloud" || version != "8.5.0" {
+			t.Errorf("%s: platform %q %q, want Camunda Cloud 8.5.0", path, platform, version)
+		}
+	}
+}
+
+// A failure without a text must be analyzed as one, not with the text of the failure before.
+func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
+	const loop = "submission-retry.bpmn"
+	ofTheFailure := []string{"submissionError", "lastSubmissionTime", "retryAfter"}
+	boundary := read(t, loop).byID(t, "BoundaryEvent_SubmissionFailed")
+	if got := boundary.all("errorEventDefinition")[0].attr("errorRef"); got != "" {
+		t.Errorf("errorRef %q: without one, every code is caught", got)
+	}
+	for _, name := range ofTheFailure {
+		if got := boundary.outputs()[name]; got != "="+name {
+			t.Errorf("the failure maps %s from %q", name, got)
+		}
+	}
+	for _, path := range files(t) {
+		root := read(t, path)
+		if root.find("Event_WaitBackoff") == nil {
+			continue
+		}
+		clears, names := append(root.all("startEvent"), root.byID(t, "Event_WaitBackoff")), []string{"submissionError", "retryAfter"}
+		if path == loop {
+			clears, names = append(clears, root.byID(t, "Event_RedriveClaim")), ofTheFailure
+		}
+		for _, event := range clears {
+			for _, name := range names {
+				if got := event.outputs()[name]; got != "=null" {
+					t.Errorf("%s: %s leaves %s as %q, want =null", path, event.attr("id"), name, got)
+				}
+			}
+		}
+		if got := root.all("startEvent")[0].outputs()["retryCount"]; got != "=0" {
+			t.Errorf("%s: the start sets retryCount to %q, want =0", path, got)
+		}
+	}
+}
+
+func TestFlowsRunStraightAndNeverCross(t *testing.T) {
+	for _, path := range files(t) {
+		t.Run(path, func(t *testing.T) {
+			type segment struct {
+				flow     string
+				from, to point
+			}
+			var level, upright []segment
+			for flow, corners := range read(t, path).waypoints(t) {
+				for i := 1; i < len(corners); i++ {
+					a, b := corners[i-1], corners[i]
+					low := point{min(a.x, b.x), min(a.y, b.y)}
+					high := point{max(a.x, b.x), max(a.y, b.y)}
+					switch {
+					case a.y == b.y:
+						level = append(level, segment{flow, low, high})
+					case a.x == b.x:
+						upright = append(upright, segment{flow, low, high})
+					default:
+						t.Errorf("%s runs aslant from %v to %v", flow, a, b)
+					}
+				}
+			}
+			for _, h := range level {
+				for _, v := range upright {
+					crosses := h.from.x < v.from.x && v.from.x < h.to.x && v.from.y < h.from.y && h.from.y < v.to.y
+					if crosses && h.flow != v.flow {
+						t.Errorf("%s crosses %s at %v", h.flow, v.flow, point{v.from.x, h.from.y})
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestThePicturesAreThoseOfTheModels(t *testing.T) {
+	sum := regexp.MustCompile(`sha256: ([0-9a-f]{64})`)
+	for _, path := range files(t) {
+		name := strings.TrimSuffix(filepath.Base(path), ".bpmn")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := os.ReadFile("../docs/images/" + name + ".svg")
+		if err != nil {
+			t.Errorf("%v: run `make pictures`", err)
+			continue
+		}
+		want := sha256.Sum256(content)
+		got := sum.FindSubmatch(picture)
+		if got == nil || string(got[1]) != hex.EncodeToString(want[:]) {
+			t.Errorf("docs/images/%s.svg is not drawn from the %s of today: run `make pictures`", name, filepath.Base(path))
+		}
+		if _, err := os.Stat("../docs/images/" + name + ".png"); err != nil {
+			t.Errorf("%v: run `make pictures`", err)
+		}
+	}
+}
+
+// recorders returns the tasks that report to the worker how a claim ended, by what they say.
+func recorders(t *testing.T, path string) map[string][]element {
+	t.Helper()
+	found := map[string][]element{}
+	for _, task := range read(t, path).all("serviceTask") {
+		if task.all("taskDefinition")[0].attr("type") == "record-retry-outcome" {
+			outcome := task.inputs()["outcome"]
+			found[outcome] = append(found[outcome], task)
+		}
+	}
+	return found
+}
+
+func TestNoModelRecordsAnUnknownOutcome(t *testing.T) {
+	want := map[string]string{
+		"submission-retry.bpmn":               `="REDRIVEN" ="SUBMITTED"`,
+		"sub-06.bpmn":                         `="ABANDONED" ="RESUBMITTED" ="SUBMITTED"`,
+		"../examples/caller.bpmn":             `="ABANDONED"`,
+		"../examples/submission-backoff.bpmn": `="ABANDONED" ="SUBMITTED"`,
+		"../examples/job-queue.bpmn":          `="ABANDONED" ="SUBMITTED"`,
+		"../examples/email.bpmn":              `="ABANDONED" ="SUBMITTED"`,
+		"../examples/fast-retry.bpmn":         `="ABANDONED" ="REDRIVEN" ="RESUBMITTED" ="SUBMITTED"`,
+	}
+	got := map[string]string{}
+	for _, path := range files(t) {
+		got[path] = sorted(recorders(t, path))
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("outcomes %v, want %v", got, want)
+	}
+}
+
+func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
+	byHand := map[string]bool{`="REDRIVEN"`: true, `="RESUBMITTED"`: true, `="ABANDONED"`: true}
+	for _, path := range []string{"submission-retry.bpmn", "sub-06.bpmn", "../examples/fast-retry.bpmn"} {
+		for outcome, tasks := range recorders(t, path) {
+			for _, task := range tasks {
+				want := map[string]string{"outcome": outcome}
+				if byHand[outcome] {
+					want["justification"], want["operator"] = "=justification", "=operator"
+				}
+				if byHand[outcome] && outcome != `="ABANDONED"` { // no message orders that
+					want["redriveId"] = "=redriveId"
+				}
+				if got := task.inputs(); !maps.Equal(got, want) {
+					t.Errorf("%s: %s maps %v, want %v", path, task.attr("id"), got, want)
+				}
+			}
+		}
+	}
+}
+
+// What is recorded are figures; a claim that a person wants to send again does not wait for them without an end.
+func TestAResubmissionWaitsForItsRecordAnHourAtMost(t *testing.T) {
+	for _, c := range []struct{ path, timer, recorder, then, on string }{
+		{"sub-06.bpmn", "BillingResubmit", "ResubmittedByBilling", "BillingResubmission", "Gateway_JoinSubmission"},
+		{"sub-06.bpmn", "RegistrationResubmit", "ResubmittedByRegistration", "RegistrationResubmission", "Gateway_JoinSubmission"},
+		{"submission-retry.bpmn", "Redrive", "Redriven", "Resubmission", "Gateway_CheckStatus"},
+	} {
+		root := read(t, c.path)
+		timer := root.byID(t, "BoundaryEvent_"+c.timer+"Unrecorded")
+		if got := timer.attr("attachedToRef"); got != "Task_Record"+c.recorder {
+			t.Errorf("%s: attached to %q", c.timer, got)
+		}
+		if timer.attr("cancelActivity") == "false" {
+			t.Errorf("%s: the claim would be submitted twice", c.timer)
+		}
+		if got := timer.all("timeDuration")[0].Text; got != "PT1H" {
+			t.Errorf("%s: it waits %s, want PT1H", c.timer, got)
+		}
+		unrecorded := root.byID(t, timer.all("outgoing")[0].Text).attr("targetRef")
+		if unrecorded != "Gateway_Join"+c.then {
+			t.Errorf("%s: without a record the claim goes to %s", c.timer, unrecorded)
+		}
+		on := root.byID(t, root.byID(t, unrecorded).all("outgoing")[0].Text).attr("targetRef")
+		if on != c.on {
+			t.Errorf("%s: the claim goes to %s, want the way to the next submission", c.timer, on)
+		}
+	}
+}
