@@ -1,7 +1,6 @@
 package devbroker
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -73,35 +72,6 @@ func TestADistributionWithAnotherChecksumIsNotUnpacked(t *testing.T) {
 	}
 }
 
-func TestAnUnpackedDirectoryWithoutItsMarkerIsReplaced(t *testing.T) {
-	r, _ := fakeMaven(t)
-	cache := t.TempDir()
-	half := filepath.Join(distributionDir(r, cache), "half")
-	must(t, os.MkdirAll(half, 0o755))
-	if _, err := distribution(t.Context(), r, cache, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(half); !os.IsNotExist(err) {
-		t.Errorf("what was half unpacked is still there (%v)", err)
-	}
-}
-
-func TestWaitingForTheCacheEndsWithItsContext(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "cache")
-	var said []string
-	must(t, fillOnce(t.Context(), dir, nil, func(string) error {
-		ctx, cancel := context.WithCancel(t.Context())
-		err := fillOnce(ctx, dir, func(line string) { said = append(said, line); cancel() }, func(string) error { return nil })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		return nil
-	}))
-	if len(said) != 1 {
-		t.Errorf("said %q", said)
-	}
-}
-
 func TestOneLineNamesWhatIsMissingAndTheRemedy(t *testing.T) {
 	t.Setenv(EnvCache, t.TempDir())
 	const remedy = ": install Maven (mvn) and a JDK 21+, or start a Docker engine"
@@ -134,14 +104,19 @@ is broken" >&2; exit 1`
 	}
 }
 
-func TestTheVersionComesFromTheEnvironmentAndMustBeKnown(t *testing.T) {
-	for value, want := range map[string]string{"": DefaultVersion, "8.6.0": "8.6.0"} {
-		t.Setenv(EnvVersion, value)
-		if got := VersionFromEnv(); got != want {
-			t.Errorf("%q: got %s, want %s", value, got, want)
+func TestTheVersionOfAJavaIsRead(t *testing.T) {
+	for printed, want := range map[string]int{
+		`openjdk version "21.0.1" 2025-04-15`: 21, `openjdk version "25-ea"`: 25, `java version "1.8.0_392"`: 1,
+		"Unable to locate a Java Runtime.": 0,
+	} {
+		path := filepath.Join(t.TempDir(), "java")
+		program(t, path, `echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx1g
+`+printed+`' >&2`)
+		if got := javaMajor(t.Context(), path); got != want {
+			t.Errorf("%s: got %d, want %d", printed, got, want)
 		}
 	}
-	if err := Fetch(t.Context(), "8.4.0", nil); err == nil || !strings.Contains(err.Error(), "8.5.8, 8.6.0") {
-		t.Errorf("an unknown version: %v", err)
+	if got := javaMajor(t.Context(), "/no/such/java"); got != 0 {
+		t.Errorf("no java at all: got %d", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,58 +67,5 @@ func TestTheClockIsMovedAndStaysMovedOverARestart(t *testing.T) {
 	must(t, restarted.restoreClock(t.Context()))
 	if now, err := restarted.Now(t.Context()); err != nil || now.Sub(began) != 66*time.Minute {
 		t.Errorf("after a restart it is %v ahead (%v)", now.Sub(began), err)
-	}
-}
-
-func TestTheClockGoesForwardOnly(t *testing.T) {
-	b := monitored(t)
-	for _, by := range []time.Duration{0, -time.Hour, time.Microsecond} {
-		if _, err := b.Advance(t.Context(), by); err == nil {
-			t.Errorf("%v: no error", by)
-		}
-	}
-}
-
-func TestAnAnswerThatIsNoneIsAnError(t *testing.T) {
-	_, err := monitored(t).Metrics(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "GET /actuator/prometheus: the broker answered 404") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestMetricsAreAddedUpByNameAndLabels(t *testing.T) {
-	m, err := parseMetrics([]byte(`# HELP zeebe_job_events_total Number of job events
-# TYPE zeebe_job_events_total counter
-zeebe_job_events_total{action="created",partition="1",type="analyze-retry",} 3.0
-zeebe_job_events_total{action="completed",partition="1",type="analyze-retry",} 2.0
-zeebe_job_events_total{action="created",partition="1",type="submit-claim",} 5.0
-# HELP zeebe_pending_incidents_total Number of pending incidents
-# TYPE zeebe_pending_incidents_total gauge
-zeebe_pending_incidents_total{partition="1",} 1.0
-# TYPE zeebe_latency histogram
-zeebe_latency_bucket{le="0.1",} 4.0
-zeebe_latency_bucket{le="+Inf",} 7.0
-zeebe_latency_count 7.0
-zeebe_latency_sum 1.5
-`))
-	must(t, err)
-	for _, c := range []struct {
-		name   string
-		labels map[string]string
-		want   float64
-	}{
-		{"zeebe_job_events_total", map[string]string{"type": "analyze-retry", "action": "created"}, 3},
-		{"zeebe_job_events_total", map[string]string{"type": "analyze-retry"}, 5},
-		{"zeebe_job_events_total", nil, 10},
-		{"zeebe_job_events_total", map[string]string{"type": "other"}, 0},
-		{"zeebe_job_events_total", map[string]string{"nolabel": "x"}, 0},
-		{"zeebe_pending_incidents_total", nil, 1},
-		{"zeebe_latency_count", nil, 7},
-		{"zeebe_latency_sum", nil, 1.5},
-		{"zeebe_no_such_metric", nil, 0},
-	} {
-		if got := m.Sum(c.name, c.labels); got != c.want {
-			t.Errorf("%s %v: got %v, want %v", c.name, c.labels, got, c.want)
-		}
 	}
 }

@@ -2,10 +2,7 @@ package devbroker
 
 import (
 	"context"
-	"errors"
 	"net"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -51,36 +48,5 @@ func TestOnlyAHealthyLeaderOfOurOwnBrokerCounts(t *testing.T) {
 				t.Errorf("ready: %v, want %v (%v)", err == nil, c.ready, err)
 			}
 		})
-	}
-}
-
-func TestPortsAreDifferentAndOutsideThoseOfOutgoingConnections(t *testing.T) {
-	p, err := pickPorts(0, 0)
-	must(t, err)
-	address, err := FreeAddress()
-	must(t, err)
-	listener, err := net.Listen("tcp", address)
-	must(t, err)
-	defer listener.Close()
-	taken := listener.Addr().(*net.TCPAddr)
-	seen := map[int]bool{}
-	for _, port := range []int{p.Gateway, p.Monitoring, p.Command, p.Internal, p.REST, taken.Port} {
-		if port < lowestPort || port >= highestPort {
-			t.Errorf("port %d", port)
-		}
-		if port != taken.Port && seen[port] {
-			t.Errorf("port %d twice in %+v", port, p)
-		}
-		seen[port] = true
-	}
-	if !taken.IP.IsLoopback() {
-		t.Errorf("got %s", address)
-	}
-	if _, err := pickPorts(p.Gateway, p.Gateway); !errors.Is(err, errPortInUse) {
-		t.Errorf("one port for two purposes: %v", err)
-	}
-	_, err = pickPorts(taken.Port, 0)
-	if !errors.Is(err, errPortInUse) || !strings.Contains(err.Error(), strconv.Itoa(taken.Port)) {
-		t.Errorf("a port that is taken: %v", err)
 	}
 }

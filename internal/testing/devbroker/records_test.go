@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,21 +42,6 @@ func positions(t *testing.T, b *Broker) string {
 	return strings.Join(text, " ")
 }
 
-func TestARecordIsDecodedWhole(t *testing.T) {
-	b, add := logged(t)
-	add("Debug exporter opened\n" + line(20, "CREATED"))
-	all, err := b.Records(t.Context())
-	must(t, err)
-	if len(all) != 1 {
-		t.Fatalf("%d records", len(all))
-	}
-	r := all[0]
-	if r.Key != 2251799813685258 || r.Position != 20 || r.ValueType != "JOB" || r.Intent != "CREATED" || r.RecordType != "EVENT" ||
-		r.RejectionType != "NULL_VAL" || r.Timestamp != 1795233296647 || string(r.Value) != `{"type":"analyze-retry","variables":{"a":"ü\n{"}}` {
-		t.Errorf("got %+v with value %s", r, r.Value)
-	}
-}
-
 func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	b, add := logged(t)
 	if got := positions(t, b); got != "" {
@@ -88,14 +72,6 @@ func TestRepeatedRecordsAreReadOnceAfterARestart(t *testing.T) {
 	}
 }
 
-func TestALineOfMegabytesIsRead(t *testing.T) {
-	b, add := logged(t)
-	add(strings.Replace(line(1, "A"), "ü", strings.Repeat("x", 3<<20), 1) + line(2, "B"))
-	if got := positions(t, b); got != "1A 2B" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestAwaitRecordFindsOldOnesAndWaitsForNewOnes(t *testing.T) {
 	b, add := logged(t)
 	add(line(1, "A"))
@@ -121,13 +97,5 @@ func TestAwaitRecordFindsOldOnesAndWaitsForNewOnes(t *testing.T) {
 	defer cancel()
 	if _, err := b.AwaitRecord(ctx, is("C")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one that never comes: %v", err)
-	}
-}
-
-func TestRecordsNeedTheirOption(t *testing.T) {
-	b := &Broker{at: instance{Dir: filepath.Join(t.TempDir())}}
-	b.setRecords()
-	if _, err := b.Records(t.Context()); err == nil || !strings.Contains(err.Error(), "option Records") {
-		t.Errorf("got %v", err)
 	}
 }

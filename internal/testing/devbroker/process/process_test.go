@@ -99,27 +99,6 @@ func TestStopEndsAProcessAndItsChildren(t *testing.T) {
 	}
 }
 
-func TestErrSaysHowAProcessEnded(t *testing.T) {
-	s := start(t, "echo started; exit 3")
-	if err := s.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestWaitEndsWithItsContext(t *testing.T) {
-	s := start(t, "echo started; sleep 1000")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, p := range map[string]*Process{"own": s.Process, "attached": Attach(s.PID(), "sleep 1000")} {
-		if err := p.Wait(ctx); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func TestServeFailsWithTheEndOfTheLog(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	never := func(context.Context) bool { return false }
@@ -172,17 +151,5 @@ func TestAwaitEndsWithItsProcess(t *testing.T) {
 	})
 	if !errors.Is(err, ErrEnded) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestAwaitAsksUntilTheProcessIsReady(t *testing.T) {
-	s := start(t, "echo started; exec sleep 1000")
-	asked := 0
-	err := s.Await(t.Context(), func(context.Context) bool {
-		asked++
-		return asked == 3
-	})
-	if err != nil || asked != 3 {
-		t.Errorf("asked %d times, %v", asked, err)
 	}
 }
