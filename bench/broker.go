@@ -53,7 +53,10 @@ func brokerRounds(ctx context.Context, workers lineup, s settings, progress io.W
 		return series{}, err
 	}
 	defer conn.Close()
-	all = newSeries(fmt.Sprintf("Real broker, %d rounds of %d jobs, %s", s.BrokerRounds, s.BrokerJobs, workers.ratio), workers.broker)
+	all = series{
+		where:      fmt.Sprintf("Real broker, %d rounds of %d jobs, %s", s.brokerRounds, s.brokerJobs, workers.ratio),
+		contenders: workers.broker,
+	}
 	b := broker{started, pb.NewGatewayClient(conn)}
 	if _, err := b.gateway.DeployResource(ctx, &pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: "one-task.bpmn", Content: oneTask}},
@@ -61,8 +64,8 @@ func brokerRounds(ctx context.Context, workers lineup, s settings, progress io.W
 		return series{}, fmt.Errorf("deploy the benchmark's model: %w", err)
 	}
 	// The first round warms the broker up.
-	return all, all.takeTurns("broker", s.BrokerRounds, 1, progress, func(number int, w contender) (sample, error) {
-		return b.run(ctx, w, retries(number*s.BrokerJobs, s.BrokerJobs))
+	return all, all.takeTurns("broker", s.brokerRounds, 1, progress, func(number int, w contender) (sample, error) {
+		return b.run(ctx, w, retries(number*s.brokerJobs, s.brokerJobs))
 	})
 }
 
@@ -93,7 +96,7 @@ func (b broker) run(ctx context.Context, w contender, claims []claim) (s sample,
 	if err != nil {
 		return sample{}, err
 	}
-	s.Throughput = steady(seen, before.answered, len(claims))
+	s.throughput = steady(seen, before.answered, len(claims))
 	return s, b.check(ctx, w, claims)
 }
 

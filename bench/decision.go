@@ -17,10 +17,10 @@ const decisionRepeats = 3
 
 // decisionCost is what one decision costs, by the benchmark of the testing package.
 type decisionCost struct {
-	// Nanoseconds holds every measurement. It is CPU time, which other programs on the machine do not lengthen.
-	Nanoseconds []float64 `json:"nanoseconds"`
-	// Allocations is the most that any kind of decision makes.
-	Allocations int64 `json:"allocations"`
+	// nanoseconds holds every measurement. It is CPU time, which other programs on the machine do not lengthen.
+	nanoseconds []float64
+	// allocations is the most that any kind of decision makes.
+	allocations int64
 }
 
 // measureDecision measures a retry, an unknown error and a permanent one.
@@ -40,8 +40,8 @@ func measureDecision() decisionCost {
 				}
 				b.ReportMetric(float64(ownCPU()-before)/float64(b.N), cpuPerDecision)
 			})
-			cost.Nanoseconds = append(cost.Nanoseconds, result.Extra[cpuPerDecision])
-			cost.Allocations = max(cost.Allocations, result.AllocsPerOp())
+			cost.nanoseconds = append(cost.nanoseconds, result.Extra[cpuPerDecision])
+			cost.allocations = max(cost.allocations, result.AllocsPerOp())
 		}
 	}
 	return cost

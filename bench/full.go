@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
@@ -54,8 +55,9 @@ func checkRoom(rows int) error {
 type filled struct {
 	storage
 	name string
-	// add adds the decisions that it is given, until there are no more.
-	add func(ctx context.Context, next func() *audit.Record) error
+	open func(context.Context) (audit.Store, error)
+	// settle does now what the server would do at some time, so that it does not do it while a worker is measured.
+	settle func(context.Context) error
 }
 
 func (s *stores) filledSQLite() (*filled, error) {
@@ -63,13 +65,10 @@ func (s *stores) filledSQLite() (*filled, error) {
 	keyFile, err := s.keyFor(path)
 	return &filled{
 		name: "SQLite", storage: storage{url: "sqlite://" + path, keyFile: keyFile},
-		add: func(ctx context.Context, next func() *audit.Record) error {
-			store, err := sqlite.Open(ctx, path, s.secret, sqlite.Options{})
-			if err != nil {
-				return err
-			}
-			return errors.Join(addAnswered(ctx, store, next), store.Close())
+		open: func(ctx context.Context) (audit.Store, error) {
+			return sqlite.Open(ctx, path, s.secret, sqlite.Options{})
 		},
+		settle: func(context.Context) error { return nil },
 	}, err
 }
 
@@ -79,9 +78,13 @@ func (s *stores) filledPostgres(ctx context.Context, program string) (*filled, e
 		return nil, err
 	}
 	database.remove = nil
-	return &filled{name: "PostgreSQL", storage: database, add: func(ctx context.Context, next func() *audit.Record) error {
-		return s.copyIn(ctx, database.url, next)
-	}}, nil
+	return &filled{
+		name: "PostgreSQL", storage: database,
+		open: func(ctx context.Context) (audit.Store, error) {
+			return postgres.Open(ctx, database.url, s.secret, postgres.Options{})
+		},
+		settle: func(ctx context.Context) error { return s.sql(ctx, database.url, "VACUUM ANALYZE", "CHECKPOINT") },
+	}, nil
 }
 
 // next is the store for one more run of so many jobs: their claims and keys go on where the last one ended.
@@ -93,39 +96,33 @@ func (f *filled) next(jobs int) func(context.Context) (storage, error) {
 	}
 }
 
-// fill adds decisions until there are so many. They are a second apart, the first one at begin, and all answered.
+// fill adds decisions until there are so many, as the worker does: each batch takes the marks away from the one before, which
+// is answered by then. They are a second apart, the first one at begin.
 func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns []audit.Record, progress io.Writer) error {
-	return f.add(ctx, func() *audit.Record {
-		if f.rows >= rows {
-			return nil
-		}
-		r := decisionOn(f.rows, begin, patterns)
-		if f.rows++; f.rows%fillProgressEvery == 0 {
-			fmt.Fprintf(progress, "%d of %d decisions are in %s\n", f.rows, rows, f.name)
-		}
-		return &r
-	})
-}
-
-// addAnswered appends all records and then clears their marks, as the worker does when it has answered.
-func addAnswered(ctx context.Context, store audit.Log, next func() *audit.Record) error {
+	store, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
 	var answered []int64
-	for {
-		records := make([]audit.Record, 0, fillBatch)
-		for r := next(); r != nil; r = next() {
-			if records = append(records, *r); len(records) == fillBatch {
-				break
-			}
+	for err == nil && (f.rows < rows || len(answered) > 0) {
+		records := make([]audit.Record, min(fillBatch, rows-f.rows))
+		for i := range records {
+			records[i] = decisionOn(f.rows+i, begin, patterns)
 		}
-		appended, err := store.Append(ctx, records, answered)
-		if err != nil || len(records) == 0 {
-			return err
-		}
+		var appended []audit.Appended
+		appended, err = store.Append(ctx, records, answered)
 		answered = answered[:0]
 		for i := range appended {
 			answered = append(answered, appended[i].Record.ID)
 		}
+		if f.rows += len(records); len(records) > 0 && f.rows%fillProgressEvery == 0 {
+			fmt.Fprintf(progress, "%d of %d decisions are in %s\n", f.rows, rows, f.name)
+		}
 	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	return f.settle(ctx)
 }
 
 // decisionOn is the decision about a claim by its number, as large as the pattern that it is made of.
@@ -209,9 +206,9 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 	if err != nil {
 		return nil, err
 	}
-	full := both{inFile, onServer, time.Now().Add(-time.Duration(s.Rows[len(s.Rows)-1]) * time.Second)}
+	full := both{inFile, onServer, time.Now().Add(-time.Duration(s.rows[len(s.rows)-1]) * time.Second)}
 	var all []series
-	for i, rows := range s.Rows {
+	for i, rows := range s.rows {
 		if err := full.fill(ctx, rows, progress); err != nil {
 			return all, err
 		}
@@ -224,9 +221,9 @@ func fullRounds(ctx context.Context, program string, on *stores, s settings, pro
 		millions := fmt.Sprintf("%g million", float64(rows)/1e6)
 		contenders := []contender{
 			product("SQLite, empty", program, on.sqlite),
-			product("SQLite, "+millions, program, full.inFile.next(s.Jobs)).against(0, atMost(1.1), noTarget),
+			product("SQLite, "+millions, program, full.inFile.next(s.jobs)).against(0, atMost(1.1), noTarget),
 			product("PostgreSQL, empty", program, on.postgres(program)).against(2, noTarget, noTarget),
-			product("PostgreSQL, "+millions, program, full.onServer.next(s.Jobs)).against(2, atMost(1.1), noTarget),
+			product("PostgreSQL, "+millions, program, full.onServer.next(s.jobs)).against(2, atMost(1.1), noTarget),
 		}
 		what := millions + " decisions in the store, ratio to an empty one"
 		one, err := gatewayRounds(ctx, what, contenders, s, progress)

@@ -23,20 +23,17 @@ const (
 	watchInterval = 2 * time.Millisecond
 )
 
-// sample is what one worker did in one round.
+// sample is what one worker did in one round. What the system does not say is 0.
 type sample struct {
-	// CPUPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds. WarmCPUPerJob is
-	// the same for the second half of the jobs; 0 if the system does not say.
-	CPUPerJob     float64 `json:"cpuMicrosecondsPerJob"`
-	WarmCPUPerJob float64 `json:"warmCpuMicrosecondsPerJob,omitempty"`
-	// ServerCPUPerJob is the CPU time of the database server meanwhile, by the jobs; 0 where there is none.
-	ServerCPUPerJob float64 `json:"serverCpuMicrosecondsPerJob,omitempty"`
-	// Throughput is in jobs per second, from the first poll to the last answer.
-	Throughput float64 `json:"jobsPerSecond"`
-	// Memory is in bytes, the most the worker held at a time.
-	Memory int64 `json:"memoryBytes"`
-	// FirstPoll is the time from the start of the process to its first ActivateJobs at the gateway, in milliseconds.
-	FirstPoll float64 `json:"firstPollMilliseconds,omitempty"`
+	// cpuPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds; warmCPUPerJob the same for
+	// the second half of the jobs, and serverCPUPerJob that of the database server meanwhile.
+	cpuPerJob, warmCPUPerJob, serverCPUPerJob float64
+	// throughput is in jobs per second, from the first poll to the last answer.
+	throughput float64
+	// memory is in bytes, the most the worker held at a time.
+	memory int64
+	// firstPoll is the time from the start of the process to its first ActivateJobs at the gateway, in milliseconds.
+	firstPoll float64
 }
 
 // gatewayRounds lets the workers take turns against a gateway in this process; what says which and to what they compare.
@@ -47,12 +44,15 @@ func gatewayRounds(ctx context.Context, what string, contenders []contender, s s
 			err = released
 		}
 	}()
-	all = newSeries(fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s), %s", s.Rounds, s.Jobs, how, what), contenders)
+	all = series{
+		where:      fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s), %s", s.rounds, s.jobs, how, what),
+		contenders: contenders,
+	}
 	// The gateway must not be what is measured: it collects its garbage between the rounds.
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
-	return all, all.takeTurns("gateway", s.Rounds, 0, progress, func(_ int, w contender) (sample, error) {
+	return all, all.takeTurns("gateway", s.rounds, 0, progress, func(_ int, w contender) (sample, error) {
 		runtime.GC()
-		return gatewayRun(ctx, w, s.Jobs, pinned)
+		return gatewayRun(ctx, w, s.jobs, pinned)
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *series) takeTurns(what string, rounds, warmUp int, progress io.Writer, 
 			}
 		}
 		if i >= warmUp {
-			s.Rounds = append(s.Rounds, r)
+			s.rounds = append(s.rounds, r)
 		}
 		fmt.Fprintf(progress, "%s, round %d of %d%s\n", what, i+1-warmUp, rounds, r.summary())
 	}
@@ -105,9 +105,9 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 	if err != nil {
 		return sample{}, err
 	}
-	s.WarmCPUPerJob = warm
-	s.FirstPoll = micros(first.Sub(started)) / 1000
-	s.Throughput = float64(jobs) / last.Sub(first).Seconds()
+	s.warmCPUPerJob = warm
+	s.firstPoll = micros(first.Sub(started)) / 1000
+	s.throughput = float64(jobs) / last.Sub(first).Seconds()
 	return s, nil
 }
 

@@ -49,11 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	r, err := measure(ctx, s, stderr)
 	// What was measured before an error is shown: it can be half an hour's work.
 	if r != nil {
-		write := r.writeTable
-		if s.JSON {
-			write = r.writeJSON
-		}
-		err = errors.Join(err, write(stdout))
+		err = errors.Join(err, r.writeTable(stdout))
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
@@ -64,15 +60,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // settings are the flags of a run.
 type settings struct {
-	Rounds       int `json:"rounds"`
-	Jobs         int `json:"jobs"`
-	BrokerRounds int `json:"brokerRounds"`
-	BrokerJobs   int `json:"brokerJobs"`
-	// Rows are how many decisions the full stores hold, the least first.
-	Rows    []int  `json:"rows,omitempty"`
-	Worker  string `json:"worker,omitempty"`
-	Against string `json:"against,omitempty"`
-	JSON    bool   `json:"-"`
+	rounds, jobs             int
+	brokerRounds, brokerJobs int
+	// rows are how many decisions the full stores hold, the least first.
+	rows            []int
+	worker, against string
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -81,34 +73,33 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	rows := "1000000,10000000"
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&s.Rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
-	flags.IntVar(&s.Jobs, "jobs", 20_000, "jobs in each of them")
+	flags.IntVar(&s.rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
+	flags.IntVar(&s.jobs, "jobs", 20_000, "jobs in each of them")
 	flags.StringVar(&rows, "rows", rows, "how many decisions the full stores hold, the least first; empty skips them. 10 million take 5 minutes and 33 GB of disk, removed at the end")
-	flags.IntVar(&s.BrokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
-	flags.IntVar(&s.BrokerJobs, "broker-jobs", 2_000, "jobs in each of them")
+	flags.IntVar(&s.brokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
+	flags.IntVar(&s.brokerJobs, "broker-jobs", 2_000, "jobs in each of them")
 	flags.BoolVar(&skipBroker, "skip-broker", false, "start no broker")
 	flags.BoolVar(&quick, "quick", false, "a first impression in two minutes: 3 rounds of 10000 jobs, stores of 100000 decisions, 1 round of 1000 jobs on the broker")
-	flags.BoolVar(&s.JSON, "json", false, "print JSON, every round included, instead of the table")
-	flags.StringVar(&s.Worker, "worker", "", "the worker's binary to measure (default: built from ./cmd/worker)")
-	flags.StringVar(&s.Against, "against", "", "another binary of the worker to compare with, instead of the no-decision worker")
+	flags.StringVar(&s.worker, "worker", "", "the worker's binary to measure (default: built from ./cmd/worker)")
+	flags.StringVar(&s.against, "against", "", "another binary of the worker to compare with, instead of the no-decision worker")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	if quick {
-		s.Rounds, s.Jobs, rows, s.BrokerRounds, s.BrokerJobs = 3, 10_000, "100000", 1, 1_000
+		s.rounds, s.jobs, rows, s.brokerRounds, s.brokerJobs = 3, 10_000, "100000", 1, 1_000
 	}
 	if skipBroker {
-		s.BrokerRounds = 0
+		s.brokerRounds = 0
 	}
 	var err error
-	if s.Rows, err = parseRows(rows); err != nil {
+	if s.rows, err = parseRows(rows); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return s, err
 	}
-	if s.Rounds == 0 {
-		s.Rows = nil
+	if s.rounds == 0 {
+		s.rows = nil
 	}
-	if s.Jobs < 100 || s.BrokerJobs < 100 || s.Rounds < 0 || s.BrokerRounds < 0 || flags.NArg() > 0 {
+	if s.jobs < 100 || s.brokerJobs < 100 || s.rounds < 0 || s.brokerRounds < 0 || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments but the flags")
 		return s, errors.New("wrong flags")
 	}
@@ -134,13 +125,13 @@ func parseRows(list string) (rows []int, err error) {
 // measure runs everything, one after the other, and collects it in a report.
 func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, err error) {
 	started := time.Now()
-	r := &report{Settings: s, Machine: thisMachine(), LoadBefore: load()}
-	if len(s.Rows) > 0 {
-		if err := checkRoom(s.Rows[len(s.Rows)-1]); err != nil {
+	r := &report{settings: s, loadBefore: load()}
+	if len(s.rows) > 0 {
+		if err := checkRoom(s.rows[len(s.rows)-1]); err != nil {
 			return nil, err
 		}
 	}
-	binary, remove, err := build(ctx, s.Worker, progress)
+	binary, remove, err := build(ctx, s.worker, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -149,41 +140,49 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 	if err != nil {
 		return nil, err
 	}
-	r.BinaryBytes = info.Size()
+	r.binaryBytes = info.Size()
 	on, err := openStores(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.close()) }()
 	workers, err := withNoDecision(binary, on)
-	if s.Against != "" {
-		workers, err = twoBuilds(binary, s.Against, on)
+	if s.against != "" {
+		workers, err = twoBuilds(binary, s.against, on)
 	}
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(progress, "the cost of a decision")
-	r.Decision = measureDecision()
+	r.decision = measureDecision()
 	err = r.measureRounds(ctx, workers, binary, on, progress)
-	r.LoadAfter, r.Seconds = load(), time.Since(started).Seconds()
+	r.loadAfter, r.seconds = load(), time.Since(started).Seconds()
 	return r, err
 }
 
 // measureRounds fills in the parts of the report that are rounds, as far as it gets.
-func (r *report) measureRounds(ctx context.Context, workers lineup, binary string, on *stores, progress io.Writer) (err error) {
-	s := r.Settings
-	if s.Rounds > 0 {
-		if r.Gateway, err = gatewayRounds(ctx, workers.ratio, workers.gateway, s, progress); err != nil {
+func (r *report) measureRounds(ctx context.Context, workers lineup, binary string, on *stores, progress io.Writer) error {
+	s := r.settings
+	if s.rounds > 0 {
+		one, err := gatewayRounds(ctx, workers.ratio, workers.gateway, s, progress)
+		if err != nil {
+			return err
+		}
+		r.series = append(r.series, one)
+	}
+	if len(s.rows) > 0 {
+		full, err := fullRounds(ctx, binary, on, s, progress)
+		r.series = append(r.series, full...)
+		if err != nil {
 			return err
 		}
 	}
-	if len(s.Rows) > 0 {
-		if r.Full, err = fullRounds(ctx, binary, on, s, progress); err != nil {
+	if s.brokerRounds > 0 {
+		one, err := brokerRounds(ctx, workers, s, progress)
+		if err != nil {
 			return err
 		}
+		r.series = append(r.series, one)
 	}
-	if s.BrokerRounds > 0 {
-		r.Broker, err = brokerRounds(ctx, workers, s, progress)
-	}
-	return err
+	return nil
 }

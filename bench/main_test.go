@@ -22,8 +22,8 @@ func TestTheRowsOfFullStoresGrow(t *testing.T) {
 		{[]string{"-rows", "1e6"}, nil, false},
 	} {
 		s, err := parse(tt.args, io.Discard)
-		if (err == nil) != tt.ok || tt.ok && !slices.Equal(s.Rows, tt.want) {
-			t.Errorf("%q: rows %v, %v", tt.args, s.Rows, err)
+		if (err == nil) != tt.ok || tt.ok && !slices.Equal(s.rows, tt.want) {
+			t.Errorf("%q: rows %v, %v", tt.args, s.rows, err)
 		}
 	}
 }

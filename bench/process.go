@@ -72,7 +72,7 @@ func measured(w contender, in surroundings, jobs int, watch func(*child) error) 
 	if err := errors.Join(err, stopped); err != nil {
 		return sample{}, err
 	}
-	return sample{CPUPerJob: micros(cpu) / float64(jobs), ServerCPUPerJob: used() / float64(jobs), Memory: memory}, nil
+	return sample{cpuPerJob: micros(cpu) / float64(jobs), serverCPUPerJob: used() / float64(jobs), memory: memory}, nil
 }
 
 // stop ends the worker with SIGTERM and returns the CPU time, user and system, of its whole life.
@@ -144,19 +144,14 @@ func ticks(pid, fields int) (total int64) {
 	return total
 }
 
-// memory returns the most memory in bytes that the worker ever held at a time; where there is no /proc, what it holds now.
-// (The figure of getrusage will not do: it counts what this program held when it started the worker.)
+// memory returns the most memory in bytes that the worker ever held at a time; 0 where there is no /proc. (The figure of
+// getrusage will not do: it counts what this program held when it started the worker.)
 func (c *child) memory() (int64, error) {
-	pid := strconv.Itoa(c.PID())
-	text, err := os.ReadFile("/proc/" + pid + "/status")
-	kilobytes := field(string(text), "VmHWM:")
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.PID()))
 	if err != nil {
-		if text, err = exec.Command("ps", "-o", "rss=", "-p", pid).Output(); err != nil {
-			return 0, fmt.Errorf("ask ps for the memory of the %s: %w", c.name, err)
-		}
-		kilobytes = strings.TrimSpace(string(text))
+		return 0, nil //nolint:nilerr // the table does without it
 	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(kilobytes, " kB"), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSuffix(field(string(text), "VmHWM:"), " kB"), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("read the memory of the %s: %w", c.name, err)
 	}

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -11,70 +12,49 @@ import (
 
 // report is all that a run measured.
 type report struct {
-	Machine     machine      `json:"machine"`
-	Settings    settings     `json:"settings"`
-	Seconds     float64      `json:"seconds"`
-	LoadBefore  string       `json:"loadBefore"`
-	LoadAfter   string       `json:"loadAfter"`
-	Decision    decisionCost `json:"decision"`
-	BinaryBytes int64        `json:"binaryBytes"`
-	// Gateway, Full and Broker are empty where they were not asked for.
-	Gateway series   `json:"gateway"`
-	Full    []series `json:"full,omitempty"`
-	Broker  series   `json:"broker"`
+	settings              settings
+	seconds               float64
+	loadBefore, loadAfter string
+	decision              decisionCost
+	binaryBytes           int64
+	// series are those that were asked for: against the gateway, on full stores, on a real broker.
+	series []series
 }
 
 // series is rounds in which the same workers took turns.
 type series struct {
-	// Where says against what they worked, and how.
-	Where string `json:"where,omitempty"`
-	// Workers are their names.
-	Workers []string `json:"workers,omitempty"`
-	Rounds  []round  `json:"rounds,omitempty"`
-
+	where      string // against what they worked, and how
 	contenders []contender
+	rounds     []round
 	further    []row // what else was measured on the same stores
 }
 
-func newSeries(where string, contenders []contender) series {
-	all := series{Where: where, contenders: contenders}
-	for _, c := range contenders {
-		all.Workers = append(all.Workers, c.name)
-	}
-	return all
-}
-
-// round holds a sample of every worker, in the order of their names, whichever ran first.
+// round holds a sample of every worker, in the order of the contenders, whichever ran first.
 type round []sample
 
 // summary is a round in a few words, for the progress line.
 func (r round) summary() string {
 	var text strings.Builder
 	for _, s := range r {
-		fmt.Fprintf(&text, " | %.0f/s, %.1f us", s.Throughput, s.CPUPerJob)
+		fmt.Fprintf(&text, " | %.0f/s, %.1f us", s.throughput, s.cpuPerJob)
 	}
 	return text.String()
 }
 
 // row is one line of the table.
 type row struct {
-	Name   string  `json:"name"`
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-	// Target and Verdict are empty where there is no target.
-	Target  string `json:"target,omitempty"`
-	Verdict string `json:"verdict,omitempty"`
-	// Medians are what the ratio was made of, the worker's first.
-	Medians string `json:"medians,omitempty"`
-
-	format string
+	name, format     string
+	median, min, max float64
+	// target and verdict are empty where there is no target.
+	target, verdict string
+	// medians are what the ratio was made of, the worker's first.
+	medians string
 }
 
 // newRow summarizes the values of all rounds.
 func newRow(name, format string, values []float64) row {
 	sorted := slices.Sorted(slices.Values(values))
-	return row{Name: name, Median: median(sorted), Min: sorted[0], Max: sorted[len(sorted)-1], format: format}
+	return row{name: name, format: format, median: median(sorted), min: sorted[0], max: sorted[len(sorted)-1]}
 }
 
 func median(sorted []float64) float64 {
@@ -110,27 +90,11 @@ func (r row) want(t target) row {
 	if t.met == nil {
 		return r
 	}
-	r.Target, r.Verdict = t.text, "misses target"
-	if t.met(r.Median) {
-		r.Verdict = "meets target"
+	r.target, r.verdict = t.text, "misses target"
+	if t.met(r.median) {
+		r.verdict = "meets target"
 	}
 	return r
-}
-
-// section is the part of the table under one heading.
-type section struct {
-	Title string `json:"title"`
-	Rows  []row  `json:"rows"`
-}
-
-func (r *report) sections() []section {
-	var all []section
-	for _, s := range append(append([]series{r.Gateway}, r.Full...), r.Broker) {
-		if len(s.Rounds) > 0 {
-			all = append(all, section{s.Where, s.rows()})
-		}
-	}
-	return append(all, section{"The worker alone", r.alone()})
 }
 
 // rows compare each contender with the one that it is to be compared with.
@@ -156,34 +120,37 @@ func (s series) rows() (rows []row) {
 
 func (r *report) alone() []row {
 	rows := []row{
-		newRow("decision, ns of CPU", "%.0f", r.Decision.Nanoseconds).want(below(1000)),
-		newRow("decision, allocations", "%.0f", []float64{float64(r.Decision.Allocations)}).want(atMost(4)),
+		newRow("decision, ns of CPU", "%.0f", r.decision.nanoseconds).want(below(1000)),
+		newRow("decision, allocations", "%.0f", []float64{float64(r.decision.allocations)}).want(atMost(4)),
 	}
-	for _, s := range append([]series{r.Gateway}, r.Full...) {
+	for _, s := range r.series {
 		for i, c := range s.contenders {
-			if !c.product || i == c.to || len(s.Rounds) == 0 {
+			if !c.product || i == c.to {
 				continue
 			}
-			rows = append(rows,
-				newRow(c.name+": memory at 50 jobs active, MiB", "%.1f", s.each(i, memory)).want(below(64)),
-				newRow(c.name+": start to first activation, ms", "%.0f", s.each(i, firstPoll)).want(below(100)))
+			if s.known(i, memory) {
+				rows = append(rows, newRow(c.name+": memory at 50 jobs active, MiB", "%.1f", s.each(i, memory)).want(below(64)))
+			}
+			if s.known(i, firstPoll) {
+				rows = append(rows, newRow(c.name+": start to first activation, ms", "%.0f", s.each(i, firstPoll)).want(below(100)))
+			}
 		}
 	}
-	return append(rows, newRow("size of the binary, MiB", "%.1f", []float64{float64(r.BinaryBytes) / (1 << 20)}))
+	return append(rows, newRow("size of the binary, MiB", "%.1f", []float64{float64(r.binaryBytes) / (1 << 20)}))
 }
 
-func cpuPerJob(s sample) float64       { return s.CPUPerJob }
-func warmCPUPerJob(s sample) float64   { return s.WarmCPUPerJob }
-func serverCPUPerJob(s sample) float64 { return s.ServerCPUPerJob }
-func withServer(s sample) float64      { return s.CPUPerJob + s.ServerCPUPerJob }
-func throughput(s sample) float64      { return s.Throughput }
-func memory(s sample) float64          { return float64(s.Memory) / (1 << 20) }
-func firstPoll(s sample) float64       { return s.FirstPoll }
+func cpuPerJob(s sample) float64       { return s.cpuPerJob }
+func warmCPUPerJob(s sample) float64   { return s.warmCPUPerJob }
+func serverCPUPerJob(s sample) float64 { return s.serverCPUPerJob }
+func withServer(s sample) float64      { return s.cpuPerJob + s.serverCPUPerJob }
+func throughput(s sample) float64      { return s.throughput }
+func memory(s sample) float64          { return float64(s.memory) / (1 << 20) }
+func firstPoll(s sample) float64       { return s.firstPoll }
 
 // each is one figure of one worker, for every round.
 func (s series) each(which int, figure func(sample) float64) []float64 {
-	values := make([]float64, len(s.Rounds))
-	for i, r := range s.Rounds {
+	values := make([]float64, len(s.rounds))
+	for i, r := range s.rounds {
 		values[i] = figure(r[which])
 	}
 	return values
@@ -191,45 +158,58 @@ func (s series) each(which int, figure func(sample) float64) []float64 {
 
 // known reports whether a figure of one worker is known: it is 0 if the system does not say.
 func (s series) known(which int, figure func(sample) float64) bool {
-	return figure(s.Rounds[0][which]) > 0
+	return figure(s.rounds[0][which]) > 0
 }
 
 // ratio compares a figure of one worker with that of the one it is to be compared with, within each round.
 func (s series) ratio(which int, name, format string, figure func(sample) float64) row {
 	c := s.contenders[which]
 	ours, theirs := s.each(which, figure), s.each(c.to, figure)
-	ratios := make([]float64, len(s.Rounds))
+	ratios := make([]float64, len(s.rounds))
 	for i := range ratios {
 		ratios[i] = ours[i] / theirs[i]
 	}
 	r := newRow(c.name+": "+name, "%.2f", ratios)
-	r.Medians = fmt.Sprintf(format+" to "+format, newRow("", "", ours).Median, newRow("", "", theirs).Median)
+	r.medians = fmt.Sprintf(format+" to "+format, newRow("", "", ours).median, newRow("", "", theirs).median)
 	return r
 }
 
 func (r *report) writeTable(out io.Writer) error {
-	m := r.Machine
-	fmt.Fprintf(out, "%s, %d cores, %s, %s, load %s before and %s after, %.0f s\n", m.CPU, m.Cores, m.OS, m.Go, r.LoadBefore, r.LoadAfter, r.Seconds)
-	for _, s := range r.sections() {
-		fmt.Fprintf(out, "\n%s\n", s.Title)
-		table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(table, "  \tmedian\trange\ttarget\t\t")
-		for _, row := range s.Rows {
-			fmt.Fprintf(table, "  %s\t"+row.format+"\t"+row.format+" .. "+row.format+"\t%s\t%s\t%s\n",
-				row.Name, row.Median, row.Min, row.Max, row.Target, row.Verdict, row.Medians)
-		}
-		if err := table.Flush(); err != nil {
+	fmt.Fprintf(out, "%s, %d cores, %s/%s, %s, load %s before and %s after, %.0f s\n",
+		cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), r.loadBefore, r.loadAfter, r.seconds)
+	for _, s := range r.series {
+		if err := writeRows(out, s.where, s.rows()); err != nil {
 			return err
 		}
 	}
-	return nil
+	return writeRows(out, "The worker alone", r.alone())
 }
 
-func (r *report) writeJSON(out io.Writer) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		*report
-		Sections []section `json:"sections"`
-	}{r, r.sections()})
+func writeRows(out io.Writer, title string, rows []row) error {
+	fmt.Fprintf(out, "\n%s\n", title)
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "  \tmedian\trange\ttarget\t\t")
+	for _, row := range rows {
+		fmt.Fprintf(table, "  %s\t"+row.format+"\t"+row.format+" .. "+row.format+"\t%s\t%s\t%s\n",
+			row.name, row.median, row.min, row.max, row.target, row.verdict, row.medians)
+	}
+	return table.Flush()
+}
+
+// cpuModel returns what Linux calls the processor.
+func cpuModel() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	if model := strings.TrimLeft(field(string(text), "model name"), "\t: "); model != "" {
+		return model
+	}
+	return "unknown CPU"
+}
+
+// load returns the machine's load averages, or "unknown": other programs that run make the figures spread.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	if averages := strings.Fields(string(text)); len(averages) >= 3 {
+		return strings.Join(averages[:3], " ")
+	}
+	return "unknown"
 }
