@@ -6,23 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/term"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
+
+// tearDownTimeout bounds the time it takes to stop everything.
+const tearDownTimeout = time.Minute
 
 // demoOptions are the flags of `demo`.
 type demoOptions struct {
-	version string
-	claims  string
-	json    bool
-	keep    bool
+	version, claims string
+	json            bool
 }
 
 func newDemo() *cobra.Command {
@@ -50,7 +58,7 @@ The file is a CSV with one row for each claim; a cell may hold several lines:
 
 Exit codes: 0 all claims went as the file says, 1 one did not or the demo broke
 off, 2 wrong arguments or a faulty file, 130 interrupted.`,
-		Args: noArgs,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return demonstrate(command.Context(), o, command.OutOrStdout(), command.ErrOrStderr())
 		},
@@ -59,7 +67,6 @@ off, 2 wrong arguments or a faulty file, 130 interrupted.`,
 	flags.StringVar(&o.version, "zeebe", devbroker.VersionFromEnv(), "the broker's version")
 	flags.StringVar(&o.claims, "claims", "examples/claims.csv", "the file with the claims")
 	flags.BoolVar(&o.json, "json", false, "print the result as one JSON object; progress goes to standard error")
-	flags.BoolVar(&o.keep, "keep", false, "leave the broker and the worker running (stop them with `sandbox down`)")
 	return command
 }
 
@@ -69,16 +76,15 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	line := newProgress(progress)
-	s := &demoStage{keep: o.keep, say: line.say}
-	run, err := perform(ctx, o, claims, s, line)
+	s := &stage{say: func(line string) { fmt.Fprintln(progress, line) }}
+	run, err := s.perform(ctx, o, claims, progress)
 	// Everything is stopped before something is printed: the reader may stop reading (`| head`).
 	summary, stopErr := s.tearDown(context.WithoutCancel(ctx))
 	if err = errors.Join(err, stopErr); err == nil {
 		err = printRun(out, run, o.json)
 	}
 	if summary != "" {
-		line.say(summary)
+		s.say(summary)
 	}
 	if failed := run.Failed(); err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d claims did not go as %s says", failed, len(claims), o.claims)
@@ -86,27 +92,9 @@ func demonstrate(ctx context.Context, o demoOptions, out, progress io.Writer) er
 	return err
 }
 
-// perform starts broker and worker and plays the claims.
-func perform(ctx context.Context, o demoOptions, claims []script.Claim, s *demoStage, line *progress) (run demo.Run, err error) {
-	started := time.Now()
-	if err := s.setUp(ctx, o.version); err != nil {
-		return run, err
-	}
-	line.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
-	run = demo.Run{File: o.claims, Zeebe: s.broker.State().Version}
-	run.Results, run.Simulated, err = s.play(ctx, claims, line.show)
-	line.clear()
-	if err != nil {
-		return run, fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.logPath)
-	}
-	run.Elapsed = time.Since(started)
-	s.completed = true
-	return run, nil
-}
-
 func printRun(out io.Writer, run demo.Run, asJSON bool) error {
 	if !asJSON {
-		_, err := fmt.Fprintf(out, "\n%s\n%s", demo.Table(run.Results, columns(out)), run.Summary())
+		_, err := fmt.Fprintf(out, "\n%s\n%s", demo.Table(run.Results), run.Summary())
 		return err
 	}
 	encoder := json.NewEncoder(out)
@@ -128,12 +116,111 @@ func readClaims(path string) ([]script.Claim, error) {
 	return claims, nil
 }
 
-// columns is how wide a table for out should be.
-func columns(out io.Writer) int {
-	if file, ok := out.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
-			return columns
-		}
+// stage is the broker and the worker of one demo.
+type stage struct {
+	say func(line string)
+
+	dir     string // of the broker's data
+	broker  *devbroker.Broker
+	worker  *process.Process
+	logPath string // of the worker
+}
+
+// perform starts broker and worker and plays the claims. Whatever it returns, tearDown has to be called.
+func (s *stage) perform(ctx context.Context, o demoOptions, claims []script.Claim, progress io.Writer) (run demo.Run, err error) {
+	started := time.Now()
+	if err := s.setUp(ctx, o.version); err != nil {
+		return run, err
 	}
-	return demo.DefaultWidth
+	conn, err := grpc.NewClient(s.broker.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return run, err
+	}
+	defer conn.Close()
+	s.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
+	line := term.NewProgress(progress)
+	play := demo.Play{Broker: s.broker, Gateway: pb.NewGatewayClient(conn), Check: s.check, Progress: func(at demo.Status) {
+		line.Show("%s on the broker's clock: %d of %d claims done, %d waiting", term.About(at.Passed), at.Settled, at.Claims, at.Waiting)
+	}}
+	run = demo.Run{File: o.claims, Zeebe: s.broker.State().Version}
+	run.Results, err = play.Run(ctx, claims)
+	line.Clear()
+	if err != nil {
+		return run, fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.logPath)
+	}
+	run.Simulated, run.Elapsed = play.Passed(), time.Since(started)
+	return run, nil
+}
+
+// setUp starts a broker with data of its own, puts the models on it and starts the worker.
+func (s *stage) setUp(ctx context.Context, version string) (err error) {
+	if s.dir, err = os.MkdirTemp("", "analyze-retry-demo-"); err != nil {
+		return err
+	}
+	var state workerState
+	s.say("building the worker ...")
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		s.broker, err = devbroker.Start(both, devbroker.Options{
+			Version: version, Dir: filepath.Join(s.dir, "zeebe"), Records: true, Progress: s.say,
+		})
+		return err
+	})
+	group.Go(func() (err error) {
+		state.Binary, err = buildWorker(both)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := deployModels(ctx, state.Binary, s.broker.Address()); err != nil {
+		return err
+	}
+	s.logPath = filepath.Join(filepath.Dir(state.Binary), "demo-worker.log")
+	if err := os.Remove(s.logPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the last demo's log: %w", err)
+	}
+	if state.HTTPAddress, err = devbroker.FreeAddress(); err != nil {
+		return err
+	}
+	if s.worker, err = runWorker(ctx, state, s.broker, s.logPath, false); err != nil {
+		return err
+	}
+	s.say(fmt.Sprintf("the worker runs as process %d, its log is %s", s.worker.PID(), s.logPath))
+	return nil
+}
+
+// check reports whether the broker and the worker are still there.
+func (s *stage) check() error {
+	switch {
+	case !s.worker.Alive():
+		return errors.New("the worker has ended")
+	case !s.broker.Alive():
+		return errors.New("the broker has ended")
+	default:
+		return nil
+	}
+}
+
+// tearDown stops what runs and removes the broker's data, and returns what there is to say about it.
+func (s *stage) tearDown(ctx context.Context) (summary string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, tearDownTimeout)
+	defer cancel()
+	if s.worker != nil {
+		_, err = s.worker.Stop(ctx, workerStopGrace)
+	}
+	if s.broker != nil {
+		err = errors.Join(err, s.broker.Stop(ctx))
+	}
+	if err = errors.Join(err, os.RemoveAll(s.dir)); err != nil || s.broker == nil {
+		return "", err
+	}
+	switch {
+	case s.worker == nil:
+		return "Stopped the broker, removed its data", nil
+	case callerKeepsStore():
+		return "Stopped broker and worker, removed the broker's data, kept the store of RETRY_DATABASE_URL and the log " + s.logPath, nil
+	default:
+		return "Stopped broker and worker, removed their data, kept the log " + s.logPath, nil
+	}
 }

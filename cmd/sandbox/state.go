@@ -12,8 +12,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
-// errDown is returned where a command needs a running sandbox.
-var errDown = errors.New("nothing is running: start it with `make up`")
+// stateFile is in the directory of the sandbox.
+const stateFile = "state.json"
 
 // sandbox is what `up` has started, as it is kept for the commands that come later.
 type sandbox struct {
@@ -27,6 +27,9 @@ type workerState struct {
 	Binary      string `json:"binary"`
 	HTTPAddress string `json:"httpAddress"`
 }
+
+// broker refers to the broker, which may have ended.
+func (s sandbox) broker() *devbroker.Broker { return devbroker.Attach(s.Broker) }
 
 // process refers to the worker, which may have ended.
 func (w workerState) process() *process.Process {
@@ -42,17 +45,13 @@ func home() (string, error) {
 	return filepath.Join(cache, "sandbox"), nil
 }
 
-func statePath() (string, error) {
-	dir, err := home()
-	return filepath.Join(dir, "state.json"), err
-}
-
 // load returns the sandbox that was started last; the zero value where there is none.
 func load() (sandbox, error) {
-	path, err := statePath()
+	dir, err := home()
 	if err != nil {
 		return sandbox{}, err
 	}
+	path := filepath.Join(dir, stateFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sandbox{}, nil
@@ -67,37 +66,18 @@ func load() (sandbox, error) {
 	return s, nil
 }
 
-// save keeps the sandbox; the zero value removes what was kept.
+// save keeps the sandbox for the commands that come later.
 func (s sandbox) save() error {
-	path, err := statePath()
+	dir, err := home()
 	if err != nil {
 		return err
-	}
-	if s == (sandbox{}) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("forget what was running: %w", err)
-		}
-		return nil
 	}
 	raw, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, raw, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, stateFile), raw, 0o644)); err != nil {
 		return fmt.Errorf("keep what is running: %w", err)
 	}
 	return nil
-}
-
-// runningBroker returns the sandbox's broker, or errDown.
-func runningBroker() (*devbroker.Broker, error) {
-	s, err := load()
-	if err != nil {
-		return nil, err
-	}
-	broker := devbroker.Attach(s.Broker)
-	if !broker.Alive() {
-		return nil, errDown
-	}
-	return broker, nil
 }

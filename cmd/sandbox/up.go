@@ -33,9 +33,9 @@ func newUp() *cobra.Command {
 		Long: `Starts a Zeebe broker, puts the bundled models on it, starts the worker, and leaves
 both running. What already runs is left alone. The broker's data and the worker's
 decisions stay from one time to the next.`,
-		Args: noArgs,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			o.say = sayTo(command)
+			o.say = func(line string) { fmt.Fprintln(command.OutOrStdout(), line) }
 			return up(command.Context(), o, command.OutOrStdout())
 		},
 	}
@@ -55,7 +55,7 @@ func up(ctx context.Context, o upOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	broker := devbroker.Attach(s.Broker)
+	broker := s.broker()
 	if broker.Alive() && s.Worker.process().Alive() {
 		fmt.Fprintln(out, "It is already up.")
 		printUp(out, s)
@@ -145,7 +145,7 @@ func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {
 }
 
 func printUp(out io.Writer, s sandbox) {
-	broker := devbroker.Attach(s.Broker)
+	broker := s.broker()
 	fmt.Fprintf(out, `
   Zeebe %s gateway   %s   (plaintext; ZEEBE_INSECURE_CONNECTION=true)
                         a worker of yours: RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
@@ -167,4 +167,42 @@ func printUp(out io.Writer, s sandbox) {
   bin/sandbox skip 6m                  # the wait is over: activate submit-claim again
 `, zbctl, broker.Address())
 	}
+}
+
+func newDown() *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Stop what `up` started; the broker's data stays",
+		Args:  cobra.NoArgs,
+		RunE:  func(command *cobra.Command, _ []string) error { return down(command.Context(), command.OutOrStdout()) },
+	}
+}
+
+// down stops the worker first, so that it can release its jobs.
+func down(ctx context.Context, out io.Writer) error {
+	s, err := load()
+	if err != nil {
+		return err
+	}
+	worker, broker := s.Worker.process(), s.broker()
+	if !worker.Alive() && !broker.Alive() {
+		fmt.Fprintln(out, "Nothing is running.")
+		return nil
+	}
+	if worker.Alive() {
+		byItself, err := worker.Stop(ctx, workerStopGrace)
+		if err != nil {
+			return errors.Join(err, broker.Stop(ctx))
+		}
+		how := "Stopped"
+		if !byItself {
+			how = fmt.Sprintf("After %s killed", workerStopGrace)
+		}
+		fmt.Fprintf(out, "%s the worker (process %d).\n", how, worker.PID())
+	}
+	if err := broker.Stop(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Stopped the broker (%s). Its data stays in %s.\n", broker.Address(), s.Broker.Dir)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // cast is what the file has everybody do, and how far it is played.
@@ -36,13 +37,13 @@ func newCast(claims []script.Claim) *cast {
 }
 
 // answer is what the insurer says to the next submission of a claim; ok is false where the file does not know.
-func (c *cast) answer(claimID string) (answer script.Answer, ok bool) {
+func (c *cast) answer(claimID string) (answer string, ok bool) {
 	r := c.byID[claimID]
 	if r == nil {
 		return "", false
 	}
 	if r.submitted == len(r.claim.Answers) {
-		r.stuck = fmt.Sprintf("it was submitted once more, but the file has %s only", count(r.submitted, "answer"))
+		r.stuck = fmt.Sprintf("it was submitted once more, but the file has %s only", term.Count(r.submitted, "answer"))
 		return "", false
 	}
 	r.submitted++
@@ -71,12 +72,4 @@ func (r *role) nextIs(who string) bool {
 func (r *role) next() script.Act {
 	r.acted++
 	return r.claim.Acts[r.acted-1]
-}
-
-// count words a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -23,7 +23,7 @@ func parse(t *testing.T, rows string) []script.Claim {
 
 func TestTheInsurerAnswersAsTheFileSays(t *testing.T) {
 	c := newCast(parse(t, "CLM-1-1,\"TIMEOUT\nEMPTY\nOK\",,,SUBMITTED\nCLM-1-2,OK,,,SUBMITTED\n"))
-	for _, want := range []script.Answer{"TIMEOUT", script.Empty, script.Accepted} {
+	for _, want := range []string{"TIMEOUT", script.Empty, script.Accepted} {
 		if got, ok := c.answer("CLM-1-1"); !ok || got != want {
 			t.Errorf("answer %q (%v), want %q", got, ok, want)
 		}
@@ -59,51 +59,51 @@ func TestATeamDecidesOnlyWhenItIsItsTurn(t *testing.T) {
 }
 
 func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
-	transient := history.Try{Decision: &history.Decision{Outcome: history.Transient}}
-	accepted := history.Try{Accepted: true, Recorded: []history.Recorded{history.RecordedSubmitted}}
+	transient := history.Try{Decision: &history.Decision{Outcome: "TRANSIENT"}}
+	accepted := history.Try{Accepted: true, Recorded: []string{script.Submitted}}
 	refused := history.Try{
-		Decision: &history.Decision{Outcome: history.PermanentError},
+		Decision: &history.Decision{Outcome: "PERMANENT_ERROR"},
 		Reviews:  []history.Review{{Team: "registration"}, {Team: "registration", Decision: script.Abandon}},
 	}
 	for _, c := range []struct {
 		name  string
 		row   string
 		tries []history.Try
-		end   history.End
+		end   string
 		at    history.Place
 		stuck string
 		want  []string
 	}{
 		{
 			name: "all as it says", row: "\"TIMEOUT\nOK\",\"TRANSIENT\nOK\",,SUBMITTED",
-			tries: []history.Try{transient, accepted}, end: history.Submitted,
+			tries: []history.Try{transient, accepted}, end: script.Submitted,
 		},
 		{
-			name: "another end", row: `OK,,,ABANDONED`, tries: []history.Try{accepted}, end: history.Submitted,
+			name: "another end", row: `OK,,,ABANDONED`, tries: []history.Try{accepted}, end: script.Submitted,
 			want: []string{"it ended SUBMITTED, the file says ABANDONED"},
 		},
 		{
-			name: "another outcome", row: `X,UNKNOWN,,INCIDENT`, tries: []history.Try{transient}, end: history.LeftAsIncident,
+			name: "another outcome", row: `X,UNKNOWN,,INCIDENT`, tries: []history.Try{transient}, end: script.Incident,
 			want: []string{"submission 1 became TRANSIENT, the file says UNKNOWN"},
 		},
 		{
-			name: "too few submissions", row: "\"X\nOK\",,,INCIDENT", tries: []history.Try{transient}, end: history.LeftAsIncident,
-			want: []string{"it was submitted once, the file has 2 answers"},
+			name: "too few submissions", row: "\"X\nOK\",,,INCIDENT", tries: []history.Try{transient}, end: script.Incident,
+			want: []string{"it was submitted 1 time, the file has 2 answers"},
 		},
 		{
-			name: "people left over", row: `OK,,billing ABANDON,SUBMITTED`, tries: []history.Try{accepted}, end: history.Submitted,
+			name: "people left over", row: `OK,,billing ABANDON,SUBMITTED`, tries: []history.Try{accepted}, end: script.Submitted,
 			want: []string{"1 act of the people in the file had nothing to do, the first is billing"},
 		},
 		{
-			name: "an end that was not recorded", row: `OK,,,SUBMITTED`, tries: []history.Try{{Accepted: true}}, end: history.Submitted,
+			name: "an end that was not recorded", row: `OK,,,SUBMITTED`, tries: []history.Try{{Accepted: true}}, end: script.Submitted,
 			want: []string{"after submission 1 the worker recorded [], want [SUBMITTED]"},
 		},
 		{
-			name: "another end that was not recorded", row: `X,,,ABANDONED`, tries: []history.Try{refused}, end: history.Abandoned,
+			name: "another end that was not recorded", row: `X,,,ABANDONED`, tries: []history.Try{refused}, end: script.Abandoned,
 			want: []string{"after submission 1 the worker recorded [], want [ABANDONED]"},
 		},
 		{
-			name: "an end that was recorded twice", row: `OK,,,SUBMITTED`, end: history.Submitted,
+			name: "an end that was recorded twice", row: `OK,,,SUBMITTED`, end: script.Submitted,
 			tries: []history.Try{{Accepted: true, Recorded: slices.Repeat(accepted.Recorded, 2)}},
 			want:  []string{"after submission 1 the worker recorded [SUBMITTED SUBMITTED], want [SUBMITTED]"},
 		},

@@ -1,11 +1,13 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/term"
 )
 
 // faults says in what a claim did not go as the file says; nil where it did.
@@ -26,8 +28,8 @@ func faults(r *role, result Result) []string {
 		if i >= len(tries) {
 			break
 		}
-		if got := script.Outcomes(tries[i].Outcomes()); got != want {
-			fault("submission %d became %s, the file says %s", i+1, orNothing(got), want)
+		if got := tries[i].Outcomes(); got != want {
+			fault("submission %d became %s, the file says %s", i+1, cmp.Or(got, "nothing yet"), want)
 		}
 	}
 	if result.End == "" {
@@ -39,29 +41,32 @@ func faults(r *role, result Result) []string {
 		}
 	}
 	if given, used := len(r.claim.Answers), len(tries); used < given {
-		fault("it was submitted %s, the file has %s", times(used), count(given, "answer"))
+		fault("it was submitted %s, the file has %s", term.Count(used, "time"), term.Count(given, "answer"))
 	}
 	if left := r.claim.Acts[r.acted:]; len(left) > 0 {
-		fault("%s of the people in the file had nothing to do, the first is %s", count(len(left), "act"), left[0].Who)
+		fault("%s of the people in the file had nothing to do, the first is %s", term.Count(len(left), "act"), left[0].Who)
 	}
 	return faults
 }
 
 // toRecord returns what the worker has to record after a submission of a claim that has gone on from there.
-func toRecord(try history.Try) []history.Recorded {
+func toRecord(try history.Try) []string {
 	if try.Accepted {
-		return []history.Recorded{history.RecordedSubmitted}
+		return []string{script.Submitted}
 	}
 	if n := len(try.Reviews); n > 0 {
 		switch try.Reviews[n-1].Decision {
 		case script.Resubmit:
-			return []history.Recorded{history.RecordedResubmitted}
+			return []string{resubmitted}
 		case script.Abandon:
-			return []history.Recorded{history.RecordedAbandoned}
+			return []string{script.Abandoned}
 		}
 	}
 	return nil
 }
+
+// resubmitted is what the model has recorded of a claim that a person sends again.
+const resubmitted = "RESUBMITTED"
 
 // whereabouts says where a claim is.
 func whereabouts(at history.Place) string {
@@ -72,23 +77,5 @@ func whereabouts(at history.Place) string {
 		return "its timer did not fire"
 	default:
 		return "it stands between two elements"
-	}
-}
-
-func orNothing(outcome string) string {
-	if outcome == "" {
-		return "nothing yet"
-	}
-	return outcome
-}
-
-func times(n int) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
-		return "once"
-	default:
-		return fmt.Sprintf("%d times", n)
 	}
 }

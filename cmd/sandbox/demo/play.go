@@ -195,7 +195,7 @@ func (p *Play) results() []Result {
 		}
 		result := Result{Claim: r.claim, History: *c, End: c.End}
 		if c.At.Incident != nil {
-			result.End = history.LeftAsIncident
+			result.End = script.Incident
 		}
 		result.Faults = faults(r, result)
 		results = append(results, result)

@@ -66,11 +66,14 @@ func (p *Play) insurer(ctx context.Context, j *pb.ActivatedJob) error {
 		return nil
 	case answer == script.Accepted:
 		return p.complete(ctx, j.Key, nil)
+	case answer == script.Empty:
+		answer = ""
+		fallthrough
 	default:
 		return p.call(ctx, func(ctx context.Context) error {
 			_, err := p.Gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
 				JobKey: j.Key, ErrorCode: submissionFailed, ErrorMessage: "the insurer did not take the claim",
-				Variables: object(map[string]any{"submissionError": answer.ErrorText()}),
+				Variables: object(map[string]any{"submissionError": answer}),
 			})
 			return err
 		})

@@ -1,75 +1,68 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/term"
 )
 
-// The widths that a table can have, and the one where the terminal's is not known.
+// The columns of the table: number of the try, time, text, class, what follows.
 const (
-	MinWidth     = 80
-	MaxWidth     = 100
-	DefaultWidth = 96
+	layout    = "%4s%7s  %-34s  %-9s  %s"
+	textWidth = 34
+	noteWidth = 13 // of what comes before the text
+	width     = 80
 )
 
-// The columns: number of the try, time, text, class, what follows. The text takes what the others leave.
-const (
-	tryWidth   = 4
-	timeWidth  = 7
-	classWidth = 9
-	thenWidth  = 20
-	gap        = 2
-	indent     = tryWidth + timeWidth + gap
-)
+// table is a table that is being written. Its lines are laid out by fmt: text/tabwriter would align each claim's columns by
+// themselves, for a heading ends a column.
+type table struct{ strings.Builder }
 
-// table is a table that is being written. Its lines are laid out by fmt, whose widths count runes: text/tabwriter would align
-// each claim's columns by themselves, for a heading ends a column.
-type table struct {
-	strings.Builder
-	width int
-}
-
-// Table shows what happened to each claim, columns wide (MinWidth to MaxWidth).
-func Table(results []Result, columns int) string {
-	t := &table{width: min(max(columns, MinWidth), MaxWidth)}
+// Table shows what happened to each claim.
+func Table(results []Result) string {
+	t := &table{}
 	t.row("try", "time", "what happened", "class", "then")
 	for i, r := range results {
 		rule := "─"
 		if i == 0 {
 			rule = "━"
 		}
-		t.line(strings.Repeat(rule, t.width))
+		fmt.Fprintln(t, strings.Repeat(rule, width))
 		t.claim(r)
 	}
-	t.line(strings.Repeat("━", t.width))
+	fmt.Fprintln(t, strings.Repeat("━", width))
 	return t.String()
 }
 
-func (t *table) line(text string) {
-	fmt.Fprintln(t, strings.TrimRight(text, " "))
-}
-
-func (t *table) textWidth() int { return t.width - indent - classWidth - thenWidth - 2*gap }
-
 func (t *table) row(try, at, text, class, then string) {
-	t.line(fmt.Sprintf("%*s%*s  %-*s  %-*s  %s", tryWidth, try, timeWidth, at, t.textWidth(), text, classWidth, class, then))
+	fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf(layout, try, at, text, class, then), " "))
 }
 
 // note writes a text, wrapped over the width that is there.
 func (t *table) note(at, text string) {
-	for _, line := range wrap(plain(text), t.width-indent) {
-		t.line(fmt.Sprintf("%*s%*s  %s", tryWidth, "", timeWidth, at, line))
-		at = ""
-	}
+	t.WriteString(term.Hanging(fmt.Sprintf("%*s  ", noteWidth-2, at), plain(text)))
 }
 
 func (t *table) claim(r Result) {
-	t.heading(r)
+	mark := "✓ "
+	if len(r.Faults) > 0 {
+		mark = "✗ "
+	}
+	right := mark + cmp.Or(r.End, "NOT ENDED")
+	head, shows := plain(r.Claim.ID), plain(r.Claim.Shows)
+	if both := head + "  " + shows; utf8.RuneCountInString(both+right) < width {
+		head, shows = both, ""
+	}
+	fmt.Fprintf(t, "%-*s%s\n", width-utf8.RuneCountInString(right), head, right)
+	if shows != "" {
+		t.WriteString(term.Wrap(shows, "  "))
+	}
 	for i, try := range r.History.Tries {
 		t.try(i+1, try)
 	}
@@ -78,44 +71,24 @@ func (t *table) claim(r Result) {
 	}
 }
 
-// heading writes the claim and what it shows on the left and how it ended on the right.
-func (t *table) heading(r Result) {
-	mark, end := "✓", string(r.End)
-	if !r.OK() {
-		mark = "✗"
-	}
-	if r.End == "" {
-		end = "NOT ENDED"
-	}
-	right := mark + " " + end
-	name := plain(r.Claim.ID)
-	lines := wrap(plain(r.Claim.Shows), t.width-width(name)-width(right)-2*gap)
-	t.line(fmt.Sprintf("%s  %-*s%s", name, t.width-width(name)-width(right)-gap, lines[0], right))
-	for _, line := range lines[1:] {
-		t.line(fmt.Sprintf("%*s%s", width(name)+gap, "", line))
-	}
-}
-
 func (t *table) try(number int, try history.Try) {
 	class, then, code := "", "", ""
-	decided := try.Decision != nil
+	if try.Decision != nil {
+		class, then, code = try.Decision.Class, follows(*try.Decision), try.Decision.Code
+	}
+	again := then
 	switch {
 	case try.Accepted:
 		then = "submitted"
 	case len(try.Incidents) > 0:
-		then = string(history.Incident)
-		if decided {
-			code = try.Decision.Code
-		}
-	case decided:
-		class, then, code = try.Decision.Class, follows(*try.Decision), try.Decision.Code
+		class, then = "", script.Incident
 	}
-	t.row(fmt.Sprint(number), try.At.String(), excerpt(said(try), code, t.textWidth()), class, then)
+	t.row(fmt.Sprint(number), try.At.String(), excerpt(said(try), code), class, then)
 	for _, stop := range try.Incidents {
 		t.incident(stop)
 	}
-	if len(try.Incidents) > 0 && decided {
-		t.row("", try.Decision.At.String(), "analysed again", try.Decision.Class, follows(*try.Decision))
+	if len(try.Incidents) > 0 && try.Decision != nil {
+		t.row("", try.Decision.At.String(), "analysed again", try.Decision.Class, again)
 	}
 	t.people(try)
 }
@@ -125,14 +98,10 @@ var tag = regexp.MustCompile(`<[^<>]*>`)
 
 // said returns what the insurer answered.
 func said(try history.Try) string {
-	switch text := plain(tag.ReplaceAllString(try.Error, " ")); {
-	case try.Accepted:
-		return "OK"
-	case text == "":
-		return "(an error without a text)"
-	default:
-		return text
+	if try.Accepted {
+		return script.Accepted
 	}
+	return cmp.Or(plain(tag.ReplaceAllString(try.Error, " ")), "(an error without a text)")
 }
 
 // follows returns what the worker decided.
@@ -140,7 +109,7 @@ func follows(d history.Decision) string {
 	if d.BackoffMinutes > 0 {
 		return fmt.Sprintf("retry %d/%d in %d min", d.RetryCount, d.MaxRetries, d.BackoffMinutes)
 	}
-	return string(d.Outcome)
+	return d.Outcome
 }
 
 func (t *table) incident(stop history.Stop) {
@@ -172,47 +141,14 @@ func (t *table) people(try history.Try) {
 }
 
 // plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control characters.
-func plain(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
-}
+func plain(text string) string { return strings.Join(strings.Fields(term.Text(text)), " ") }
 
-// width returns the number of columns of a text that is plain.
-func width(text string) int { return utf8.RuneCountInString(text) }
-
-// excerpt cuts a text to so many columns. What stays begins at the start if code is within reach, otherwise at code.
-func excerpt(text, code string, columns int) string {
-	all := []rune(text)
-	if len(all) <= columns {
-		return text
-	}
-	if at := strings.Index(strings.ToUpper(text), code); code != "" && at > 0 && at < len(text) {
-		if start := width(text[:at]); start+width(code) > columns-1 {
-			all = append([]rune("…"), all[start:]...)
+// excerpt cuts a text to the width of its column. What stays begins at the start if code is within reach, otherwise at code.
+func excerpt(text, code string) string {
+	if at := strings.Index(strings.ToUpper(text), code); code != "" && at > 0 && at < len(text) && utf8.RuneCountInString(text) > textWidth {
+		if utf8.RuneCountInString(text[:at]+code) >= textWidth {
+			text = "..." + text[at:]
 		}
 	}
-	if len(all) <= columns {
-		return string(all)
-	}
-	return string(all[:columns-1]) + "…"
-}
-
-// wrap breaks a text into lines of so many columns, at blanks if there are any.
-func wrap(text string, columns int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && width(line)+1+width(word) <= columns {
-			line += " " + word
-			continue
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		runes := []rune(word)
-		for ; len(runes) > columns; runes = runes[columns:] { // a word that fits on no line
-			lines = append(lines, string(runes[:columns]))
-		}
-		line = string(runes)
-	}
-	return append(lines, line)
+	return term.Shorten(text, textWidth)
 }

@@ -76,8 +76,8 @@ type Broker struct {
 	containerName string
 }
 
-// Start brings up a broker and returns when it is ready for work. The first start of a version fetches it, see
-// [Fetch]. The caller has to call [Broker.Stop]. If the start fails, the broker's directory stays, for its log.
+// Start brings up a broker and returns when it is ready for work. The first start of a version fetches it. The
+// caller has to call [Broker.Stop]. If the start fails, the broker's directory stays, for its log.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	r, err := findRelease(o.Version)
 	if err != nil {

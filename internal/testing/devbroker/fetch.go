@@ -56,17 +56,6 @@ func (p Progress) while(what string, do func() error) error {
 	}
 }
 
-// Fetch brings everything that a broker of this version needs ("" is [DefaultVersion]), so that later starts need no
-// network. It does nothing where all is there.
-func Fetch(ctx context.Context, version string, progress Progress) error {
-	r, err := findRelease(version)
-	if err != nil {
-		return err
-	}
-	_, err = chooseEngine(ctx, r, Options{Progress: progress})
-	return err
-}
-
 func distributionDir(r release, cache string) string {
 	return filepath.Join(cache, "zeebe-"+r.version)
 }

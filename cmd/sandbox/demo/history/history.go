@@ -1,9 +1,15 @@
+// Package history tells what happened to each claim of the demo, from the broker's own records and nothing else: what
+// the worker or the players of the demo believe does not come in.
 package history
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
 // Since is a time since the start of a claim's process instance, on the broker's clock. In JSON it is whole seconds.
@@ -25,15 +31,15 @@ type Claim struct {
 	// Instance is the key of its process instance.
 	Instance int64 `json:"processInstanceKey"`
 	Tries    []Try `json:"tries"`
-	// End is empty while the claim is on its way. It is never LeftAsIncident: whether an incident is the end is not
-	// for the broker to say.
-	End End `json:"-"`
+	// End is empty while the claim is on its way. It is never an incident: whether that is the end is not for the broker to
+	// say.
+	End string `json:"-"`
 	// At is where the claim is now.
 	At Place `json:"-"`
 
 	started time.Time
 	// outcome is what the next RecordOutcome job says.
-	outcome Recorded
+	outcome string
 }
 
 // Try is one submission and what followed until the next.
@@ -52,22 +58,19 @@ type Try struct {
 	Reviews []Review `json:"reviews,omitempty"`
 	// Recorded are the outcomes of the claim that the worker was told after this submission: one where it was taken,
 	// given up or sent again by hand, none where it was retried.
-	Recorded []Recorded `json:"recorded,omitempty"`
+	Recorded []string `json:"recorded,omitempty"`
 }
 
-// Outcomes are what became of the submission so far, in order.
-func (t Try) Outcomes() []Outcome {
+// Outcomes are what became of the submission so far, in order, as the file of claims words them.
+func (t Try) Outcomes() string {
 	if t.Accepted {
-		return []Outcome{OK}
+		return script.Accepted
 	}
-	var all []Outcome
-	for range t.Incidents {
-		all = append(all, Incident)
-	}
+	all := slices.Repeat([]string{script.Incident}, len(t.Incidents))
 	if t.Decision != nil {
 		all = append(all, t.Decision.Outcome)
 	}
-	return all
+	return strings.Join(all, ", ")
 }
 
 // Stop is an incident.
@@ -88,8 +91,9 @@ type Correction struct {
 
 // Decision is what the worker answered, as the broker keeps it.
 type Decision struct {
-	At      Since   `json:"at"`
-	Outcome Outcome `json:"outcome"`
+	At Since `json:"at"`
+	// Outcome is the class of an error that is retried, and the BPMN error that handed the claim to a team.
+	Outcome string `json:"outcome"`
 	// Class is the errorClassification; Code is the code in the error's text that it rests on, empty for none.
 	Class string `json:"errorClassification"`
 	Code  string `json:"matchedCode,omitempty"`

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"hospital.example/analyze-retry/internal/contract"
@@ -46,19 +47,15 @@ func (c *Claim) analyzed(r devbroker.Record, v value) error {
 	if err != nil {
 		return err
 	}
-	d := &Decision{
+	c.last().Decision = &Decision{
 		At:             c.since(r),
-		Outcome:        Outcome(answer.ErrorClassification),
+		Outcome:        cmp.Or(v.ErrorCode, string(answer.ErrorClassification)),
 		Class:          string(answer.ErrorClassification),
 		Code:           answer.RetryDecision.MatchedCode,
 		RetryCount:     answer.RetryCount,
 		MaxRetries:     answer.MaxRetries,
 		BackoffMinutes: answer.BackoffMinutes,
 	}
-	if v.ErrorCode != "" {
-		d.Outcome = Outcome(v.ErrorCode)
-	}
-	c.last().Decision = d
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
@@ -171,11 +172,11 @@ func (c *Claim) element(r devbroker.Record, v value) {
 	}
 	switch {
 	case v.ElementID == endSubmitted:
-		c.End = Submitted
+		c.End = script.Submitted
 	case strings.HasPrefix(v.ElementID, endsOfAbandons):
-		c.End = Abandoned
+		c.End = script.Abandoned
 	default:
-		c.End = End(v.ElementID) // one that is not known here is shown as it is
+		c.End = v.ElementID // one that is not known here is shown as it is
 	}
 }
 

@@ -8,10 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
@@ -46,37 +42,6 @@ func replay(t *testing.T, records ...devbroker.Record) *history.Ledger {
 	return l
 }
 
-func TestEachSubmissionHasTheOutcomesThatTheBrokerRecorded(t *testing.T) {
-	const again = history.Transient
-	want := [][][]history.Outcome{
-		{{history.Unknown}, {history.PermanentError}, {history.OK}},
-		{{history.Incident, again}, {history.OK}},
-		{{history.Incident}},
-		{{again}, {again}, {again}, {again}, {again}, {history.MaxRetriesExceeded}},
-	}
-	var got [][][]history.Outcome
-	for _, c := range replay(t, recorded(t)...).Claims() {
-		var outcomes [][]history.Outcome
-		for _, try := range c.Tries {
-			outcomes = append(outcomes, try.Outcomes())
-		}
-		got = append(got, outcomes)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-}
-
-func TestAClaimEndsWhereItsProcessEnds(t *testing.T) {
-	var got []history.End
-	for _, c := range replay(t, recorded(t)...).Claims() {
-		got = append(got, c.End)
-	}
-	if diff := cmp.Diff([]history.End{history.Submitted, history.Submitted, "", history.Abandoned}, got); diff != "" {
-		t.Errorf("ends (-want +got):\n%s", diff)
-	}
-}
-
 func TestTheCalledProcessDoesNotEndTheClaim(t *testing.T) {
 	records := recorded(t)
 	for i, r := range records {
@@ -91,51 +56,6 @@ func TestTheCalledProcessDoesNotEndTheClaim(t *testing.T) {
 		}
 	}
 	t.Fatal("nothing was completed")
-}
-
-func TestDecisionAndReviewAreReadFromTheirJobs(t *testing.T) {
-	tries := replay(t, recorded(t)...).Claims()[0].Tries
-	want := []history.Try{
-		{
-			Error: "Erro inesperado",
-			Decision: &history.Decision{
-				Outcome: history.Unknown, Class: "UNKNOWN", RetryCount: 1, MaxRetries: 5, BackoffMinutes: 6,
-			},
-		},
-		{
-			Error: "INVALID_PATIENT_DATA: glosa 1001",
-			Decision: &history.Decision{
-				Outcome: history.PermanentError, Class: "PERMANENT", Code: "INVALID_PATIENT_DATA", RetryCount: 1, MaxRetries: 5,
-			},
-			Notified: []string{"registration"},
-			Reviews:  []history.Review{{Team: "registration", Decision: "RESUBMIT", Justification: "Carteira corrigida"}},
-			Recorded: []history.Recorded{history.RecordedResubmitted},
-		},
-		{Accepted: true, Recorded: []history.Recorded{history.RecordedSubmitted}},
-	}
-	if diff := cmp.Diff(want, tries, cmpopts.IgnoreTypes(history.Since(0))); diff != "" {
-		t.Errorf("tries (-want +got):\n%s", diff)
-	}
-	if at := tries[1].At.String(); at != "0:06" {
-		t.Errorf("the second try was at %s on the broker's clock, want 0:06, after the wait", at)
-	}
-}
-
-func TestWhatAnOperatorSetsBelongsToTheOpenIncident(t *testing.T) {
-	claims := replay(t, recorded(t)...).Claims()
-	resolved, open := claims[1].Tries[0].Incidents, claims[2].Tries[0].Incidents
-	if len(resolved) != 1 || len(open) != 1 {
-		t.Fatalf("%d and %d incidents, want one each", len(resolved), len(open))
-	}
-	if diff := cmp.Diff([]history.Correction{{Variable: "claimId", Value: `"CLM-1-2"`}}, resolved[0].Corrections); diff != "" {
-		t.Errorf("corrections (-want +got):\n%s", diff)
-	}
-	if resolved[0].ResolvedAt == nil || claims[1].At.Incident != nil {
-		t.Error("the incident that was resolved is still open")
-	}
-	if open[0].ResolvedAt != nil || open[0].Corrections != nil || claims[2].At.Incident == nil {
-		t.Error("the incident that nobody touched is not open, or was corrected")
-	}
 }
 
 func TestAClaimIsWhereItsLastRecordLeftIt(t *testing.T) {
@@ -223,15 +143,6 @@ func TestATimerThatBoundsAJobIsNoWait(t *testing.T) {
 		return
 	}
 	t.Fatal("no timer bounds the record of a resubmission")
-}
-
-func TestTimePassesOnTheBrokersClock(t *testing.T) {
-	if passed := history.NewLedger().Passed(); passed != 0 {
-		t.Errorf("%v passed before anything happened", passed)
-	}
-	if passed := replay(t, recorded(t)...).Passed().Truncate(time.Minute); passed != 2*time.Hour+43*time.Minute {
-		t.Errorf("%v passed, want 2h43m", passed)
-	}
 }
 
 func TestCommandsAndOtherProcessesAreLeftOut(t *testing.T) {
