@@ -3,7 +3,6 @@
 package compose_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -176,19 +175,5 @@ func TestEveryDependencyCanBeMet(t *testing.T) {
 				}
 			}
 		})
-	}
-
-	needs := slices.Sorted(maps.Keys(load(t, all).Services["worker"].DependsOn))
-	if want := []string{"key", "migrate", "queue", "zeebe"}; !slices.Equal(needs, want) {
-		t.Errorf("it waits for %v, want %v", needs, want)
-	}
-}
-
-func TestTheOverlayJoinsANetworkOfCamundas(t *testing.T) {
-	if n := load(t, overlay).Networks["default"]; !bool(n.External) || n.Name != "camunda-platform_camunda-platform" {
-		t.Errorf("network %+v", n)
-	}
-	if n := load(t, overlay, "CAMUNDA_NETWORK=mine").Networks["default"]; n.Name != "mine" {
-		t.Errorf("CAMUNDA_NETWORK=mine gives %+v", n)
 	}
 }

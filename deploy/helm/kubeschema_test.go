@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -16,48 +15,54 @@ import (
 	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
-// kubeSchemas are the strict schemas of Kubernetes, compiled when they are needed: one takes a second.
+// kubeSchemas are the strict schemas of Kubernetes, by version. What their definitions make is compiled once.
 type kubeSchemas struct {
-	wheel    *zip.ReadCloser
-	compiled map[string]*jsonschema.Schema
+	wheel     *zip.ReadCloser
+	compilers map[string]*jsonschema.Compiler
 }
 
 func openKubeSchemas(t *testing.T) kubeSchemas {
 	t.Helper()
-	return kubeSchemas{deploytest.Wheel(t, "deploy/helm/kubernetes-validate.txt"), map[string]*jsonschema.Schema{}}
+	return kubeSchemas{deploytest.Wheel(t, "deploy/helm/kubernetes-validate.txt"), map[string]*jsonschema.Compiler{}}
 }
 
 // of returns the schema of a kind in a Kubernetes version, nil if that has no such kind.
 func (k kubeSchemas) of(t *testing.T, version, apiVersion, kind string) *jsonschema.Schema {
 	t.Helper()
-	dir := path.Join("kubernetes_validate/kubernetes-json-schema", "v"+version+"-local-strict")
+	read := func(name string) (any, error) {
+		text, err := fs.ReadFile(k.wheel, path.Join("kubernetes_validate/kubernetes-json-schema", "v"+version+"-local-strict", name))
+		if err != nil {
+			return nil, err
+		}
+		return jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	}
+	compiler := k.compilers[version]
+	if compiler == nil {
+		compiler = jsonschema.NewCompiler()
+		k.compilers[version] = compiler
+		definitions, err := read("_definitions.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The schemas point to it, and the newer ones say whose it is.
+		for _, url := range []string{"file:///api/_definitions.json", "https://kubernetes.io/api/_definitions.json"} {
+			if err := compiler.AddResource(url, definitions); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	// networking.k8s.io/v1 -> networking-v1
 	group := regexp.MustCompile(`^([^./]*)(?:\.[^/]*)?/`).ReplaceAllString(apiVersion, "$1-")
-	file := fmt.Sprintf("%s/%s-%s.json", dir, strings.ToLower(kind), group)
-	if schema, is := k.compiled[file]; is {
-		return schema
+	name := strings.ToLower(kind) + "-" + group + ".json"
+	schema, err := read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	compiler := jsonschema.NewCompiler()
-	// The schemas point to /api/_definitions.json, and the newer ones say whose.
-	definitions := dir + "/_definitions.json"
-	for url, file := range map[string]string{
-		"file:///schema.json": file, "file:///api/_definitions.json": definitions, "https://kubernetes.io/api/_definitions.json": definitions,
-	} {
-		text, err := fs.ReadFile(k.wheel, file)
-		if errors.Is(err, fs.ErrNotExist) && url == "file:///schema.json" {
-			return nil
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiler.AddResource(url, parsed); err != nil {
-			t.Fatal(err)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
-	k.compiled[file] = compiler.MustCompile("file:///schema.json")
-	return k.compiled[file]
+	if err := compiler.AddResource("file:///"+name, schema); err != nil && !errors.As(err, new(*jsonschema.ResourceExistsError)) {
+		t.Fatal(err)
+	}
+	return compiler.MustCompile("file:///" + name)
 }

@@ -2,13 +2,11 @@ package faults
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -125,24 +123,4 @@ func TestAFaultBeginsAndEndsInARunningProcessAndIsCounted(t *testing.T) {
 // path is the file that the victim writes.
 func (v victim) path() string {
 	return strings.TrimPrefix(v.Env[len(v.Env)-1], victimVariable+"=")
-}
-
-func TestAttachingToAProcessThatIsGoneFails(t *testing.T) {
-	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Attach(t.Context(), gone.Process.Pid, SyncFails); err == nil || !strings.Contains(err.Error(), "No such process") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestASmallDiskIsFullAfterItsBytes(t *testing.T) {
-	dir := SmallDisk(t, 64<<10)
-	if err := os.WriteFile(filepath.Join(dir, "fits"), make([]byte, 32<<10), 0o600); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "too-much"), make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("got %v", err)
-	}
 }

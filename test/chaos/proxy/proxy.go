@@ -20,9 +20,6 @@ const (
 	ToClient
 )
 
-// String names the direction for messages of tests.
-func (d Direction) String() string { return [...]string{"to the server", "to the client"}[d] }
-
 // Faults is what happens to the connections, old and new, from the moment of [Proxy.Set]. The zero value is a faultless
 // proxy.
 type Faults struct {

@@ -182,84 +182,57 @@ func TestResetAllResetsOpenConnectionsAndAcceptsNewOnes(t *testing.T) {
 	}
 }
 
-func TestBlackHoleTowardsTheServerKeepsTheData(t *testing.T) {
-	p, server := start(t)
-	conn := dial(t, p)
-	exchange(t, conn, "hello")
-	p.Set(Faults{BlackHole: [2]bool{ToServer: true}})
-	send(t, conn, "lost?")
-	eventually(t, "the data are stopped", func() bool { return p.Counts().BlackHoled[ToServer] == 1 })
-	silent(t, conn)
-	if got := server.got(); got != "hello" {
-		t.Errorf("the server received %q", got)
-	}
-	p.Set(Faults{})
-	receive(t, conn, "lost?")
-}
-
-func TestABlackHoleTowardsTheClientLetsTheRequestThrough(t *testing.T) {
-	p, server := start(t)
-	conn := dial(t, p)
-	exchange(t, conn, "hello")
-	p.Set(Faults{BlackHole: [2]bool{ToClient: true}})
-	send(t, conn, "again")
-	eventually(t, "the reply is stopped", func() bool { return p.Counts().BlackHoled[ToClient] == 1 })
-	if got := server.got(); got != "helloagain" {
-		t.Errorf("the server received %q", got)
-	}
-	silent(t, conn)
-	if n := p.ResetAll(); n != 1 {
-		t.Errorf("%d connections in the hole reset", n)
-	}
-	isReset(t, conn)
-}
-
-func TestASwallowedReplyNeverArrivesAndItsRequestDoes(t *testing.T) {
-	p, server := start(t)
-	conn := dial(t, p)
-	exchange(t, conn, "hello")
-	p.Set(Faults{Swallow: [2]bool{ToClient: true}})
-	send(t, conn, "request")
-	eventually(t, "the reply is swallowed", func() bool { return p.Counts().Swallowed[ToClient] == 7 })
-	if got := server.got(); got != "hellorequest" {
-		t.Errorf("the server received %q", got)
-	}
-	p.Set(Faults{})
-	exchange(t, conn, "next")
-}
-
-func TestAConnectionIsCutAfterExactlySoManyBytes(t *testing.T) {
-	for _, d := range []Direction{ToServer, ToClient} {
-		t.Run(d.String(), func(t *testing.T) {
+func TestEachFaultDoesWhatItSaysToAnOpenConnection(t *testing.T) {
+	const echoed, silence, broken = "the echo", "silence", "a reset"
+	both := func(d Direction) (f [2]bool) { f[d] = true; return f }
+	for name, c := range map[string]struct {
+		faults Faults
+		server string // what it gets in addition
+		client string // what it sees
+		count  func(Counts) int64
+		want   int64
+		after  string // what comes once there is no fault any more
+	}{
+		"black hole towards the server": {Faults{BlackHole: both(ToServer)}, "", silence, func(c Counts) int64 { return c.BlackHoled[ToServer] }, 1, "again"},
+		"black hole towards the client": {Faults{BlackHole: both(ToClient)}, "again", silence, func(c Counts) int64 { return c.BlackHoled[ToClient] }, 1, "again"},
+		"replies swallowed":             {Faults{Swallow: both(ToClient)}, "again", silence, func(c Counts) int64 { return c.Swallowed[ToClient] }, 5, ""},
+		"held back":                     {Faults{Latency: time.Hour, Jitter: time.Second}, "", silence, func(c Counts) int64 { return c.Delayed }, 1, ""},
+		"a reset by chance":             {Faults{ResetShare: 1}, "", broken, func(c Counts) int64 { return c.Reset }, 1, ""},
+		"new connections refused":       {Faults{Refuse: true}, "again", echoed, func(c Counts) int64 { return c.Refused }, 0, ""},
+		"a reply cut after 7 bytes":     {Faults{CutAfter: [2]int64{ToClient: 7}}, "again", broken, func(c Counts) int64 { return c.Cut[ToClient] * c.Bytes[ToClient] }, 7, ""},
+		// The reset overtakes data that the server has not read yet.
+		"a request cut after 7 bytes": {Faults{CutAfter: [2]int64{ToServer: 7}}, "?", broken, func(c Counts) int64 { return c.Cut[ToServer] * c.Bytes[ToServer] }, 7, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
 			p, server := start(t)
 			conn := dial(t, p)
 			exchange(t, conn, "hello")
-			var f Faults
-			f.CutAfter[d] = 7
-			p.Set(f)
-			send(t, conn, "0123")
-			isReset(t, conn)
-			eventually(t, "the cut is counted", func() bool { return p.Counts().Cut[d] == 1 })
-			if n := p.Counts().Bytes[d]; n != 7 {
-				t.Errorf("%d bytes passed", n)
+			p.Set(c.faults)
+			send(t, conn, "again")
+			switch c.client {
+			case echoed:
+				receive(t, conn, "again")
+			case silence:
+				silent(t, conn)
+			case broken:
+				isReset(t, conn)
 			}
-			if d == ToServer {
-				// The reset overtakes data that the server has not read yet.
-				if got := server.got(); got != "hello" && got != "hello01" {
-					t.Errorf("the server received %q", got)
-				}
+			eventually(t, "it is counted", func() bool { return c.count(p.Counts()) == c.want })
+			if got := server.got(); c.server != "?" && got != "hello"+c.server {
+				t.Errorf("the server received %q", got)
+			}
+			p.Set(Faults{})
+			if c.after != "" {
+				receive(t, conn, c.after)
 			}
 		})
 	}
 }
 
-func TestRefusedConnectionsAreResetAndOpenOnesGoOn(t *testing.T) {
+func TestRefusedConnectionsAreReset(t *testing.T) {
 	p, server := start(t)
-	open := dial(t, p)
-	exchange(t, open, "hello")
 	p.Set(Faults{Refuse: true})
 	isRefused(t, p, 1)
-	exchange(t, open, "still here")
 	p.Set(Faults{})
 	_ = server.Close() // a server that is away refuses too
 	isRefused(t, p, 2)
