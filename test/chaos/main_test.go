@@ -1,11 +1,8 @@
 package chaos
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -32,21 +29,10 @@ func either(short, inLong int) int {
 func TestMain(m *testing.M) {
 	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
 		binary = filepath.Join(dir, "worker")
-		if err := buildWorker(); err != nil {
+		if err := suite.BuildWorker(binary, "-tags", "failpoints"); err != nil {
 			return 1, err
 		}
 		code := devpostgres.Main{M: m}.Run()
 		return code, errors.Join(lanes.Close(), goleak.Find(), table.write())
 	}))
-}
-
-func buildWorker() error {
-	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
-	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-buildvcs=false", "-o", binary, "hospital.example/analyze-retry/cmd/worker")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the worker: %w\n%s", err, out)
-	}
-	return nil
 }

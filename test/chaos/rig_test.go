@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -210,11 +209,6 @@ func (r *rig) records() (all []audit.Record) {
 		return nil
 	}))
 	return all
-}
-
-// afterTest is the context of what is done when a test is over and its own context has ended.
-func afterTest() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), time.Minute)
 }
 
 // stopAll stops the workers that still run. Each must end by itself, in time and well.

@@ -174,7 +174,7 @@ lines:
 func (w *worker) stops() (took time.Duration) {
 	w.rig.Helper()
 	began := time.Now()
-	ctx, cancel := afterTest()
+	ctx, cancel := suite.AfterTest()
 	defer cancel()
 	byItself, err := w.Stop(ctx, 2*stopLimit)
 	took = time.Since(began)

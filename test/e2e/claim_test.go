@@ -7,6 +7,8 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // claim is one process instance that brings a claim to its insurer, with everything that it calls.
@@ -58,7 +60,7 @@ func (s *scene) tryStart(process, variables string) (*claim, error) {
 }
 
 func (c *claim) cancel() {
-	ctx, cancel := afterTest(c.T)
+	ctx, cancel := suite.AfterTest()
 	defer cancel()
 	// An instance that has come to its end is not found, and that is well.
 	_, _ = c.broker.CancelProcessInstance(ctx, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: c.instance})

@@ -66,7 +66,7 @@ scrape_configs:
 	running, err := process.Start(cmd, false)
 	s.must(err)
 	s.Cleanup(func() {
-		ctx, cancel := afterTest(s.T)
+		ctx, cancel := suite.AfterTest()
 		defer cancel()
 		if _, err := running.Stop(ctx, patience); err != nil {
 			s.Error(err)

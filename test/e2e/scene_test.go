@@ -162,23 +162,6 @@ func (s *scene) awaitAfter(position int64, what, valueType, intent string, match
 	return found
 }
 
-// awaitMany waits until so many events of a type have happened.
-func (s *scene) awaitMany(what string, n int, valueType, intent string, match func(event) bool) {
-	s.Helper()
-	ctx, cancel := s.within(patience)
-	defer cancel()
-	found := 0
-	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) bool {
-		if e, ok := parse(r, valueType, intent); ok && match(e) {
-			found++
-		}
-		return found >= n
-	})
-	if err != nil {
-		s.Fatalf("%d of %d %s: %v", found, n, what, err)
-	}
-}
-
 // events returns what has happened in the test so far, oldest first.
 func (s *scene) events(valueType, intent string, match func(event) bool) []event {
 	s.Helper()

@@ -56,16 +56,6 @@ func (v vars) lack(t *testing.T, names ...string) {
 	}
 }
 
-// number returns a variable that must be a whole number.
-func (v vars) number(t *testing.T, name string) int {
-	t.Helper()
-	n, ok := v[name].(float64)
-	if !ok || n != float64(int(n)) {
-		t.Fatalf("%s is %v (%T), want a whole number", name, v[name], v[name])
-	}
-	return int(n)
-}
-
 // object returns a variable that must hold an object.
 func (v vars) object(t *testing.T, name string) vars {
 	t.Helper()

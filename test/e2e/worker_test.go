@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +81,7 @@ func (w *worker) end() {
 func (w *worker) stops() {
 	w.scene.Helper()
 	began := time.Now()
-	ctx, cancel := afterTest(w.scene.T)
+	ctx, cancel := suite.AfterTest()
 	defer cancel()
 	byItself, err := w.Stop(ctx, patience)
 	if err = errors.Join(err, w.Err()); err != nil || !byItself {
@@ -129,22 +128,4 @@ func freeAddress(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return address
-}
-
-// findInLog fails where the log of a worker has one of the words.
-func findInLog(path string, words []string) error {
-	text, err := os.ReadFile(path)
-	for _, word := range words {
-		if at := bytes.Index(text, []byte(word)); at >= 0 {
-			line, _, _ := bytes.Cut(text[at:], []byte("\n"))
-			err = errors.Join(err, fmt.Errorf("a worker logged %q: %s", word, line))
-		}
-	}
-	return err
-}
-
-// afterTest is the context of what is done when a test is over and its own context has ended.
-func afterTest(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
@@ -64,7 +63,7 @@ func (b *Broker) Deploy(ctx context.Context, files ...string) error {
 
 // Close ends the broker for good. It may be called when a test is over, so it takes no context from it.
 func (b *Broker) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := AfterTest()
 	defer cancel()
 	var err error
 	if b.Conn != nil {

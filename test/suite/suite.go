@@ -1,4 +1,4 @@
-// Package suite is what the suites on a real broker share: the frame of their TestMain, a broker with a connection to its
+// Package suite is what the suites on a real broker share: the frame of their TestMain, the worker that they build, a broker with a connection to its
 // gateway, and a look at a worker's HTTP server.
 package suite
 
@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -52,4 +54,24 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 		return 0, err.Error()
 	}
 	return response.StatusCode, string(body)
+}
+
+// BuildWorker builds the worker under test, with further flags of the compiler.
+func BuildWorker(binary string, flags ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
+	defer cancel()
+	args := append([]string{"build", "-buildvcs=false", "-o", binary}, flags...)
+	build := exec.CommandContext(ctx, "go", append(args, "hospital.example/analyze-retry/cmd/worker")...)
+	if !slices.Contains(flags, "-race") {
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the worker: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// AfterTest returns the context of what is done when a test is over and its own context has ended.
+func AfterTest() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), time.Minute)
 }
