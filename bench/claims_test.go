@@ -74,14 +74,3 @@ func TestAWrongAnswerIsNoticed(t *testing.T) {
 		}
 	})
 }
-
-func TestTheMedianIsTheMiddle(t *testing.T) {
-	for _, tt := range []struct {
-		sorted []float64
-		want   float64
-	}{{[]float64{3}, 3}, {[]float64{1, 2}, 1.5}, {[]float64{1, 2, 9}, 2}} {
-		if got := median(tt.sorted); got != tt.want {
-			t.Errorf("median of %v is %v, want %v", tt.sorted, got, tt.want)
-		}
-	}
-}

@@ -21,43 +21,6 @@ func parse(t *testing.T, rows string) []script.Claim {
 	return claims
 }
 
-func TestTheInsurerAnswersAsTheFileSays(t *testing.T) {
-	c := newCast(parse(t, "CLM-1-1,\"TIMEOUT\nEMPTY\nOK\",,,SUBMITTED\nCLM-1-2,OK,,,SUBMITTED\n"))
-	for _, want := range []string{"TIMEOUT", script.Empty, script.Accepted} {
-		if got, ok := c.answer("CLM-1-1"); !ok || got != want {
-			t.Errorf("answer %q (%v), want %q", got, ok, want)
-		}
-	}
-	if _, ok := c.answer("CLM-1-1"); ok {
-		t.Error("there was a fourth answer")
-	}
-	if stuck := c.roles[0].stuck; stuck != "it was submitted once more, but the file has 3 answers only" {
-		t.Errorf("stuck: %q", stuck)
-	}
-	if _, ok := c.answer("CLM-1-3"); ok || c.roles[1].stuck != "" {
-		t.Error("a claim that is not in the file was answered, or disturbs another one")
-	}
-}
-
-func TestACorrectedClaimNumberKeepsItsPart(t *testing.T) {
-	c := newCast(parse(t, "GUIA-1,\"TIMEOUT\nOK\",,operator claimId=CLM-1-1,SUBMITTED\n"))
-	first, _ := c.answer("GUIA-1")
-	second, _ := c.answer("CLM-1-1")
-	if first != "TIMEOUT" || second != script.Accepted {
-		t.Errorf("answers %q and %q", first, second)
-	}
-}
-
-func TestATeamDecidesOnlyWhenItIsItsTurn(t *testing.T) {
-	c := newCast(parse(t, "CLM-1-1,\"A\nB\nOK\",,\"billing RESUBMIT because\nregistration ABANDON\",ABANDONED\n"))
-	if act, ok := c.decide("CLM-1-1", script.Billing); !ok || act.Decision != script.Resubmit || act.Justification != "because" {
-		t.Errorf("billing: %+v (%v)", act, ok)
-	}
-	if _, ok := c.decide("CLM-1-1", script.Billing); ok || c.roles[0].stuck == "" {
-		t.Error("billing decided a second time, where it is registration's turn")
-	}
-}
-
 func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 	transient := history.Try{Decision: &history.Decision{Outcome: "TRANSIENT"}}
 	accepted := history.Try{Accepted: true, Recorded: []string{script.Submitted}}

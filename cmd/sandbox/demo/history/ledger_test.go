@@ -3,9 +3,7 @@ package history_test
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -58,78 +56,6 @@ func TestTheCalledProcessDoesNotEndTheClaim(t *testing.T) {
 	t.Fatal("nothing was completed")
 }
 
-func TestAClaimIsWhereItsLastRecordLeftIt(t *testing.T) {
-	records := recorded(t)
-	upTo := func(valueType, intent string) (*history.Ledger, devbroker.Record, *history.Claim) {
-		for i, r := range records {
-			if r.RecordType == "EVENT" && r.ValueType == valueType && r.Intent == intent {
-				l := replay(t, records[:i+1]...)
-				var in struct{ ProcessInstanceKey int64 }
-				if err := json.Unmarshal(r.Value, &in); err != nil {
-					t.Fatal(err)
-				}
-				return l, r, l.Claim(in.ProcessInstanceKey)
-			}
-		}
-		t.Fatalf("no record %s %s", valueType, intent)
-		return nil, devbroker.Record{}, nil
-	}
-	if _, r, c := upTo("JOB", "CREATED"); c.At.Job == nil || c.At.Job.Key != r.Key || c.At.Job.Type != history.SubmitClaim {
-		t.Errorf("after its job was created the claim is at %+v", c.At)
-	}
-	if _, _, c := upTo("JOB", "COMPLETED"); c.At.Job != nil {
-		t.Errorf("after its job was completed the claim is at %+v", c.At)
-	}
-	if _, r, c := upTo("INCIDENT", "CREATED"); c.At.Incident == nil || c.At.Incident.Key != r.Key {
-		t.Errorf("after its incident the claim is at %+v", c.At)
-	}
-	l, r, c := upTo("TIMER", "CREATED")
-	var timer struct{ DueDate int64 }
-	if err := json.Unmarshal(r.Value, &timer); err != nil {
-		t.Fatal(err)
-	}
-	if due, ok := l.NextDue(); !ok || due.UnixMilli() != timer.DueDate || !c.At.Due.Equal(due) {
-		t.Errorf("the next timer is due at %v (%v), the record says %d", due, ok, timer.DueDate)
-	}
-	if _, _, c := upTo("TIMER", "TRIGGERED"); !c.At.Due.IsZero() {
-		t.Errorf("after its timer the claim is at %+v", c.At)
-	}
-}
-
-func TestTheNextTimerIsTheEarliestOfThoseThatRun(t *testing.T) {
-	l, running := history.NewLedger(), map[int64]int64{}
-	for _, r := range recorded(t) {
-		if err := l.Add(r); err != nil {
-			t.Fatal(err)
-		}
-		if r.ValueType != "TIMER" {
-			continue
-		}
-		var timer struct {
-			DueDate         int64
-			TargetElementID string
-		}
-		if err := json.Unmarshal(r.Value, &timer); err != nil {
-			t.Fatal(err)
-		}
-		if timer.TargetElementID != "Event_WaitBackoff" {
-			continue
-		}
-		running[r.Key] = timer.DueDate
-		if r.Intent != "CREATED" {
-			delete(running, r.Key)
-		}
-		want := slices.Sorted(maps.Values(running))
-		due, ok := l.NextDue()
-		if ok != (len(want) > 0) || ok && due.UnixMilli() != want[0] {
-			t.Fatalf("at position %d the next timer is due at %v (%v), the records have %v", r.Position, due, ok, want)
-		}
-	}
-	if len(running) > 0 {
-		t.Errorf("%d timers run after all is over", len(running))
-	}
-}
-
 // The clock must not jump over the hour that a resubmission has for its record.
 func TestATimerThatBoundsAJobIsNoWait(t *testing.T) {
 	for i, records := 0, recorded(t); i < len(records); i++ {
@@ -156,30 +82,5 @@ func TestCommandsAndOtherProcessesAreLeftOut(t *testing.T) {
 	)
 	if claims := l.Claims(); len(claims) != 0 {
 		t.Errorf("%d claims, want none", len(claims))
-	}
-}
-
-func TestAJobOfAnotherTypeIsNoSubmission(t *testing.T) {
-	c := replay(t,
-		devbroker.Record{
-			RecordType: "EVENT", ValueType: "PROCESS_INSTANCE", Intent: "ELEMENT_ACTIVATING",
-			Value: json.RawMessage(`{"bpmnProcessId":"SUB_06","bpmnElementType":"PROCESS","processInstanceKey":7}`),
-		},
-		devbroker.Record{
-			RecordType: "EVENT", ValueType: "JOB", Intent: "COMPLETED",
-			Value: json.RawMessage(`{"type":"print","processInstanceKey":7,"variables":{}}`),
-		},
-	).Claim(7)
-	if len(c.Tries) != 0 {
-		t.Errorf("%d submissions, want none", len(c.Tries))
-	}
-}
-
-func TestARecordThatCannotBeReadIsNamed(t *testing.T) {
-	err := history.NewLedger().Add(devbroker.Record{
-		Position: 42, RecordType: "EVENT", ValueType: "JOB", Intent: "CREATED", Value: json.RawMessage(`[]`),
-	})
-	if err == nil || !strings.Contains(err.Error(), "position 42") {
-		t.Errorf("error %v, want one that names position 42", err)
 	}
 }
