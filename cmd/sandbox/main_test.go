@@ -42,7 +42,7 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 		{[]string{"skip", "0s"}, exitUsage, `"0s" is no time to skip`},
 		{[]string{"skip", "10m"}, exitFailure, "nothing is running"},
 		{[]string{"demo", "--claims", "no-such.csv"}, exitFailure, "open no-such.csv"},
-		{[]string{"up", "--http-address", "127.0.0.1:0", "--worker", "/no/such/worker"}, exitFailure, "--worker: stat /no/such/worker"},
+		{[]string{"up", "--http-address", "192.0.2.1:1"}, exitFailure, "choose another --http-address"},
 	} {
 		code, _, complaint := call(t, c.args...)
 		if code != c.code || !strings.Contains(complaint, c.says) || strings.Contains(complaint, "How it is used") != (c.code == exitUsage) {

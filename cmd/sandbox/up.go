@@ -20,7 +20,6 @@ type upOptions struct {
 	gatewayPort    int
 	monitoringPort int
 	httpAddress    string
-	worker         string
 	fresh          bool
 	say            func(line string)
 }
@@ -44,7 +43,6 @@ decisions stay from one time to the next.`,
 	flags.IntVar(&o.gatewayPort, "gateway-port", 26500, "where the broker's gateway listens, 0 for any free port")
 	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
 	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
-	flags.StringVar(&o.worker, "worker", "", "a built worker; without it the worker is built from source to bin/sandbox-worker")
 	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time, the worker's decisions too unless RETRY_DATABASE_URL names their store")
 	return command
 }
@@ -65,7 +63,7 @@ func up(ctx context.Context, o upOptions, out io.Writer) error {
 	if _, err := s.Worker.process().Stop(ctx, workerStopGrace); err != nil {
 		return err
 	}
-	if s.Worker, err = findWorker(ctx, o); err != nil {
+	if s.Worker, err = newWorker(ctx, o); err != nil {
 		return err
 	}
 	if !broker.Alive() {
@@ -104,26 +102,16 @@ func brokerStays(err error) error {
 	return fmt.Errorf("%w\nThe broker stays up: try again, or stop it with `make down`", err)
 }
 
-// findWorker builds the worker, or takes the one that was named, before anything is started.
-func findWorker(ctx context.Context, o upOptions) (workerState, error) {
+// newWorker builds the worker and sees whether its address is free, before anything is started.
+func newWorker(ctx context.Context, o upOptions) (workerState, error) {
 	listener, err := net.Listen("tcp", o.httpAddress)
 	if err != nil {
 		return workerState{}, fmt.Errorf("the worker cannot listen on %s, choose another --http-address: %w", o.httpAddress, err)
 	}
 	_ = listener.Close()
-	if o.worker == "" {
-		o.say("building the worker ...")
-		binary, err := buildWorker(ctx)
-		return workerState{Binary: binary, HTTPAddress: o.httpAddress}, err
-	}
-	binary, err := filepath.Abs(o.worker)
-	if err != nil {
-		return workerState{}, err
-	}
-	if _, err := os.Stat(binary); err != nil {
-		return workerState{}, fmt.Errorf("--worker: %w", err)
-	}
-	return workerState{Binary: binary, HTTPAddress: o.httpAddress}, nil
+	o.say("building the worker ...")
+	binary, err := buildWorker(ctx)
+	return workerState{Binary: binary, HTTPAddress: o.httpAddress}, err
 }
 
 func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {

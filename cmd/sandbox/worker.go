@@ -28,7 +28,7 @@ const (
 func buildWorker(ctx context.Context) (string, error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "hospital.example/analyze-retry").Output()
 	if err != nil {
-		return "", errors.New("the worker is built from its source: call this in the project's directory, or name a built worker with --worker")
+		return "", errors.New("the worker is built from its source: call this in the project's directory")
 	}
 	dir := strings.TrimSpace(string(root))
 	binary := filepath.Join(dir, "bin", "sandbox-worker") // not bin/worker, which `make build` gives a version

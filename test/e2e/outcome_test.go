@@ -8,38 +8,6 @@ import (
 	"testing"
 )
 
-// The ends at which a person abandons the claim are in manual_test.go.
-func TestEveryEndOfAClaimIsRecordedOnce(t *testing.T) {
-	s := onSharedBroker(t)
-	for end, c := range map[string]struct {
-		goes func(*claim)
-		at   string
-		want []string
-	}{
-		"submitted at once": {func(c *claim) { c.submission().complete(nil) }, "EndEvent_ClaimSubmitted", []string{"SUBMITTED"}},
-		"submitted after two retries": {func(c *claim) {
-			for _, band := range bands[:2] {
-				c.submissionFails("TIMEOUT")
-				c.waits(band[0], band[1]).passes()
-			}
-			c.submission().complete(nil)
-		}, "EndEvent_ClaimSubmitted", []string{"SUBMITTED"}},
-		"resubmitted by hand, then submitted": {func(c *claim) {
-			c.submissionFails("AUTHORIZATION_DENIED")
-			c.notifies("registration")
-			c.isResubmittedAt("Task_CorrectData", nil)
-			c.submission().complete(nil)
-		}, "EndEvent_ClaimSubmitted", []string{"RESUBMITTED", "SUBMITTED"}},
-	} {
-		s.part(end, func(s *scene) {
-			claim := s.submits("CLM-E2E-14-1")
-			c.goes(claim)
-			claim.endsAt(c.at)
-			claim.recorded(c.want...)
-		})
-	}
-}
-
 func TestRecordingChangesNoVariableOfTheProcess(t *testing.T) {
 	s := onSharedBroker(t)
 	claim := s.submits("CLM-E2E-14-2")

@@ -88,27 +88,45 @@ func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 
 func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	o := atTheOffice(t)
+	nobody := vars{"justification": nil, "operator": nil, "redriveId": nil}
 	for id, c := range map[string]struct {
-		stops       func(*claim)
-		team, event string
-		code        int
-		refused     string
+		stops                         func(*claim)
+		team, person, event, recorder string
+		code                          int
+		refused                       string
 	}{
-		"CLM-E2E-32-1": {func(c *claim) { c.isExhaustedBy("RATE_LIMIT") }, "billing", "BoundaryEvent_BillingRedriven", 4, "max_retries_exceeded: claim CLM-E2E-32-1"},
-		"CLM-E2E-33-1": {func(c *claim) { c.submissionFails("INVALID_PROCEDURE_CODE") }, "registration", "BoundaryEvent_RegistrationRedriven", 5, "may be billed twice"},
+		"CLM-E2E-32-1": {
+			func(c *claim) { c.isExhaustedBy("RATE_LIMIT") },
+			"billing", "Task_ReviewClaim", "BoundaryEvent_BillingRedriven", "Task_RecordResubmittedByBilling",
+			4, "max_retries_exceeded: claim CLM-E2E-32-1",
+		},
+		"CLM-E2E-33-1": {
+			func(c *claim) { c.submissionFails("INVALID_PROCEDURE_CODE") },
+			"registration", "Task_CorrectData", "BoundaryEvent_RegistrationRedriven", "Task_RecordResubmittedByRegistration",
+			5, "may be billed twice",
+		},
 	} {
 		o.part(id, func(o *office) {
 			claim := o.submits(id)
 			c.stops(claim)
 			claim.notifies(c.team)
+			asked := claim.asks(c.person).holds(nobody)
 			claim.waitsForAnOrder(c.event)
-
 			o.orders(c.code, c.refused, "--claim", id)
 			o.orders(0, "RESUBMITTED at ", "--claim", id, "--force")
-
-			claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
+			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
+				o.Errorf("the person's task was taken back %d times, want once", n)
+			}
+			claim.recordedWith(c.recorder, vars{"justification": reason, "operator": "maria"})
+			claim.notifies("registration")
+			// What somebody else said the round before is not the person's.
+			claim.asks("Task_CorrectData").holds(nobody).
+				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "operator": "joão"})
+			claim.submission().complete(nil)
 			claim.endsAt("EndEvent_ClaimSubmitted")
-			claim.recorded("RESUBMITTED", "SUBMITTED")
+			claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
+			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "operator": "joão", "redriveId": nil})
 		})
 	}
 }

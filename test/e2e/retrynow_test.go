@@ -52,45 +52,6 @@ func TestWaitingClaimIsSentAgainAtOnceOnRequest(t *testing.T) {
 	claim.recordedWith("Task_RecordRedriven", reDrive)
 }
 
-func TestRedriveTakesTheClaimFromThePerson(t *testing.T) {
-	s := onSharedBroker(t)
-	for _, c := range []struct {
-		claimID, person, event, recorder string
-		fails                            func(*claim)
-	}{
-		{"CLM-E2E-22-1", "Task_ReviewClaim", "BoundaryEvent_BillingRedriven", "Task_RecordResubmittedByBilling", func(c *claim) {
-			c.isExhaustedBy("RATE_LIMIT")
-			c.notifies("billing")
-		}},
-		{"CLM-E2E-22-2", "Task_CorrectData", "BoundaryEvent_RegistrationRedriven", "Task_RecordResubmittedByRegistration", func(c *claim) {
-			c.submissionFails("INSURANCE_EXPIRED")
-			c.notifies("registration")
-		}},
-	} {
-		s.part(c.person, func(s *scene) {
-			claim := s.submits(c.claimID)
-			c.fails(claim)
-			asked := claim.asks(c.person).holds(vars{"justification": nil, "operator": nil, "redriveId": nil})
-			claim.isRedriven(c.claimID, c.event)
-
-			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
-			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
-				s.Errorf("the person's task was taken back %d times, want once", n)
-			}
-			claim.recordedWith(c.recorder, reDrive)
-
-			claim.notifies("registration")
-			// What somebody else said the round before is not the person's.
-			claim.asks("Task_CorrectData").holds(vars{"justification": nil, "operator": nil, "redriveId": nil}).
-				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "operator": "joão"})
-			claim.submission().complete(nil)
-			claim.endsAt("EndEvent_ClaimSubmitted")
-			claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
-			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "operator": "joão", "redriveId": nil})
-		})
-	}
-}
-
 func TestResentClaimThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	s := atSharedBroker(t)
 	for _, c := range []struct {
