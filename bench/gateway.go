@@ -25,9 +25,9 @@ const (
 
 // sample is what one worker did in one round. What the system does not say is 0.
 type sample struct {
-	// cpuPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds; warmCPUPerJob the same for
-	// the second half of the jobs, and serverCPUPerJob that of the database server meanwhile.
-	cpuPerJob, warmCPUPerJob, serverCPUPerJob float64
+	// cpuPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds; serverCPUPerJob that of the
+	// database server meanwhile.
+	cpuPerJob, serverCPUPerJob float64
 	// throughput is in jobs per second, from the first poll to the last answer.
 	throughput float64
 	// memory is in bytes, the most the worker held at a time.
@@ -91,12 +91,10 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 	claims := mixed(kept.rows, jobs)
 	gateway.Skip(kept.rows)
 	keys := gateway.Add(gatewayJobs(kept.rows, claims)...)
-	var warm float64
 	var started time.Time
-	s, err = measured(w, surroundings{address, kept, pinned}, jobs, func(c *child) (err error) {
+	s, err = measured(w, surroundings{address, kept, pinned}, jobs, func(c *child) error {
 		started = c.started
-		warm, err = watchHalves(ctx, gateway, c, jobs)
-		return err
+		return watch(ctx, gateway, c, jobs)
 	})
 	if err != nil {
 		return sample{}, err
@@ -105,7 +103,6 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 	if err != nil {
 		return sample{}, err
 	}
-	s.warmCPUPerJob = warm
 	s.firstPoll = micros(first.Sub(started)) / 1000
 	s.throughput = float64(jobs) / last.Sub(first).Seconds()
 	return s, nil
@@ -128,38 +125,25 @@ func instanceKey(number int) int64 { return int64(number) + 1 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// watchHalves waits until all jobs are answered. It returns the CPU time that a job of the second half took, in
-// microseconds; 0 if the system does not say.
-func watchHalves(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) (warm float64, err error) {
+// watch waits until all jobs are answered.
+func watch(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) error {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
 	defer cancel()
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	var cpuAtHalf time.Duration
-	atHalf := 0
 	for {
+		counts := gateway.Counts()
+		switch {
+		case counts.Completed+counts.Thrown+counts.Incident >= jobs:
+			return nil
+		case !c.Alive():
+			return fmt.Errorf("ended by itself at %+v", counts)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return 0, fmt.Errorf("not done in time, at %+v: %w", gateway.Counts(), ctx.Err())
+			return fmt.Errorf("not done in time, at %+v: %w", counts, ctx.Err())
 		}
-		counts := gateway.Counts()
-		if !c.Alive() {
-			return 0, fmt.Errorf("ended by itself at %+v", counts)
-		}
-		done := counts.Completed + counts.Thrown + counts.Incident
-		if atHalf == 0 && done >= jobs/2 {
-			atHalf = done
-			cpuAtHalf, err = c.cpu()
-		}
-		if done < jobs {
-			continue
-		}
-		cpu, errEnd := c.cpu()
-		if err != nil || errEnd != nil || atHalf == jobs {
-			return 0, nil
-		}
-		return micros(cpu-cpuAtHalf) / float64(jobs-atHalf), nil
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -88,28 +87,6 @@ func lastWords(text string) string { return text[max(0, len(text)-2000):] }
 
 // errNoProc is returned where the system has no /proc.
 var errNoProc = errors.New("no /proc on " + runtime.GOOS)
-
-// cpu returns the CPU time of the worker's threads so far, exact to a scheduler's tick. It is known on Linux only.
-func (c *child) cpu() (time.Duration, error) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", c.PID()))
-	if err != nil || len(files) == 0 {
-		return 0, errNoProc
-	}
-	var total time.Duration
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // the thread has ended
-		}
-		nanoseconds, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseInt(nanoseconds, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read %s: %w", file, err)
-		}
-		total += time.Duration(n)
-	}
-	return total, nil
-}
 
 // familyCPU returns the CPU time so far of a process and of its children, those that it has seen end included. It is known on
 // Linux only.

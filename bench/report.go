@@ -103,10 +103,7 @@ func (s series) rows() (rows []row) {
 		if i == c.to {
 			continue
 		}
-		rows = append(rows, s.ratio(i, "CPU per job, whole life", "%.1f us", cpuPerJob).want(c.cpu))
-		if s.known(i, warmCPUPerJob) && s.known(c.to, warmCPUPerJob) {
-			rows = append(rows, s.ratio(i, "CPU per job, second half", "%.1f us", warmCPUPerJob).want(c.cpu))
-		}
+		rows = append(rows, s.ratio(i, "CPU per job", "%.1f us", cpuPerJob).want(c.cpu))
 		switch {
 		case s.known(i, serverCPUPerJob) && s.known(c.to, serverCPUPerJob):
 			rows = append(rows, s.ratio(i, "CPU per job, with the server's", "%.1f us", withServer).want(c.cpu))
@@ -140,7 +137,6 @@ func (r *report) alone() []row {
 }
 
 func cpuPerJob(s sample) float64       { return s.cpuPerJob }
-func warmCPUPerJob(s sample) float64   { return s.warmCPUPerJob }
 func serverCPUPerJob(s sample) float64 { return s.serverCPUPerJob }
 func withServer(s sample) float64      { return s.cpuPerJob + s.serverCPUPerJob }
 func throughput(s sample) float64      { return s.throughput }

@@ -28,9 +28,9 @@ func TestEachWorkerIsComparedWithItsOwn(t *testing.T) {
 		got = append(got, strings.TrimSpace(r.name+" "+r.verdict))
 	}
 	want := []string{
-		"fast: CPU per job, whole life meets target",
+		"fast: CPU per job meets target",
 		"fast: throughput misses target",
-		"slow: CPU per job, whole life misses target",
+		"slow: CPU per job misses target",
 		"slow: CPU per job, with the server's meets target",
 		"slow: throughput",
 	}
