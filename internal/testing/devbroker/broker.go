@@ -53,27 +53,27 @@ type Options struct {
 	Progress Progress
 }
 
-// instance is one broker on this machine, running or not.
-type instance struct {
-	Version string
-	Dir     string
-	Ports   Ports
-	Records bool
+// State is one broker on this machine, running or not: what another process needs to find it again. It can be stored as JSON.
+type State struct {
+	Version   string `json:"version"`
+	Dir       string `json:"dir"`
+	Ports     Ports  `json:"ports"`
+	Records   bool   `json:"records"`
+	PID       int    `json:"pid"`
+	Container string `json:"container,omitempty"` // "" where it runs in none
 	// Settings are those of Options. They stay over restarts.
-	Settings []string
+	Settings []string `json:"settings,omitempty"`
 }
 
 // Broker is a running broker.
 type Broker struct {
-	at      instance
+	at      State
 	engine  engine
 	process *process.Process
 	records recordLog
 	detach  bool
 	// ownsDir says that the directory is a temporary one that goes with the broker.
 	ownsDir bool
-	// containerName is set where the broker runs in a container.
-	containerName string
 }
 
 // Start brings up a broker and returns when it is ready for work. The first start of a version fetches it. The
@@ -91,7 +91,7 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the broker's directory: %w", err)
 	}
-	b := &Broker{at: instance{Version: r.version, Dir: dir, Records: o.Records, Settings: o.Settings}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
+	b := &Broker{at: State{Version: r.version, Dir: dir, Records: o.Records, Settings: o.Settings}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
 	b.setRecords()
 	for attempt := 1; ; attempt++ {
 		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort); err != nil {
@@ -157,7 +157,7 @@ func (b *Broker) launch(ctx context.Context) error {
 		return fmt.Errorf("connect to the gateway %s: %w", b.Address(), err)
 	}
 	defer conn.Close()
-	b.containerName = b.engine.container(b.at)
+	b.at.Container = b.engine.container(b.at)
 	b.removeContainer()
 	bounded, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -175,7 +175,7 @@ func (b *Broker) launch(ctx context.Context) error {
 		}
 		return fmt.Errorf("start the broker: %w", err)
 	}
-	b.process = started
+	b.process, b.at.PID = started, started.PID()
 	if err := b.restoreClock(ctx); err != nil {
 		return errors.Join(fmt.Errorf("move the clock to where it was: %w", err), b.Kill())
 	}
@@ -274,4 +274,15 @@ func (b *Broker) end(ctx context.Context) error {
 		b.removeContainer()
 	}
 	return err
+}
+
+// State describes the running broker for [Attach].
+func (b *Broker) State() State { return b.at }
+
+// Attach refers to a broker that another process started with [Options].Detach. It may have ended meanwhile, see
+// [Broker.Alive]. Its directory is left alone by [Broker.Stop].
+func Attach(s State) *Broker {
+	b := &Broker{at: s, process: process.Attach(s.PID, s.Dir)}
+	b.setRecords()
+	return b
 }

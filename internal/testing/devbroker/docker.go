@@ -52,7 +52,7 @@ func (dockerEngine) ports(gateway, monitoring int) (Ports, error) {
 
 // command runs the container in the foreground: the client passes SIGTERM on and ends when the container does.
 // A client that is killed, with us or without, leaves its container running.
-func (e dockerEngine) command(i instance) *exec.Cmd {
+func (e dockerEngine) command(i State) *exec.Cmd {
 	args := []string{
 		"run", "--rm", "--name", e.container(i),
 		// The files in the mounted directory have to belong to the caller; group 0 is what the image grants its rights to.
@@ -75,13 +75,13 @@ func publish(port int) string {
 	return fmt.Sprintf("127.0.0.1:%d:%d", port, port)
 }
 
-func (e dockerEngine) container(i instance) string {
+func (e dockerEngine) container(i State) string {
 	return "analyze-retry-" + filepath.Base(i.Dir) + "-" + strconv.Itoa(i.Ports.Gateway)
 }
 
 // removeContainer ends the broker's container at once, if it runs in one. A container that does not exist is fine.
 func (b *Broker) removeContainer() {
-	if docker, err := exec.LookPath("docker"); err == nil && b.containerName != "" {
-		_ = exec.Command(docker, "rm", "--force", b.containerName).Run()
+	if docker, err := exec.LookPath("docker"); err == nil && b.at.Container != "" {
+		_ = exec.Command(docker, "rm", "--force", b.at.Container).Run()
 	}
 }

@@ -16,9 +16,9 @@ type engine interface {
 	// ports chooses the ports of an instance; the two that people use may be fixed, 0 leaves the choice.
 	ports(gateway, monitoring int) (Ports, error)
 	// command returns the program to start for an instance; its output is the broker's log.
-	command(i instance) *exec.Cmd
+	command(i State) *exec.Cmd
 	// container names the container that the instance runs in, "" where it runs in none.
-	container(i instance) string
+	container(i State) string
 }
 
 // chooseEngine finds a way to run a broker and fetches what it needs: the distribution on a Java of this machine, or
@@ -70,7 +70,7 @@ func prepareNative(ctx context.Context, r release, cache string, o Options) (eng
 }
 
 // command starts java itself and not the distribution's script, so that the process we hold is the broker.
-func (e nativeEngine) command(i instance) *exec.Cmd {
+func (e nativeEngine) command(i State) *exec.Cmd {
 	args := append(strings.Fields(javaOptions),
 		"-Djava.io.tmpdir="+filepath.Join(i.Dir, "tmp"),
 		"-Ddevbroker.dir="+i.Dir,
@@ -88,7 +88,7 @@ func (nativeEngine) ports(gateway, monitoring int) (Ports, error) {
 	return pickPorts(gateway, monitoring)
 }
 
-func (nativeEngine) container(instance) string { return "" }
+func (nativeEngine) container(State) string { return "" }
 
 // javaOptions favour a quick start and a small process over peak speed.
 const javaOptions = "-Xms128m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData" +
@@ -96,7 +96,7 @@ const javaOptions = "-Xms128m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC 
 
 // settings is the broker's configuration as environment variables. home is the instance's directory and host the
 // address to bind to, both as the broker sees them.
-func settings(i instance, home, host string) []string {
+func settings(i State, home, host string) []string {
 	p := i.Ports
 	set := []string{
 		"DEVBROKER_HOME=" + home,

@@ -43,7 +43,7 @@ func monitored(t *testing.T) *Broker {
 	must(t, err)
 	number, err := strconv.Atoi(port)
 	must(t, err)
-	return &Broker{at: instance{Dir: t.TempDir(), Ports: Ports{Monitoring: number}}}
+	return &Broker{at: State{Dir: t.TempDir(), Ports: Ports{Monitoring: number}}}
 }
 
 func TestTheClockIsMovedAndStaysMovedOverARestart(t *testing.T) {

@@ -20,7 +20,7 @@ func line(position int, intent string) string {
 // logged is a record log over a file that the test writes.
 func logged(t *testing.T) (*Broker, func(text string)) {
 	t.Helper()
-	b := &Broker{at: instance{Dir: t.TempDir(), Records: true}}
+	b := &Broker{at: State{Dir: t.TempDir(), Records: true}}
 	b.setRecords()
 	return b, func(text string) {
 		t.Helper()
