@@ -44,8 +44,11 @@ func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 func (c *claim) isResubmittedAt(person string, corrected vars) {
 	c.Helper()
 	for _, incomplete := range []vars{
-		nil, {"manualDecision": "resubmit", "justification": "x"}, {"manualDecision": true},
-		{"manualDecision": "RESUBMIT", "justification": 7}, {"manualDecision": "RESUBMIT", "justification": "  "},
+		nil,
+		{"manualDecision": "resubmit", "justification": "x"},
+		{"manualDecision": true},
+		{"manualDecision": "RESUBMIT", "justification": 7},
+		{"manualDecision": "RESUBMIT", "justification": "  "},
 	} {
 		c.asks(person).holds(vars{"manualDecision": nil, "justification": nil}).complete(incomplete)
 	}
