@@ -75,7 +75,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.SetOutput(stderr)
 	flags.IntVar(&s.rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
 	flags.IntVar(&s.jobs, "jobs", 20_000, "jobs in each of them")
-	flags.StringVar(&rows, "rows", rows, "how many decisions the full stores hold, the least first; empty skips them. 10 million take 5 minutes and 33 GB of disk, removed at the end")
+	flags.StringVar(&rows, "rows", rows, "how many decisions the full stores hold, the least first; empty skips them. 10 million take a quarter of an hour and 33 GB of disk, removed at the end")
 	flags.IntVar(&s.brokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
 	flags.IntVar(&s.brokerJobs, "broker-jobs", 2_000, "jobs in each of them")
 	flags.BoolVar(&skipBroker, "skip-broker", false, "start no broker")
