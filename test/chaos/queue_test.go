@@ -58,12 +58,7 @@ type queue struct {
 func (s server) stream(r *rig, name string) *queue {
 	read := func() (all [][]byte) {
 		r.Helper()
-		conn, err := natsclient.Connect(s.URL())
-		r.must(err)
-		defer conn.Close()
-		js, err := jetstream.New(conn)
-		r.must(err)
-		stream, err := js.Stream(r.Context(), name)
+		stream, err := s.jetStream(r).Stream(r.Context(), name)
 		r.must(err)
 		consumer, err := stream.OrderedConsumer(r.Context(), jetstream.OrderedConsumerConfig{})
 		r.must(err)
@@ -75,6 +70,17 @@ func (s server) stream(r *rig, name string) *queue {
 		return all
 	}
 	return r.sendsTo(s.behind()+"?stream="+name+"&subject="+name, read)
+}
+
+// jetStream is a connection to the server, past the proxy.
+func (s server) jetStream(r *rig) jetstream.JetStream {
+	r.Helper()
+	conn, err := natsclient.Connect(s.URL())
+	r.must(err)
+	r.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	r.must(err)
+	return js
 }
 
 // sendsTo names the queue of a row.
@@ -226,12 +232,7 @@ func TestRepeatedEventHasTheIDOfTheFirst(t *testing.T) {
 // makesStream makes a stream that knows repeats for a tenth of a second only.
 func (s server) makesStream(r *rig, name string) {
 	r.Helper()
-	conn, err := natsclient.Connect(s.URL())
-	r.must(err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	r.must(err)
-	_, err = js.CreateStream(r.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: 100 * time.Millisecond})
+	_, err := s.jetStream(r).CreateStream(r.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: 100 * time.Millisecond})
 	r.must(err)
 }
 

@@ -24,7 +24,7 @@ var (
 	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
 )
 
-// Row 23 of docs/faults.md. Each odd input is a process instance of its own. After every tenth comes a sound one, and a job of
+// Row 23 of docs/faults.md. Each odd input is a process instance of its own. After every fortieth comes a sound one, and a job of
 // another type that the test works itself: how long that takes shows how busy the machine is. The guard is that a job with an
 // invalid input is answered once. Seen to fail without: where it is failed with its retries unchanged instead of with none, it
 // comes again without end, until the broker refuses to start more.
@@ -48,7 +48,7 @@ func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 			in.Faulty = nil
 		}
 		inputs[c.instance] = in
-		if len(inputs)%10 == 0 {
+		if len(inputs)%40 == 0 {
 			usual := oddinputs.Input{Name: fmt.Sprint("sound ", len(inputs)), Variables: sound.json(t)}
 			inputs[s.startRaw("OneTask", usual.Variables).instance] = usual
 			s.start("SubmissionRetryProcess", sound).submission().complete(nil)
