@@ -11,11 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
@@ -132,14 +129,9 @@ func (s *stage) perform(ctx context.Context, o demoOptions, claims []script.Clai
 	if err := s.setUp(ctx, o.version); err != nil {
 		return run, err
 	}
-	conn, err := grpc.NewClient(s.broker.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return run, err
-	}
-	defer conn.Close()
 	s.say(fmt.Sprintf("playing the %d claims of %s ...", len(claims), o.claims))
 	line := term.NewProgress(progress)
-	play := demo.Play{Broker: s.broker, Gateway: pb.NewGatewayClient(conn), Check: s.check, Progress: func(at demo.Status) {
+	play := demo.Play{Broker: s.broker, Check: s.check, Progress: func(at demo.Status) {
 		line.Show("%s on the broker's clock: %d of %d claims done, %d waiting", term.About(at.Passed), at.Settled, at.Claims, at.Waiting)
 	}}
 	run = demo.Run{File: o.claims, Zeebe: s.broker.State().Version}

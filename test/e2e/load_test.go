@@ -89,7 +89,7 @@ func (d *hospitalDay) claims(n int) []script.Claim {
 func (d *hospitalDay) plays(claims []script.Claim) {
 	d.Helper()
 	play := demo.Play{
-		Broker: d.broker.Broker, Gateway: d.broker, Progress: func(demo.Status) {},
+		Broker: d.broker.Broker, Progress: func(demo.Status) {},
 		Check: func() error { return d.worker.Err() },
 	}
 	results, err := play.Run(d.Context(), claims)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
@@ -35,16 +37,16 @@ type Status struct {
 
 // Play is one performance.
 type Play struct {
-	// Broker keeps records; its gateway is Gateway.
-	Broker  *devbroker.Broker
-	Gateway pb.GatewayClient
+	// Broker keeps records.
+	Broker *devbroker.Broker
 	// Check reports whether something that the play needs has broken down; it is called again and again.
 	Check func() error
 	// Progress gets how far it is, again and again.
 	Progress func(Status)
 
-	ledger *history.Ledger
-	cast   *cast
+	gateway pb.GatewayClient
+	ledger  *history.Ledger
+	cast    *cast
 	// read is the number of the broker's records that the ledger has.
 	read int
 	// taken are the jobs and incidents that have been dealt with, though the ledger may not know yet.
@@ -56,6 +58,13 @@ type Play struct {
 // Run plays all claims to their ends and compares each with what the file says. An error means that the play itself
 // broke off.
 func (p *Play) Run(ctx context.Context, claims []script.Claim) ([]Result, error) {
+	conn, err := grpc.NewClient(p.Broker.Address(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(serviceConfig))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	p.gateway = pb.NewGatewayClient(conn)
 	p.ledger, p.cast, p.taken = history.NewLedger(), newCast(claims), map[int64]bool{}
 	if err := p.start(ctx); err != nil {
 		return nil, err

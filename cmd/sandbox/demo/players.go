@@ -9,28 +9,25 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
 const (
-	playerName = "demo"
 	// submissionFailed is the BPMN error of a submission that the insurer did not take; the model catches any code.
 	submissionFailed = "SUBMISSION_FAILED"
-
-	maxJobs = 32
+	maxJobs          = 32
 	// lock is on the broker's clock and outlasts every jump.
 	lock = 7 * 24 * time.Hour
 	// noLongPoll makes the gateway answer at once, also where there is no job.
 	noLongPoll = -1
-
-	callTimeout = 15 * time.Second
-	callTries   = 5
-	callPause   = 200 * time.Millisecond
 )
+
+// serviceConfig has gRPC repeat a call where the broker was only too busy to answer.
+const serviceConfig = `{"methodConfig": [{"name": [{}], "timeout": "15s", "retryPolicy": {
+	"maxAttempts": 5, "initialBackoff": "0.2s", "maxBackoff": "1s", "backoffMultiplier": 2,
+	"retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}}]}`
 
 // players work the jobs that are not the worker's: analyze-retry and record-retry-outcome are.
 var players = map[string]func(*Play, context.Context, *pb.ActivatedJob) error{
@@ -70,13 +67,11 @@ func (p *Play) insurer(ctx context.Context, j *pb.ActivatedJob) error {
 		answer = ""
 		fallthrough
 	default:
-		return p.call(ctx, func(ctx context.Context) error {
-			_, err := p.Gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-				JobKey: j.Key, ErrorCode: submissionFailed, ErrorMessage: "the insurer did not take the claim",
-				Variables: object(map[string]any{"submissionError": answer}),
-			})
-			return err
+		_, err := p.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
+			JobKey: j.Key, ErrorCode: submissionFailed, ErrorMessage: "the insurer did not take the claim",
+			Variables: object(map[string]any{"submissionError": answer}),
 		})
+		return err
 	}
 }
 
@@ -109,92 +104,45 @@ func (p *Play) operate(ctx context.Context, r *role, open history.OpenIncident) 
 	}
 	p.taken[open.Key] = true
 	act := r.next()
-	if err := p.call(ctx, func(ctx context.Context) error {
-		_, err := p.Gateway.SetVariables(ctx, &pb.SetVariablesRequest{
-			ElementInstanceKey: open.Instance, Local: true, Variables: object(map[string]any{act.Variable: act.Value}),
-		})
-		return err
+	if _, err := p.gateway.SetVariables(ctx, &pb.SetVariablesRequest{
+		ElementInstanceKey: open.Instance, Local: true, Variables: object(map[string]any{act.Variable: act.Value}),
 	}); err != nil {
 		return err
 	}
-	if err := p.call(ctx, func(ctx context.Context) error {
-		_, err := p.Gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.JobKey, Retries: 1})
-		return err
-	}); err != nil {
+	if _, err := p.gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.JobKey, Retries: 1}); err != nil {
 		return err
 	}
-	return p.call(ctx, func(ctx context.Context) error {
-		_, err := p.Gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: open.Key})
-		return err
-	})
+	_, err := p.gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: open.Key})
+	return err
 }
 
 func (p *Play) createInstance(ctx context.Context, id string) (key int64, err error) {
-	err = p.call(ctx, func(ctx context.Context) error {
-		created, err := p.Gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
-			BpmnProcessId: history.Process, Version: -1, Variables: object(map[string]any{"claimId": id}),
-		})
-		key = created.GetProcessInstanceKey()
-		return err
+	created, err := p.gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
+		BpmnProcessId: history.Process, Version: -1, Variables: object(map[string]any{"claimId": id}),
 	})
-	return key, err
+	return created.GetProcessInstanceKey(), err
 }
 
 func (p *Play) complete(ctx context.Context, key int64, variables map[string]any) error {
-	return p.call(ctx, func(ctx context.Context) error {
-		_, err := p.Gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: object(variables)})
-		return err
-	})
+	_, err := p.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: object(variables)})
+	return err
 }
 
 // activate takes the jobs that are there now.
-func (p *Play) activate(ctx context.Context, jobType string) ([]*pb.ActivatedJob, error) {
-	var jobs []*pb.ActivatedJob
-	err := p.call(ctx, func(ctx context.Context) error {
-		stream, err := p.Gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
-			Type: jobType, Worker: playerName, MaxJobsToActivate: maxJobs,
-			Timeout: lock.Milliseconds(), RequestTimeout: noLongPoll, FetchVariable: []string{"claimId"},
-		})
-		for err == nil {
-			var response *pb.ActivateJobsResponse
-			response, err = stream.Recv()
-			jobs = append(jobs, response.GetJobs()...)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		return err
+func (p *Play) activate(ctx context.Context, jobType string) (jobs []*pb.ActivatedJob, err error) {
+	stream, err := p.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
+		Type: jobType, Worker: "demo", MaxJobsToActivate: maxJobs,
+		Timeout: lock.Milliseconds(), RequestTimeout: noLongPoll, FetchVariable: []string{"claimId"},
 	})
-	return jobs, err
-}
-
-// call makes a call to the gateway and repeats it where the broker was only too busy to answer.
-func (p *Play) call(ctx context.Context, do func(context.Context) error) error {
-	for try := 1; ; try++ {
-		bounded, cancel := context.WithTimeout(ctx, callTimeout)
-		err := do(bounded)
-		cancel()
-		switch status.Code(err) {
-		case codes.OK:
-			return nil
-		case codes.NotFound:
-			if try > 1 {
-				return nil // an earlier try was taken after all
-			}
-			return err
-		case codes.Unavailable, codes.ResourceExhausted:
-		default:
-			return err
-		}
-		if try == callTries {
-			return err
-		}
-		select {
-		case <-time.After(callPause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	for err == nil {
+		var response *pb.ActivateJobsResponse
+		response, err = stream.Recv()
+		jobs = append(jobs, response.GetJobs()...)
 	}
+	if errors.Is(err, io.EOF) {
+		return jobs, nil
+	}
+	return nil, err
 }
 
 func claimID(j *pb.ActivatedJob) (string, error) {
