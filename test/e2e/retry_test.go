@@ -1,44 +1,12 @@
 package e2e
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
 
 // bands are the minutes that retry 1, 2, ... may wait (RN-BIL-005 section 3).
 var bands = [][2]int{{5, 6}, {8, 12}, {16, 24}, {32, 48}, {64, 96}}
-
-func TestTransientErrorIsWaitedOut(t *testing.T) {
-	s := onSharedBroker(t)
-	claim := s.submits("CLM-E2E-1-1")
-
-	first := claim.submission().holds(vars{"claimId": "CLM-E2E-1-1", "retryCount": 0})
-	first.variables.lack(t, "shouldRetry", "backoffMinutes")
-	failed := time.Now()
-	first.throw("TISS_5012", vars{
-		"submissionError": "TIMEOUT: insurer did not answer within 30 s", "lastSubmissionTime": "2025-01-12T10:40:00-03:00",
-	})
-	wait := claim.waits(5, 6)
-	wait.passes()
-
-	second := claim.submission().holds(vars{
-		"claimId": "CLM-E2E-1-1", "shouldRetry": true, "retryCount": 1, "maxRetries": 5, "backoffMinutes": wait.minutes,
-		"retryReason": "Transient error, retry 1 of 5", "errorClassification": "TRANSIENT",
-		"originalError": "TIMEOUT: insurer did not answer within 30 s",
-		// What is analysed is the error of the submission that failed last, never an old one.
-		"submissionError": nil, "lastSubmissionTime": nil,
-	})
-	second.variables.nextRetryIsIn(t, wait.minutes, failed)
-	second.variables.object(t, "retryDecision").hold(t, vars{
-		"policy": "tiss", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT", "delayBeforeJitter": "PT5M",
-		"backoffDuration": fmt.Sprintf("PT%dM", wait.minutes), "retriesLeft": 4,
-	})
-	second.complete(vars{"protocol": "P-1"})
-
-	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.variables().hold(t, vars{"claimId": "CLM-E2E-1-1", "protocol": "P-1"})
-}
 
 func TestAfterFiveRetriesTheClaimGoesToBilling(t *testing.T) {
 	s := onSharedBroker(t)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 )
@@ -18,23 +19,38 @@ import (
 func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-SEED-000-1")
-	claim.submissionFails("TIMEOUT: insurer did not answer within 30 s")
+	first := claim.submission().holds(vars{"claimId": "CLM-SEED-000-1", "retryCount": 0})
+	first.variables.lack(t, "shouldRetry", "backoffMinutes")
+	failed := time.Now()
+	first.throw("TISS_5012", vars{
+		"submissionError": "TIMEOUT: insurer did not answer within 30 s", "lastSubmissionTime": "2025-01-12T10:40:00-03:00",
+	})
 	wait := claim.waits(5, 6)
-	claim.answered(analyzeRetry, "COMPLETED", 1, "shouldRetry", "retryCount", "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason",
-		"errorClassification", "originalError", "retryDecision").hold(t, vars{
+	decided := vars{
 		"shouldRetry": true, "retryCount": 1, "maxRetries": 5, "backoffMinutes": wait.minutes,
 		"retryReason": "Transient error, retry 1 of 5", "errorClassification": "TRANSIENT",
-	})
+		"originalError": "TIMEOUT: insurer did not answer within 30 s",
+	}
+	claim.answered(analyzeRetry, "COMPLETED", 1, "shouldRetry", "retryCount", "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason",
+		"errorClassification", "originalError", "retryDecision").hold(t, decided)
 	wait.passes()
-
-	claim.submissionFails("AUTHORIZATION_DENIED: senha de autorização vencida")
+	second := claim.submission().holds(decided)
+	// What is analysed is the error of the submission that failed last, never an old one.
+	second.holds(vars{"submissionError": nil, "lastSubmissionTime": nil})
+	second.variables.nextRetryIsIn(t, wait.minutes, failed)
+	second.variables.object(t, "retryDecision").hold(t, vars{
+		"policy": "tiss", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT", "delayBeforeJitter": "PT5M",
+		"backoffDuration": fmt.Sprintf("PT%dM", wait.minutes), "retriesLeft": 4,
+	})
+	second.fails("AUTHORIZATION_DENIED: senha de autorização vencida")
 	claim.notifies("registration").holds(vars{
 		"shouldRetry": false, "retryCount": 1, "errorClassification": "PERMANENT", "backoffMinutes": 0, "nextRetryTime": nil,
 	})
 	claim.asks("Task_CorrectData").complete(vars{"manualDecision": "RESUBMIT", "justification": "senha renovada"})
-	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
+	claim.submission().holds(vars{"retryCount": 0}).complete(vars{"protocol": "P-1"})
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	claim.recorded("RESUBMITTED", "SUBMITTED")
+	claim.variables().hold(t, vars{"claimId": "CLM-SEED-000-1", "protocol": "P-1"})
 	o.worker.shows(`retry_scheduled_total{attempt="1",classification="TRANSIENT"} 1`)
 	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED"} 1`)
 }
