@@ -18,24 +18,19 @@ import (
 
 // finalStage is what the last stage of the Dockerfile says. It knows the few instructions that stand there.
 type finalStage struct {
-	base, user                       string
-	copies                           map[string]string // from the build stage, by where they go, with the owner if it is not root
-	entrypoint, cmd, volumes, expose []string
-	env                              []string
-	labels                           map[string]string
+	base, user string
+	copies     map[string]string // from the build stage, by where they go, with the owner if it is not root
+	env        []string
 }
 
 func readFinalStage(t *testing.T) finalStage {
 	t.Helper()
 	last := stages(t)[1]
-	s := finalStage{base: last.BaseName, copies: map[string]string{}, labels: map[string]string{}}
+	s := finalStage{base: last.BaseName, copies: map[string]string{}}
 	for _, command := range last.Commands {
 		switch c := command.(type) {
-		case *instructions.ArgCommand:
-		case *instructions.LabelCommand:
-			for _, l := range c.Labels {
-				s.labels[l.Key] = strings.Trim(l.Value, `"`)
-			}
+		case *instructions.ArgCommand, *instructions.LabelCommand, *instructions.VolumeCommand, *instructions.ExposeCommand,
+			*instructions.EntrypointCommand, *instructions.CmdCommand:
 		case *instructions.CopyCommand:
 			if len(c.SourcePaths) != 1 || c.From != "build" {
 				t.Fatalf("COPY of something that the test does not know: %s", c)
@@ -47,14 +42,6 @@ func readFinalStage(t *testing.T) finalStage {
 			for _, e := range c.Env {
 				s.env = append(s.env, e.Key+"="+e.Value)
 			}
-		case *instructions.VolumeCommand:
-			s.volumes = c.Volumes
-		case *instructions.ExposeCommand:
-			s.expose = c.Ports
-		case *instructions.EntrypointCommand:
-			s.entrypoint = c.CmdLine
-		case *instructions.CmdCommand:
-			s.cmd = c.CmdLine
 		default: // so that nothing is passed over
 			t.Fatalf("the final stage has an instruction that the test does not know: %T", c)
 		}
@@ -95,15 +82,6 @@ func TestTheImageStartsTheWorkerAsNobodyInParticular(t *testing.T) {
 		if n, err := strconv.Atoi(id); err != nil || n == 0 {
 			t.Errorf("USER %q: Kubernetes can check runAsNonRoot by a number only, and 0 is root", s.user)
 		}
-	}
-	if !slices.Equal(s.entrypoint, []string{"/worker"}) || !slices.Equal(s.cmd, []string{"run"}) {
-		t.Errorf("it starts %q %q", s.entrypoint, s.cmd)
-	}
-	if !slices.Equal(s.volumes, []string{"/data"}) || !slices.Equal(s.expose, []string{"8080"}) {
-		t.Errorf("volumes %v, ports %v", s.volumes, s.expose)
-	}
-	if s.labels["org.opencontainers.image.version"] != "${VERSION}" || s.labels["org.opencontainers.image.licenses"] != "Apache-2.0" {
-		t.Errorf("labels %v", s.labels)
 	}
 	if !strings.HasPrefix(s.base, "gcr.io/distroless/static-") || !strings.HasSuffix(s.base, ":nonroot") {
 		t.Errorf("the final stage is made from %s", s.base)
