@@ -20,12 +20,6 @@ const (
 // lanes run two rows at a time.
 var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker() })
 
-// takeLane waits for a lane and keeps it until the test is over.
-func takeLane(t *testing.T, s setup) *suite.Lane {
-	t.Helper()
-	return lanes.Take(t, s.busy)
-}
-
 func startBroker(settings ...string) (*broker, error) {
 	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true, Settings: settings},
 		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 			return 1, err
 		}
 		code := devpostgres.Main{M: m}.Run()
-		return code, errors.Join(lanes.Close(), goleak.Find(), table.write())
+		table.print()
+		return code, errors.Join(lanes.Close(), goleak.Find())
 	}))
 }

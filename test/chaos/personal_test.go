@@ -34,7 +34,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 		q := r.startsNATS().stream(r, "patients")
 		settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
 		w := r.start(append(settings, "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAILPOINT_TEXT="+patients[0].Text)...)
-		r.deploys("uncaught.bpmn")
+		r.must(r.broker.Deploy(r.Context(), "testdata/uncaught.bpmn"))
 		finder := redacttest.NewFinder(patients...)
 		began := r.ledger.seen
 		paths := r.submitsFor(patients)
@@ -59,12 +59,6 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 		r.happened(r.logged("handler_failed_on_job"), "panics with a patient in their value")
 		r.happened(len(outputs), "outputs searched")
 	})
-}
-
-// deploys puts a model of this package on the broker.
-func (r *rig) deploys(file string) {
-	r.Helper()
-	r.must(r.broker.Deploy(r.Context(), "testdata/"+file))
 }
 
 // submitsFor starts an instance for each text, by all ways that a job can take, and returns how many there are by way.

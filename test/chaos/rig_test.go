@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 
@@ -89,7 +90,7 @@ func each[C any](t *testing.T, s setup, cases map[string]C, row func(*rig, C)) {
 // newRig sets the stage, once a lane is free. When the test is over its line goes into the table.
 func newRig(t *testing.T, s setup) *rig {
 	t.Helper()
-	lane := takeLane(t, s)
+	lane := lanes.Take(t, s.busy)
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
 		claims: map[string]claim{}, cancelled: map[int64]bool{}, permanent: permanent,
@@ -227,7 +228,7 @@ func (r *rig) killAll() {
 	for _, w := range r.workers {
 		errs = append(errs, w.Kill())
 		if r.Failed() {
-			w.lastWords()
+			r.Logf("the log of worker %d ends with:\n%s", w.PID(), process.LogTail(w.log))
 		}
 	}
 	r.check(errors.Join(errs...))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -225,12 +224,10 @@ func median(of []sampled) sampled {
 
 // report prints what was done.
 func (s *soak) report() {
-	var text strings.Builder
-	fmt.Fprintf(&text, "| of row | fault | times | evidence | slowest recovery, s |\n|---|---|---|---|---|\n")
+	fmt.Fprintln(os.Stderr, "\n| of row | fault | times | evidence | slowest recovery, s |\n|---|---|---|---|---|")
 	for _, f := range soakFaults {
 		sum := s.tallies[f.name]
-		fmt.Fprintf(&text, "| %d | %s | %d | %d %s | %.1f |\n", f.row, f.name, sum.times, sum.evidence, sum.what, sum.recovery.Seconds())
+		fmt.Fprintf(os.Stderr, "| %d | %s | %d | %d %s | %.1f |\n", f.row, f.name, sum.times, sum.evidence, sum.what, sum.recovery.Seconds())
 		s.happened(sum.times, "times "+f.name)
 	}
-	fmt.Fprintf(os.Stderr, "\n%s", text.String())
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,20 +38,14 @@ func (r *results) add(t *testing.T, row int, what, faults string, began time.Tim
 	r.lines = append(r.lines, l)
 }
 
-// write prints the table, and writes it to the file that CHAOS_TABLE names.
-func (r *results) write() error {
+// print prints the table.
+func (r *results) print() {
 	if len(r.lines) == 0 {
-		return nil
+		return
 	}
 	slices.SortStableFunc(r.lines, func(a, b line) int { return a.row - b.row })
-	var text strings.Builder
-	fmt.Fprintf(&text, "| row | what | faults that happened | result | seconds |\n|---|---|---|---|---|\n")
+	fmt.Fprintln(os.Stderr, "\n| row | what | faults that happened | result | seconds |\n|---|---|---|---|---|")
 	for _, l := range r.lines {
-		fmt.Fprintf(&text, "| %d | %s | %s | %s | %.0f |\n", l.row, l.what, l.faults, l.result, l.seconds)
+		fmt.Fprintf(os.Stderr, "| %d | %s | %s | %s | %.0f |\n", l.row, l.what, l.faults, l.result, l.seconds)
 	}
-	fmt.Fprint(os.Stderr, "\n", text.String())
-	if name := os.Getenv("CHAOS_TABLE"); name != "" {
-		return os.WriteFile(name, []byte(text.String()), 0o644)
-	}
-	return nil
 }

@@ -31,7 +31,7 @@ import (
 // without: where the stored error is not redacted, the file holds patients.
 func TestNoPersonalDataReachesTheFileOrTheLog(t *testing.T) {
 	const texts, batch = 100_000, 200
-	takeLane(t, setup{busy: true})
+	lanes.Take(t, true)
 	began := time.Now()
 	t.Cleanup(func() {
 		table.add(t, 26, "personal data through the handler into the file (sqlite)", fmt.Sprint(texts, " texts"), began)

@@ -189,8 +189,3 @@ func (w *worker) kills() {
 	w.rig.Helper()
 	w.rig.must(w.Kill())
 }
-
-// lastWords puts the end of the log into the test's own.
-func (w *worker) lastWords() {
-	w.rig.Logf("the log of worker %d ends with:\n%s", w.PID(), process.LogTail(w.log))
-}

@@ -24,6 +24,6 @@ func TestWorkerWaitsForAnAbsentBroker(t *testing.T) {
 	// On the Java that is fetched where none is installed, so that the suite has a real broker run on that as well.
 	o := devbroker.Options{GatewayPort: number, Records: true, IgnoreInstalledJava: true}
 	s.broker = onOwnBroker(t, o).broker
-	w.isReady()
+	w.answers("/readyz", http.StatusOK)
 	s.start("OneTask", sound).endsAt("EndEvent_Retry")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,13 +94,6 @@ func (w *worker) stillRuns() {
 	if !w.Alive() {
 		w.scene.Errorf("worker %d is gone: %v", w.PID(), w.Err())
 	}
-}
-
-// isReady waits until the worker says that it is.
-func (w *worker) isReady() *worker {
-	w.scene.Helper()
-	w.answers("/readyz", http.StatusOK)
-	return w
 }
 
 // answers waits until the worker answers a request with this status.

@@ -105,11 +105,13 @@ func (p *Play) Passed() time.Duration { return p.ledger.Passed() }
 // start creates a process instance for each claim.
 func (p *Play) start(ctx context.Context) error {
 	for _, r := range p.cast.roles {
-		created, err := p.createInstance(ctx, r.claim.ID)
+		created, err := p.gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
+			BpmnProcessId: history.Process, Version: -1, Variables: object(map[string]any{"claimId": r.claim.ID}),
+		})
 		if err != nil {
 			return fmt.Errorf("start the process for the claim %s: %w", r.claim.ID, err)
 		}
-		r.instance = created
+		r.instance = created.ProcessInstanceKey
 	}
 	return nil
 }

@@ -116,13 +116,6 @@ func (p *Play) operate(ctx context.Context, r *role, open history.OpenIncident) 
 	return err
 }
 
-func (p *Play) createInstance(ctx context.Context, id string) (key int64, err error) {
-	created, err := p.gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
-		BpmnProcessId: history.Process, Version: -1, Variables: object(map[string]any{"claimId": id}),
-	})
-	return created.GetProcessInstanceKey(), err
-}
-
 func (p *Play) complete(ctx context.Context, key int64, variables map[string]any) error {
 	_, err := p.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: object(variables)})
 	return err

@@ -35,7 +35,7 @@ func TestOnlyALostPortIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, c.script)
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, "broker.log"), c.log)
+			must(t, os.WriteFile(filepath.Join(dir, "broker.log"), []byte(c.log), 0o644))
 			if got, err := starts(t.Context(), dir); got != c.want || err == nil {
 				t.Errorf("%d attempts, want %d: %v", got, c.want, err)
 			}

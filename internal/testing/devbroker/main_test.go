@@ -45,11 +45,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
 func read(t *testing.T, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
