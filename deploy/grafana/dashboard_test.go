@@ -17,12 +17,22 @@ var update = flag.Bool("update", false, "write dashboard.json anew")
 
 // board is what is looked at of dashboard.json, as Grafana reads it.
 type board struct {
+	UID           string
+	SchemaVersion int
+	Templating    struct {
+		List []struct {
+			Name, Type string
+			Multi      bool
+			Query      any
+		}
+	}
 	Panels []panel
 }
 
 type panel struct {
 	ID                       int
 	Type, Title, Description string
+	GridPos                  struct{ X, Y, W, H int }
 	Datasource               struct{ Type, UID string }
 	FieldConfig              struct {
 		Defaults struct {
@@ -80,6 +90,24 @@ func TestTheFileIsWhatTheGeneratorMakes(t *testing.T) {
 	}
 }
 
+func TestTheDashboardIsFoundAgainAndAsksForItsPrometheus(t *testing.T) {
+	b := read(t)
+	if b.UID != "analyze-retry" || b.SchemaVersion < 38 {
+		t.Errorf("uid %q, schema version %d, want analyze-retry and 38 or later", b.UID, b.SchemaVersion)
+	}
+	kinds := map[string]string{}
+	for _, v := range b.Templating.List {
+		kinds[v.Name] = v.Type
+		if v.Type == "query" && !v.Multi {
+			t.Errorf("of the variable %s only one value can be chosen", v.Name)
+		}
+	}
+	want := map[string]string{"DS_PROMETHEUS": "datasource", "namespace": "query", "job": "query", "job_type": "query"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
 func TestEveryPanelHasDescriptionUnitAndThresholds(t *testing.T) {
 	ids, titles := map[int]bool{}, map[string]bool{}
 	for _, p := range read(t).Panels {
@@ -109,6 +137,24 @@ func TestEveryPanelHasDescriptionUnitAndThresholds(t *testing.T) {
 		// A lamp or a number of the day shows good and bad by its colour.
 		if p.Type == "stat" && len(d.Thresholds.Steps) < 2 {
 			t.Errorf("%s never changes its colour", p.Title)
+		}
+	}
+}
+
+func TestNoPanelCoversAnother(t *testing.T) {
+	taken := map[[2]int]string{}
+	for _, p := range read(t).Panels {
+		g := p.GridPos
+		if g.W < 1 || g.H < 1 || g.X < 0 || g.X+g.W > 24 {
+			t.Errorf("%s stands at %+v; there are 24 columns", p.Title, g)
+		}
+		for x := g.X; x < g.X+g.W; x++ {
+			for y := g.Y; y < g.Y+g.H; y++ {
+				if other := taken[[2]int{x, y}]; other != "" {
+					t.Fatalf("%s covers %s at column %d, line %d", p.Title, other, x, y)
+				}
+				taken[[2]int{x, y}] = p.Title
+			}
 		}
 	}
 }

@@ -63,6 +63,22 @@ func subset(small, large map[string]any) bool {
 	return true
 }
 
+func TestEveryObjectSaysWhereItBelongs(t *testing.T) {
+	for file, values := range valueFiles(t) {
+		for _, o := range objects(t, values) {
+			labels := at[map[string]any](o.tree, "metadata", "labels")
+			for _, name := range []string{"name", "instance", "version", "managed-by", "component", "part-of"} {
+				if labels["app.kubernetes.io/"+name] == nil {
+					t.Errorf("%s: %s has no label %s", file, o.name, name)
+				}
+			}
+			if at[string](o.tree, "metadata", "namespace") != "claims" {
+				t.Errorf("%s: %s is in no namespace", file, o.name)
+			}
+		}
+	}
+}
+
 func TestScalersScaleTheDeploymentThatLeavesItsReplicasToThem(t *testing.T) {
 	for file, kind := range map[string]string{"tls": "HorizontalPodAutoscaler", "everything": "ScaledObject"} {
 		all := objects(t, valueFiles(t)[file])

@@ -1,6 +1,8 @@
 package release_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +13,11 @@ import (
 	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
-// configuration is what the test here looks at. The workflow of the tests lets GoReleaser itself check the whole.
+// configuration is what the tests here look at. The workflow of the tests lets GoReleaser itself check the whole.
 type configuration struct {
+	Before struct {
+		Hooks []string `json:"hooks"`
+	} `json:"before"`
 	Builds []struct {
 		Main    string   `json:"main"`
 		Env     []string `json:"env"`
@@ -21,14 +26,49 @@ type configuration struct {
 		Flags   []string `json:"flags"`
 		Ldflags string   `json:"ldflags"`
 	} `json:"builds"`
+	Archives []struct {
+		BuildsInfo owner `json:"builds_info"`
+		Files      []struct {
+			Src         string `json:"src"`
+			StripParent bool   `json:"strip_parent"`
+			Info        owner  `json:"info"`
+		} `json:"files"`
+	} `json:"archives"`
+	SBOMs []struct {
+		Artifacts string   `json:"artifacts"`
+		Cmd       string   `json:"cmd"`
+		Args      []string `json:"args"`
+	} `json:"sboms"`
+	Signs []struct {
+		Artifacts string   `json:"artifacts"`
+		Cmd       string   `json:"cmd"`
+		Args      []string `json:"args"`
+	} `json:"signs"`
+	Release struct {
+		Draft bool `json:"draft"`
+	} `json:"release"`
+}
+
+type owner struct {
+	Owner string `json:"owner"`
+	Group string `json:"group"`
+	Mtime string `json:"mtime"`
+}
+
+func goreleaser(t *testing.T) configuration {
+	t.Helper()
+	var c configuration
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, ".goreleaser.yaml")), &c); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Builds) != 1 || len(c.Archives) != 1 || len(c.SBOMs) != 1 || len(c.Signs) != 1 {
+		t.Fatalf("%+v", c)
+	}
+	return c
 }
 
 func TestReleaseAndImageBuildTheSameBinary(t *testing.T) {
-	var c configuration
-	if err := yaml.Unmarshal([]byte(deploytest.Read(t, ".goreleaser.yaml")), &c); err != nil || len(c.Builds) != 1 {
-		t.Fatal(err, c)
-	}
-	b := c.Builds[0]
+	b := goreleaser(t).Builds[0]
 	if !slices.Equal(b.Goos, []string{"linux", "darwin", "windows"}) || !slices.Equal(b.Goarch, []string{"amd64", "arm64"}) ||
 		!slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) {
 		t.Errorf("%+v", b)
@@ -53,5 +93,47 @@ func TestReleaseAndImageBuildTheSameBinary(t *testing.T) {
 				t.Errorf("%s builds with Go %s, the image with %s", name, v[1], golang[1])
 			}
 		}
+	}
+}
+
+// The licences ask for their texts to go along; the broker's forbids that it does.
+func TestAnArchiveHoldsWhatTheLicencesAskFor(t *testing.T) {
+	c := goreleaser(t)
+	var names []string
+	for _, f := range c.Archives[0].Files {
+		names = append(names, filepath.Base(f.Src))
+		if f.Info != c.Archives[0].BuildsInfo || f.Info.Mtime != "{{ .CommitDate }}" {
+			t.Errorf("%s is packed with the time or the owner of the machine: %+v", f.Src, f.Info)
+		}
+		if strings.HasPrefix(f.Src, "bin/release/") {
+			if !slices.ContainsFunc(c.Before.Hooks, func(hook string) bool { return strings.Contains(hook, "> "+f.Src) }) {
+				t.Errorf("nothing makes %s", f.Src)
+			}
+		} else if _, err := os.Stat(deploytest.Path(t, f.Src)); err != nil {
+			t.Error(err)
+		}
+		if f.StripParent != strings.Contains(f.Src, "/") {
+			t.Errorf("%s does not lie at the top of the archive", f.Src)
+		}
+	}
+	if want := []string{"LICENSE", "README.md", "THIRD_PARTY_LICENSES", "licenses.csv"}; !slices.Equal(names, want) {
+		t.Errorf("an archive holds %v, want %v", names, want)
+	}
+}
+
+func TestEveryBinaryIsDescribedAndTheChecksumsAreSigned(t *testing.T) {
+	c := goreleaser(t)
+	if s := c.SBOMs[0]; s.Artifacts != "binary" || s.Args[len(s.Args)-1] != "$artifact" ||
+		!slices.ContainsFunc(c.Before.Hooks, func(h string) bool { return strings.Contains(h, "-o "+s.Cmd+" ./image/sbom") }) {
+		t.Errorf("sboms %+v", s)
+	}
+	if s := c.Signs[0]; s.Artifacts != "checksum" || s.Cmd != "cosign" || slices.ContainsFunc(s.Args, func(a string) bool { return strings.Contains(a, "--key") }) {
+		t.Errorf("signs %+v", s)
+	}
+	if !strings.Contains(deploytest.Read(t, ".github/workflows/release.yml"), `cosign sign --yes "$REFERENCE"`) {
+		t.Error("the image is not signed")
+	}
+	if !c.Release.Draft {
+		t.Error("a release is public before a person has looked at it")
 	}
 }

@@ -125,3 +125,51 @@ func TestAWorkflowTakesOnlyTheRightsThatItNeeds(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsTestedIsWhatEverybodyRuns(t *testing.T) {
+	all := workflows(t)
+	for _, c := range []struct{ file, job string }{{"test.yml", "verify"}, {"release.yml", "test"}} {
+		steps := all[c.file].Jobs[c.job].Steps
+		if !strings.HasSuffix(steps[len(steps)-1].Run, " .ci/run") {
+			t.Errorf("%s does not run .ci/run: %+v", c.file, steps)
+		}
+	}
+	for job, j := range all["release.yml"].Jobs {
+		if job != "test" && j.Needs != "test" {
+			t.Errorf("%s does not wait for the tests", job)
+		}
+	}
+}
+
+func TestVulnerabilitiesAreLookedForEveryWeek(t *testing.T) {
+	text := deploytest.Read(t, ".github/workflows/govulncheck.yml")
+	if !regexp.MustCompile(`cron: "\d+ \d+ \* \* [0-6]"`).MatchString(text) || !strings.Contains(text, "govulncheck@v") {
+		t.Error(text)
+	}
+}
+
+// The two packages of Zeebe must stay at 8.5, whatever newer there is.
+func TestUpdatesOfZeebeAreHeldBack(t *testing.T) {
+	var renovate struct {
+		PackageRules []struct {
+			MatchPackageNames []string
+			AllowedVersions   string
+			Enabled           *bool
+		}
+	}
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, ".github/renovate.json")), &renovate); err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, r := range renovate.PackageRules {
+		if slices.Contains(r.MatchPackageNames, "camunda/zeebe") && r.AllowedVersions == "~8.5.0" {
+			held++
+		}
+		if slices.Contains(r.MatchPackageNames, "github.com/camunda/zeebe/clients/go/v8") && r.Enabled != nil && !*r.Enabled {
+			held++
+		}
+	}
+	if held != 2 {
+		t.Errorf("of Zeebe's two packages %d are held back", held)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -154,6 +155,27 @@ func TestTheTextOfEveryLicenceGoesAlong(t *testing.T) {
 				t.Errorf("%s: %s does not go along", m.Path, name)
 			}
 		}
+	}
+}
+
+func TestAModuleWithoutAnAllowedLicenceIsRefused(t *testing.T) {
+	const mozilla = `This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0.
+If a copy of the MPL was not distributed with this file, You can obtain one at https://mozilla.org/MPL/2.0/.`
+	for name, c := range map[string]struct{ file, content, says string }{
+		"none":          {"README", "use it as you like", "no licence file"},
+		"own words":     {"LICENSE", "Use it as you like, on Tuesdays.", "read it"},
+		"Mozilla":       {"LICENSE", mozilla, "is under MPL-2.0"},
+		"only a notice": {"NOTICE", "Copyright 2026 somebody", "no licence found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := module{Path: "example.org/m", Version: "v1.0.0", Dir: t.TempDir()}
+			if err := os.WriteFile(filepath.Join(m.Dir, c.file), []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := licences(m); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
