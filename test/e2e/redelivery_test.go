@@ -33,8 +33,8 @@ func TestRedeliveredJobGetsTheSameAnswer(t *testing.T) {
 		redelivered := claim.next("the end of the lock", "JOB", "TIMED_OUT", anyEvent)
 		answered := claim.next("the second answer", "JOB", "COMPLETED", func(e event) bool { return e.Key == redelivered.Key })
 		wait := claim.waits(64, 96)
-		if first := lost[i].number(t, "backoffMinutes"); wait.minutes != first {
-			t.Errorf("claim %d waits %d minutes, but %d were answered first", i, wait.minutes, first)
+		if first := lost[i]["backoffMinutes"]; float64(wait.minutes) != first {
+			t.Errorf("claim %d waits %d minutes, but %v were answered first", i, wait.minutes, first)
 		}
 		readVars(t, string(answered.Variables)).hold(t, lost[i])
 	}
