@@ -22,7 +22,7 @@ type Clocks struct {
 	Broker time.Time
 	// Head is when the store was last written to, by its newest signed head; zero where no head is signed.
 	Head time.Time
-	// Confirmed is the month in which the clock was trusted last; zero where it never was. See [Maintenance.Confirm].
+	// Confirmed is the month in which the clock was trusted last; zero where it never was; see [Confirm].
 	Confirmed time.Time
 }
 
@@ -33,20 +33,20 @@ func TrustClock(ctx context.Context, store Maintenance, key Public, host, broker
 	if err != nil || len(heads) == 0 { // there is nothing to remove
 		return err
 	}
-	confirmed, err := store.Confirmed(ctx)
+	confirmed, err := confirmedIn(ctx, store)
 	if err != nil {
 		return err
 	}
 	if err := (Clocks{Host: host, Broker: broker, Head: HeadTime(heads, key), Confirmed: confirmed}).Check(); err != nil {
 		return err
 	}
-	return store.Confirm(ctx, host)
+	return Confirm(ctx, store, host)
 }
 
 // ConfirmByHead notes in a store that never had a clock confirmed when it was last written to. It is called before the
 // store is written to.
 func ConfirmByHead(ctx context.Context, store Maintenance, key Public) error {
-	confirmed, err := store.Confirmed(ctx)
+	confirmed, err := confirmedIn(ctx, store)
 	if err != nil || !confirmed.IsZero() {
 		return err
 	}
@@ -55,7 +55,7 @@ func ConfirmByHead(ctx context.Context, store Maintenance, key Public) error {
 		return err
 	}
 	if at := HeadTime(heads, key); !at.IsZero() {
-		return store.Confirm(ctx, at)
+		return Confirm(ctx, store, at)
 	}
 	return nil
 }
@@ -107,18 +107,22 @@ func (e *ClockError) Error() string {
 		"correct the host's clock if it is wrong", e.Host.UTC().Format(layout), e.By, e.Reference.UTC().Format(layout))
 }
 
-const confirmedPrefix = "confirmed "
+const noteConfirmed = "confirmed "
 
-// ConfirmedRow returns the name under which a store notes that a clock was right in the month of a time.
-func ConfirmedRow(at time.Time) string { return confirmedPrefix + at.UTC().Format("2006-01") }
+// Confirm notes in the store that a clock was found right at a time: the month of it, in UTC.
+func Confirm(ctx context.Context, store Maintenance, at time.Time) error {
+	_, err := store.Note(ctx, noteConfirmed+at.UTC().Format("2006-01"))
+	return err
+}
 
-// ConfirmedMonth reads the month out of such a name; of an empty one it is zero.
-func ConfirmedMonth(row string) (month time.Time, err error) {
-	if row == "" {
-		return time.Time{}, nil
+// confirmedIn returns the latest month that was noted, zero where none was.
+func confirmedIn(ctx context.Context, store Maintenance) (month time.Time, err error) {
+	name, err := store.Noted(ctx, noteConfirmed)
+	if err != nil || name == "" {
+		return time.Time{}, err
 	}
-	if month, err = time.Parse(confirmedPrefix+"2006-01", row); err != nil {
-		return time.Time{}, fmt.Errorf("the row %.30q of meta names no month", row)
+	if month, err = time.Parse(noteConfirmed+"2006-01", name); err != nil {
+		return time.Time{}, fmt.Errorf("the row %.30q of meta names no month", name)
 	}
 	return month, nil
 }

@@ -36,7 +36,7 @@ func Announce(ctx context.Context, store Maintenance, r Retention) (coming []Tom
 	if err != nil || len(coming) == 0 {
 		return nil, 0, err
 	}
-	ago, err := store.Announce(ctx, r.Cutoff)
+	ago, err := store.Note(ctx, "announced "+r.Cutoff.UTC().Format(time.DateOnly)) // its rows, twelve a year, are kept
 	if err != nil || ago >= announcedFor {
 		return nil, 0, err
 	}
@@ -111,9 +111,11 @@ type Held struct {
 // those of the records that go, as [Maintenance.Purgeable] returned them; none after a purge.
 func HeldBack(ctx context.Context, store Store, tombstones []Tombstone, cutoff time.Time, publish bool) (all []Held, err error) {
 	if !publish {
-		if publish, err = store.HasQueue(ctx); err != nil {
+		noted, err := store.Noted(ctx, NoteQueue)
+		if err != nil {
 			return nil, err
 		}
+		publish = noted != ""
 	}
 	heads, err := store.Heads(ctx)
 	if err != nil {

@@ -48,8 +48,7 @@ type Appended struct {
 // Outbox is what the relay of the events needs. The rows of the outbox are those records whose event is not published.
 type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
-	// store is lost. It returns ErrNotLeading where another process leads. From the first time on the store has a queue;
-	// see Maintenance.HasQueue.
+	// store is lost. It returns ErrNotLeading where another process leads. It notes NoteQueue.
 	Lead(ctx context.Context) (release func(), err error)
 	// Unpublished returns the first records that wait to be published and whose ID is greater than after, at most limit.
 	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
@@ -59,6 +58,10 @@ type Outbox interface {
 	// none waits.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
 }
+
+// NoteQueue is noted by a store of which a process ever led: its events are published, even if the present process is set
+// otherwise.
+const NoteQueue = "queue"
 
 // ErrNotLeading says that another process publishes the events.
 var ErrNotLeading = errors.New("another process publishes the events of this store")
@@ -120,12 +123,8 @@ type Maintenance interface {
 	Inspect(ctx context.Context) (Inspection, error)
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The tombstones are not signed yet and have no
-	// At. Where publish is false and the store has no queue, nothing is ever published, and unpublished records do not
-	// hold it up.
+	// At. Where publish is false and no process ever led, nothing is ever published, and unpublished records do not hold it up.
 	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Tombstone, error)
-	// HasQueue reports whether a process ever led, and so whether the store's events are published, even if the present
-	// process is set otherwise.
-	HasQueue(ctx context.Context) (bool, error)
 	// Purge stores a signed tombstone and removes what it stands for, outbox rows included, in one transaction. It refuses a
 	// tombstone that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
 	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
@@ -137,13 +136,11 @@ type Maintenance interface {
 	Floor(ctx context.Context) (months int, err error)
 	// Shorten lowers the floor to so many months, by a person's order. A higher one is not made of a lower one.
 	Shorten(ctx context.Context, months int) error
-	// Announce notes that what was decided before cutoff is to be removed, and returns how long ago that was first noted,
-	// by the clock of the store's server, where it has one. It is below 0 where this clock was put back since.
-	Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error)
-	// Confirm notes that a clock was found right at a time: the month of it, in UTC. Confirmed returns the latest month that was
-	// noted, zero where none was.
-	Confirm(ctx context.Context, at time.Time) error
-	Confirmed(ctx context.Context) (month time.Time, err error)
+	// Note notes a name for good, and returns how long ago that was first done, by the clock of the store's server where it
+	// has one. It is below 0 where this clock was put back since.
+	Note(ctx context.Context, name string) (ago time.Duration, err error)
+	// Noted returns the greatest of the noted names that begin with a prefix, "" where there is none.
+	Noted(ctx context.Context, prefix string) (name string, err error)
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
 	ForgetUnanswered(ctx context.Context, before time.Time) error
@@ -182,24 +179,13 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is in use by %s; SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several", e.Store, e.Holder)
 }
 
-// NewerSchemaError says that the store was written by a newer worker.
-type NewerSchemaError struct {
-	// Has and Knows are the versions of the schema: the store's and the newest that this worker knows.
-	Has, Knows int64
+// NewerSchema returns the error about a store that a newer worker wrote, by the versions of the schema that it has and that
+// this worker knows.
+func NewerSchema(has, knows int64) error {
+	return fmt.Errorf("the audit store has schema version %d, but this worker knows versions up to %d only: run the newer worker, or restore a backup from before its first start", has, knows)
 }
 
-// Error names both versions and what to do.
-func (e *NewerSchemaError) Error() string {
-	return fmt.Sprintf("the audit store has schema version %d, but this worker knows versions up to %d only: run the newer worker, or restore a backup from before its first start", e.Has, e.Knows)
-}
-
-// WrongKeyError says that the store was written with another key.
-type WrongKeyError struct {
-	// Store and Given are the IDs of the store's key and of the one given.
-	Store, Given string
-}
-
-// Error names both keys and what to do.
-func (e *WrongKeyError) Error() string {
-	return fmt.Sprintf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", e.Store, e.Given)
+// WrongKey returns the error about a store that was made with another key, by the IDs of the two.
+func WrongKey(store, given string) error {
+	return fmt.Errorf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
 }

@@ -141,7 +141,7 @@ func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock boo
 // judgeClock returns an error where only a person can say that the host's clock is right. A command does not hear the broker.
 func judgeClock(ctx context.Context, store audit.Store, key audit.Public, now time.Time, trust bool) error {
 	if trust {
-		return store.Confirm(ctx, now)
+		return audit.Confirm(ctx, store, now)
 	}
 	err := audit.TrustClock(ctx, store, key, now, time.Time{})
 	if _, is := errors.AsType[*audit.ClockError](err); is {

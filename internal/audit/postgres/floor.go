@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"hospital.example/analyze-retry/internal/audit"
 )
 
 // selectFloor reads the floor in months. Of days that an owner wrote, 28 count as a month, so that it is never too short.
@@ -40,30 +38,18 @@ func (s *Store) Shorten(ctx context.Context, months int) error {
 	return s.wrap("lower the floor of the retention", err)
 }
 
-// Announce implements [audit.Maintenance]. The time is the server's. The rows, twelve a year, are kept and show later when it
-// was announced.
-func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
-	name := "announced " + cutoff.UTC().Format(time.DateOnly)
+// Note implements [audit.Maintenance]. The time is the server's. Some rows of older workers hold none.
+func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
 	var seconds float64
 	// The statement does not see its own row, so that no row is one of this moment.
 	err = s.pool.QueryRow(ctx, `WITH noted AS (
 			INSERT INTO meta (name, value) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) ON CONFLICT DO NOTHING
-		) SELECT coalesce((SELECT extract(epoch FROM now() - value::timestamptz) FROM meta WHERE name = $1), 0)::float8`, name).Scan(&seconds)
-	return time.Duration(seconds * float64(time.Second)), s.wrap("announce what is to be removed", err)
+		) SELECT coalesce((SELECT extract(epoch FROM now() - nullif(value, '')::timestamptz) FROM meta WHERE name = $1), 0)::float8`, name).Scan(&seconds)
+	return time.Duration(seconds * float64(time.Second)), s.wrap("note "+name, err)
 }
 
-// Confirm implements [audit.Maintenance].
-func (s *Store) Confirm(ctx context.Context, at time.Time) error {
-	_, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", audit.ConfirmedRow(at))
-	return s.wrap("note that the clock is right", err)
-}
-
-// Confirmed implements [audit.Maintenance].
-func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
-	var name string
-	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(name COLLATE "C"), '') FROM meta WHERE name LIKE 'confirmed %'`).Scan(&name)
-	if err == nil {
-		month, err = audit.ConfirmedMonth(name)
-	}
-	return month, s.wrap("read when the clock was right", err)
+// Noted implements [audit.Maintenance].
+func (s *Store) Noted(ctx context.Context, prefix string) (name string, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(name COLLATE "C"), '') FROM meta WHERE starts_with(name, $1)`, prefix).Scan(&name)
+	return name, s.wrap("read what was noted", err)
 }

@@ -54,7 +54,7 @@ const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.old
 	CROSS JOIN LATERAL (SELECT least(
 		(SELECT seq FROM records WHERE chain = h.chain AND at >= $1 ORDER BY seq LIMIT 1),
 		(SELECT min(seq) FROM unanswered JOIN records USING (id) WHERE chain = h.chain),
-		CASE WHEN $2 THEN (SELECT min(seq) FROM outbox JOIN records USING (id) WHERE chain = h.chain) END,
+		CASE WHEN $2 OR EXISTS (SELECT FROM meta WHERE name = 'queue') THEN (SELECT min(seq) FROM outbox JOIN records USING (id) WHERE chain = h.chain) END,
 		(SELECT max(seq) + 1 FROM records WHERE chain = h.chain)) AS seq) AS stay
 	CROSS JOIN LATERAL (SELECT hash FROM records WHERE chain = h.chain AND seq = stay.seq - 1) AS last
 	CROSS JOIN LATERAL (SELECT min(at) AS oldest, max(at) AS newest FROM records
@@ -67,12 +67,6 @@ func (s *Store) Check(context.Context) error { return nil }
 
 // Purgeable implements [audit.Maintenance].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
-	if !publish {
-		var err error
-		if publish, err = s.HasQueue(ctx); err != nil {
-			return nil, err
-		}
-	}
 	var tombstones []audit.Tombstone
 	err := s.patiently(ctx, func(tx pgx.Tx) (err error) {
 		rows, _ := tx.Query(ctx, purgeable, before, publish) // CollectRows returns its error
@@ -83,15 +77,6 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 		return err
 	})
 	return tombstones, s.wrap("look for what can be purged", err)
-}
-
-// noteQueue is run by each process that begins to lead.
-const noteQueue = "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING"
-
-// HasQueue implements [audit.Maintenance].
-func (s *Store) HasQueue(ctx context.Context) (has bool, err error) {
-	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM meta WHERE name = 'queue')").Scan(&has)
-	return has, s.wrap("ask whether there is a queue", err)
 }
 
 // Purge implements [audit.Maintenance] by a function of the database that runs with its owner's rights, because the

@@ -79,7 +79,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 		return err
 	}
 	if version > schemaVersion {
-		return &audit.NewerSchemaError{Has: version, Knows: schemaVersion}
+		return audit.NewerSchema(version, schemaVersion)
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return err
@@ -112,7 +112,7 @@ func schema(ctx context.Context, pool *pgxpool.Pool) (version int64, mayCreate b
 func checkVersion(has int64) error {
 	switch {
 	case has > schemaVersion:
-		return &audit.NewerSchemaError{Has: has, Knows: schemaVersion}
+		return audit.NewerSchema(has, schemaVersion)
 	case has < schemaVersion:
 		return fmt.Errorf("its tables are missing, older than this worker (version %d of %d) or not open to this role: run `worker migrate` as the owner (deploy/postgres)", has, schemaVersion)
 	}

@@ -31,7 +31,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 		return nil, audit.ErrNotLeading
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, noteQueue)
+		_, err = conn.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, now()) ON CONFLICT DO NOTHING", audit.NoteQueue)
 	}
 	if err != nil {
 		closeConn(conn)

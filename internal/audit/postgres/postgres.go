@@ -49,8 +49,7 @@ type Options struct {
 // database gets its tables, and older tables are brought up to date, if the role may do that. Without sslmode in the URL
 // a server on another machine must prove itself by TLS.
 //
-// It returns an [*audit.NewerSchemaError] where a newer worker wrote the store and an [*audit.WrongKeyError] where
-// another key did. No error of this package holds a password.
+// It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
 func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*Store, error) {
 	s, err := connect(ctx, url, o, false)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 		return err
 	}
 	if stored != given {
-		return &audit.WrongKeyError{Store: stored, Given: given}
+		return audit.WrongKey(stored, given)
 	}
 	_, err = s.pool.Exec(ctx, forgetCrashes, time.Now().Add(-audit.CrashesKept))
 	return err

@@ -61,19 +61,13 @@ func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*au
 
 // Purgeable returns what may be removed; see [audit.Maintenance].
 func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
-	if !publish {
-		var err error
-		if publish, err = s.HasQueue(ctx); err != nil {
-			return nil, err
-		}
-	}
 	// The plus keeps SQLite from the index on at: the first record that is too young is found by going from the oldest
 	// on, and what is passed on the way is what will be removed.
 	var first, through sql.NullInt64
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM records), min(
 			coalesce((SELECT seq - 1 FROM records WHERE +at >= ?1 ORDER BY seq LIMIT 1), (SELECT max(seq) FROM records)),
 			coalesce((SELECT min(seq) - 1 FROM unanswered), 9223372036854775807), (SELECT answered FROM heads),
-			CASE ?2 WHEN 1 THEN min(coalesce((SELECT min(seq) - 1 FROM outbox), 9223372036854775807), (SELECT published FROM heads))
+			CASE WHEN ?2 OR EXISTS (SELECT 1 FROM meta WHERE name = 'queue') THEN min(coalesce((SELECT min(seq) - 1 FROM outbox), 9223372036854775807), (SELECT published FROM heads))
 				ELSE 9223372036854775807 END)`, micros(before), publish).Scan(&first, &through)
 	if err != nil || !first.Valid || through.Int64 < first.Int64 {
 		return nil, s.failed(err)

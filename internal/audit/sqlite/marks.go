@@ -71,7 +71,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	if !s.leading.CompareAndSwap(false, true) {
 		return nil, audit.ErrNotLeading
 	}
-	if err := s.execMeta(ctx, noteMeta, metaQueue, now()); err != nil {
+	if err := s.execMeta(ctx, noteMeta, audit.NoteQueue, now()); err != nil {
 		s.leading.Store(false)
 		return nil, err
 	}

@@ -17,12 +17,11 @@ const (
 	setMeta  = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
 )
 
-// The names in meta. Those of announcements and confirmed months hold a time too.
+// The names in meta that the store itself uses.
 const (
 	metaKey     = "key"       // the ID of the store's key
 	metaRunning = "running"   // a process has the store open, or died with it
 	metaProbe   = "probe"     // when the store was probed last
-	metaQueue   = "queue"     // since when its events are published
 	metaChain   = "chain 1"   // since when the chain has records; a check misses them by it if all are gone, head and all
 	metaFloor   = "retention" // the most months for which a worker was set to keep records
 )
@@ -43,12 +42,6 @@ func (s *Store) execMeta(ctx context.Context, statement, name, value string) err
 
 // now returns what a row of meta holds as the time of its making.
 func now() string { return time.Now().UTC().Format(time.DateTime) }
-
-// HasQueue reports whether the events are published; see [audit.Maintenance].
-func (s *Store) HasQueue(ctx context.Context) (bool, error) {
-	_, has, err := readMeta(ctx, s.read, metaQueue)
-	return has, s.failed(err)
-}
 
 // Keep raises the floor; see [audit.Maintenance].
 func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
@@ -111,15 +104,15 @@ func (w *writer) checkFloor(ctx context.Context, t audit.Tombstone) error {
 	return nil
 }
 
-// Announce notes a cutoff; see [audit.Maintenance]. Its rows, twelve a year, are kept and show later when it was announced.
-func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Duration, err error) {
-	now, name := time.Now().UTC(), "announced "+cutoff.UTC().Format(time.DateOnly)
+// Note notes a name; see [audit.Maintenance]. Some rows of older workers hold no time.
+func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
+	now := time.Now().UTC()
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
 		if err := w.exec(ctx, noteMeta, name, now.Format(time.RFC3339)); err != nil {
 			return err
 		}
 		value, _, err := readMeta(ctx, w.conn, name)
-		if err != nil {
+		if err != nil || value == "" {
 			return err
 		}
 		first, err := time.Parse(time.RFC3339, value)
@@ -132,19 +125,10 @@ func (s *Store) Announce(ctx context.Context, cutoff time.Time) (ago time.Durati
 	return ago, err
 }
 
-// Confirm notes a month; see [audit.Maintenance]. Its rows are twelve a year too.
-func (s *Store) Confirm(ctx context.Context, at time.Time) error {
-	return s.execMeta(ctx, noteMeta, audit.ConfirmedRow(at), "")
-}
-
-// Confirmed returns the latest month that was noted; see [audit.Maintenance].
-func (s *Store) Confirmed(ctx context.Context) (month time.Time, err error) {
-	var name string
-	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE name LIKE 'confirmed %'").Scan(&name)
-	if err == nil {
-		month, err = audit.ConfirmedMonth(name)
-	}
-	return month, s.failed(err)
+// Noted returns the greatest name that was noted; see [audit.Maintenance].
+func (s *Store) Noted(ctx context.Context, prefix string) (name string, err error) {
+	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE substr(name, 1, length(?1)) = ?1", prefix).Scan(&name)
+	return name, s.failed(err)
 }
 
 // Probe reports whether the store takes writes, by making one.

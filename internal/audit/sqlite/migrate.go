@@ -44,7 +44,7 @@ func migrate(ctx context.Context, path string) error {
 		return err
 	}
 	if has > knows {
-		return &audit.NewerSchemaError{Has: has, Knows: knows}
+		return audit.NewerSchema(has, knows)
 	}
 	if _, err = provider.Up(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return fmt.Errorf("not an audit store, or one that is not complete: %w", err)
 	case has > schemaVersion:
-		return &audit.NewerSchemaError{Has: has, Knows: schemaVersion}
+		return audit.NewerSchema(has, schemaVersion)
 	case has < schemaVersion:
 		return errOlderSchema
 	}

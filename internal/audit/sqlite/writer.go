@@ -99,7 +99,7 @@ func (w *writer) checkKey(ctx context.Context) error {
 	case !there:
 		return w.exec(ctx, noteMeta, metaKey, given)
 	case store != given:
-		return &audit.WrongKeyError{Store: store, Given: given}
+		return audit.WrongKey(store, given)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *subject) keep(t *testing.T, months, want int) {
 // announce announces what was decided before a cutoff and returns how long ago that was first done.
 func (s *subject) announce(t *testing.T, cutoff time.Time) time.Duration {
 	t.Helper()
-	ago, err := s.Announce(t.Context(), cutoff)
+	ago, err := s.Note(t.Context(), "announced "+cutoff.Format(time.DateOnly))
 	Must(t, err)
 	return ago
 }
@@ -102,30 +102,30 @@ var floorFacts = []fact{
 				t.Errorf("by a clock at %v: %v, want %q", host, err, want)
 			}
 		}
-		confirmed := func(want time.Time) {
+		confirmed := func(want string) {
 			t.Helper()
-			month, err := s.Confirmed(t.Context())
+			noted, err := s.Noted(t.Context(), "confirmed ")
 			Must(t, err)
-			same(t, "confirmed", month, want)
+			same(t, "confirmed", noted, want)
 		}
 		now := time.Now().UTC()
 		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 		trust(now, "") // nothing is there that could be removed
-		confirmed(time.Time{})
+		confirmed("")
 		s.append(t, Record(0))
 		for range 2 {
 			Must(t, audit.ConfirmByHead(t.Context(), s, s.secret.Public()))
-			confirmed(month)
+			confirmed(month.Format("confirmed 2006-01"))
 		}
 		trust(now.AddDate(5, 0, 0), "last found right")
 		s.reopen(t)
 		trust(now.AddDate(5, 0, 0), "last found right") // not by trying again
-		confirmed(month)
+		confirmed(month.Format("confirmed 2006-01"))
 		trust(month.AddDate(0, 3, 0), "")
-		confirmed(month.AddDate(0, 3, 0))
+		confirmed(month.AddDate(0, 3, 0).Format("confirmed 2006-01"))
 		trust(month.AddDate(0, 6, 0), "")
 		trust(now.AddDate(5, 0, 0), "last found right")
-		if err := s.Confirm(t.Context(), now.AddDate(5, 0, 0)); err != nil { // a person says so
+		if err := audit.Confirm(t.Context(), s, now.AddDate(5, 0, 0)); err != nil { // a person says so
 			t.Fatal(err)
 		}
 		trust(now.AddDate(5, 0, 0), "")

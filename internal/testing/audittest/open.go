@@ -1,7 +1,7 @@
 package audittest
 
 import (
-	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,10 +73,8 @@ var openFacts = []fact{
 		Must(t, s.Close())
 		other := Secret(t)
 		store, err := s.database.Open(t, other)
-		if wrong, ok := errors.AsType[*audit.WrongKeyError](err); !ok {
+		if want := audit.WrongKey(s.secret.Public().ID(), other.Public().ID()).Error(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("opened %v with %v", store, err)
-		} else {
-			same(t, "refusal", *wrong, audit.WrongKeyError{Store: s.secret.Public().ID(), Given: other.Public().ID()})
 		}
 		s.open(t)
 		s.mustVerify(t, 1)
@@ -85,7 +83,7 @@ var openFacts = []fact{
 		Must(t, s.Close())
 		s.database.Tamper(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 		store, err := s.database.Open(t, s.secret)
-		if newer, ok := errors.AsType[*audit.NewerSchemaError](err); !ok || newer.Has != 99 || newer.Knows >= 99 {
+		if err == nil || !strings.Contains(err.Error(), "has schema version 99, but this worker knows") {
 			t.Errorf("opened %v with %v", store, err)
 		}
 		s.database.Tamper(t, "DELETE FROM goose_db_version WHERE version_id = 99")

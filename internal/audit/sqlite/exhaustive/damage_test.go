@@ -140,7 +140,7 @@ func (w whole) ask(ctx context.Context, s *sqlite.Store) answers {
 	say("heads", err, heads)
 	tombstones, err := s.Tombstones(ctx)
 	say("tombstones", err, tombstones)
-	queue, err := s.HasQueue(ctx)
+	queue, err := s.Noted(ctx, audit.NoteQueue)
 	say("queue", err, queue)
 	waiting, err := s.Unpublished(ctx, 0, damagedRecords)
 	say("unpublished", err, waiting)
