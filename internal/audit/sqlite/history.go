@@ -44,9 +44,12 @@ const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0
 
 // Both are asked for jobs that wait, so they stay prepared.
 var (
-	selectRounds = fmt.Sprintf(`SELECT claim_id, cluster, job_key, process_instance_key, kind, at FROM %[1]s ON %[2]s AND seq <= coalesce(
-		(SELECT seq FROM records WHERE %[2]s ORDER BY seq LIMIT 1 OFFSET %[3]d), 9223372036854775807) ORDER BY seq`,
-		askedClaims, inRound, audit.MaxRound-1)
+	selectRounds = fmt.Sprintf(`SELECT claim_id, failures, retries, at_least, (SELECT at FROM records WHERE seq = first) FROM (
+		SELECT claim_id, count(first) AS failures, sum(retried) AS retries, sum(records) >= %[3]d AS at_least, min(first) AS first FROM (
+			SELECT claim_id, count(*) AS records, min(CASE WHEN kind <= 3 THEN seq END) AS first, max(kind = 1) AS retried
+			FROM %[1]s ON %[2]s AND seq <= coalesce((SELECT seq FROM records WHERE %[2]s ORDER BY seq LIMIT 1 OFFSET %[3]d - 1), 9223372036854775807)
+			GROUP BY claim_id, cluster, job_key, process_instance_key
+		) GROUP BY claim_id)`, askedClaims, inRound, audit.MaxRound)
 	selectFirstFailures = fmt.Sprintf(`SELECT claim_id, at FROM %s ON seq =
 		(SELECT seq FROM (SELECT seq, kind FROM records WHERE %s ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)`,
 		askedClaims, inRound, audit.MaxRound)
@@ -54,56 +57,30 @@ var (
 
 // Rounds returns how the present rounds of claims went; see [audit.History].
 func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
-	rounds := make(map[string]*presentRound, len(claimIDs))
-	err := s.ofClaims(ctx, s.rounds, claimIDs, func(rows *sql.Rows) (string, error) {
-		var claim string
-		var job audit.Key
-		var kind, at int64
-		if err := rows.Scan(&claim, &job.Cluster, &job.JobKey, &job.ProcessInstanceKey, &kind, &at); err != nil {
-			return "", err
+	return ofClaims(ctx, s, s.rounds, claimIDs, func(rows *sql.Rows) (claim string, round audit.Round, err error) {
+		var first sql.NullInt64
+		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first)
+		if first.Valid {
+			round.FirstFailure = utc(first.Int64)
 		}
-		if rounds[claim] == nil {
-			rounds[claim] = &presentRound{retried: map[audit.Key]bool{}}
-		}
-		rounds[claim].add(job, audit.Kind(kind), at) //nolint:gosec // a stored kind
-		return claim, nil
+		return claim, round, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	results := make([]audit.Round, len(claimIDs))
-	for i, claim := range claimIDs {
-		if round := rounds[claim]; round != nil {
-			results[i] = round.result()
-		}
-	}
-	return results, nil
 }
 
 // FirstFailures returns since when claims fail; see [audit.History].
 func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
-	first := make(map[string]time.Time, len(claimIDs))
-	err := s.ofClaims(ctx, s.firstFailures, claimIDs, func(rows *sql.Rows) (claim string, err error) {
+	return ofClaims(ctx, s, s.firstFailures, claimIDs, func(rows *sql.Rows) (claim string, first time.Time, err error) {
 		var at int64
 		err = rows.Scan(&claim, &at)
-		first[claim] = utc(at)
-		return claim, err
+		return claim, utc(at), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	results := make([]time.Time, len(claimIDs))
-	for i, claim := range claimIDs {
-		results[i] = first[claim]
-	}
-	return results, nil
 }
 
-// ofClaims calls visit with each row of what is asked about the claims, and holds the claim that it returns against them.
-func (s *Store) ofClaims(ctx context.Context, question *sql.Stmt, claimIDs []string, visit func(*sql.Rows) (string, error)) error {
-	claims := make(map[string]bool, len(claimIDs))
+// ofClaims returns the answers to a question about the claims, in their order. It refuses an answer about another claim.
+func ofClaims[T any](ctx context.Context, s *Store, question *sql.Stmt, claimIDs []string, scan func(*sql.Rows) (string, T, error)) ([]T, error) {
+	answers := make(map[string]T, len(claimIDs))
 	for _, claim := range claimIDs {
-		claims[claim] = true
+		answers[claim] = *new(T)
 	}
 	ask := func(some []string) error {
 		args := make([]any, claimsAtOnce) // what is left is NULL, which no claim is
@@ -116,54 +93,27 @@ func (s *Store) ofClaims(ctx context.Context, question *sql.Stmt, claimIDs []str
 		}
 		defer rows.Close()
 		for rows.Next() {
-			claim, err := visit(rows)
+			claim, answer, err := scan(rows)
 			if err != nil {
 				return err
 			}
-			if !claims[claim] {
+			if _, asked := answers[claim]; !asked {
 				return fmt.Errorf("asked for other claims, it found a record of %q: an index of the claims is damaged", claim)
 			}
+			answers[claim] = answer
 		}
 		return rows.Err()
 	}
-	for some := range slices.Chunk(slices.Collect(maps.Keys(claims)), claimsAtOnce) {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(answers)), claimsAtOnce) {
 		if err := ask(some); err != nil {
-			return s.failed(err)
+			return nil, s.failed(err)
 		}
 	}
-	return nil
-}
-
-// presentRound is the present round of a claim, as far as its records are read.
-type presentRound struct {
-	records int
-	retried map[audit.Key]bool // by job; whether a retry was scheduled for it
-	first   int64              // when the first failure was decided about, in Unix microseconds
-}
-
-// add adds the next record.
-func (p *presentRound) add(job audit.Key, kind audit.Kind, at int64) {
-	p.records++
-	if !kind.IsDecision() {
-		return
+	results := make([]T, len(claimIDs))
+	for i, claim := range claimIDs {
+		results[i] = answers[claim]
 	}
-	if len(p.retried) == 0 {
-		p.first = at
-	}
-	p.retried[job] = p.retried[job] || kind == audit.KindRetry
-}
-
-func (p *presentRound) result() audit.Round {
-	round := audit.Round{Failures: len(p.retried), AtLeast: p.records >= audit.MaxRound}
-	if round.Failures > 0 {
-		round.FirstFailure = utc(p.first)
-	}
-	for _, retried := range p.retried {
-		if retried {
-			round.Retries++
-		}
-	}
-	return round
+	return results, nil
 }
 
 // The numbers stand in the text, for SQLite to know that the partial index holds all of them.
@@ -175,20 +125,7 @@ func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried 
 	return accepted, retried, s.failed(err)
 }
 
-// micros is the least stored time that is not before t.
-func micros(t time.Time) int64 {
-	us := t.UnixMicro()
-	if t.After(time.UnixMicro(us)) {
-		us++
-	}
-	return us
-}
+// micros is the least stored time that is not before t, and ceilSeconds the same of what is stored in seconds.
+func micros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
 
-// ceilSeconds likewise, for what is stored in seconds.
-func ceilSeconds(t time.Time) int64 {
-	s := t.Unix()
-	if t.After(time.Unix(s, 0)) {
-		s++
-	}
-	return s
-}
+func ceilSeconds(t time.Time) int64 { return t.Add(time.Second - 1).Unix() }
