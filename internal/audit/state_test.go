@@ -51,14 +51,6 @@ func TestAStateIsReadBackAndKeptForItsOwner(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsMissingIsToldApart(t *testing.T) {
-	t.Parallel()
-	_, err := audit.LoadState(filepath.Join(t.TempDir(), "none"), audittest.Secret(t).Public())
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestAChangedStateIsRefused(t *testing.T) {
 	t.Parallel()
 	s, path, _ := savedState(t)

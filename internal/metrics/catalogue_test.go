@@ -18,12 +18,8 @@ type metric struct{ name, kind, labels, help string }
 func catalogue(t *testing.T) []metric {
 	t.Helper()
 	reg, _ := registryOf(t)
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []metric
-	for _, family := range families {
+	for _, family := range gather(t, reg) {
 		var labels []string
 		for _, pair := range family.GetMetric()[0].GetLabel() {
 			labels = append(labels, pair.GetName())
@@ -39,14 +35,10 @@ func catalogue(t *testing.T) []metric {
 func golden(t *testing.T, file, want string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(want), 0o600))
 	}
 	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is stale (-want +got); run make generate:\n%s", file, diff)
 	}
@@ -139,12 +131,8 @@ func TestTheWorkerHasFewSeries(t *testing.T) {
 	for i := range 10_000 {
 		m.Decided(decide(t, fmt.Sprintf("strange error %d of patient %d", i, i*7), i%5), 0)
 	}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	series := 0
-	for _, family := range families {
+	for _, family := range gather(t, reg) {
 		if family.GetType() == dto.MetricType_HISTOGRAM {
 			for _, h := range family.GetMetric() {
 				series += len(h.GetHistogram().GetBucket()) + 3 // +Inf, sum, count
@@ -162,11 +150,7 @@ func TestTheWorkerHasFewSeries(t *testing.T) {
 func TestHistogramsAreNativeOnesToo(t *testing.T) {
 	reg, m := registryOf(t)
 	m.Decided(decide(t, "TIMEOUT", 1), 3)
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
+	for _, family := range gather(t, reg) {
 		if family.GetType() != dto.MetricType_HISTOGRAM {
 			continue
 		}

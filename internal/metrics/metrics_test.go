@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -17,7 +18,10 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 )
+
+var must = audittest.Must
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -27,23 +31,23 @@ func decide(t *testing.T, errorText string, retryCount int) retry.Decision {
 	d, err := policy.BuiltIn("tiss").Decide(retry.Request{
 		ClaimID: "CLM-001-1", SubmissionError: errorText, RetryCount: retryCount, ProcessInstanceKey: 1,
 	}, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
+}
+
+func gather(t *testing.T, reg prometheus.Gatherer) []*dto.MetricFamily {
+	t.Helper()
+	families, err := reg.Gather()
+	must(t, err)
+	return families
 }
 
 func exposition(t *testing.T, reg prometheus.Gatherer) string {
 	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var text strings.Builder
-	for _, family := range families {
-		if _, err := expfmt.MetricFamilyToText(&text, family); err != nil {
-			t.Fatal(err)
-		}
+	for _, family := range gather(t, reg) {
+		_, err := expfmt.MetricFamilyToText(&text, family)
+		must(t, err)
 	}
 	return text.String()
 }
@@ -133,9 +137,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 	reg, _ := registryOf(t)
 	problems, err := testutil.GatherAndLint(reg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Metric+": "+p.Text)
@@ -158,12 +160,8 @@ func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 func TestTheBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	metrics.New(reg, policy.BuiltIns().All())
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
 	bounds := map[float64]bool{}
-	for _, family := range families {
+	for _, family := range gather(t, reg) {
 		if family.GetName() == "backoff_duration_minutes" {
 			for _, bucket := range family.GetMetric()[0].GetHistogram().GetBucket() {
 				bounds[bucket.GetUpperBound()] = true
@@ -187,5 +185,17 @@ func TestTheRegistryHasProcessMetrics(t *testing.T) {
 		if !strings.Contains(text, name) {
 			t.Errorf("%s is missing", name)
 		}
+	}
+}
+
+func TestAReplacedPolicyIsNotShownAsInForce(t *testing.T) {
+	reg, m := registryOf(t)
+	m.Know(slices.Values([]*retry.Policy{policy.BuiltIn("tiss")}))
+	text := exposition(t, reg)
+	if n := strings.Count(text, "retry_policy_info{"); n != 1 || !strings.Contains(text, `retry_policy_info{policy="tiss"`) {
+		t.Errorf("%d policies are shown as in force, want tiss alone", n)
+	}
+	if !strings.Contains(text, `retry_dead_letters_total{policy="smtp"}`) {
+		t.Error("what smtp had counted is gone: the rate of a counter that vanishes is wrong")
 	}
 }

@@ -53,9 +53,7 @@ func TestACertificateIsRenewedWithoutARestart(t *testing.T) {
 	want(1, "while only half of the new pair is there")
 	certtest.Write(t, o.KeyPath, key)
 	want(2, "once the new pair is there")
-	if err := os.Remove(o.CertificatePath); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(o.CertificatePath))
 	want(2, "while the file is away")
 }
 
@@ -84,14 +82,10 @@ func TestHandshakesThatFailDoNotFillTheLog(t *testing.T) {
 	address := serve(t, o)
 	for range 50 {
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, _ = conn.Write([]byte("this is no TLS at all\r\n\r\n"))
 		_, _ = conn.Read(make([]byte, 100)) // until the server has given up
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.Close())
 	}
 	if n := logs.Len(); n > 0 {
 		t.Errorf("%d lines: %v", n, logs.All()[0])

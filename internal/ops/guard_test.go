@@ -64,9 +64,7 @@ func TestReadinessNeedsNoToken(t *testing.T) {
 
 func TestProfilesAreServedAtTheirOwnAddressOnly(t *testing.T) {
 	s, err := ops.NewProfiles("127.0.0.1:0", zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	metrics, profiles := "http://"+serve(t, options(always)), "http://"+run(t, s)
 	for url, want := range map[string]int{
 		metrics + "/debug/pprof/": 404, metrics + "/debug/pprof/heap": 404, metrics + "/debug/pprof/profile": 404, metrics + "/debug/pprof/cmdline": 404,

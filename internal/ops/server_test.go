@@ -21,6 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func always(context.Context) error { return nil }
 
 // client does not keep connections, so that none is left when a test ends.
@@ -37,28 +44,19 @@ func options(ready func(context.Context) error) ops.Options {
 func open(t *testing.T, o ops.Options) *ops.Server {
 	t.Helper()
 	s, err := ops.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 // serve starts a server, closes it when the test ends, and returns its address.
-func serve(t *testing.T, o ops.Options) string {
-	t.Helper()
-	return run(t, open(t, o))
-}
+func serve(t *testing.T, o ops.Options) string { t.Helper(); return run(t, open(t, o)) }
 
 // run lets a server serve until the test ends, and returns its address.
 func run(t *testing.T, s *ops.Server) string {
 	t.Helper()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
-	t.Cleanup(func() {
-		if err := errors.Join(s.Close(context.Background()), <-served); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, errors.Join(s.Close(context.Background()), <-served)) })
 	return s.Addr()
 }
 
@@ -71,9 +69,7 @@ type answer struct {
 func request(t *testing.T, method, url, authorization string) answer {
 	t.Helper()
 	a, err := do(t.Context(), client, method, url, authorization)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
@@ -149,9 +145,7 @@ func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
 
 func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	o := options(always)
 	o.Address = taken.Addr().String()
@@ -164,17 +158,13 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
 	s := open(t, options(always))
 	for range 2 {
-		if err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close(t.Context()))
 	}
 	again, err := net.Listen("tcp", s.Addr())
 	if err != nil {
 		t.Fatalf("the address is still taken: %v", err)
 	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, again.Close())
 }
 
 func TestCloseLetsARequestInProgressFinish(t *testing.T) {

@@ -89,11 +89,7 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 	server := devpostgres.Shared(tb).Address()
 	p, err := proxy.Start(server, 1)
 	must(tb, err)
-	tb.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, p.Close()) })
 	return strings.Replace(address, server, p.Address(), 1), p
 }
 

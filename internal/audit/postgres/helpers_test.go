@@ -41,11 +41,7 @@ func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, key, postgres.Options{})
 	must(tb, err)
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, s.Close()) })
 	return s
 }
 
@@ -79,11 +75,7 @@ func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
 	t.Helper()
 	server, err := devpostgres.Start(t.Context())
 	must(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, server.Close()) })
 	if address, err = server.NewDatabase(t.Context()); err != nil {
 		t.Fatal(err)
 	}

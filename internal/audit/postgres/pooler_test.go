@@ -14,11 +14,7 @@ func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
 	t.Helper()
 	p, err := devpostgres.StartPooler(t.Context(), devpostgres.Shared(t), mode)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, p.Close()) })
 	return p.Through(url), p
 }
 

@@ -18,11 +18,7 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	audittest.Append(t, s, decision(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
 	must(t, err)
-	t.Cleanup(func() {
-		if err := standby.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, standby.Close()) })
 	must(t, standby.CutOff(t.Context()))
 	conn, err := pgx.Connect(t.Context(), address)
 	must(t, err)
