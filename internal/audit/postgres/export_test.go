@@ -10,9 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
-// SchemaVersion is the newest schema that is known.
-const SchemaVersion = schemaVersion
-
 // Unfit is the judgment of a server.
 var Unfit = unfit
 

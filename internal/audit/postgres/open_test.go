@@ -2,10 +2,7 @@ package postgres_test
 
 import (
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,13 +82,6 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 	}
 	all.Wait()
 	audittest.Append(t, open(t, address, key), decision(1))
-}
-
-func TestTheKnownSchemaIsThatOfTheNewestMigration(t *testing.T) {
-	files, err := fs.Glob(os.DirFS("migrations"), "*.sql")
-	if newest := fmt.Sprintf("%05d_", postgres.SchemaVersion); err != nil || len(files) != postgres.SchemaVersion || !strings.HasPrefix(slices.Max(files), newest) {
-		t.Errorf("the newest of %v is not that of version %d: %v", files, postgres.SchemaVersion, err)
-	}
 }
 
 // The server of the tests cannot be talked out of syncing, so this is about what it would answer.

@@ -235,27 +235,6 @@ func TestATamperedChainIsNotExtended(t *testing.T) {
 	}
 }
 
-func TestReadersAndWritersDoNotDisturbOneAnother(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
-	s := open(t, address, key)
-	first := audittest.Append(t, s, decisions(0, 5)...)[0].Record
-	n := int64(0)
-	err := s.Walk(t.Context(), first.Chain, 0, func(r *audit.Record) error {
-		n++
-		if r.Seq > 5 {
-			return nil
-		}
-		appended, err := s.Append(t.Context(), decisions(100+r.Seq, 101+r.Seq), nil)
-		if err == nil && appended[0].Record.Chain != first.Chain {
-			return errors.New("the reader holds the chain")
-		}
-		return err
-	})
-	if err != nil || n < 5 {
-		t.Fatal(n, err)
-	}
-}
-
 // await waits for a condition.
 func await(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()

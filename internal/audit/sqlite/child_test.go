@@ -173,16 +173,6 @@ func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 	openFile(t, f.path, secret) // kill -9 has set it free
 }
 
-func TestAFileIsFreeAgainWhenItsStoreIsClosed(t *testing.T) {
-	f, secret := newFile(t), audittest.Secret(t)
-	first := openFile(t, f.path, secret)
-	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil {
-		t.Error("opened twice in one process")
-	}
-	must(t, first.Close())
-	openFile(t, f.path, secret)
-}
-
 func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)

@@ -49,6 +49,27 @@ func changes(d Database) map[string]string {
 	}
 }
 
+// putBack puts a head back that was kept in the table earlier.
+const putBack = "DELETE FROM heads; INSERT INTO heads SELECT * FROM earlier; DROP TABLE earlier"
+
+// meddling is SQL and the place at which a check then finds something.
+type meddling struct {
+	statements string
+	seq        int64
+}
+
+// tampered makes the fact that each step is found in a store of ten records.
+func tampered(name string, steps ...meddling) fact {
+	return fact{name, func(t *testing.T, s *subject) {
+		t.Helper()
+		s.append(t, Records(0, 10)...)
+		for _, m := range steps {
+			s.tamper(t, "%s", m.statements)
+			s.finds(t, m.seq)
+		}
+	}}
+}
+
 var tamperFacts = []fact{
 	{"a changed column is found, whichever it is", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
@@ -70,44 +91,20 @@ var tamperFacts = []fact{
 		s.tamper(t, "UPDATE records SET message = 'a', variables = 'bc'")
 		s.finds(t, 1)
 	}},
-	{"a removed record is found: the first, one between, the last", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		s.tamper(t, "DELETE FROM records WHERE seq = 10")
-		s.finds(t, 10)
-		s.tamper(t, "DELETE FROM records WHERE seq = 5")
-		s.finds(t, 5)
-		s.tamper(t, "DELETE FROM records WHERE seq = 1")
-		s.finds(t, 1)
-	}},
-	{"a removed record is found when the others close up", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		s.tamper(t, "DELETE FROM records WHERE seq = 5")
-		for seq := 6; seq <= 10; seq++ {
-			s.tamper(t, "UPDATE records SET seq = %d WHERE seq = %d", seq-1, seq)
-		}
-		s.finds(t, 5)
-	}},
-	{"swapped records are found", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		s.tamper(t, "UPDATE records SET seq = -1 WHERE seq = 4")
-		s.tamper(t, "UPDATE records SET seq = 4 WHERE seq = 7")
-		s.tamper(t, "UPDATE records SET seq = 7 WHERE seq = -1")
-		s.finds(t, 4)
-	}},
-	{"a tail that was cut off is found", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		s.tamper(t, "DELETE FROM records WHERE seq > 6")
-		s.finds(t, 7)
-	}},
+	tampered("a removed record is found: the first, one between, the last",
+		meddling{"DELETE FROM records WHERE seq = 10", 10}, meddling{"DELETE FROM records WHERE seq = 5", 5}, meddling{"DELETE FROM records WHERE seq = 1", 1}),
+	tampered("a removed record is found when the others close up", meddling{`DELETE FROM records WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = 6;
+		UPDATE records SET seq = 6 WHERE seq = 7; UPDATE records SET seq = 7 WHERE seq = 8; UPDATE records SET seq = 8 WHERE seq = 9;
+		UPDATE records SET seq = 9 WHERE seq = 10`, 5}),
+	tampered("swapped records are found", meddling{"UPDATE records SET seq = -1 WHERE seq = 4; UPDATE records SET seq = 4 WHERE seq = 7; UPDATE records SET seq = 7 WHERE seq = -1", 4}),
+	tampered("a tail that was cut off is found", meddling{"DELETE FROM records WHERE seq > 6", 7}),
+	tampered("a chain that is gone, head and all, is found by the store itself", meddling{"DELETE FROM records; DELETE FROM heads", 0}),
 	{"a tail cut off with its head put back is found by a head that is known", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 6)...)
 		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
 		s.append(t, Records(6, 10)...)
 		known := s.head(t)
-		s.tamper(t, "DELETE FROM records WHERE seq > 6")
-		s.tamper(t, "DELETE FROM heads")
-		s.tamper(t, "INSERT INTO heads SELECT * FROM earlier")
-		s.tamper(t, "DROP TABLE earlier")
+		s.tamper(t, "DELETE FROM records WHERE seq > 6; "+putBack)
 		s.mustVerify(t, 6) // by itself it is in order
 		s.finds(t, 7, known)
 	}},
@@ -148,9 +145,7 @@ var tamperFacts = []fact{
 		s.append(t, Records(0, 10)...)
 		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
 		s.append(t, Record(10))
-		s.tamper(t, "DELETE FROM heads")
-		s.tamper(t, "INSERT INTO heads SELECT * FROM earlier")
-		s.tamper(t, "DROP TABLE earlier")
+		s.tamper(t, putBack)
 		s.finds(t, 11)
 	}},
 	{"a record added before the first one is found, also where a tombstone stands", func(t *testing.T, s *subject) {
@@ -178,12 +173,6 @@ var tamperFacts = []fact{
 		s.finds(t, 1)
 		s.tamper(t, "DELETE FROM heads")
 		s.finds(t, 0, known)
-	}},
-	{"a chain that is gone, head and all, is found by the store itself", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		s.tamper(t, "DELETE FROM records")
-		s.tamper(t, "DELETE FROM heads")
-		s.finds(t, 0)
 	}},
 	{"a dropped index is a finding, and the chains hold", func(t *testing.T, s *subject) {
 		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
