@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/loopback"
@@ -63,14 +65,15 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 		if err := ownSession(ctx, conn); err != nil {
 			return err
 		}
-		if readOnly {
-			// A person waits for the answer, and can end the wait.
-			return set(ctx, conn, "0", "0", "on")
+		limits := []any{"0", "0", "on"} // a person waits for the answer, and can end the wait
+		if !readOnly {
+			if err := check(ctx, conn); err != nil {
+				return err
+			}
+			limits = []any{"1s", "30s", "off"}
 		}
-		if err := check(ctx, conn); err != nil {
-			return err
-		}
-		return set(ctx, conn, "1s", "30s", "off")
+		_, err := conn.Exec(ctx, session, limits...)
+		return err
 	}
 	return config, nil
 }
@@ -100,31 +103,14 @@ func parseURL(url string) (*pgxpool.Config, error) {
 // names reports whether the URL's query has this parameter. The same letters in a password do not count.
 func names(url, parameter string) bool {
 	_, query, _ := strings.Cut(url, "?")
-	for pair := range strings.SplitSeq(query, "&") {
-		if strings.HasPrefix(pair, parameter+"=") {
-			return true
-		}
-	}
-	return false
+	return strings.Contains("&"+query, "&"+parameter+"=")
 }
 
 // onThisMachine reports whether no password and no record leaves the machine.
 func onThisMachine(config *pgxpool.Config) bool {
-	hosts := []string{config.ConnConfig.Host}
-	for _, f := range config.ConnConfig.Fallbacks {
-		hosts = append(hosts, f.Host)
-	}
-	for _, host := range hosts {
-		if !strings.HasPrefix(host, "/") && !loopback.Is(host) {
-			return false
-		}
-	}
-	return true
-}
-
-func set(ctx context.Context, conn *pgx.Conn, lockTimeout, statementTimeout, readOnly string) error {
-	_, err := conn.Exec(ctx, session, lockTimeout, statementTimeout, readOnly)
-	return err
+	here := func(host string) bool { return strings.HasPrefix(host, "/") || loopback.Is(host) }
+	return here(config.ConnConfig.Host) &&
+		!slices.ContainsFunc(config.ConnConfig.Fallbacks, func(f *pgconn.FallbackConfig) bool { return !here(f.Host) })
 }
 
 // check refuses a server on which a synced record can be lost or not be written at all.

@@ -51,38 +51,7 @@ type Options struct {
 //
 // It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
 func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*Store, error) {
-	s, err := connect(ctx, url, o, false)
-	if err != nil {
-		return nil, err
-	}
-	s.secret = secret
-	if err := s.prepare(ctx, url); err != nil {
-		s.pool.Close()
-		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
-	}
-	return s, nil
-}
-
-// OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
-// may only read is enough.
-func OpenReadOnly(ctx context.Context, url string) (*Store, error) {
-	s, err := connect(ctx, url, Options{}, true)
-	if err != nil {
-		return nil, err
-	}
-	version, _, err := schema(ctx, s.pool)
-	if err == nil {
-		err = checkVersion(version)
-	}
-	if err != nil {
-		s.pool.Close()
-		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
-	}
-	return s, nil
-}
-
-func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store, error) {
-	config, err := parse(url, o, readOnly)
+	config, err := parse(url, o, secret == nil)
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +60,38 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 		return nil, fmt.Errorf("audit store: %w", err)
 	}
 	conn := config.ConnConfig
-	return &Store{
-		pool: pool, heads: map[int]audit.Head{},
+	s := &Store{
+		pool: pool, secret: secret, heads: map[int]audit.Head{},
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
-	}, nil
+	}
+	if err := s.prepare(ctx, url); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
+	}
+	return s, nil
 }
 
-// prepare brings the tables up to date and holds the key against the store's.
+// OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
+// may only read is enough.
+func OpenReadOnly(ctx context.Context, url string) (*Store, error) {
+	return Open(ctx, url, nil, Options{})
+}
+
+// prepare brings the tables up to date and compares the key with the store's. Of a store to be read it checks the version.
 func (s *Store) prepare(ctx context.Context, url string) error {
 	version, mayCreate, err := schema(ctx, s.pool)
 	if err != nil {
 		return err
 	}
-	if version < schemaVersion && mayCreate {
+	if version < schemaVersion && mayCreate && s.secret != nil {
 		if err := Migrate(ctx, url); err != nil {
 			return err
 		}
 	} else if err := checkVersion(version); err != nil {
 		return err
+	}
+	if s.secret == nil {
+		return nil
 	}
 	given, stored := s.secret.Public().ID(), ""
 	if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given); err != nil {
