@@ -57,15 +57,7 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 }
 
 func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
-	return orNil(sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail}))
-}
-
-// orNil keeps a nil pointer from becoming an interface that is not nil.
-func orNil[S audit.Store](store S, err error) (audit.Store, error) {
-	if err != nil {
-		return nil, err
-	}
-	return store, nil
+	return sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail})
 }
 
 func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
@@ -111,12 +103,12 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 		return nil, err
 	}
 	if path := cfg.SQLitePath(); path != "" {
-		return orNil(sqlite.OpenReadOnly(ctx, path))
+		return sqlite.OpenReadOnly(ctx, path)
 	}
 	if err := config.UnsetPostgresNames(); err != nil {
 		return nil, err
 	}
-	return orNil(postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL)))
+	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL))
 }
 
 // mustExist refuses a SQLite store that no worker has made yet.

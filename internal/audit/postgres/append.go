@@ -58,7 +58,7 @@ const (
 // IDs are taken before the commit, so that a record may become visible after one with a greater ID. Of one process
 // instance that cannot be: its next decision is asked for only after this one was answered, and this one is answered only
 // after its commit.
-func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+func (s *store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
 	if s.secret == nil {
 		return nil, s.wrap("append", errReadOnly)
 	}
@@ -84,7 +84,7 @@ func refusesData(code string) bool {
 
 var errReadOnly = errors.New("it was opened for reading only")
 
-func (s *Store) append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+func (s *store) append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Store) append(ctx context.Context, records []audit.Record, answered []i
 
 // appending is one transaction of Append.
 type appending struct {
-	store  *Store
+	store  *store
 	conn   *pgxpool.Conn
 	chain  *audit.Chain // nil while none was taken
 	fresh  bool         // the chain is a new one
@@ -254,7 +254,7 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 
 // trusts reports whether the chain of a head may be extended. To sign what follows a forged head would make it look like ours;
 // such a chain is left as it is, for `worker audit verify` to name.
-func (s *Store) trusts(h audit.Head) bool {
+func (s *store) trusts(h audit.Head) bool {
 	s.mu.Lock()
 	last := s.heads[h.Chain]
 	s.mu.Unlock()
@@ -266,19 +266,19 @@ func (s *Store) trusts(h audit.Head) bool {
 	return false
 }
 
-func (s *Store) remember(h audit.Head) {
+func (s *store) remember(h audit.Head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heads[h.Chain] = h
 }
 
-func (s *Store) avoid(chain int) {
+func (s *store) avoid(chain int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bad = append(s.bad, int32(chain)) //nolint:gosec // it comes from an integer column
 }
 
-func (s *Store) badChains() []int32 {
+func (s *store) badChains() []int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]int32{}, s.bad...)

@@ -15,8 +15,7 @@ const deleteCrashes = `DELETE FROM crashes WHERE cluster = $1 AND job_key IN (SE
 const forgetCrashes = `DELETE FROM crashes WHERE (cluster, job_key) IN
 	(SELECT cluster, job_key FROM crashes WHERE at < $1 FOR UPDATE SKIP LOCKED)`
 
-// Crashes implements [audit.Crashes].
-func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
+func (s *store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
 	crashes := map[int64]int{}
 	rows, _ := s.pool.Query(ctx, "SELECT job_key, count FROM crashes WHERE cluster = $1", cluster) // ForEachRow returns its error
 	var key int64
@@ -30,8 +29,7 @@ func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, err
 	return crashes, nil
 }
 
-// Begin implements [audit.Crashes].
-func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
+func (s *store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
 	_, err := s.pool.Exec(ctx, `INSERT INTO crashes (cluster, job_key, count)
 		SELECT DISTINCT $1::text, k, 1 FROM unnest($2::bigint[]) AS k ORDER BY k
@@ -39,8 +37,7 @@ func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) erro
 	return s.wrap("note what is begun", err)
 }
 
-// End implements [audit.Crashes].
-func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
+func (s *store) End(ctx context.Context, cluster string, jobKeys []int64) error {
 	_, err := s.pool.Exec(ctx, deleteCrashes, cluster, jobKeys)
 	return s.wrap("note what was released", err)
 }

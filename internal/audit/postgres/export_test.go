@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 )
 
@@ -34,26 +35,26 @@ func TLS(tb testing.TB, url string) string {
 }
 
 // Setting returns a setting of the store's session.
-func Setting(tb testing.TB, s *Store, name string) (value string) {
+func Setting(tb testing.TB, s audit.Store, name string) (value string) {
 	tb.Helper()
-	audittest.Must(tb, s.pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value))
+	audittest.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value))
 	return value
 }
 
 // Exec runs a statement over the store's own connections.
-func Exec(tb testing.TB, s *Store, statement string) error {
+func Exec(tb testing.TB, s audit.Store, statement string) error {
 	tb.Helper()
-	_, err := s.pool.Exec(tb.Context(), statement)
+	_, err := s.(*store).pool.Exec(tb.Context(), statement)
 	return err
 }
 
 // Reconnect makes the store's next use open a new connection.
-func Reconnect(s *Store) { s.pool.Reset() }
+func Reconnect(s audit.Store) { s.(*store).pool.Reset() }
 
 // Plan is how the server would answer a query of the store's session.
-func Plan(tb testing.TB, s *Store, query string) string {
+func Plan(tb testing.TB, s audit.Store, query string) string {
 	tb.Helper()
-	rows, err := s.pool.Query(tb.Context(), "EXPLAIN "+query)
+	rows, err := s.(*store).pool.Query(tb.Context(), "EXPLAIN "+query)
 	audittest.Must(tb, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	audittest.Must(tb, err)
@@ -74,16 +75,16 @@ const (
 )
 
 // Analyze runs a query in the store's session and returns what the server did, as JSON.
-func Analyze(tb testing.TB, s *Store, query string, arguments ...any) (plan []byte) {
+func Analyze(tb testing.TB, s audit.Store, query string, arguments ...any) (plan []byte) {
 	tb.Helper()
-	audittest.Must(tb, s.pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
+	audittest.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
 	return plan
 }
 
 // Definitions are what inspect.sql says of a store, without the names of its owners.
-func Definitions(tb testing.TB, s *Store) map[string]string {
+func Definitions(tb testing.TB, s audit.Store) map[string]string {
 	tb.Helper()
-	all, err := definitions(tb.Context(), s.pool)
+	all, err := definitions(tb.Context(), s.(*store).pool)
 	audittest.Must(tb, err)
 	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, ownerKind) })
 	return all

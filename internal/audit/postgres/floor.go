@@ -12,7 +12,7 @@ const selectFloor = `SELECT coalesce(max(extract(year FROM least) * 12 + extract
 
 // Keep implements [audit.Maintenance] by a function of the database that runs with its owner's rights, because the application
 // role may not lower the floor.
-func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
+func (s *store) Keep(ctx context.Context, months int) (floor int, err error) {
 	if s.secret == nil {
 		return 0, s.wrap("note the retention", errReadOnly)
 	}
@@ -22,14 +22,13 @@ func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	return s.Floor(ctx)
 }
 
-// Floor implements [audit.Maintenance].
-func (s *Store) Floor(ctx context.Context) (months int, err error) {
+func (s *store) Floor(ctx context.Context) (months int, err error) {
 	err = s.pool.QueryRow(ctx, selectFloor).Scan(&months)
 	return months, s.wrap("read the floor of the retention", err)
 }
 
 // Shorten implements [audit.Maintenance]. Only the owner of the tables may do it.
-func (s *Store) Shorten(ctx context.Context, months int) error {
+func (s *store) Shorten(ctx context.Context, months int) error {
 	_, err := s.pool.Exec(ctx, "UPDATE retention SET least = make_interval(months => $1) WHERE least > make_interval(months => $1)", months)
 	if sqlstate(err) == noPrivilege {
 		err = fmt.Errorf("%w: only the owner of the tables may lower it, by this command with the owner in RETRY_DATABASE_URL, or by: "+
@@ -39,7 +38,7 @@ func (s *Store) Shorten(ctx context.Context, months int) error {
 }
 
 // Note implements [audit.Maintenance]. The time is the server's. Some rows of older workers hold none.
-func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
+func (s *store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
 	var seconds float64
 	// The statement does not see its own row, so that no row is one of this moment.
 	err = s.pool.QueryRow(ctx, `WITH noted AS (
@@ -48,8 +47,7 @@ func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err e
 	return time.Duration(seconds * float64(time.Second)), s.wrap("note "+name, err)
 }
 
-// Noted implements [audit.Maintenance].
-func (s *Store) Noted(ctx context.Context, prefix string) (name string, err error) {
+func (s *store) Noted(ctx context.Context, prefix string) (name string, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(name COLLATE "C"), '') FROM meta WHERE starts_with(name, $1)`, prefix).Scan(&name)
 	return name, s.wrap("read what was noted", err)
 }

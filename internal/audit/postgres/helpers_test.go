@@ -37,7 +37,7 @@ func decisions(from, to int64) (records []audit.Record) {
 	return records
 }
 
-func open(tb testing.TB, url string, key *audit.Secret) *postgres.Store {
+func open(tb testing.TB, url string, key *audit.Secret) audit.Store {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, key, postgres.Options{})
 	must(tb, err)

@@ -15,13 +15,11 @@ import (
 // open for long and none of the service's timeouts is about them.
 const pageRows = 5000
 
-// Claim implements [audit.History].
-func (s *Store) Claim(ctx context.Context, claimID string) ([]audit.Record, error) {
+func (s *store) Claim(ctx context.Context, claimID string) ([]audit.Record, error) {
 	return s.records(ctx, "SELECT "+columns+" FROM records WHERE claim_id = $1 ORDER BY id", claimID)
 }
 
-// Between implements [audit.History].
-func (s *Store) Between(ctx context.Context, from, to time.Time, visit func(*audit.Record) error) error {
+func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*audit.Record) error) error {
 	at, id := from, int64(0)
 	return s.pages(ctx, "SELECT "+columns+" FROM records WHERE (at, id) > ($1, $2) AND at < $3 ORDER BY at, id LIMIT $4",
 		func() []any { return []any{at, id, to, pageRows} },
@@ -31,8 +29,7 @@ func (s *Store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 		})
 }
 
-// Pending implements [audit.History].
-func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
+func (s *store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
 	return s.records(ctx, "SELECT "+columns+` FROM records AS r
 		WHERE kind = $1 AND at >= $2 AND next_retry < $3 AND NOT EXISTS
 			(SELECT FROM records AS later WHERE later.claim_id = r.claim_id AND later.id > r.id AND later.kind <> $4)
@@ -58,8 +55,7 @@ var (
 		) AS first ON true ORDER BY n`, inRound)
 )
 
-// Rounds implements [audit.History].
-func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
+func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
 		var first *time.Time
 		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first)
@@ -68,8 +64,7 @@ func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, e
 	})
 }
 
-// FirstFailures implements [audit.History].
-func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
+func (s *store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
 	return ofClaims(ctx, s, selectFirstFailures, claimIDs, func(row pgx.CollectableRow) (time.Time, error) {
 		var first *time.Time
 		err := row.Scan(&first)
@@ -78,7 +73,7 @@ func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Ti
 }
 
 // ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
-func ofClaims[T any](ctx context.Context, s *Store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
+func ofClaims[T any](ctx context.Context, s *store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
 	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
 	found, err := list(ctx, s.pool, scan, query, claims)
 	if err != nil {
@@ -101,13 +96,13 @@ func utc(t *time.Time) time.Time {
 }
 
 // Success implements [audit.History]. Its FirstOutcome stands in the query, so that the index of the outcomes fits it.
-func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
+func (s *store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE kind = $2), count(*)
 		FROM records WHERE kind >= 16 AND at >= $1 AND retry_count > 0`, from, audit.KindSubmitted).Scan(&accepted, &retried)
 	return accepted, retried, s.wrap("count outcomes", err)
 }
 
-func (s *Store) records(ctx context.Context, query string, arguments ...any) ([]audit.Record, error) {
+func (s *store) records(ctx context.Context, query string, arguments ...any) ([]audit.Record, error) {
 	rows, _ := s.pool.Query(ctx, query, arguments...) // collect returns its error
 	records, err := collect(rows)
 	return records, s.wrap("read records", err)
@@ -115,7 +110,7 @@ func (s *Store) records(ctx context.Context, query string, arguments ...any) ([]
 
 // pages calls visit with the records of one page after the other, until one is not full. Where a page begins is said by
 // its arguments. An error of visit's is returned as it is.
-func (s *Store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error) error {
+func (s *store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error) error {
 	for {
 		rows, _ := s.pool.Query(ctx, query, arguments()...) // each returns its error
 		n := 0

@@ -31,12 +31,12 @@ const (
 )
 
 // Inspect implements [audit.Maintenance]. It wants no rights but those to read.
-func (s *Store) Inspect(ctx context.Context) (found audit.Inspection, err error) {
+func (s *store) Inspect(ctx context.Context) (found audit.Inspection, err error) {
 	err = s.inspect(ctx, &found)
 	return found, s.wrap("inspect", err)
 }
 
-func (s *Store) inspect(ctx context.Context, found *audit.Inspection) error {
+func (s *store) inspect(ctx context.Context, found *audit.Inspection) error {
 	version, _, err := schema(ctx, s.pool)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func oneRole(has map[string]string, asks string) string {
 }
 
 // count compares what the sequences have given out with what is stored. A role that may not read them learns nothing.
-func (s *Store) count(ctx context.Context, found *audit.Inspection) error {
+func (s *store) count(ctx context.Context, found *audit.Inspection) error {
 	var lastID, lastChain, id, chain int64
 	err := s.pool.QueryRow(ctx, `SELECT `+lastOf("record_ids")+`, `+lastOf("chains")+`,
 		(SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(chain), 0) FROM heads)`).Scan(&lastID, &lastChain, &id, &chain)

@@ -13,7 +13,7 @@ import (
 
 // Heads implements [audit.Maintenance]. The chains that have records are found by steps from one to the next, not by reading
 // all records. Those that had records stand in meta, see noteChain.
-func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
+func (s *store) Heads(ctx context.Context) ([]audit.Head, error) {
 	heads, err := list(ctx, s.pool, scanHead, `WITH RECURSIVE chained (chain) AS (
 			(SELECT chain FROM records ORDER BY chain LIMIT 1)
 			UNION ALL
@@ -30,15 +30,13 @@ func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
 	return heads, s.wrap("read the heads", err)
 }
 
-// Tombstones implements [audit.Maintenance].
-func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
+func (s *store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
 	all, err := list(ctx, s.pool, scanTombstone,
 		"SELECT chain, first, through, hash, oldest, newest, at, signature FROM tombstones ORDER BY chain, first")
 	return all, s.wrap("read the tombstones", err)
 }
 
-// Walk implements [audit.Maintenance].
-func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
+func (s *store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
 	return s.pages(ctx, "SELECT "+columns+" FROM records WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3",
 		func() []any { return []any{chain, after, pageRows} },
 		func(r *audit.Record) error {
@@ -63,10 +61,9 @@ const purgeable = `SELECT h.chain, oldest.seq, stay.seq - 1, last.hash, span.old
 
 // Check finds nothing; see [audit.Maintenance]. Whether its pages are those that were written is for the server to say, by
 // its data checksums.
-func (s *Store) Check(context.Context) error { return nil }
+func (s *store) Check(context.Context) error { return nil }
 
-// Purgeable implements [audit.Maintenance].
-func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
+func (s *store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	var tombstones []audit.Tombstone
 	err := s.patiently(ctx, func(tx pgx.Tx) (err error) {
 		rows, _ := tx.Query(ctx, purgeable, before, publish) // CollectRows returns its error
@@ -81,7 +78,7 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 
 // Purge implements [audit.Maintenance] by a function of the database that runs with its owner's rights, because the
 // application role may delete nothing. That one refuses also what is younger than the database's own floor.
-func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
+func (s *store) Purge(ctx context.Context, t audit.Tombstone) error {
 	if s.secret == nil {
 		return s.wrap("purge", errReadOnly)
 	}
@@ -99,14 +96,13 @@ func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
 	return s.wrap("purge", err)
 }
 
-// ForgetUnanswered implements [audit.Maintenance].
-func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
+func (s *store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	_, err := s.pool.Exec(ctx, "DELETE FROM unanswered USING records WHERE unanswered.id = records.id AND at < $1", before)
 	return s.wrap("forget what is unanswered", err)
 }
 
 // patiently runs do in a transaction that may take as long as ctx lets it.
-func (s *Store) patiently(ctx context.Context, do func(pgx.Tx) error) error {
+func (s *store) patiently(ctx context.Context, do func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err

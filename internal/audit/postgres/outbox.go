@@ -16,7 +16,7 @@ const leadLock = "4097083628"
 
 // Lead implements [audit.Outbox] by a session advisory lock. It is held by a connection of its own, and ends with it:
 // when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
-func (s *Store) Lead(ctx context.Context) (release func(), err error) {
+func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	if s.secret == nil {
 		return nil, s.wrap("lead", errReadOnly)
 	}
@@ -47,7 +47,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	}), nil
 }
 
-func (s *Store) lead(l *leader) {
+func (s *store) lead(l *leader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leader = l
@@ -77,7 +77,7 @@ func closeConn(conn *pgx.Conn, last ...string) {
 
 // outbox gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
 // process that has lost it without noticing.
-func (s *Store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
+func (s *store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
 	s.mu.Lock()
 	l := s.leader
 	s.mu.Unlock()
@@ -97,8 +97,7 @@ func (s *Store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
 	return do(l.conn)
 }
 
-// Unpublished implements [audit.Outbox].
-func (s *Store) Unpublished(ctx context.Context, after int64, limit int) (records []audit.Record, err error) {
+func (s *store) Unpublished(ctx context.Context, after int64, limit int) (records []audit.Record, err error) {
 	err = s.outbox(ctx, func(conn *pgx.Conn) error {
 		rows, _ := conn.Query(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (id) WHERE outbox.id > $1 ORDER BY outbox.id LIMIT $2", after, limit)
 		records, err = collect(rows)
@@ -107,24 +106,21 @@ func (s *Store) Unpublished(ctx context.Context, after int64, limit int) (record
 	return records, s.wrap("read the outbox", err)
 }
 
-// Published implements [audit.Outbox].
-func (s *Store) Published(ctx context.Context, ids []int64) error {
+func (s *store) Published(ctx context.Context, ids []int64) error {
 	return s.wrap("clear the outbox", s.outbox(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DELETE FROM outbox WHERE id = ANY ($1::bigint[])", ids)
 		return err
 	}))
 }
 
-// Backlog implements [audit.Outbox].
-func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	var at *time.Time
 	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
 		(SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox))`).Scan(&waiting, &at)
 	return waiting, utc(at), s.wrap("read the outbox", err)
 }
 
-// Unanswered implements [audit.Log].
-func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
+func (s *store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
 	still, err := list(ctx, s.pool, pgx.RowTo[int64], "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
 	return still, s.wrap("read what is unanswered", err)
 }

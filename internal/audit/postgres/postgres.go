@@ -1,7 +1,7 @@
 // Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or newer.
 //
 // Everything it has is in the schema analyze_retry. The worker needs no more than the role that deploy/postgres makes:
-// that one can add records and read them, and can neither change nor remove any, but for what [Store.Purge] removes.
+// that one can add records and read them, and can neither change nor remove any, but for what Purge removes.
 package postgres
 
 import (
@@ -22,9 +22,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Store is an [audit.Store] on PostgreSQL. It is made by [Open] or [OpenReadOnly] and safe for use by several
+// store is an [audit.Store] on PostgreSQL. It is made by [Open] or [OpenReadOnly] and safe for use by several
 // goroutines. It outlives its connections: after a restart of the server it goes on by itself.
-type Store struct {
+type store struct {
 	pool   *pgxpool.Pool
 	secret *audit.Secret // nil where the store is read-only
 	name   string        // the server and the database, for errors
@@ -37,8 +37,6 @@ type Store struct {
 	noted atomic.Bool // there may be crashes to be ended by an Append
 }
 
-var _ audit.Store = (*Store)(nil)
-
 // Options are what a store may be given in addition to its address. The zero value is of use.
 type Options struct {
 	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
@@ -50,7 +48,7 @@ type Options struct {
 // a server on another machine must prove itself by TLS.
 //
 // It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
-func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*Store, error) {
+func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (audit.Store, error) {
 	config, err := parse(url, o, secret == nil)
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*St
 		return nil, fmt.Errorf("audit store: %w", err)
 	}
 	conn := config.ConnConfig
-	s := &Store{
+	s := &store{
 		pool: pool, secret: secret, heads: map[int]audit.Head{},
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
@@ -73,12 +71,12 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (*St
 
 // OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
 // may only read is enough.
-func OpenReadOnly(ctx context.Context, url string) (*Store, error) {
+func OpenReadOnly(ctx context.Context, url string) (audit.Store, error) {
 	return Open(ctx, url, nil, Options{})
 }
 
 // prepare brings the tables up to date and compares the key with the store's. Of a store to be read it checks the version.
-func (s *Store) prepare(ctx context.Context, url string) error {
+func (s *store) prepare(ctx context.Context, url string) error {
 	version, mayCreate, err := schema(ctx, s.pool)
 	if err != nil {
 		return err
@@ -108,7 +106,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 }
 
 // Close ends all connections. It waits for those in use.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.pool.Close()
 	return nil
 }
@@ -116,7 +114,7 @@ func (s *Store) Close() error {
 // Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It goes the way of an
 // Append, in two round trips too, so that it fails where a pooler in between takes no transaction, and takes the same
 // locks, so that it fails where a lock on a table holds those up.
-func (s *Store) Probe(ctx context.Context) error {
+func (s *store) Probe(ctx context.Context) error {
 	return s.wrap("probe", s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		var begin, commit pgx.Batch
 		begin.Queue("BEGIN")
@@ -141,7 +139,7 @@ func queueWrite(b *pgx.Batch) {
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
 // server that has gone, or that share a session by a pooler, are not tried one by one.
-func (s *Store) wrap(doing string, err error) error {
+func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

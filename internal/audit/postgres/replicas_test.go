@@ -78,7 +78,7 @@ func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
 // The guard is the order in which Append links: without it the two wait for one another until the server ends one.
 func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
-	stores := []*postgres.Store{open(t, address, key), open(t, address, key)}
+	stores := []audit.Store{open(t, address, key), open(t, address, key)}
 	rollback := holding(t, address, 2)
 	orders := [][]audit.Record{decisions(1, 4), decisions(1, 4)}
 	slices.Reverse(orders[1])
@@ -111,7 +111,7 @@ func lockTimeout(err error) bool {
 }
 
 // waitForEver makes the next connection that the store uses wait for locks without end.
-func waitForEver(tb testing.TB, s *postgres.Store) {
+func waitForEver(tb testing.TB, s audit.Store) {
 	tb.Helper()
 	must(tb, postgres.Exec(tb, s, "SET lock_timeout = 0"))
 }

@@ -12,8 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Append stores the records in one synced transaction; see [audit.Log].
-func (s *Store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
+func (s *store) Append(ctx context.Context, records []audit.Record, answered []int64) ([]audit.Appended, error) {
 	if len(records) == 0 && len(answered) == 0 {
 		return nil, nil
 	}

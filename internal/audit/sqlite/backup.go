@@ -12,16 +12,23 @@ import (
 
 // Backup copies the store at path, as it is at one moment, into a new file that only its owner may read. A worker may be
 // writing meanwhile and is not held up. It fails where the target exists, and leaves no half copy behind.
-func Backup(ctx context.Context, path, target string) (err error) {
-	s, err := OpenReadOnly(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := copyTo(ctx, s.read, target); err != nil {
+func Backup(ctx context.Context, path, target string) error {
+	if err := copyStore(ctx, path, target, false); err != nil {
 		return fmt.Errorf("back up the audit store %s into %s: %w", path, target, err)
 	}
 	return nil
+}
+
+// copyStore copies a store of this worker's schema, or also of an older one.
+func copyStore(ctx context.Context, path, target string, older bool) error {
+	from, err := sql.Open("sqlite", source(path, "ro"))
+	if err != nil {
+		return err
+	}
+	if err = checkVersion(ctx, from); err == nil || older && errors.Is(err, errOlderSchema) {
+		err = copyTo(ctx, from, target)
+	}
+	return errors.Join(err, from.Close())
 }
 
 // copyTo copies a store into a new file, and leaves none where that fails.

@@ -14,7 +14,7 @@ import (
 
 // Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Maintenance]. It
 // takes about as long as reading all records.
-func (s *Store) Check(ctx context.Context) error {
+func (s *store) Check(ctx context.Context) error {
 	err := s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
 	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
 		return err
@@ -23,7 +23,7 @@ func (s *Store) Check(ctx context.Context) error {
 }
 
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
-func (s *Store) checkSmall(ctx context.Context) error {
+func (s *store) checkSmall(ctx context.Context) error {
 	return s.check(ctx, "PRAGMA integrity_check(heads)", "PRAGMA integrity_check(outbox)", "PRAGMA integrity_check(unanswered)",
 		"PRAGMA integrity_check(crashes)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
 }
@@ -35,7 +35,7 @@ const placesDiffer = `SELECT coalesce(max('a place of the marks, in heads'), 'ok
 const columnMissing = "SELECT 'ok' WHERE NOT EXISTS (SELECT " + columns + " FROM records LIMIT 0) AND NOT EXISTS (SELECT " + tombstoneColumns + " FROM tombstones LIMIT 0)"
 
 // check asks until something is wrong; "ok" is nothing.
-func (s *Store) check(ctx context.Context, queries ...string) error {
+func (s *store) check(ctx context.Context, queries ...string) error {
 	for _, query := range queries {
 		var finding string
 		err := s.read.QueryRowContext(ctx, query).Scan(&finding)

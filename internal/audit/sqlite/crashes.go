@@ -15,8 +15,7 @@ const (
 	clearCrashes = "DELETE FROM crashes WHERE cluster = ?1 AND job_key IN (SELECT value FROM json_each(?2))"
 )
 
-// Crashes counts handlings that never ended; see [audit.Crashes].
-func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
+func (s *store) Crashes(ctx context.Context, cluster string) (map[int64]int, error) {
 	crashes := map[int64]int{}
 	_, err := collect(ctx, s.read, func(rows *sql.Rows) (key int64, err error) {
 		var count int
@@ -33,7 +32,7 @@ func (s *Store) Crashes(ctx context.Context, cluster string) (map[int64]int, err
 
 // begin notes that a process has the store open, until it closes it, and whether the one before has not. That only saves work:
 // a process that finds the note looks more closely at what it does. begin also forgets the crashes that are too old.
-func (s *Store) begin(ctx context.Context, w *writer) (err error) {
+func (s *store) begin(ctx context.Context, w *writer) (err error) {
 	if err := w.exec(ctx, "DELETE FROM crashes WHERE at < ?", time.Now().Add(-audit.CrashesKept).UnixMicro()); err != nil {
 		return err
 	}
@@ -43,19 +42,17 @@ func (s *Store) begin(ctx context.Context, w *writer) (err error) {
 	return w.exec(ctx, noteMeta, metaRunning, "")
 }
 
-// Begin notes that jobs are about to be handled; see [audit.Crashes].
-func (s *Store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
+func (s *store) Begin(ctx context.Context, cluster string, jobKeys []int64) error {
 	s.noted.Store(true)
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, addCrashes, cluster, array(jobKeys)) })
 }
 
-// End notes that jobs were released; see [audit.Crashes].
-func (s *Store) End(ctx context.Context, cluster string, jobKeys []int64) error {
+func (s *store) End(ctx context.Context, cluster string, jobKeys []int64) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, clearCrashes, cluster, array(jobKeys)) })
 }
 
 // endCrashes ends the handling of the jobs of these records, if any was noted since the store was opened.
-func (s *Store) endCrashes(ctx context.Context, w *writer, records []audit.Record) error {
+func (s *store) endCrashes(ctx context.Context, w *writer, records []audit.Record) error {
 	if !s.noted.Load() {
 		return nil
 	}

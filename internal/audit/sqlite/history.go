@@ -13,18 +13,15 @@ import (
 
 const selectRecords = "SELECT " + columns + " FROM records "
 
-// Claim returns all records of a claim; see [audit.History].
-func (s *Store) Claim(ctx context.Context, claimID string) ([]audit.Record, error) {
+func (s *store) Claim(ctx context.Context, claimID string) ([]audit.Record, error) {
 	return s.list(ctx, selectRecords+"WHERE claim_id = ? ORDER BY seq", claimID)
 }
 
-// Between visits the records of a time; see [audit.History].
-func (s *Store) Between(ctx context.Context, from, to time.Time, visit func(*audit.Record) error) error {
+func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*audit.Record) error) error {
 	return s.query(ctx, visit, selectRecords+"WHERE at >= ? AND at < ? ORDER BY at, seq", micros(from), micros(to))
 }
 
-// Pending returns the retries that nothing was heard of since; see [audit.History].
-func (s *Store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
+func (s *store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
 	return s.list(ctx, selectRecords+`AS r WHERE at >= ? AND next_retry < ? AND kind = ? AND NOT EXISTS (
 			SELECT 1 FROM records AS later WHERE later.claim_id = r.claim_id AND later.seq > r.seq AND later.kind <> ?
 		) ORDER BY next_retry, seq`,
@@ -55,8 +52,7 @@ var (
 		askedClaims, inRound, audit.MaxRound)
 )
 
-// Rounds returns how the present rounds of claims went; see [audit.History].
-func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
+func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, s.rounds, claimIDs, func(rows *sql.Rows) (claim string, round audit.Round, err error) {
 		var first sql.NullInt64
 		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first)
@@ -67,8 +63,7 @@ func (s *Store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, e
 	})
 }
 
-// FirstFailures returns since when claims fail; see [audit.History].
-func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
+func (s *store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
 	return ofClaims(ctx, s, s.firstFailures, claimIDs, func(rows *sql.Rows) (claim string, first time.Time, err error) {
 		var at int64
 		err = rows.Scan(&claim, &at)
@@ -77,7 +72,7 @@ func (s *Store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Ti
 }
 
 // ofClaims returns the answers to a question about the claims, in their order. It refuses an answer about another claim.
-func ofClaims[T any](ctx context.Context, s *Store, question *sql.Stmt, claimIDs []string, scan func(*sql.Rows) (string, T, error)) ([]T, error) {
+func ofClaims[T any](ctx context.Context, s *store, question *sql.Stmt, claimIDs []string, scan func(*sql.Rows) (string, T, error)) ([]T, error) {
 	answers := make(map[string]T, len(claimIDs))
 	for _, claim := range claimIDs {
 		answers[claim] = *new(T)
@@ -119,8 +114,7 @@ func ofClaims[T any](ctx context.Context, s *Store, question *sql.Stmt, claimIDs
 // The numbers stand in the text, for SQLite to know that the partial index holds all of them.
 const selectSuccess = "SELECT count(*) FILTER (WHERE kind = 16), count(*) FROM records WHERE kind >= 16 AND at >= ? AND retry_count > 0"
 
-// Success counts the outcomes of rounds that were retried; see [audit.History].
-func (s *Store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
+func (s *store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
 	err = s.read.QueryRowContext(ctx, selectSuccess, micros(from)).Scan(&accepted, &retried)
 	return accepted, retried, s.failed(err)
 }

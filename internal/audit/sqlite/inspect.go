@@ -9,8 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Inspect compares tables, indexes and triggers with those of a new store; see [audit.Maintenance].
-func (s *Store) Inspect(ctx context.Context) (audit.Inspection, error) {
+func (s *store) Inspect(ctx context.Context) (audit.Inspection, error) {
 	has, err := definitions(ctx, s.read)
 	if err != nil {
 		return audit.Inspection{}, s.failed(err)

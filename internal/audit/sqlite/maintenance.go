@@ -9,8 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Heads returns the signed end of the chain; see [audit.Maintenance].
-func (s *Store) Heads(ctx context.Context) ([]audit.Head, error) {
+func (s *store) Heads(ctx context.Context) ([]audit.Head, error) {
 	all, err := collect(ctx, s.read, scanHead, selectHeads)
 	if err != nil || len(all) > 0 {
 		return all, s.failed(err)
@@ -38,8 +37,7 @@ func scanHead(rows *sql.Rows) (h audit.Head, err error) {
 
 const tombstoneColumns = "chain, first, through, hash, oldest, newest, at, signature"
 
-// Tombstones returns what stands for removed records; see [audit.Maintenance].
-func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
+func (s *store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
 	all, err := collect(ctx, s.read, func(rows *sql.Rows) (t audit.Tombstone, err error) {
 		var hash []byte
 		var oldest, newest, at int64
@@ -51,16 +49,14 @@ func (s *Store) Tombstones(ctx context.Context) ([]audit.Tombstone, error) {
 	return all, s.failed(err)
 }
 
-// Walk visits the records of the chain; see [audit.Maintenance].
-func (s *Store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
+func (s *store) Walk(ctx context.Context, chain int, after int64, visit func(*audit.Record) error) error {
 	if chain != chainNumber {
 		return nil
 	}
 	return s.query(ctx, visit, selectRecords+"WHERE seq > ? ORDER BY seq", after)
 }
 
-// Purgeable returns what may be removed; see [audit.Maintenance].
-func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
+func (s *store) Purgeable(ctx context.Context, before time.Time, publish bool) ([]audit.Tombstone, error) {
 	// The plus keeps SQLite from the index on at: the first record that is too young is found by going from the oldest
 	// on, and what is passed on the way is what will be removed.
 	var first, through sql.NullInt64
@@ -85,8 +81,7 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, publish bool) (
 	return []audit.Tombstone{t}, nil
 }
 
-// Purge removes what a signed tombstone stands for; see [audit.Maintenance].
-func (s *Store) Purge(ctx context.Context, t audit.Tombstone) error {
+func (s *store) Purge(ctx context.Context, t audit.Tombstone) error {
 	if s.secret != nil && !s.secret.Public().CheckTombstone(t) {
 		return s.failed(errors.New("purge: the tombstone is not signed with the store's key"))
 	}

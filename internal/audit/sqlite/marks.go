@@ -59,15 +59,14 @@ func (w *writer) clearMarks(ctx context.Context, m marks, place *int64, ids []in
 	return w.exec(ctx, m.move, *place)
 }
 
-// Unanswered returns those that have the mark; see [audit.Log].
-func (s *Store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
+func (s *store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
 	still, err := collect(ctx, s.read, scanInt, `SELECT seq FROM records WHERE seq IN (SELECT value FROM json_each(?))
 		AND (seq > (SELECT coalesce(max(answered), 0) FROM heads) OR seq IN (SELECT seq FROM unanswered)) ORDER BY seq`, array(ids))
 	return still, s.failed(err)
 }
 
 // Lead lets one caller publish; see [audit.Outbox]. There is no other process on the file.
-func (s *Store) Lead(ctx context.Context) (release func(), err error) {
+func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	if !s.leading.CompareAndSwap(false, true) {
 		return nil, audit.ErrNotLeading
 	}
@@ -78,8 +77,7 @@ func (s *Store) Lead(ctx context.Context) (release func(), err error) {
 	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
 }
 
-// Unpublished returns what waits to be published; see [audit.Outbox].
-func (s *Store) Unpublished(ctx context.Context, after int64, limit int) ([]audit.Record, error) {
+func (s *store) Unpublished(ctx context.Context, after int64, limit int) ([]audit.Record, error) {
 	waiting, err := s.list(ctx, "SELECT "+columns+" FROM outbox CROSS JOIN records USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
 	if err != nil || len(waiting) == limit {
 		return waiting, err
@@ -89,16 +87,14 @@ func (s *Store) Unpublished(ctx context.Context, after int64, limit int) ([]audi
 	return append(waiting, rest...), err
 }
 
-// Published removes records from the outbox; see [audit.Outbox].
-func (s *Store) Published(ctx context.Context, ids []int64) error {
+func (s *store) Published(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.clearMarks(ctx, outbox, &w.published, ids) })
 }
 
-// Backlog is how much waits to be published; see [audit.Outbox].
-func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	var at sql.NullInt64
 	err = s.read.QueryRowContext(ctx, `WITH place(seq) AS (SELECT coalesce(max(published), 0) FROM heads), rest AS MATERIALIZED (
 			SELECT coalesce((SELECT seq FROM records WHERE seq > (SELECT seq FROM place) ORDER BY seq LIMIT 1), 0) AS first,
@@ -112,8 +108,7 @@ func (s *Store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 	return waiting, oldest, s.failed(err)
 }
 
-// ForgetUnanswered clears old marks; see [audit.Maintenance].
-func (s *Store) ForgetUnanswered(ctx context.Context, before time.Time) error {
+func (s *store) ForgetUnanswered(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		// By the marks, of which there are few, and never by the index on at, which has everything that is old.
 		old, err := collect(ctx, w.conn, scanInt, `SELECT seq FROM unanswered CROSS JOIN records USING (seq) WHERE at < ?1

@@ -36,15 +36,14 @@ func readMeta(ctx context.Context, from querier, name string) (value string, the
 }
 
 // execMeta writes a value in a transaction of its own.
-func (s *Store) execMeta(ctx context.Context, statement, name, value string) error {
+func (s *store) execMeta(ctx context.Context, statement, name, value string) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, statement, name, value) })
 }
 
 // now returns what a row of meta holds as the time of its making.
 func now() string { return time.Now().UTC().Format(time.DateTime) }
 
-// Keep raises the floor; see [audit.Maintenance].
-func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
+func (s *store) Keep(ctx context.Context, months int) (floor int, err error) {
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
 		if floor, err = readFloor(readMeta(ctx, w.conn, metaFloor)); err != nil || floor >= months {
 			return err
@@ -55,14 +54,12 @@ func (s *Store) Keep(ctx context.Context, months int) (floor int, err error) {
 	return floor, err
 }
 
-// Floor returns the floor; see [audit.Maintenance].
-func (s *Store) Floor(ctx context.Context) (int, error) {
+func (s *store) Floor(ctx context.Context) (int, error) {
 	months, err := readFloor(readMeta(ctx, s.read, metaFloor))
 	return months, s.failed(err)
 }
 
-// Shorten lowers the floor; see [audit.Maintenance].
-func (s *Store) Shorten(ctx context.Context, months int) error {
+func (s *store) Shorten(ctx context.Context, months int) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		// One that cannot be read is set as well.
 		if floor, err := readFloor(readMeta(ctx, w.conn, metaFloor)); err == nil && floor > 0 && floor <= months {
@@ -105,7 +102,7 @@ func (w *writer) checkFloor(ctx context.Context, t audit.Tombstone) error {
 }
 
 // Note notes a name; see [audit.Maintenance]. Some rows of older workers hold no time.
-func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
+func (s *store) Note(ctx context.Context, name string) (ago time.Duration, err error) {
 	now := time.Now().UTC()
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
 		if err := w.exec(ctx, noteMeta, name, now.Format(time.RFC3339)); err != nil {
@@ -125,13 +122,12 @@ func (s *Store) Note(ctx context.Context, name string) (ago time.Duration, err e
 	return ago, err
 }
 
-// Noted returns the greatest name that was noted; see [audit.Maintenance].
-func (s *Store) Noted(ctx context.Context, prefix string) (name string, err error) {
+func (s *store) Noted(ctx context.Context, prefix string) (name string, err error) {
 	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(name), '') FROM meta WHERE substr(name, 1, length(?1)) = ?1", prefix).Scan(&name)
 	return name, s.failed(err)
 }
 
 // Probe reports whether the store takes writes, by making one.
-func (s *Store) Probe(ctx context.Context) error {
+func (s *store) Probe(ctx context.Context) error {
 	return s.execMeta(ctx, setMeta, metaProbe, time.Now().UTC().Format(time.RFC3339Nano))
 }

@@ -131,6 +131,6 @@ func TestAStoreWithoutWhatWasSignedIsNotOpened(t *testing.T) {
 	s = openFile(t, f.path, secret)
 	must(t, audittest.Fill(t.Context(), s, 5, 9), s.Close())
 	refused("another of this place, and more")
-	s, err := Open(t.Context(), f.path, secret, Options{Signed: signed, NewTrail: true})
-	must(t, err, s.Close())
+	anew, err := Open(t.Context(), f.path, secret, Options{Signed: signed, NewTrail: true})
+	must(t, err, anew.Close())
 }

@@ -13,22 +13,23 @@ import (
 )
 
 // working is a store with a hundred records, all of them in its log.
-func working(t *testing.T) (s *Store, path string, secret *audit.Secret) {
+func working(t *testing.T) (s *store, path string, secret *audit.Secret) {
 	t.Helper()
 	path, secret = newFile(t).path, audittest.Secret(t)
-	s, err := Open(t.Context(), path, secret, Options{Worker: "test"})
+	opened, err := Open(t.Context(), path, secret, Options{Worker: "test"})
 	must(t, err)
+	s = opened.(*store)
 	t.Cleanup(func() { _ = s.Close() }) // a store that is not in its place says so
 	fill(t, s, 0, 100)
 	return s, path, secret
 }
 
-func fill(t *testing.T, s *Store, from, to int) {
+func fill(t *testing.T, s *store, from, to int) {
 	t.Helper()
 	must(t, audittest.Fill(t.Context(), s, from, to))
 }
 
-func (s *Store) appends(t *testing.T, n int) error {
+func (s *store) appends(t *testing.T, n int) error {
 	t.Helper()
 	return audittest.Fill(t.Context(), s, n, n+1)
 }

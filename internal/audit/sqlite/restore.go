@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,14 +112,7 @@ func (h *hold) before(ctx context.Context, path, backup string, public audit.Pub
 
 // checkedCopy copies a backup into a new file, brings it up to date and checks it.
 func checkedCopy(ctx context.Context, backup, target string, public audit.Public) (audit.Verified, error) {
-	from, err := sql.Open("sqlite", source(backup, "ro"))
-	if err != nil {
-		return audit.Verified{}, err
-	}
-	if err = checkVersion(ctx, from); err == nil || errors.Is(err, errOlderSchema) {
-		err = copyTo(ctx, from, target)
-	}
-	if err = errors.Join(err, from.Close()); err != nil {
+	if err := copyStore(ctx, backup, target, true); err != nil {
 		return audit.Verified{}, err
 	}
 	if err := errors.Join(migrate(ctx, target), oneFile(ctx, target)); err != nil {

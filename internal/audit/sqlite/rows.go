@@ -102,7 +102,7 @@ func (v *reader) check(i int, ok bool) {
 }
 
 // query is scan on one of the reading connections.
-func (s *Store) query(ctx context.Context, visit func(*audit.Record) error, query string, args ...any) error {
+func (s *store) query(ctx context.Context, visit func(*audit.Record) error, query string, args ...any) error {
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
 		return s.failed(err)
@@ -117,7 +117,7 @@ func (s *Store) query(ctx context.Context, visit func(*audit.Record) error, quer
 }
 
 // list is query with all records at once.
-func (s *Store) list(ctx context.Context, query string, args ...any) (records []audit.Record, err error) {
+func (s *store) list(ctx context.Context, query string, args ...any) (records []audit.Record, err error) {
 	err = s.query(ctx, func(r *audit.Record) error { records = append(records, *r); return nil }, query, args...)
 	return records, err
 }

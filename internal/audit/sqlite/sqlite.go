@@ -32,8 +32,8 @@ type Options struct {
 	NewTrail bool
 }
 
-// Store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
-type Store struct {
+// store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
+type store struct {
 	path   string
 	secret *audit.Secret // nil where the store is read-only
 
@@ -56,18 +56,16 @@ type Store struct {
 	rescued      bool
 }
 
-var _ audit.Store = (*Store)(nil)
-
 // Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two next to it are
 // readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
-// [*audit.NewerSchemaError], a [*audit.WrongKeyError], a [*audit.MissingError] where the key has signed records that the
-// store does not have, or a [*audit.BrokenError] where the last record is not the one that the signed head names.
-func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (*Store, error) {
+// [*audit.MissingError] where the key has signed records that the store does not have, or a [*audit.BrokenError] where the
+// last record is not the one that the signed head names.
+func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (audit.Store, error) {
 	h, err := holdFile(path, o.Worker)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, secret: secret, hold: h, turn: make(chan struct{}, 1)}
+	s := &store{path: path, secret: secret, hold: h, turn: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
@@ -75,7 +73,7 @@ func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (*S
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, o Options) (err error) {
+func (s *store) open(ctx context.Context, o Options) (err error) {
 	var signed []audit.Head
 	if !o.NewTrail {
 		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.lastHead) {
@@ -112,7 +110,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 }
 
 // refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
-func (s *Store) refuseLost(signed []audit.Head, newTrail bool) error {
+func (s *store) refuseLost(signed []audit.Head, newTrail bool) error {
 	if isMountPoint(s.hold.file) {
 		return errors.New("the file is a mount of its own: mount its directory instead, because SQLite's log lies next to it, and would not be kept where the file is")
 	}
@@ -129,7 +127,7 @@ func (s *Store) refuseLost(signed []audit.Head, newTrail bool) error {
 }
 
 // prepare prepares what jobs wait for.
-func (s *Store) prepare(ctx context.Context) (err error) {
+func (s *store) prepare(ctx context.Context) (err error) {
 	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err == nil {
 		s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures)
 	}
@@ -138,15 +136,15 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 
 // OpenReadOnly opens a store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
 // methods that write fail.
-func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path, turn: make(chan struct{}, 1)}
+func OpenReadOnly(ctx context.Context, path string) (audit.Store, error) {
+	s := &store{path: path, turn: make(chan struct{}, 1)}
 	if err := s.openReadOnly(ctx); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) openReadOnly(ctx context.Context) (err error) {
+func (s *store) openReadOnly(ctx context.Context) (err error) {
 	if _, err := os.Stat(s.path); err != nil {
 		return err
 	}
@@ -162,7 +160,7 @@ func (s *Store) openReadOnly(ctx context.Context) (err error) {
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
 // disk hangs: the caller puts a bound to that. A store that is not in its place is an error.
-func (s *Store) Close() error {
+func (s *store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	if s.closed {
@@ -206,7 +204,7 @@ func (s *Store) Close() error {
 // it is asked for again.
 //
 // Once begun, a transaction is not interrupted: it takes milliseconds.
-func (s *Store) write(ctx context.Context, do func(context.Context, *writer) error) error {
+func (s *store) write(ctx context.Context, do func(context.Context, *writer) error) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -224,7 +222,7 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 
 // commit is write; the caller must have the turn. It fails where the file is not in its place, before the transaction or after it:
 // what it has stored is then in a file that the next process does not open.
-func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
+func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
 	if s.writer != nil {
 		if err := s.stayInPlace(ctx); err != nil {
 			return err
@@ -251,7 +249,7 @@ func (s *Store) commit(ctx context.Context, do func(context.Context, *writer) er
 }
 
 // failed says which store an error is about. A [*audit.HeldError] names the file itself; nil stays nil.
-func (s *Store) failed(err error) error {
+func (s *store) failed(err error) error {
 	if _, held := errors.AsType[*audit.HeldError](err); held || err == nil {
 		return err
 	}

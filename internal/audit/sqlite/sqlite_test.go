@@ -68,11 +68,7 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 
 func (f file) Open(t *testing.T, secret *audit.Secret) (audit.Store, error) {
 	t.Helper()
-	s, err := Open(t.Context(), f.path, secret, Options{Worker: "test"})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return Open(t.Context(), f.path, secret, Options{Worker: "test"})
 }
 
 func (f file) Tamper(t *testing.T, statement string) {
@@ -102,13 +98,13 @@ func (f file) Later(column string) string { return column + " + 1000000" }
 func (f file) Bytes(b []byte) string { return fmt.Sprintf("x'%x'", b) }
 
 // newStore returns an open store without records.
-func newStore(tb testing.TB) (s *Store, f file, secret *audit.Secret) {
+func newStore(tb testing.TB) (s *store, f file, secret *audit.Secret) {
 	tb.Helper()
 	f, secret = newFile(tb), audittest.Secret(tb)
 	return openFile(tb, f.path, secret), f, secret
 }
 
-func openFile(tb testing.TB, path string, secret *audit.Secret) *Store {
+func openFile(tb testing.TB, path string, secret *audit.Secret) *store {
 	tb.Helper()
 	s, err := Open(tb.Context(), path, secret, Options{Worker: "test"})
 	must(tb, err)
@@ -117,7 +113,7 @@ func openFile(tb testing.TB, path string, secret *audit.Secret) *Store {
 			tb.Errorf("close: %v", err)
 		}
 	})
-	return s
+	return s.(*store)
 }
 
 // The guard is that the index holds all that is counted. Seen to fail without: each of the records is read.

@@ -12,12 +12,12 @@ import (
 
 // InPlace reports, as an error, that the file that the store has open is not the one at its path any more. It takes a few
 // microseconds and waits for no write.
-func (s *Store) InPlace() error { return s.failed(s.place.check()) }
+func (s *store) InPlace() error { return s.failed(s.place.check()) }
 
 // stayInPlace is InPlace; the caller must have the turn. Where the file is not in its place, what the log holds is brought into the
 // file that is open, so that nothing of it depends on the log at the path; where only the log is at fault, the writer
 // is then given up, and reopen makes the log anew.
-func (s *Store) stayInPlace(ctx context.Context) error {
+func (s *store) stayInPlace(ctx context.Context) error {
 	err := s.place.check()
 	stray, is := errors.AsType[*strayError](err)
 	if !is {
@@ -42,7 +42,7 @@ func (s *Store) stayInPlace(ctx context.Context) error {
 
 // dropWriter closes the writer without a checkpoint of a log that was cut off, and without removing files by names that may be
 // another process's by now.
-func (s *Store) dropWriter(ctx context.Context, stray *strayError) error {
+func (s *store) dropWriter(ctx context.Context, stray *strayError) error {
 	if stray.cut { // then not as the last connection, which would copy what is left; the readers cannot write
 		reader, err := s.read.Conn(ctx)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) dropWriter(ctx context.Context, stray *strayError) error {
 }
 
 // reopen opens the writer again, on the file that it was before, and makes sure that all is there that was acknowledged.
-func (s *Store) reopen(ctx context.Context) error {
+func (s *store) reopen(ctx context.Context) error {
 	err := s.place.check()
 	if stray, is := errors.AsType[*strayError](err); is && stray.mendable && s.forgetLog() {
 		err = s.place.check()
@@ -84,7 +84,7 @@ func (s *Store) reopen(ctx context.Context) error {
 
 // forgetLog closes all connections, so that the next one makes log and index anew where they were removed. It returns false
 // while a reader is left: to mix the old index with a new log would be damage.
-func (s *Store) forgetLog() bool {
+func (s *store) forgetLog() bool {
 	return s.place.forget(func() bool {
 		s.read.SetMaxIdleConns(0) // closes those that are idle
 		defer s.read.SetMaxIdleConns(readers)

@@ -92,14 +92,14 @@ func (w *writer) load(ctx context.Context) error {
 // checkKey notes which key a new store is made with, and compares that of an old one.
 func (w *writer) checkKey(ctx context.Context) error {
 	given := w.secret.Public().ID()
-	store, there, err := readMeta(ctx, w.conn, metaKey)
+	stored, there, err := readMeta(ctx, w.conn, metaKey)
 	switch {
 	case err != nil:
 		return err
 	case !there:
 		return w.exec(ctx, noteMeta, metaKey, given)
-	case store != given:
-		return audit.WrongKey(store, given)
+	case stored != given:
+		return audit.WrongKey(stored, given)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 // Row 17 of the faults: a byte of the store is another one. Either the start on it is refused, or the check of the trail names
 // the damage, or every question is answered as before, because the byte is in free space.
 //
-// The guards are the chain, [sqlite.Store.Check], and what [sqlite.Open] checks of the small tables. Seen to fail where Verify
+// The guards are the chain, [audit.Maintenance] Check, and what [sqlite.Open] checks of the small tables. Seen to fail where Verify
 // leaves out Check: of the 1,000 flips in the file 51 are used unseen, most of them in an index, so that a job's record is not
 // found and the job is decided again.
 
@@ -108,7 +108,7 @@ func read(t *testing.T, path string) []byte {
 type answers map[string][sha256.Size]byte
 
 // ask asks everything that the worker and its commands ask: each claim by its index, and each job by recording it again.
-func (w whole) ask(ctx context.Context, s *sqlite.Store) answers {
+func (w whole) ask(ctx context.Context, s audit.Store) answers {
 	a := answers{}
 	say := func(question string, err error, answer ...any) {
 		a[question] = sha256.Sum256(fmt.Append(nil, append(answer, err)...))

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func open(t *testing.T, path string, secret *audit.Secret) *sqlite.Store {
+func open(t *testing.T, path string, secret *audit.Secret) audit.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{Worker: "test"})
 	must(t, err)
