@@ -365,12 +365,7 @@ func (r *Recorder) unanswered(ctx context.Context, records []Record) (open []Rec
 	if err != nil {
 		return records, err
 	}
-	for i := range records {
-		if slices.Contains(ids, records[i].ID) {
-			open = append(open, records[i])
-		}
-	}
-	return open, nil
+	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
 // logOpen logs the answers that found no job so shortly before the end that another worker may still be about to mark them

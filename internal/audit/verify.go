@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -98,7 +99,7 @@ func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 type attempt struct {
 	store    Maintenance
 	public   Public
-	known    []Head
+	expected []Head // the known heads
 	progress func(int64)
 }
 
@@ -108,11 +109,9 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 		return Verified{}, err
 	}
 	v := Verified{Heads: heads}
-	byChain := map[int]bool{}
 	for _, head := range heads {
-		byChain[head.Chain] = true
-		c := check{public: a.public, head: head, known: map[int64][]Head{}, total: &v, progress: a.progress}
-		for _, k := range a.known {
+		c := check{attempt: a, head: head, known: map[int64][]Head{}, total: &v}
+		for _, k := range a.expected {
 			if k.Chain == head.Chain {
 				c.known[k.Seq] = append(c.known[k.Seq], k)
 			}
@@ -122,15 +121,16 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 				c.tombstones = append(c.tombstones, s)
 			}
 		}
-		if err := c.run(ctx, a.store); err != nil {
+		if err := c.run(ctx); err != nil {
 			return v, err
 		}
 	}
-	for _, k := range a.known {
-		if !byChain[k.Chain] {
-			if !a.public.CheckHead(k) {
-				return v, foreign(k)
-			}
+	for _, k := range a.expected {
+		switch {
+		case slices.ContainsFunc(heads, func(h Head) bool { return h.Chain == k.Chain }):
+		case !a.public.CheckHead(k):
+			return v, foreign(k)
+		default:
 			return v, &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, k.At.Format(time.RFC3339))}
 		}
 	}
@@ -139,17 +139,15 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 
 // check is the check of one chain.
 type check struct {
-	public     Public
+	attempt
 	head       Head
 	tombstones []Tombstone
 	known      map[int64][]Head // by place; a trail that was put back and went on has two of one
 	total      *Verified
-	progress   func(int64)
-
-	chain *Chain
+	chain      *Chain
 }
 
-func (c *check) run(ctx context.Context, store Maintenance) error {
+func (c *check) run(ctx context.Context) error {
 	if len(c.head.Signature) == 0 {
 		return c.broken(0, 0, "its signed head is gone, and with it what shows how many records there were")
 	}
@@ -167,9 +165,9 @@ func (c *check) run(ctx context.Context, store Maintenance) error {
 		return err
 	}
 	// Not from where the chain begins: a record that was put before it would be shown, and never looked at.
-	err := store.Walk(ctx, c.head.Chain, math.MinInt64, c.visit)
+	err := c.store.Walk(ctx, c.head.Chain, math.MinInt64, c.visit)
 	if errors.Is(err, errBeyond) {
-		err = c.grown(ctx, store)
+		err = c.grown(ctx)
 	}
 	if err != nil {
 		return err
@@ -194,15 +192,13 @@ var errBeyond = errors.New("a record behind the head")
 
 // grown reports whether there is a record behind the head because a worker has added it since the head was read: it has
 // then signed a new head.
-func (c *check) grown(ctx context.Context, store Maintenance) error {
-	heads, err := store.Heads(ctx)
+func (c *check) grown(ctx context.Context) error {
+	heads, err := c.store.Heads(ctx)
 	if err != nil {
 		return err
 	}
-	for _, h := range heads {
-		if h.Chain == c.head.Chain && h.Seq > c.head.Seq && c.public.CheckHead(h) {
-			return nil
-		}
+	if now := headOf(heads, c.head.Chain); now.Seq > c.head.Seq && c.public.CheckHead(now) {
+		return nil
 	}
 	return c.broken(c.head.Seq+1, 0, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
 }

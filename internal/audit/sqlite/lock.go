@@ -31,23 +31,17 @@ type hold struct {
 const headLine = 400
 
 // holdFile takes the store for this process, until release or the process' end, however that comes.
-func holdFile(path, worker string) (*hold, error) {
-	h, err := tryHold(path, worker)
-	if err == nil {
-		return h, nil
-	}
-	if _, is := errors.AsType[*audit.HeldError](err); is {
-		return nil, err
-	}
-	return nil, fmt.Errorf("audit store %s: its lock: %w", path, err)
-}
-
-func tryHold(path, worker string) (*hold, error) {
+func holdFile(path, worker string) (h *hold, err error) {
+	defer func() {
+		if _, held := errors.AsType[*audit.HeldError](err); err != nil && !held {
+			err = fmt.Errorf("audit store %s: its lock: %w", path, err)
+		}
+	}()
 	file, err := resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	h := &hold{file: file, lock: flock.New(file+".lock", flock.SetPermissions(0o600))}
+	h = &hold{file: file, lock: flock.New(file+".lock", flock.SetPermissions(0o600))}
 	held, err := h.lock.TryLock()
 	if err != nil {
 		return nil, err

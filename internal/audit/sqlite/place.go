@@ -50,44 +50,40 @@ type strayError struct {
 
 func (e *strayError) Error() string { return e.what }
 
+// otherName names a holder that has not taken the lock file.
+const otherName = "another process that has the file by another name, a hard link or a mount (find -samefile, /proc/locks)"
+
 // newPlace opens the file, which must be there, and locks it. It fails where the file has a second name, or is held by one.
-func newPlace(path, file string) (*place, error) {
+func newPlace(path, file string) (p *place, err error) {
 	open, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &place{
-		path: path, file: file, open: open,
-		log:   part{suffix: "-wal", name: "its write-ahead log"},
-		index: part{suffix: "-shm", name: "the index of its write-ahead log"},
-	}
-	if err := p.take(); err != nil {
-		return nil, errors.Join(err, open.Close())
-	}
-	return p, nil
-}
-
-// otherName names a holder that has not taken the lock file.
-const otherName = "another process that has the file by another name, a hard link or a mount (find -samefile, /proc/locks)"
-
-func (p *place) take() error {
-	info, err := p.open.Stat()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, open.Close())
+		}
+	}()
+	info, err := open.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if n := links(info); n > 1 {
-		return fmt.Errorf("the file has %d names (hard links); by another name it would have another log, and one of the two would be lost: "+
-			"find them (find / -xdev -samefile %s) and remove all but one", n, p.file)
+		return nil, fmt.Errorf("the file has %d names (hard links); by another name it would have another log, and one of the two would be lost: "+
+			"find them (find / -xdev -samefile %s) and remove all but one", n, file)
 	}
-	held, err := lockOpen(p.open)
+	held, err := lockOpen(open)
 	if err != nil {
-		return fmt.Errorf("lock the file: %w", err)
+		return nil, fmt.Errorf("lock the file: %w", err)
 	}
 	if held {
-		return &audit.HeldError{Store: p.path, Holder: otherName}
+		return nil, &audit.HeldError{Store: path, Holder: otherName}
 	}
-	p.main = part{info: info, size: info.Size()}
-	return nil
+	return &place{
+		path: path, file: file, open: open, main: part{info: info, size: info.Size()},
+		log:   part{suffix: "-wal", name: "its write-ahead log"},
+		index: part{suffix: "-shm", name: "the index of its write-ahead log"},
+	}, nil
 }
 
 // check returns a [*strayError] if what is open is not what is at the path.
