@@ -22,13 +22,6 @@ func TestTheStoreKeepsItsPromisesAsTheApplicationRole(t *testing.T) {
 	})
 }
 
-func BenchmarkStore(b *testing.B) {
-	audittest.Benchmark(b, func(b *testing.B, key *audit.Secret) audit.Store {
-		b.Helper()
-		return open(b, devpostgres.Database(b), key)
-	})
-}
-
 // database has its tables, made by the owner, and is used by the application role.
 type database struct{ super, owner, app string }
 

@@ -20,21 +20,6 @@ func TestTheStoreKeepsWhatIsPromised(t *testing.T) {
 	audittest.Exercise(t, func(t *testing.T) audittest.Database { t.Helper(); return newFile(t) })
 }
 
-func BenchmarkStore(b *testing.B) {
-	audittest.Benchmark(b, func(b *testing.B, secret *audit.Secret) audit.Store {
-		b.Helper()
-		return openFile(b, noFile(b).path, secret)
-	})
-}
-
-// BenchmarkInPlace looks once whether the file is in its place; each append does so twice.
-func BenchmarkInPlace(b *testing.B) {
-	s, _, _ := newStore(b)
-	for b.Loop() {
-		must(b, s.InPlace())
-	}
-}
-
 // file is a database for the suite.
 type file struct{ path string }
 

@@ -257,6 +257,7 @@ func spread(bytes, n int, random *rand.Rand) func(int) int {
 }
 
 func TestAFlippedByteInTheFileIsNeverUsedUnseen(t *testing.T) {
+	t.Parallel()
 	const flips = 1000
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 1))
 	w.known = nil
@@ -268,6 +269,7 @@ func TestAFlippedByteInTheFileIsNeverUsedUnseen(t *testing.T) {
 
 // The tables of marks are a few bytes in the file, and no chain covers them.
 func TestAFlippedByteInASmallTableIsNeverUsedUnseen(t *testing.T) {
+	t.Parallel()
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 2))
 	w.known = nil
 	used := w.usedBytes(t, "heads", "outbox", "unanswered", "crashes", "tombstones", "meta")
@@ -301,6 +303,7 @@ func (w whole) usedBytes(t *testing.T, tables ...string) (used []int) {
 // an earlier moment. The heads that the worker has logged show that a record is missing. What may be lost unseen are marks
 // made after the last record: then an event is published again.
 func TestAFlippedByteInTheLogIsNamedByKnownHeads(t *testing.T) {
+	t.Parallel()
 	const flips = 250
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 3))
 	w.answers = answers{chained: w.answers[chained]}

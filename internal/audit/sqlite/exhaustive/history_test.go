@@ -17,7 +17,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 	const claim, records = "CLM-2015-HOT", 20_000
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {
-			path, secret := filepath.Join(t.TempDir(), "audit.db"), audittest.Secret(t)
+			path, secret := filepath.Join(memoryDir(t), "audit.db"), audittest.Secret(t)
 			s := open(t, path, secret)
 			must(t, history.Append(t.Context(), s, claim, records))
 			must(t, s.Close())

@@ -13,9 +13,10 @@ import (
 
 // Whatever order marks are cleared in, over restarts, those that are left are those that were not cleared.
 func TestMarksAreClearedInAnyOrder(t *testing.T) {
+	t.Parallel()
 	secret := audittest.Secret(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		path := filepath.Join(t.TempDir(), "audit.db")
+		path := filepath.Join(memoryDir(t), "audit.db")
 		s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
 		if err != nil {
 			rt.Fatal(err)

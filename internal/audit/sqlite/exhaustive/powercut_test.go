@@ -162,17 +162,14 @@ func survives(ctx context.Context, path string, secret *audit.Secret, stored int
 // files, and files that were removed, may be there or not. The guard is synchronous=FULL, set with each writer. Seen to
 // fail with NORMAL there: 459 of the 1,000 cuts lose acknowledged records.
 func TestNoAcknowledgedRecordIsLostWhenThePowerGoes(t *testing.T) {
+	t.Parallel()
 	secret, events := traced(t)
 	lost := losses(t, events, secret, 1000, rand.New(rand.NewPCG(15, 1)))
 	for _, loss := range lost[:min(len(lost), 5)] {
 		t.Error(loss)
 	}
-}
-
-// The control: the same of a store that syncs its log at checkpoints only, as synchronous=NORMAL does.
-func TestPowerCutsFindAStoreThatSyncsNoTransaction(t *testing.T) {
+	// The control: the same of a store that syncs its log at checkpoints only, as synchronous=NORMAL does.
 	const moments = 200
-	secret, events := traced(t)
 	var lax []event
 	for i, e := range events {
 		ofLog := strings.Contains(e.call, "sync") && e.name == "audit.db-wal"
@@ -181,8 +178,7 @@ func TestPowerCutsFindAStoreThatSyncsNoTransaction(t *testing.T) {
 		}
 		lax = append(lax, e)
 	}
-	lost := losses(t, lax, secret, moments, rand.New(rand.NewPCG(15, 2)))
-	if len(lost) < moments/10 {
+	if lost = losses(t, lax, secret, moments, rand.New(rand.NewPCG(15, 2))); len(lost) < moments/10 {
 		t.Error("the cuts prove nothing")
 	}
 	for _, loss := range lost {
