@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // disk is a store that fails, hangs and refuses on demand, which the real ones do not. What the real ones do is shown by
 // their conformance suite.

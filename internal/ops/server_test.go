@@ -167,64 +167,44 @@ func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
 	must(t, again.Close())
 }
 
-func TestCloseLetsARequestInProgressFinish(t *testing.T) {
-	asked, answer := make(chan struct{}), make(chan struct{})
-	s := open(t, options(func(context.Context) error {
-		close(asked)
-		<-answer
-		return nil
-	}))
-	served, closed, got := make(chan error, 1), make(chan error, 1), make(chan string, 1)
-	go func() { served <- s.Serve() }()
-	go func() {
-		response, err := client.Get("http://" + s.Addr() + "/readyz")
-		if err != nil {
-			got <- err.Error()
-			return
+func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
+	for _, cutOff := range []bool{false, true} {
+		asked, let := make(chan struct{}), make(chan struct{})
+		s := open(t, options(func(context.Context) error {
+			close(asked)
+			<-let
+			return nil
+		}))
+		served, closed, got := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+		go func() { served <- s.Serve() }()
+		go func() {
+			response, err := client.Get("http://" + s.Addr() + "/readyz")
+			if err == nil && response.StatusCode != http.StatusOK {
+				err = errors.New(response.Status)
+			}
+			if response != nil {
+				_ = response.Body.Close()
+			}
+			got <- err
+		}()
+		<-asked
+		ctx, cancel := context.WithCancel(t.Context())
+		if cutOff {
+			cancel()
 		}
-		_ = response.Body.Close()
-		got <- response.Status
-	}()
-	<-asked
-	go func() { closed <- s.Close(t.Context()) }()
-	if err := <-served; err != nil { // Serve returns as soon as Close has begun
-		t.Error(err)
-	}
-	close(answer)
-	if status := <-got; status != "200 OK" {
-		t.Errorf("the request in progress got %s, want 200 OK", status)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestCloseCutsOffARequestThatDoesNotEnd(t *testing.T) {
-	asked, over := make(chan struct{}), make(chan struct{})
-	defer close(over)
-	s := open(t, options(func(context.Context) error {
-		close(asked)
-		<-over
-		return nil
-	}))
-	served, got := make(chan error, 1), make(chan error, 1)
-	go func() { served <- s.Serve() }()
-	go func() {
-		response, err := client.Get("http://" + s.Addr() + "/readyz")
-		if err == nil {
-			err = response.Body.Close()
+		go func() { closed <- s.Close(ctx) }()
+		must(t, <-served) // Serve returns as soon as Close has begun
+		if !cutOff {
+			close(let)
+			must(t, <-got)
+		} else if fault, is := errors.AsType[net.Error](<-got); !is || fault.Timeout() {
+			t.Errorf("the request ended with %v: nobody cut it off", fault)
 		}
-		got <- err
-	}()
-	<-asked
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := errors.Join(s.Close(ctx), <-served); err != nil {
-		t.Errorf("Close or Serve = %v; to cut a request off is no error", err)
-	}
-	cut := <-got
-	if fault, ok := errors.AsType[net.Error](cut); !ok || fault.Timeout() {
-		t.Errorf("the request ended with %v: nobody cut it off", cut)
+		must(t, <-closed)
+		cancel()
+		if cutOff {
+			close(let)
+		}
 	}
 }
 

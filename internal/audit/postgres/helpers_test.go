@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)
 
