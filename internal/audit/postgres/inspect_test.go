@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
@@ -181,30 +178,4 @@ func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	if found := d.inspected(t, d.owner).Findings; len(found) != 2 {
 		t.Errorf("as the owner: %q", found)
 	}
-}
-
-func TestARemovedChainIsFoundByTheStoreItself(t *testing.T) {
-	d, key := newDatabase(t), audittest.Secret(t)
-	s := open(t, d.app, key)
-	twoChains(t, d, s)
-	audittest.Verify(t, s, key, 2)
-	mustSQL(t, d.super, "SET search_path = analyze_retry", "SET session_replication_role = replica",
-		"DELETE FROM records WHERE chain = 2", "DELETE FROM heads WHERE chain = 2")
-	v, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
-	if broken, is := errors.AsType[*audit.BrokenError](err); !is || broken.Chain != 2 || !strings.Contains(broken.Why, "head is gone") {
-		t.Errorf("%+v, %v", v, err)
-	}
-}
-
-// twoChains appends a record to chain 1 and one to chain 2, which begins because chain 1 is locked meanwhile.
-func twoChains(t *testing.T, d database, s audit.Log) {
-	t.Helper()
-	audittest.Append(t, s, decision(1))
-	conn, err := pgx.Connect(t.Context(), d.super)
-	must(t, err)
-	defer func() { _ = conn.Close(context.Background()) }()
-	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain = 1 FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
-	audittest.Append(t, s, decision(2))
 }

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
@@ -66,42 +64,6 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 		if err := sql(t, d.owner, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("%s: %v", statement, err)
 		}
-	}
-}
-
-func TestTheDatabaseItselfKeepsFiveYears(t *testing.T) {
-	d, key := newDatabase(t), audittest.Secret(t)
-	s := open(t, d.app, key)
-	now := time.Now().UTC()
-	old, young := audittest.Record(0), audittest.Record(1)
-	old.At, young.At = now.AddDate(-5, 0, -1), now.AddDate(-5, 0, 1)
-	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, old, young)))
-	must(t, err)
-	tombstones, err := audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)})
-	// What is old enough goes all the same.
-	if len(tombstones) != 1 || err == nil || !strings.Contains(err.Error(), "5 years") || !strings.Contains(err.Error(), "analyze_retry.retention") {
-		t.Fatalf("%v, %v; want a refusal that says how long is kept and what to do", tombstones, err)
-	}
-	audittest.Verify(t, s, key, 1)
-	// The owner may decide otherwise.
-	mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '1 year'")
-	if tombstones, err = audit.Retain(t.Context(), s, key, audit.Retention{Now: now, Cutoff: now.AddDate(-1, 0, 0)}); err != nil || len(tombstones) != 1 {
-		t.Fatalf("%v, %v", tombstones, err)
-	}
-	audittest.Verify(t, s, key, 0)
-}
-
-func TestAPurgeWithoutTheKeyIsFound(t *testing.T) {
-	d, key := newDatabase(t), audittest.Secret(t)
-	s := open(t, d.app, key)
-	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, audittest.Records(0, 3)...)))
-	must(t, err)
-	// With the worker's password, past the worker: the function takes it, because it cannot know the key.
-	mustSQL(t, d.app, `SELECT analyze_retry.purge_records(1, 1, 2, (SELECT hash FROM analyze_retry.records WHERE seq = 2),
-		(SELECT at FROM analyze_retry.records WHERE seq = 1), (SELECT at FROM analyze_retry.records WHERE seq = 2), now(), 'forged')`)
-	_, err = audit.Verify(t.Context(), s, key.Public(), nil, nil)
-	if _, ok := errors.AsType[*audit.BrokenError](err); !ok {
-		t.Errorf("%v", err)
 	}
 }
 

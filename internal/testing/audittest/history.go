@@ -1,7 +1,6 @@
 package audittest
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -82,15 +81,15 @@ var historyFacts = []fact{
 		first := s.append(t, Records(0, 10)...)[0].Record
 		enough, n := errors.New("enough"), 0
 		visit := func(*audit.Record) error { n++; return enough }
-		if err := s.Between(t.Context(), minute(0), minute(10), visit); !errors.Is(err, enough) {
-			t.Errorf("between: %v", err)
+		for range 20 { // more than there are connections
+			if err := s.Between(t.Context(), minute(0), minute(10), visit); !errors.Is(err, enough) {
+				t.Fatalf("between: %v", err)
+			}
+			if err := s.Walk(t.Context(), first.Chain, 0, visit); !errors.Is(err, enough) {
+				t.Fatalf("walk: %v", err)
+			}
 		}
-		if err := s.Walk(t.Context(), first.Chain, 0, visit); !errors.Is(err, enough) {
-			t.Errorf("walk: %v", err)
-		}
-		if n != 2 {
-			t.Errorf("visited %d records, want 1 each", n)
-		}
+		same(t, "how many records are visited", n, 40)
 	}},
 	{"reading goes on while records are appended", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 50)...)
@@ -101,15 +100,6 @@ var historyFacts = []fact{
 		})
 		Must(t, err)
 		s.mustVerify(t, 100)
-	}},
-	{"a question ends with its context", func(t *testing.T, s *subject) {
-		s.append(t, Record(0))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := s.Claim(ctx, "CLM-a-1"); !errors.Is(err, context.Canceled) {
-			t.Errorf("claim: %v", err)
-		}
-		s.append(t, Record(1))
 	}},
 	{"a retry is pending until its claim is heard of", func(t *testing.T, s *subject) {
 		s.append(t, story(

@@ -41,22 +41,6 @@ func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64)
 }
 
 var retainFacts = []fact{
-	{"old records go, once, and the trail is still in order", func(t *testing.T, s *subject) {
-		s.shelve(t, nil, nil)
-		for _, step := range []struct {
-			before        int
-			goes, remains int64
-		}{{0, 0, 10}, {4, 4, 6}, {4, 0, 6}, {100, 6, 0}} {
-			same(t, "how many go", s.retain(t, minute(step.before), true), step.goes)
-			v := s.mustVerify(t, step.remains)
-			same(t, "how many are known to be removed", v.Removed, 10-step.remains)
-		}
-	}},
-	{"an unpublished record stays, unless nothing is ever published", func(t *testing.T, s *subject) {
-		s.shelve(t, nil, []int{2})
-		same(t, "how many go before it", s.retain(t, minute(5), true), int64(2))
-		same(t, "how many go where nothing is published", s.retain(t, minute(5), false), int64(3))
-	}},
 	{"a store whose events were ever to be published has a queue, also for who knows of none", func(t *testing.T, s *subject) {
 		s.shelve(t, nil, []int{2})
 		release, err := s.Lead(t.Context())
@@ -145,16 +129,6 @@ var retainFacts = []fact{
 				t.Errorf("chain %d: %v", chain, err)
 			}
 		}
-	}},
-	{"a walk can be left and the store still answers", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
-		enough := errors.New("enough")
-		for range 20 { // more than there are connections
-			if err := s.Walk(t.Context(), 1, 0, func(*audit.Record) error { return enough }); !errors.Is(err, enough) {
-				t.Fatal(err)
-			}
-		}
-		s.mustVerify(t, 10)
 	}},
 }
 
