@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -144,15 +143,6 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 		if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
 			t.Errorf("%s: %+v, %v", change, found, err)
 		}
-	}
-}
-
-func TestAFailedInspectionIsNoNote(t *testing.T) {
-	s := open(t, newDatabase(t).app, audittest.Secret(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if found, err := s.Inspect(ctx); err == nil || found.Notes != nil {
-		t.Errorf("%+v, %v", found, err)
 	}
 }
 

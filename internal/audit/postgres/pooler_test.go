@@ -37,20 +37,6 @@ func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-func TestAPoolerThatGivesEachClientASessionIsFine(t *testing.T) {
-	direct, key := devpostgres.Database(t), audittest.Secret(t)
-	address, _ := pooled(t, "session", direct)
-	s := open(t, address, key) // it makes the tables too
-	audittest.Append(t, s, decisions(1, 100)...)
-	if err := s.Probe(t.Context()); err != nil {
-		t.Error(err)
-	}
-	release, err := s.Lead(t.Context())
-	must(t, err)
-	release()
-	audittest.Verify(t, open(t, direct, key), key, 99)
-}
-
 // The guards are that a probe begins a transaction in a round trip of its own, and the look at each new connection. Seen to
 // fail without: the probe goes through, and in statement mode no append does.
 func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {

@@ -112,11 +112,12 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 	return nil
 }
 
-func (b *batch) addStored(v *reader) {
+func (b *batch) addStored(v *reader) error {
 	b.found++
 	k := storedKey{id: v.int(0), index: -1, Key: audit.Key{Cluster: v.text(1), JobKey: v.int(2), ProcessInstanceKey: v.int(3)}}
 	v.bytes(4, k.Inputs[:])
 	b.stored[k.JobKey] = append(b.stored[k.JobKey], k)
+	return v.err
 }
 
 // place decides what becomes of a record, and links it into the chain if it is new.
@@ -149,10 +150,7 @@ func (b *batch) repeat(ctx context.Context, w *writer) error {
 		if !r.Repeated || r.Record.Seq != 0 {
 			continue
 		}
-		id := r.Record.ID
-		err := scan(ctx, w.conn, func(stored *audit.Record) error { r.Record = *stored; return nil },
-			"SELECT "+columns+" FROM records WHERE seq = ?", id)
-		if err != nil {
+		if err := w.query(ctx, selectRecords+"WHERE seq = ?", func(v *reader) error { return v.record(&r.Record) }, r.Record.ID); err != nil {
 			return err
 		}
 	}

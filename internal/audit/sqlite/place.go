@@ -226,5 +226,5 @@ func openLog(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		return err
 	}
-	return eachRow(rows, func([]driver.Value) error { return nil })
+	return eachRow(rows, func(*reader) error { return nil })
 }

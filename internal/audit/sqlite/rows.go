@@ -16,52 +16,31 @@ import (
 // columns are those of a record, in the order in which they are written and read.
 const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash"
 
-// scan calls visit with each record of a query that selects columns. It asks the driver itself: the conversions of
-// database/sql cost as much as the reading, and a check reads millions of records. The record is valid during the call.
-func scan(ctx context.Context, conn *sql.Conn, visit func(*audit.Record) error, query string, args ...any) error {
-	named := make([]driver.NamedValue, len(args))
-	for i, arg := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
-	}
-	return conn.Raw(func(c any) error {
-		rows, err := c.(driver.QueryerContext).QueryContext(ctx, query, named)
-		if err != nil {
-			return err
-		}
-		var record audit.Record
-		n := 0
-		return eachRow(rows, func(values []driver.Value) error {
-			if n++; n%1000 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := read(values, &record); err != nil {
-				return err
-			}
-			return visit(&record)
-		})
-	})
-}
-
-// eachRow calls visit with each row of an answer, and closes that. The values are valid during the call.
-func eachRow(rows driver.Rows, visit func([]driver.Value) error) error {
+// eachRow calls visit with each row of an answer, and closes that. The row is valid during the call.
+func eachRow(rows driver.Rows, visit func(*reader) error) error {
 	defer rows.Close()
-	values := make([]driver.Value, len(rows.Columns()))
+	v := reader{values: make([]driver.Value, len(rows.Columns()))}
 	for {
-		switch err := rows.Next(values); {
+		switch err := rows.Next(v.values); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
 		}
-		if err := visit(values); err != nil {
+		if err := visit(&v); err != nil {
 			return err
 		}
 	}
 }
 
-// read turns a row into a record. The table is strict: a value of another type is damage.
-func read(values []driver.Value, r *audit.Record) (err error) {
-	v := reader{values: values}
+// reader reads the values of a row. The tables are strict: a value of another type is damage, and err names the first.
+type reader struct {
+	values []driver.Value
+	err    error
+}
+
+// record reads a row of columns.
+func (v *reader) record(r *audit.Record) error {
 	*r = audit.Record{Chain: chainNumber, Seq: v.int(0), Kind: audit.Kind(v.int(2)), ClaimID: v.text(7)} //nolint:gosec // a wrong kind fails the chain
 	r.ID, r.At = r.Seq, utc(v.int(1))
 	r.Cluster, r.JobKey, r.ProcessInstanceKey = v.text(3), v.int(4), v.int(5)
@@ -70,11 +49,6 @@ func read(values []driver.Value, r *audit.Record) (err error) {
 	r.Message, r.Variables, r.Detail = v.text(10), v.text(11), v.text(12)
 	v.bytes(13, r.Hash[:])
 	return v.err
-}
-
-type reader struct {
-	values []driver.Value
-	err    error
 }
 
 func (v *reader) int(i int) int64 {
@@ -101,7 +75,9 @@ func (v *reader) check(i int, ok bool) {
 	}
 }
 
-// query is scan on one of the reading connections.
+// query calls visit with each record of a query that selects columns, on one of the reading connections. It asks the driver
+// itself: the conversions of database/sql cost as much as the reading, and a check reads millions of records. The record is
+// valid during the call. An error of visit's is returned as it is.
 func (s *store) query(ctx context.Context, visit func(*audit.Record) error, query string, args ...any) error {
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
@@ -109,11 +85,37 @@ func (s *store) query(ctx context.Context, visit func(*audit.Record) error, quer
 	}
 	defer conn.Close()
 	var own error // visit's error is not the store's
-	err = scan(ctx, conn, func(r *audit.Record) error { own = visit(r); return own }, query, args...)
+	var record audit.Record
+	n := 0
+	err = conn.Raw(func(c any) error {
+		rows, err := c.(driver.QueryerContext).QueryContext(ctx, query, named(nil, args))
+		if err != nil {
+			return err
+		}
+		return eachRow(rows, func(v *reader) error {
+			if n++; n%1000 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := v.record(&record); err != nil {
+				return err
+			}
+			own = visit(&record)
+			return own
+		})
+	})
 	if own != nil {
 		return own
 	}
 	return s.failed(err)
+}
+
+// named gives arguments the form in which the driver wants them.
+func named(to []driver.NamedValue, args []any) []driver.NamedValue {
+	to = to[:0]
+	for i, arg := range args {
+		to = append(to, driver.NamedValue{Ordinal: i + 1, Value: arg})
+	}
+	return to
 }
 
 // list is query with all records at once.

@@ -114,7 +114,7 @@ func (w *writer) transact(ctx context.Context, do func(context.Context, *writer)
 	return w.exec(ctx, "COMMIT")
 }
 
-// exec runs a statement that is prepared when it is first used. It asks the driver itself, as scan does: the arguments
+// exec runs a statement that is prepared when it is first used. It asks the driver itself, as query does: the arguments
 // are int64, string, []byte or nil already, and database/sql would look at each of them and copy all.
 func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 	return w.conn.Raw(func(c any) error {
@@ -122,7 +122,8 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 		if err != nil {
 			return err
 		}
-		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, w.name(args))
+		w.named = named(w.named, args)
+		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, w.named)
 		clear(args) // not to keep a batch's texts until the next one
 		clear(w.named)
 		return err
@@ -130,31 +131,18 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 }
 
 // query likewise calls visit with each row of the answer.
-func (w *writer) query(ctx context.Context, query string, visit func(*reader), args ...any) error {
+func (w *writer) query(ctx context.Context, query string, visit func(*reader) error, args ...any) error {
 	return w.conn.Raw(func(c any) error {
 		stmt, err := w.stmt(ctx, c, query)
 		if err != nil {
 			return err
 		}
-		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, w.name(args))
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(nil, args))
 		if err != nil {
 			return err
 		}
-		return eachRow(rows, func(values []driver.Value) error {
-			v := reader{values: values}
-			visit(&v)
-			return v.err
-		})
+		return eachRow(rows, visit)
 	})
-}
-
-// name gives the arguments the form in which the driver wants them.
-func (w *writer) name(args []any) []driver.NamedValue {
-	w.named = w.named[:0]
-	for i, arg := range args {
-		w.named = append(w.named, driver.NamedValue{Ordinal: i + 1, Value: arg})
-	}
-	return w.named
 }
 
 func (w *writer) stmt(ctx context.Context, c any, query string) (driver.Stmt, error) {

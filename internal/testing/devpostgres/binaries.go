@@ -18,11 +18,11 @@ var ErrNotInstalled = errors.New("no PostgreSQL server found in PATH, /usr/lib/p
 // elsewhere are the places outside the PATH where distributions and source builds put the server.
 var elsewhere = []string{"/usr/lib/postgresql/*/bin", "/usr/local/bin"}
 
-// findBinaries returns the directory that holds both initdb and postgres: that of the PATH, or else the newest of the
-// places that match one of the patterns.
-func findBinaries(patterns []string) (string, error) {
+// findBinaries returns the directory that holds both initdb and postgres: that of the PATH, or else the newest of those
+// elsewhere.
+func findBinaries() (string, error) {
 	var found []string
-	for _, pattern := range patterns {
+	for _, pattern := range elsewhere {
 		dirs, err := filepath.Glob(pattern)
 		if err != nil {
 			return "", err

@@ -45,7 +45,7 @@ type Server struct {
 // Start creates a server in a temporary directory and returns once it answers. Every write is flushed to the disk (fsync
 // and synchronous_commit are on), as in production.
 func Start(ctx context.Context) (*Server, error) {
-	bin, err := findBinaries(elsewhere)
+	bin, err := findBinaries()
 	if err != nil {
 		return nil, err
 	}
