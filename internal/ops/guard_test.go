@@ -54,14 +54,6 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestReadinessNeedsNoToken(t *testing.T) {
-	o := options(always)
-	o.Token = token
-	if a := request(t, "GET", "http://"+serve(t, o)+"/readyz", ""); a.StatusCode != 200 || a.body != "ready\n" {
-		t.Errorf("got %d %q", a.StatusCode, a.body)
-	}
-}
-
 func TestProfilesAreServedAtTheirOwnAddressOnly(t *testing.T) {
 	s, err := ops.NewProfiles("127.0.0.1:0", zap.NewNop())
 	must(t, err)

@@ -111,13 +111,6 @@ func TestEveryPathAnswersWhatAProbeExpects(t *testing.T) {
 	}
 }
 
-func TestMetricsAreServedFromTheGivenRegistryOnly(t *testing.T) {
-	a := request(t, "GET", "http://"+serve(t, options(always))+"/metrics", "")
-	if a.StatusCode != 200 || !strings.Contains(a.body, "seen_total 0") || strings.Contains(a.body, "go_goroutines") {
-		t.Errorf("got %d:\n%s", a.StatusCode, a.body)
-	}
-}
-
 func TestReadyOnceTheReasonIsGone(t *testing.T) {
 	reasons := make(chan error, 2)
 	reasons <- errors.New("draining")

@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.json from the migrations")
@@ -98,11 +99,9 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	}
 }
 
-// Its own server: the roles are shared by all databases of one.
+// All databases of the server share the roles, and no other test runs meanwhile.
 func TestAnApplicationRoleThatMayDoMoreIsAFinding(t *testing.T) {
-	server, super := ownServer(t)
-	d := newRoles(t, server, super)
-	must(t, postgres.Migrate(t.Context(), d.owner))
+	d := newDatabase(t)
 	for change, want := range map[string]struct{ finding, back string }{
 		"GRANT analyze_retry_owner TO analyze_retry_app": {"analyze_retry_app to act as the owner of the tables, analyze_retry_owner", "REVOKE analyze_retry_owner FROM analyze_retry_app"},
 		"GRANT pg_write_all_data TO analyze_retry_app":   {"analyze_retry_app to act as pg_write_all_data", "REVOKE pg_write_all_data FROM analyze_retry_app"},
@@ -121,8 +120,7 @@ func TestAnApplicationRoleThatMayDoMoreIsAFinding(t *testing.T) {
 }
 
 func TestATableOwnedByTheAskingRoleIsANote(t *testing.T) {
-	_, url := ownServer(t)
-	s := open(t, url, audittest.Secret(t))
+	s := open(t, devpostgres.Database(t), audittest.Secret(t))
 	found, err := s.Inspect(t.Context())
 	if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "owns the tables") {
 		t.Errorf("%+v, %v", found, err)
