@@ -31,6 +31,15 @@ const (
 	// takeIDs takes one for each record, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = `SELECT nextval('record_ids') FROM generate_series(1, $1)`
 
+	// findKeys finds for each record the one of its key and some others of its job, however often that job's inputs were
+	// corrected. Any other shows that a job key is another process instance's, when its first record comes.
+	findKeys = `SELECT found.* FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[]) AS asked (job, inputs, instance, of)
+	CROSS JOIN LATERAL (
+		SELECT ` + columns + ` FROM records
+			WHERE job_key = job AND input_hash = inputs AND process_instance_key = instance AND cluster = of
+		UNION ALL (SELECT ` + columns + ` FROM records WHERE job_key = job LIMIT 10)
+	) AS found`
+
 	insertRecords = `WITH added AS (
 		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
 			retry_count, next_retry, message, variables, detail, hash)
@@ -118,7 +127,6 @@ type appending struct {
 	fresh  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
 	stored map[audit.Key]*audit.Record
-	read   int // how many of them were read
 	// instances are the process instances of what is stored of a job.
 	instances map[jobOf]map[int64]bool
 
@@ -138,18 +146,27 @@ func (a *appending) begin(ctx context.Context, records []audit.Record) error {
 	var b pgx.Batch
 	b.Queue("BEGIN")
 	if len(records) > 0 {
-		keys := make([]int64, len(records))
-		for i := range records {
-			keys[i] = records[i].JobKey
+		var jobs, instances []int64
+		var inputs [][]byte
+		var clusters []string
+		for _, r := range records {
+			clean(&r)
+			jobs, inputs = append(jobs, r.JobKey), append(inputs, r.Inputs[:])
+			instances, clusters = append(instances, r.ProcessInstanceKey), append(clusters, r.Cluster)
 		}
 		b.Queue(takeChain, a.store.badChains()).Query(a.readHead)
 		b.Queue(takeIDs, len(records)).Query(a.readIDs)
-		b.Queue(findJobs, keys).Query(a.readStored)
+		b.Queue(findKeys, jobs, inputs, instances, clusters).Query(a.readStored)
 	}
-	if err := a.conn.SendBatch(ctx, &b).Close(); err != nil || a.read < maxFound {
-		return err
-	}
-	return a.findOneByOne(ctx, records)
+	return a.conn.SendBatch(ctx, &b).Close()
+}
+
+func (a *appending) readStored(rows pgx.Rows) error {
+	return each(rows, func(r *audit.Record) error {
+		stored := *r
+		a.note(&stored)
+		return nil
+	})
 }
 
 func (a *appending) readHead(rows pgx.Rows) error {

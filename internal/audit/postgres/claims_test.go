@@ -29,7 +29,6 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 			}{
 				{"first failure", postgres.SelectFirstFailures, few, []any{[]string{claim}}},
 				{"round", postgres.SelectRounds, round, []any{[]string{claim}}},
-				{"jobs", postgres.FindJobs, postgres.MaxFound, []any{[]int64{job.JobKey}}},
 				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {
 				var plan []struct{ Plan node }

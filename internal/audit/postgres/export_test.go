@@ -65,13 +65,7 @@ func Plan(tb testing.TB, s audit.Store, query string) string {
 var (
 	SelectRounds        = selectRounds
 	SelectFirstFailures = selectFirstFailures
-	FindJobs            = findJobs
-)
-
-// FindKeys likewise, and MaxFound is the limit of FindJobs.
-const (
-	FindKeys = findKeys
-	MaxFound = maxFound
+	FindKeys            = findKeys
 )
 
 // Analyze runs a query in the store's session and returns what the server did, as JSON.
