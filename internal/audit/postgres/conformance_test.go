@@ -62,16 +62,19 @@ func template(tb testing.TB, server *devpostgres.Server) string {
 	return original.name
 }
 
+// rolesMu is held by who changes the roles, which all databases share.
+var rolesMu sync.Mutex
+
 // newRoles is an empty database with the two roles.
 func newRoles(tb testing.TB, server *devpostgres.Server, super string) database {
 	tb.Helper()
 	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
 	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
 	must(tb, err)
-	mustSQL(tb, super, string(roles))
-	for _, role := range []string{ownerRole, appRole} {
-		mustSQL(tb, super, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, server.Password()))
-	}
+	rolesMu.Lock()
+	defer rolesMu.Unlock()
+	password := " PASSWORD '" + server.Password() + "'"
+	mustSQL(tb, super, string(roles), "ALTER ROLE "+ownerRole+password, "ALTER ROLE "+appRole+password)
 	return d
 }
 

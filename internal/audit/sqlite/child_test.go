@@ -113,9 +113,9 @@ func (w *process) kill() {
 func TestAKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	stored := 0
-	for round := range 10 {
+	for round := range 6 {
 		w := start(t, f.path, secret, stored)
-		for range 1 + round*3 {
+		for range 1 + round*5 {
 			w.appends()
 		}
 		w.kill()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"sync"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -14,7 +15,7 @@ func (s *store) Inspect(ctx context.Context) (audit.Inspection, error) {
 	if err != nil {
 		return audit.Inspection{}, s.failed(err)
 	}
-	want, err := newDefinitions(ctx)
+	want, err := newDefinitions()
 	if err != nil {
 		return audit.Inspection{}, s.failed(err)
 	}
@@ -32,7 +33,7 @@ func (s *store) Inspect(ctx context.Context) (audit.Inspection, error) {
 }
 
 // newDefinitions returns what the migrations make, of a store in memory.
-func newDefinitions(ctx context.Context) (map[string]string, error) {
+var newDefinitions = sync.OnceValues(func() (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
@@ -43,11 +44,12 @@ func newDefinitions(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx := context.Background()
 	if _, err := provider.Up(ctx); err != nil {
 		return nil, err
 	}
 	return definitions(ctx, db)
-}
+})
 
 // definitions returns the SQL of all that a database defines, by kind and name. SQLite's own and goose's tables are left out.
 func definitions(ctx context.Context, db *sql.DB) (map[string]string, error) {

@@ -42,7 +42,10 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			for _, f := range part.facts {
-				t.Run(f.name, func(t *testing.T) { f.check(t, newSubject(t, empty)) })
+				t.Run(f.name, func(t *testing.T) {
+					t.Parallel()
+					f.check(t, newSubject(t, empty))
+				})
 			}
 		})
 	}

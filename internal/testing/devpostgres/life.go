@@ -89,9 +89,9 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// Close stops the server and removes its directory.
+// Close ends the server and removes its directory. It kills, because the checkpoint of an orderly end can take a minute.
 func (s *Server) Close() error {
-	return errors.Join(s.Stop(), os.RemoveAll(s.dir))
+	return errors.Join(s.Kill(), os.RemoveAll(s.dir))
 }
 
 // awaitGone returns when none of the processes, which need not be our children, runs any more.
