@@ -6,16 +6,20 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 	"golang.org/x/sync/singleflight"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
 const (
@@ -141,4 +145,24 @@ func line(w http.ResponseWriter, status int, text string) {
 	w.WriteHeader(status)
 	// Errors of other libraries may contain line breaks. The client may be gone, which is no error here.
 	_, _ = io.WriteString(w, strings.Join(strings.Fields(text), " ")+"\n")
+}
+
+// certificate is the server's certificate with its key, in files.
+type certificate struct {
+	path, keyPath string
+	last          atomic.Pointer[tls.Certificate]
+}
+
+// get reads the files for each handshake, which takes longer than that. While the pair is being replaced and its halves do not
+// fit, it returns the last pair that did.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	pair, err := readfile.Pair(c.path, c.keyPath)
+	if err == nil {
+		c.last.Store(&pair)
+		return &pair, nil
+	}
+	if last := c.last.Load(); last != nil {
+		return last, nil
+	}
+	return nil, fmt.Errorf("RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: %w", err)
 }

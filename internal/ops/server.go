@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof" // it also registers with the default mux, which nothing here serves
 	"strings"
 	"time"
 
@@ -101,4 +102,18 @@ func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry)
 		return checked
 	}
 	return h.Core.Check(entry, checked)
+}
+
+// mostProfiles bounds the connections to the profiles; one person looks at them at a time.
+const mostProfiles = 16
+
+// NewProfiles binds an address for profiles of the process, at /debug/pprof/, but serves nothing yet. It must be a loopback
+// address, because profiles show what the process works on and cost CPU.
+func NewProfiles(address string, log *zap.Logger) (*Server, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return listen(purpose{"profiles", "RETRY_PPROF_ADDRESS", mostProfiles}, address, mux, log)
 }
