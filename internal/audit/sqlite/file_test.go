@@ -188,14 +188,14 @@ func TestAFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 }
 
 // diskLimit returns what limits the size of the process's files, and the limit that there was, which comes back at the end.
-func diskLimit(t *testing.T) (limit func(bytes uint64), free uint64) {
+func diskLimit(t *testing.T) (limit func(size uint64), free uint64) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
 	var before syscall.Rlimit
 	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
-	limit = func(bytes uint64) {
+	limit = func(size uint64) {
 		t.Helper()
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}))
+		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: before.Max}))
 	}
 	t.Cleanup(func() {
 		limit(before.Cur)
