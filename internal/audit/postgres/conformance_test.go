@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
@@ -96,29 +95,9 @@ func (d database) Later(column string) string { return column + " + interval '7 
 
 func (d database) Bytes(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
-
-var noon = time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)
-
-// decision is a record as the worker makes it; its job key is what differs.
-func decision(job int64) audit.Record {
-	return audit.Record{
-		Kind: audit.KindRetry, At: noon.Add(time.Duration(job) * time.Microsecond),
-		Key:     audit.Key{Cluster: "zeebe", JobKey: job, ProcessInstanceKey: job + 1_000_000_000, Inputs: [16]byte{1}},
-		ClaimID: fmt.Sprintf("CLM-2026-%06d", job), NextRetryTime: noon.Add(12 * time.Minute).Truncate(time.Second),
-		Variables: `{"shouldRetry":true,"retryCount":1,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T12:12:00Z","retryReason":"Transient error, retry 1 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","delayBeforeJitter":"10m0s","backoffDuration":"PT12M","retriesLeft":4}}`,
-		Detail:    `{"processId":"SubmissionRetryProcess","elementId":"analyze","submissionError":"TIMEOUT ao conectar com a operadora apos 30 s","steps":{"errorReceived":"2026-03-02T12:00:00.123456Z","afterMicros":[0,3,3,3,3,4]},"executionTimeMs":0.004}`,
-	}
-}
-
 var must = audittest.Must
 
-func decisions(from, to int64) (records []audit.Record) {
-	for job := from; job < to; job++ {
-		records = append(records, decision(job))
-	}
-	return records
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 func open(tb testing.TB, url string, key *audit.Secret) audit.Store {
 	tb.Helper()

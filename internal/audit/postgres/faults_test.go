@@ -35,9 +35,9 @@ func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
 	acknowledged := make([][]audit.Record, writers)
 	for w := range writers {
 		all.Go(func() {
-			job := int64(w * 1_000_000)
+			job := w * 1_000_000
 			for ctx.Err() == nil {
-				records := decisions(job, job+batch)
+				records := audittest.Records(job, job+batch)
 				try, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 				appended, err := s.Append(try, records, nil)
 				cancel()
@@ -101,14 +101,14 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	direct := open(t, address, key)
-	for round := range int64(5) {
+	for round := range 5 {
 		job := round * 10
 		// A lock holds up the second of the two round trips until the way back is broken, however slow the machine is.
 		rollback := holding(t, address, job+2)
 		waitForEver(t, s)
 		failed := make(chan error, 1)
 		go func() {
-			_, err := s.Append(t.Context(), decisions(job, job+3), nil)
+			_, err := s.Append(t.Context(), audittest.Records(job, job+3), nil)
 			failed <- err
 		}()
 		await(t, "the append to wait", func() bool { return waiting(t, address) == 1 })
@@ -117,7 +117,7 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 		var stored []audit.Record
 		await(t, "the commit", func() bool {
 			var err error
-			stored, err = direct.Claim(t.Context(), decision(job+2).ClaimID)
+			stored, err = direct.Claim(t.Context(), audittest.Record(job+2).ClaimID)
 			return err == nil && len(stored) == 1
 		})
 		p.ResetAll()
@@ -125,7 +125,7 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 			t.Fatal("an append whose answer was lost reports success")
 		}
 		p.Set(proxy.Faults{})
-		for i, a := range audittest.Append(t, s, decisions(job, job+3)...) {
+		for i, a := range audittest.Append(t, s, audittest.Records(job, job+3)...) {
 			if !a.Repeated {
 				t.Errorf("round %d: record %d was stored twice", round, i)
 			}
@@ -158,18 +158,18 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	const batch = 3
-	job := int64(0)
+	job := 0
 	for _, direction := range []proxy.Direction{proxy.ToServer, proxy.ToClient} {
 		for n := int64(50); n < 6000; n += 150 {
 			postgres.Reconnect(s)
 			faults := proxy.Faults{}
 			faults.CutAfter[direction] = n
 			p.Set(faults)
-			first, err := s.Append(t.Context(), decisions(job, job+batch), nil)
+			first, err := s.Append(t.Context(), audittest.Records(job, job+batch), nil)
 			p.Set(proxy.Faults{})
 			p.ResetAll()
 			postgres.Reconnect(s)
-			for i, a := range audittest.Append(t, s, decisions(job, job+batch)...) {
+			for i, a := range audittest.Append(t, s, audittest.Records(job, job+batch)...) {
 				if err == nil && a.Record != first[i].Record {
 					t.Errorf("cut after %d bytes %v: %+v, then %+v", n, direction, first[i].Record, a.Record)
 				}
@@ -181,7 +181,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	if cut[proxy.ToServer] < 10 || cut[proxy.ToClient] < 10 {
 		t.Errorf("too few connections were cut: %v", cut)
 	}
-	audittest.Verify(t, open(t, address, key), key, job)
+	audittest.Verify(t, open(t, address, key), key, int64(job))
 	t.Log(fmt.Sprint("cut to the server and to the client: ", cut))
 }
 
@@ -190,7 +190,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	server, address := ownServer(t)
 	s := open(t, address, audittest.Secret(t))
-	audittest.Append(t, s, decision(1)) // the chain is there, and a reserve of IDs
+	audittest.Append(t, s, audittest.Record(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
 	must(t, err)
 	t.Cleanup(func() { must(t, standby.Close()) })
@@ -208,7 +208,7 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
-			_, err := s.Append(ctx, decisions(2, 3), nil)
+			_, err := s.Append(ctx, audittest.Records(2, 3), nil)
 			ended <- err
 		}()
 		await(t, "the commit", func() bool { return inCommit() > 0 || len(ended) > 0 })
@@ -219,7 +219,7 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 		t.Fatalf("the first time: %v", err)
 	}
 	await(t, "the record to be seen", func() bool {
-		stored, err := s.Claim(t.Context(), decision(2).ClaimID)
+		stored, err := s.Claim(t.Context(), audittest.Record(2).ClaimID)
 		must(t, err)
 		return len(stored) == 1
 	})

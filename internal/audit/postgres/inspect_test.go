@@ -48,7 +48,7 @@ func (d database) findings(t *testing.T) []string {
 
 func TestANewStoreHasNoFindings(t *testing.T) {
 	d := newDatabase(t)
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decisions(1, 10)...)
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Records(1, 10)...)
 	for _, url := range []string{d.app, d.owner, d.super} {
 		if found := d.inspected(t, url); found.Findings != nil || found.LastID == 0 {
 			t.Errorf("%+v", found)
@@ -58,7 +58,7 @@ func TestANewStoreHasNoFindings(t *testing.T) {
 
 func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	d := newDatabase(t)
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 	for change, want := range map[string]struct{ finding, back string }{
 		"DROP TRIGGER append_only ON records": {
 			"trigger append_only on records is missing",
@@ -135,7 +135,7 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 	} {
 		d := newDatabase(t)
 		s := open(t, d.app, audittest.Secret(t))
-		audittest.Append(t, s, decisions(1, 10)...)
+		audittest.Append(t, s, audittest.Records(1, 10)...)
 		mustSQL(t, d.super, change)
 		found, err := s.Inspect(t.Context())
 		if err != nil || found.Findings != nil || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], want) {
@@ -147,14 +147,14 @@ func TestWhatIsNoFindingIsANote(t *testing.T) {
 func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
-	audittest.Append(t, s, decisions(1, 10)...)
+	audittest.Append(t, s, audittest.Records(1, 10)...)
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
-		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2026-000003')")
+		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2015-00000003')")
 	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
 	must(t, err)
 	defer reader.Close()
 	for _, s := range []audit.Store{s, reader} {
-		if all, err := s.Claim(t.Context(), "CLM-2026-000003"); err == nil || !strings.Contains(err.Error(), "row-level security would hide records") {
+		if all, err := s.Claim(t.Context(), "CLM-2015-00000003"); err == nil || !strings.Contains(err.Error(), "row-level security would hide records") {
 			t.Errorf("%d records, %v", len(all), err)
 		}
 	}

@@ -39,8 +39,7 @@ func TestAPasswordIsInNoError(t *testing.T) {
 				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t), postgres.Options{})
 				return err
 			},
-			"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), dsn); return err },
-			"migrate":   func() error { return postgres.Migrate(t.Context(), dsn) },
+			"migrate": func() error { return postgres.Migrate(t.Context(), dsn) },
 		} {
 			err := try()
 			if err == nil {
@@ -81,7 +80,7 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	audittest.Append(t, open(t, address, key), decision(1))
+	audittest.Append(t, open(t, address, key), audittest.Record(1))
 }
 
 // The server of the tests cannot be talked out of syncing, so this is about what it would answer.
@@ -117,14 +116,14 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 
 func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
-	appended := audittest.Append(t, open(t, address, key), decisions(0, 3)...)
+	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
 	s, err := postgres.OpenReadOnly(t.Context(), address)
 	must(t, err)
 	defer s.Close()
 	audittest.Verify(t, s, key, 3)
 	ids := []int64{appended[0].Record.ID}
 	for name, write := range map[string]func() error{
-		"append":    func() error { _, err := s.Append(t.Context(), decisions(3, 4), nil); return err },
+		"append":    func() error { _, err := s.Append(t.Context(), audittest.Records(3, 4), nil); return err },
 		"publish":   func() error { return s.Published(t.Context(), ids) },
 		"probe":     func() error { return s.Probe(t.Context()) },
 		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },

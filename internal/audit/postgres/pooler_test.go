@@ -22,7 +22,7 @@ func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 	for _, mode := range []string{"statement", "transaction"} {
 		t.Run(mode, func(t *testing.T) {
 			direct, key := devpostgres.Database(t), audittest.Secret(t)
-			audittest.Append(t, open(t, direct, key), decision(1))
+			audittest.Append(t, open(t, direct, key), audittest.Record(1))
 			address, _ := pooled(t, mode, direct)
 			for what, try := range map[string]func() error{
 				"open":      func() error { _, err := postgres.Open(t.Context(), address, key, postgres.Options{}); return err },
@@ -45,7 +45,7 @@ func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 			direct, key := devpostgres.Database(t), audittest.Secret(t)
 			address, pooler := pooled(t, "session", direct)
 			s := open(t, address, key)
-			audittest.Append(t, s, decision(1))
+			audittest.Append(t, s, audittest.Record(1))
 			change := func(mode string) {
 				t.Helper()
 				must(t, pooler.SetMode(t.Context(), mode))
@@ -60,7 +60,7 @@ func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 			if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
 				t.Errorf("the second probe: %v, want it to say what to do", err)
 			}
-			if _, err := s.Append(t.Context(), decisions(2, 3), nil); err == nil {
+			if _, err := s.Append(t.Context(), audittest.Records(2, 3), nil); err == nil {
 				t.Error("an append goes through")
 			}
 			change("session")

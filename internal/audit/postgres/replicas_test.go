@@ -43,7 +43,7 @@ func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
 		for writer := range writers {
 			all.Go(func() {
 				for _, n := range rand.New(rand.NewPCG(7, uint64(writer))).Perm(jobs / batch) {
-					records := decisions(int64(n*batch), int64(n*batch+batch))
+					records := audittest.Records(n*batch, n*batch+batch)
 					for i := range records {
 						records[i].Message = fmt.Sprintf("decided by replica %d", replica)
 					}
@@ -80,7 +80,7 @@ func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	stores := []audit.Store{open(t, address, key), open(t, address, key)}
 	rollback := holding(t, address, 2)
-	orders := [][]audit.Record{decisions(1, 4), decisions(1, 4)}
+	orders := [][]audit.Record{audittest.Records(1, 4), audittest.Records(1, 4)}
 	slices.Reverse(orders[1])
 	var all sync.WaitGroup
 	for i, s := range stores {
@@ -133,11 +133,11 @@ func deadlocks(tb testing.TB, address string) (n int) {
 }
 
 // holding is another client's transaction that has stored the key of a job and neither commits nor ends.
-func holding(tb testing.TB, address string, job int64) (rollback func()) {
+func holding(tb testing.TB, address string, job int) (rollback func()) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
 	must(tb, err)
-	r := decision(job)
+	r := audittest.Record(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
 		(id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
 		VALUES (-1, 77, 1, 1, now(), '%s', %d, %d, '\x%x', '', 0, '', '', '', '')`, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs)} {
@@ -156,24 +156,24 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 	rollback := holding(t, address, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Append(ctx, decisions(0, 3), nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Append(ctx, audittest.Records(0, 3), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v", err)
 	}
 	// The other one still holds the key; what has nothing to do with it goes on.
-	audittest.Append(t, s, decision(5))
+	audittest.Append(t, s, audittest.Record(5))
 	// Nor does the server let it wait for ever where no context does.
-	if _, err := s.Append(t.Context(), decisions(0, 3), nil); err == nil || !lockTimeout(err) {
+	if _, err := s.Append(t.Context(), audittest.Records(0, 3), nil); err == nil || !lockTimeout(err) {
 		t.Errorf("%v", err)
 	}
 	rollback()
-	audittest.Append(t, s, decisions(0, 3)...)
+	audittest.Append(t, s, audittest.Records(0, 3)...)
 	audittest.Verify(t, s, key, 4)
 }
 
 func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	one, other := open(t, address, key), open(t, address, key)
-	id := audittest.Append(t, one, decision(1))[0].Record.ID
+	id := audittest.Append(t, one, audittest.Record(1))[0].Record.ID
 	release, err := one.Lead(t.Context())
 	must(t, err)
 	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
@@ -216,14 +216,14 @@ func TestATamperedChainIsNotExtended(t *testing.T) {
 			address, key := devpostgres.Database(t), audittest.Secret(t)
 			s := open(t, address, key)
 			prefix := []string{"SET search_path = analyze_retry", "SET session_replication_role = replica"}
-			audittest.Append(t, s, decisions(0, 3)...)
+			audittest.Append(t, s, audittest.Records(0, 3)...)
 			mustSQL(t, address, append(prefix, "CREATE TABLE earlier AS SELECT * FROM heads")...)
-			audittest.Append(t, s, decisions(3, 6)...)
+			audittest.Append(t, s, audittest.Records(3, 6)...)
 			mustSQL(t, address, append(prefix, meddle...)...)
 			// By the one who wrote it and by a new one, twice each: the service goes on.
 			second := open(t, address, key)
 			for i, one := range []audit.Log{s, s, second, second} {
-				if a := audittest.Append(t, one, decision(int64(100+i)))[0]; a.Record.Chain == 1 {
+				if a := audittest.Append(t, one, audittest.Record(100+i))[0]; a.Record.Chain == 1 {
 					t.Errorf("the chain was gone on with: %+v", a.Record)
 				}
 			}

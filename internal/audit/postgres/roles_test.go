@@ -16,7 +16,7 @@ import (
 // only the trigger that refuses, and with the tables owned by the role the rest goes through.
 func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 	d := newDatabase(t)
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"UPDATE analyze_retry.records SET claim_id = 'x' WHERE false",
@@ -54,7 +54,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 
 func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 	d := newDatabase(t)
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 	for _, statement := range []string{
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"DELETE FROM analyze_retry.records",
@@ -84,7 +84,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 		}
 	}
 	must(t, postgres.Migrate(t.Context(), d.owner))
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
 func TestMigratingGrantsRightsToALaterRole(t *testing.T) {
@@ -94,7 +94,7 @@ func TestMigratingGrantsRightsToALaterRole(t *testing.T) {
 		t.Errorf("opened without rights: %v", err)
 	}
 	must(t, postgres.Migrate(t.Context(), d.owner))
-	audittest.Append(t, open(t, d.app, audittest.Secret(t)), decision(1))
+	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
 func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {

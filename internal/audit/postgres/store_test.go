@@ -17,9 +17,9 @@ import (
 func TestAnIDThatWasChangedIsFound(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	s := open(t, address, key)
-	audittest.Append(t, s, decisions(1, 4)...)
-	audittest.Append(t, s, decisions(1, 4)...) // stored already, which leaves a gap
-	audittest.Append(t, s, decisions(4, 7)...)
+	audittest.Append(t, s, audittest.Records(1, 4)...)
+	audittest.Append(t, s, audittest.Records(1, 4)...) // stored already, which leaves a gap
+	audittest.Append(t, s, audittest.Records(4, 7)...)
 	audittest.Verify(t, s, key, 6)
 	mustSQL(t, address, "SET session_replication_role = replica", "UPDATE analyze_retry.records SET id = id + 1 WHERE seq = 3")
 	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
