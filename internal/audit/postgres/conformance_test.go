@@ -33,13 +33,19 @@ const (
 	appRole   = "analyze_retry_app"
 )
 
-// newDatabase follows the instructions in deploy/postgres. The tables are copied from those of the first one.
+// newDatabase follows the instructions in deploy/postgres.
 func newDatabase(tb testing.TB) database {
+	tb.Helper()
+	return newRoles(tb, devpostgres.Shared(tb), withTables(tb))
+}
+
+// withTables returns the URL of a new database for its superuser. The tables are copied from those of the first one.
+func withTables(tb testing.TB) string {
 	tb.Helper()
 	server := devpostgres.Shared(tb)
 	name := fmt.Sprintf("copy%d", copies.Add(1))
 	mustSQL(tb, server.URL("postgres", devpostgres.Superuser), "CREATE DATABASE "+name+" TEMPLATE "+template(tb, server))
-	return newRoles(tb, server, server.URL(name, devpostgres.Superuser))
+	return server.URL(name, devpostgres.Superuser)
 }
 
 var (

@@ -97,7 +97,7 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 // Row 18 of the test matrix: the outcome of a COMMIT is unknown. The guard is the look for what is stored before
 // anything is linked: without it the second append runs into the unique key each time.
 func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	direct := open(t, address, key)
@@ -154,7 +154,7 @@ func waiting(tb testing.TB, address string) (n int) {
 }
 
 func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	const batch = 3

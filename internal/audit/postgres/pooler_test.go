@@ -21,7 +21,7 @@ func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
 func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 	for _, mode := range []string{"statement", "transaction"} {
 		t.Run(mode, func(t *testing.T) {
-			direct, key := devpostgres.Database(t), audittest.Secret(t)
+			direct, key := withTables(t), audittest.Secret(t)
 			audittest.Append(t, open(t, direct, key), audittest.Record(1))
 			address, _ := pooled(t, mode, direct)
 			for what, try := range map[string]func() error{

@@ -16,14 +16,13 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
-	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // Row 11 of the test matrix at the store. The guard is the unique key with the second look after a violation: without
 // the second look an append fails, without the key there are two decisions.
 func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
 	const jobs, batch, writers = 600, 30, 3
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	var mu sync.Mutex
 	answers, repeated := map[audit.Key]audit.Record{}, 0
 	settle := func(a audit.Appended) {
@@ -77,7 +76,7 @@ func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
 
 // The guard is the order in which Append links: without it the two wait for one another until the server ends one.
 func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	stores := []audit.Store{open(t, address, key), open(t, address, key)}
 	rollback := holding(t, address, 2)
 	orders := [][]audit.Record{audittest.Records(1, 4), audittest.Records(1, 4)}
@@ -151,7 +150,7 @@ func holding(tb testing.TB, address string, job int) (rollback func()) {
 }
 
 func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	s := open(t, address, key)
 	rollback := holding(t, address, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -171,7 +170,7 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 }
 
 func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	one, other := open(t, address, key), open(t, address, key)
 	id := audittest.Append(t, one, audittest.Record(1))[0].Record.ID
 	release, err := one.Lead(t.Context())
@@ -213,7 +212,7 @@ func TestATamperedChainIsNotExtended(t *testing.T) {
 		"its head put back": {"UPDATE heads SET (seq, hash, at, signature) = (SELECT seq, hash, at, signature FROM earlier)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, key := devpostgres.Database(t), audittest.Secret(t)
+			address, key := withTables(t), audittest.Secret(t)
 			s := open(t, address, key)
 			prefix := []string{"SET search_path = analyze_retry", "SET session_replication_role = replica"}
 			audittest.Append(t, s, audittest.Records(0, 3)...)

@@ -9,13 +9,12 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
-	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 // In SQLite the ID is the place in the chain, and the facts of both stores are about that. The guard is the ID in what is
 // hashed: without it the check passes.
 func TestAnIDThatWasChangedIsFound(t *testing.T) {
-	address, key := devpostgres.Database(t), audittest.Secret(t)
+	address, key := withTables(t), audittest.Secret(t)
 	s := open(t, address, key)
 	audittest.Append(t, s, audittest.Records(1, 4)...)
 	audittest.Append(t, s, audittest.Records(1, 4)...) // stored already, which leaves a gap
@@ -30,7 +29,7 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.
 func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
-	address := devpostgres.Database(t)
+	address := withTables(t)
 	s := open(t, address, audittest.Secret(t))
 	mustSQL(t, address, "ALTER TABLE analyze_retry.records SET (autovacuum_enabled = off)")
 	must(t, audittest.Fill(t.Context(), s, 0, 10_000))
@@ -54,7 +53,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 	const claim, records = "CLM-2015-HOT", 12_000
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {
-			s := open(t, devpostgres.Database(t), audittest.Secret(t))
+			s := open(t, withTables(t), audittest.Secret(t))
 			must(t, history.Append(t.Context(), s, claim, records))
 			few, round := 20, 10_000
 			if history.NoFailure {
