@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -77,10 +78,7 @@ type RecorderOptions struct {
 
 // NewRecorder makes a recorder on a store. Its Run must run while it is used.
 func NewRecorder(store Log, o RecorderOptions) *Recorder {
-	r := &Recorder{store: store, last: time.Now(), log: o.Logger, failed: o.Failed, appended: o.Appended, writing: make(chan struct{}, 1)}
-	if r.log == nil {
-		r.log = zap.NewNop()
-	}
+	r := &Recorder{store: store, last: time.Now(), log: cmp.Or(o.Logger, zap.NewNop()), failed: o.Failed, appended: o.Appended, writing: make(chan struct{}, 1)}
 	if r.failed == nil {
 		r.failed = func() {}
 	}

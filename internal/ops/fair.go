@@ -1,8 +1,9 @@
 package ops
 
 import (
-	"container/list"
+	"cmp"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -13,21 +14,15 @@ type fair struct {
 	net.Listener
 	most int
 
-	mu    sync.Mutex
-	open  int
-	peers map[string]*list.List // by host; of *kept, oldest first; none is empty
+	mu   sync.Mutex
+	open []*kept // oldest first
 }
 
 // kept is a connection that the listener may close.
 type kept struct {
 	net.Conn
-	of    *fair
-	peer  string
-	place *list.Element // in its peer's list; nil once it is closed
-}
-
-func newFair(listener net.Listener, most int) *fair {
-	return &fair{Listener: listener, most: most, peers: map[string]*list.List{}}
+	of   *fair
+	peer string // its host
 }
 
 // Accept waits for the next connection.
@@ -40,46 +35,26 @@ func (l *fair) Accept() (net.Conn, error) {
 	k.peer, _, _ = net.SplitHostPort(conn.RemoteAddr().String()) // empty, and one peer, for all without host and port
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open == l.most {
+	if len(l.open) == l.most {
 		oldest := l.oldest()
 		l.remove(oldest)
 		_ = oldest.Conn.Close() // its own goroutine sees the error
 	}
-	l.add(k)
+	l.open = append(l.open, k)
 	return k, nil
-}
-
-func (l *fair) add(k *kept) {
-	if l.peers[k.peer] == nil {
-		l.peers[k.peer] = list.New()
-	}
-	k.place = l.peers[k.peer].PushBack(k)
-	l.open++
 }
 
 // oldest returns the oldest connection of the peer that has the most.
 func (l *fair) oldest() *kept {
-	var most *list.List
-	for _, connections := range l.peers {
-		if most == nil || connections.Len() > most.Len() {
-			most = connections
-		}
+	has := map[string]int{}
+	for _, k := range l.open {
+		has[k.peer]++
 	}
-	k, _ := most.Front().Value.(*kept)
-	return k
+	return slices.MaxFunc(l.open, func(a, b *kept) int { return cmp.Compare(has[a.peer], has[b.peer]) })
 }
 
 func (l *fair) remove(k *kept) {
-	if k.place == nil {
-		return
-	}
-	connections := l.peers[k.peer]
-	connections.Remove(k.place)
-	if connections.Len() == 0 {
-		delete(l.peers, k.peer)
-	}
-	k.place = nil
-	l.open--
+	l.open = slices.DeleteFunc(l.open, func(other *kept) bool { return other == k })
 }
 
 // Close closes the connection and makes room for another.

@@ -45,7 +45,7 @@ func TestOneConnectionTooManyClosesTheOldestOfTheBusiestPeer(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			listener := make(announced, 1)
-			l := newFair(listener, 4)
+			l := &fair{Listener: listener, most: 4}
 			var all []*from
 			var accepted []net.Conn
 			for _, peer := range test.peers {
@@ -72,8 +72,8 @@ func TestOneConnectionTooManyClosesTheOldestOfTheBusiestPeer(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if l.open != 0 || len(l.peers) != 0 {
-				t.Errorf("all are closed, but %d count as open, of %d peers", l.open, len(l.peers))
+			if len(l.open) != 0 {
+				t.Errorf("all are closed, but %d count as open", len(l.open))
 			}
 		})
 	}

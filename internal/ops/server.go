@@ -53,7 +53,7 @@ func listen(p purpose, address string, handler http.Handler, log *zap.Logger) (*
 	}
 	return &Server{
 		what:     p.what,
-		listener: newFair(listener, connections(p.most, descriptors())),
+		listener: &fair{Listener: listener, most: connections(p.most, descriptors())},
 		server: &http.Server{
 			Handler:           handler,
 			ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long

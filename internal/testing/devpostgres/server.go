@@ -102,10 +102,10 @@ func (s *Server) Address() string { return s.address }
 // PID returns that of the postmaster, the parent of all server processes; it changes with a restart.
 func (s *Server) PID() int { return s.process.PID() }
 
-// URL returns the address of a database for a user, with the server's password.
-func (s *Server) URL(database, user string) string {
+// URL returns the address of a database for a role, with the server's password.
+func (s *Server) URL(database, role string) string {
 	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword(user, s.password),
+		Scheme: "postgres", User: url.UserPassword(role, s.password),
 		Host: s.address, Path: "/" + database, RawQuery: "sslmode=disable",
 	}
 	return u.String()

@@ -110,13 +110,13 @@ type answers map[string][sha256.Size]byte
 // ask asks everything that the worker and its commands ask: each claim by its index, and each job by recording it again.
 func (w whole) ask(ctx context.Context, s audit.Store) answers {
 	a := answers{}
-	say := func(question string, err error, answer ...any) {
-		a[question] = sha256.Sum256(fmt.Append(nil, append(answer, err)...))
+	say := func(question string) func(answer any, err error) {
+		return func(answer any, err error) { a[question] = sha256.Sum256(fmt.Append(nil, answer, err)) }
 	}
 	list := func(question string, visit func(func(*audit.Record) error) error) {
 		var all []audit.Record
 		err := visit(func(r *audit.Record) error { all = append(all, *r); return nil })
-		say(question, err, all)
+		say(question)(all, err)
 	}
 	last := audittest.Record(damagedRecords).At
 	list(chained, func(visit func(*audit.Record) error) error { return s.Walk(ctx, 1, purgedRecords, visit) })
@@ -127,33 +127,23 @@ func (w whole) ask(ctx context.Context, s audit.Store) answers {
 	for n := range damagedRecords {
 		claim := audittest.Record(n).ClaimID
 		claims, all = append(claims, claim), append(all, int64(n+1))
-		records, err := s.Claim(ctx, claim)
-		say("claim "+claim, err, records)
+		say("claim " + claim)(s.Claim(ctx, claim))
 	}
-	rounds, err := s.Rounds(ctx, claims)
-	say("rounds", err, rounds)
-	pending, err := s.Pending(ctx, audittest.Start, last.Add(time.Hour))
-	say("pending", err, pending)
+	say("rounds")(s.Rounds(ctx, claims))
+	say("pending")(s.Pending(ctx, audittest.Start, last.Add(time.Hour)))
 	accepted, retried, err := s.Success(ctx, audittest.Start)
-	say("success", err, accepted, retried)
-	heads, err := s.Heads(ctx)
-	say("heads", err, heads)
-	tombstones, err := s.Tombstones(ctx)
-	say("tombstones", err, tombstones)
-	queue, err := s.Noted(ctx, audit.NoteQueue)
-	say("queue", err, queue)
-	waiting, err := s.Unpublished(ctx, 0, damagedRecords)
-	say("unpublished", err, waiting)
+	say("success")([]int64{accepted, retried}, err)
+	say("heads")(s.Heads(ctx))
+	say("tombstones")(s.Tombstones(ctx))
+	say("queue")(s.Noted(ctx, audit.NoteQueue))
+	say("unpublished")(s.Unpublished(ctx, 0, damagedRecords))
 	backlog, oldest, err := s.Backlog(ctx)
-	say("backlog", err, backlog, oldest)
-	unanswered, err := s.Unanswered(ctx, all)
-	say("unanswered", err, unanswered)
-	purgeable, err := s.Purgeable(ctx, last, true)
-	say("purgeable", err, purgeable)
+	say("backlog")([]any{backlog, oldest}, err)
+	say("unanswered")(s.Unanswered(ctx, all))
+	say("purgeable")(s.Purgeable(ctx, last, true))
 	crashes, err := s.Crashes(ctx, "production")
-	say("crashes", err, slices.Sorted(maps.Keys(crashes)), slices.Sorted(maps.Values(crashes)))
-	again, err := s.Append(ctx, w.records, nil)
-	say("jobs", err, again)
+	say("crashes")([]any{slices.Sorted(maps.Keys(crashes)), slices.Sorted(maps.Values(crashes))}, err)
+	say("jobs")(s.Append(ctx, w.records, nil))
 	return a
 }
 
