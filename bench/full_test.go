@@ -4,24 +4,22 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // opened makes the stores of one test, and builds the worker.
 func opened(t *testing.T) (on *stores, program string) {
 	t.Helper()
 	on, err := openStores(t.Context(), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := on.close(); err != nil {
 			t.Error(err)
 		}
 	})
 	program, remove, err := build(t.Context(), "", io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := remove(); err != nil {
 			t.Error(err)
@@ -40,9 +38,7 @@ func TestStoresOfTheBenchmark(t *testing.T) {
 func everyWorkerHasItsStore(t *testing.T, on *stores, program string) {
 	t.Helper()
 	workers, err := twoBuilds(program, program, on)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	measured, err := gatewayRounds(t.Context(), workers.ratio, workers.gateway, settings{rounds: 1, jobs: 100}, io.Discard)
 	if err != nil || len(measured.rounds) != 1 {
 		t.Errorf("%d rounds, %v", len(measured.rounds), err)
@@ -52,18 +48,12 @@ func everyWorkerHasItsStore(t *testing.T, on *stores, program string) {
 func filledStoreIsSound(t *testing.T, on *stores, program string) {
 	t.Helper()
 	onServer, err := on.filledPostgres(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	inFile, err := on.filledSQLite()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	full := both{inFile, onServer, time.Now().Add(-time.Hour)}
 	for _, rows := range []int{3, fillBatch + 7} {
-		if err := full.fill(t.Context(), rows, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, full.fill(t.Context(), rows, io.Discard))
 	}
 	if rows, err := full.verifyRows(t.Context(), program); err != nil || len(rows) != 2 {
 		t.Errorf("worker audit verify: %v, %v", rows, err)

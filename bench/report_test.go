@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestEachWorkerIsComparedWithItsOwn(t *testing.T) {
@@ -44,9 +46,7 @@ func TestTheTableHasARowForEachFigure(t *testing.T) {
 	r.series[0].rounds = []round{{{cpuPerJob: 1, throughput: 1}, {cpuPerJob: 2, throughput: 3, memory: 65 << 20, firstPoll: 99}}}
 	r.decision.nanoseconds = []float64{7}
 	var table strings.Builder
-	if err := r.writeTable(&table); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.writeTable(&table))
 	for _, want := range []string{"here\n", "ours: throughput", "3.00 .. 3.00", "65.0", "misses target", "99", "meets target"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())

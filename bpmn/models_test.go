@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // What a model does is shown on a real broker (test/e2e); whether it is sound and drawn, by its linter (make lint-models).
@@ -98,9 +100,7 @@ func TestThePicturesAreThoseOfTheModels(t *testing.T) {
 	for _, path := range files(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".bpmn")
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		picture, err := os.ReadFile("../docs/images/" + name + ".svg")
 		if err != nil {
 			t.Errorf("%v: run `make pictures`", err)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // element is any XML element of a model. Names are local names: bpmn:process is "process".
@@ -103,9 +105,7 @@ func (e element) waypoints(t *testing.T) map[string][]point {
 func read(t *testing.T, path string) element {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var root element
 	if err := xml.Unmarshal(content, &root); err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -117,13 +117,9 @@ func read(t *testing.T, path string) element {
 func files(t *testing.T) []string {
 	t.Helper()
 	own, err := filepath.Glob("*.bpmn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	examples, err := filepath.Glob("../examples/*.bpmn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(own) == 0 || len(examples) == 0 {
 		t.Fatalf("models %v, examples %v: neither may be empty", own, examples)
 	}

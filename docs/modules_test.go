@@ -11,22 +11,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestEveryDirectModuleHasAReason(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", "../go.mod").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var file struct {
 		Require []struct {
 			Path     string
 			Indirect bool
 		}
 	}
-	if err := json.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(out, &file))
 	var required []string
 	for _, m := range file.Require {
 		if !m.Indirect {
@@ -34,9 +32,7 @@ func TestEveryDirectModuleHasAReason(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile("decisions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## Modules\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var explained []string

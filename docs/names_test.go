@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // files returns the text of every file of the project whose name ends so, by path.
@@ -27,9 +29,7 @@ func files(t *testing.T, suffix string) map[string]string {
 		texts[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return texts
 }
 
@@ -108,9 +108,7 @@ func anchors(page string) []string {
 func TestEveryFactThatADecisionNamesExists(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("decisions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var cases strings.Builder
 	for path, source := range files(t, ".go") {
 		if filepath.Base(filepath.Dir(path)) == "audittest" {

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
 func TestAFaultyFileIsRefusedBeforeAnythingStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "claims.csv")
-	if err := os.WriteFile(path, []byte("claim,answers,end\nCLM-1-1,,SUBMITTED\nCLM-1-2,OK,GONE\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(path, []byte("claim,answers,end\nCLM-1-1,,SUBMITTED\nCLM-1-2,OK,GONE\n"), 0o600))
 	code, out, complaint := call(t, "demo", "--claims", path)
 	if code != exitUsage || out != "" {
 		t.Errorf("exit %d, output %q", code, out)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
@@ -55,9 +56,7 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 func stand(t *testing.T, mark string) *process.Process {
 	t.Helper()
 	p, err := process.Start(exec.Command("sh", "-c", "sleep 1000; : "+mark), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Kill() })
 	return p
 }
@@ -71,9 +70,7 @@ func TestUpLeavesAndDownStopsWhatRuns(t *testing.T) {
 		Broker: devbroker.State{Version: "8.5.8", Dir: data, PID: broker.PID(), Ports: devbroker.Ports{Gateway: 26500}},
 		Worker: workerState{PID: worker.PID(), Binary: "/bin/worker", HTTPAddress: "127.0.0.1:8080"},
 	}
-	if err := s.save(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, s.save())
 
 	code, out, complaint := callWith(t, cache, "up")
 	if code != exitOK || !strings.HasPrefix(out, "It is already up.\n") || !strings.Contains(out, "127.0.0.1:26500") {

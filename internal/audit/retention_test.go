@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestRecordsAreRemovedByWholeMonths(t *testing.T) {
@@ -109,9 +110,9 @@ func TestRecordsAreRemovedOnlyByAClockThatSomethingConfirms(t *testing.T) {
 
 func TestAHeadOfAnotherKeyTellsNoTime(t *testing.T) {
 	mine, err := audit.NewSecret()
-	must(t, err)
+	check.Must(t, err)
 	other, err := audit.NewSecret()
-	must(t, err)
+	check.Must(t, err)
 	chain := audit.NewChain(1)
 	moved := mine.Head(chain, noon)
 	moved.At = noon.AddDate(9, 0, 0)

@@ -13,9 +13,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-var must = audittest.Must
 
 // A bare hash of a text with a CPF in it could be undone by trying all CPFs.
 func TestTheHashOfTheInputsIsKeyed(t *testing.T) {
@@ -36,7 +35,7 @@ func TestAKeyIsReadBackAndKeptForItsOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
 	made := audittest.Secret(t)
-	must(t, made.Save(path))
+	check.Must(t, made.Save(path))
 	read, err := audit.LoadSecret(path)
 	if err != nil || read.Inputs("x") != made.Inputs("x") || read.Public().ID() != made.Public().ID() {
 		t.Errorf("read back: %v", err)
@@ -57,7 +56,7 @@ func TestAKeyIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	s := audittest.Secret(t)
 	path := filepath.Join(t.TempDir(), "audit.key")
-	must(t, s.Save(path))
+	check.Must(t, s.Save(path))
 	if text := fmt.Sprintf("%v %s", s, s); strings.Count(text, s.Public().ID()) != 2 || len(text) > 80 {
 		t.Errorf("printed as %s", text)
 	}
@@ -67,7 +66,7 @@ func TestAFileThatIsNoKeyIsRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
 	for _, content := range []string{"", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
-		must(t, os.WriteFile(path, []byte(content), 0o600))
+		check.Must(t, os.WriteFile(path, []byte(content), 0o600))
 		if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", content, err)
 		}
@@ -78,12 +77,12 @@ func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
 	s := audittest.Secret(t)
-	must(t, s.Save(path))
+	check.Must(t, s.Save(path))
 	for mode, taken := range map[os.FileMode]bool{
 		0o600: true, 0o400: true, 0o640: true, 0o440: true, // fsGroup of Kubernetes gives the last two
 		0o644: false, 0o604: false, 0o444: false, 0o660: false, 0o620: false, 0o601: false, 0o602: false, 0o777: false,
 	} {
-		must(t, os.Chmod(path, mode))
+		check.Must(t, os.Chmod(path, mode))
 		_, err := audit.LoadSecret(path)
 		_, ofPublic := audit.LoadPublic(path)
 		if (err == nil) != taken || (ofPublic == nil) != taken {
@@ -99,8 +98,8 @@ func TestThePublicHalfMayBeReadByAll(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.pub")
 	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
-	must(t, err)
-	must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644))
+	check.Must(t, err)
+	check.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644))
 	if _, err := audit.LoadPublic(path); err != nil {
 		t.Error(err)
 	}
@@ -109,7 +108,7 @@ func TestThePublicHalfMayBeReadByAll(t *testing.T) {
 func TestAFileThatIsNoRegularOneIsNoKey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.key")
-	must(t, syscall.Mkfifo(path, 0o600))
+	check.Must(t, syscall.Mkfifo(path, 0o600))
 	if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path+": it is a pipe") {
 		t.Errorf("got %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // headAt is a signed head at a place of a chain.
@@ -27,7 +28,7 @@ func savedState(t *testing.T) (s *audit.Secret, path string, st audit.State) {
 		At: time.Date(2026, 11, 21, 10, 1, 0, 0, time.UTC), Heads: []audit.Head{headAt(s, 1, 100, 7), headAt(s, 2, 5, 8)},
 		GivenUp: []audit.GivenUp{{At: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Why: audit.NewTrail, Heads: []audit.Head{headAt(s, 1, 3, 1)}}},
 	}
-	must(t, s.SaveState(path, st))
+	check.Must(t, s.SaveState(path, st))
 	return s, path, st
 }
 
@@ -43,7 +44,7 @@ func TestAStateIsReadBackAndKeptForItsOwner(t *testing.T) {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
 		want.Heads[0] = headAt(s, 1, 101, 9)
-		must(t, s.SaveState(path, want))
+		check.Must(t, s.SaveState(path, want))
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(files) != 1 {
@@ -55,7 +56,7 @@ func TestAChangedStateIsRefused(t *testing.T) {
 	t.Parallel()
 	s, path, _ := savedState(t)
 	text, err := os.ReadFile(path)
-	must(t, err)
+	check.Must(t, err)
 	for name, changed := range map[string][]byte{
 		"empty":     nil,
 		"cut off":   text[:len(text)/2],
@@ -70,7 +71,7 @@ func TestAChangedStateIsRefused(t *testing.T) {
 		if bytes.Equal(changed, text) {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		must(t, os.WriteFile(path, changed, 0o600))
+		check.Must(t, os.WriteFile(path, changed, 0o600))
 		if _, err := audit.LoadState(path, s.Public()); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want an error that names the file", name, err)
 		}
@@ -134,7 +135,7 @@ func TestTheNewestStateOfAKeyIsTheLastOne(t *testing.T) {
 	dir, at := t.TempDir(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	older, newer, damaged := filepath.Join(dir, "older"), filepath.Join(dir, "newer"), filepath.Join(dir, "damaged")
 	for path, when := range map[string]time.Time{older: at, newer: at.Add(time.Second)} {
-		must(t, secret.SaveState(path, audit.State{At: when}))
+		check.Must(t, secret.SaveState(path, audit.State{At: when}))
 	}
 	for _, paths := range [][]string{{older, newer}, {newer, older}, {filepath.Join(dir, "none"), newer}} {
 		if path, _, err := audit.LastState(paths, secret.Public()); path != newer || err != nil {
@@ -144,7 +145,7 @@ func TestTheNewestStateOfAKeyIsTheLastOne(t *testing.T) {
 	if _, _, err := audit.LastState([]string{filepath.Join(dir, "none")}, secret.Public()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where there is none: %v", err)
 	}
-	must(t, os.WriteFile(damaged, []byte("{"), 0o600))
+	check.Must(t, os.WriteFile(damaged, []byte("{"), 0o600))
 	if _, _, err := audit.LastState([]string{older, damaged}, secret.Public()); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where one is damaged: %v", err)
 	}

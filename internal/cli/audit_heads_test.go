@@ -33,12 +33,12 @@ func TestStateFileRevealsMissingRecords(t *testing.T) {
 		strings.Replace(public, ".pub", ".key.state", 1): {"audit", "verify", "--key", public},
 	} {
 		state := audit.State{At: today, Heads: heads}
-		audittest.Must(t, a.secret.SaveState(path, state))
+		check.Must(t, a.secret.SaveState(path, state))
 		a.prints(t, args, "1 known head agreed with it.\nThe state file of the key was compared: ")
 		more := a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today)
 		state.Heads = []audit.Head{more}
 		state.GivenUp = []audit.GivenUp{{At: today, Why: audit.Restored}}
-		audittest.Must(t, a.secret.SaveState(path, state))
+		check.Must(t, a.secret.SaveState(path, state))
 		stdout, stderr := a.decodes(t, 1, &struct{}{}, args...)
 		contains(t, path, stderr, "record 17: removed: the chain had 20 records at 2026-01-12T10:00:00Z")
 		contains(t, path, stdout, `"why": "restored"`)
@@ -74,7 +74,7 @@ func asLogged(t *testing.T, h audit.Head) string {
 	t.Helper()
 	var out bytes.Buffer
 	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	out.WriteString("no JSON at all\n")
 	log.Info("worker_started", zap.Int("seq", 1))
 	log.Info("audit_head", zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
@@ -106,7 +106,7 @@ func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	for _, r := range records {
 		a.add(t, store, r)
 		heads, err := store.Heads(t.Context())
-		audittest.Must(t, err)
+		check.Must(t, err)
 		kept += asLogged(t, heads[0])
 	}
 	answer(t, store, a.ids)
@@ -127,7 +127,7 @@ func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
 	publish := func(secret *audit.Secret, heads ...audit.Head) events.Event {
 		t.Helper()
 		event, err := events.FromHeads("zeebe", secret.Public(), heads)
-		audittest.Must(t, err)
+		check.Must(t, err)
 		check.Await(t, "it is published", func() bool { return publisher.Publish(t.Context(), []events.Event{event})[0] == nil })
 		return event
 	}
@@ -143,7 +143,7 @@ func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
 	}
 	// A person has restored a backup, and the key goes on without the four.
 	given := audit.State{At: today, Heads: heads, GivenUp: []audit.GivenUp{{At: today.Add(time.Hour), Why: audit.Restored, From: heads}}}
-	audittest.Must(t, a.secret.SaveState(a.path+".key.state", given))
+	check.Must(t, a.secret.SaveState(a.path+".key.state", given))
 	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
 		a.prints(t, args, "1 known head not compared: a person has given up those records.", "(restored)")
 	}

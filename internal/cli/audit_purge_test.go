@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // decade is what happened long ago, and the week.
@@ -45,7 +45,7 @@ func TestPurgeKeepsUnpublishedRecordsWithoutQueueSetting(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	release, err := store.Lead(t.Context()) // as a worker does that has a queue
-	audittest.Must(t, err)
+	check.Must(t, err)
 	release()
 	closed(t, store)
 	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {

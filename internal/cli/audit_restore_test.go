@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // backedUp is an archive with a backup that lacks the last three of its records.
@@ -19,7 +19,7 @@ func backedUp(t *testing.T) (a *archive, backup string) {
 	backup = filepath.Join(t.TempDir(), "backup.db")
 	a.must(t, "audit", "backup", backup)
 	heads := a.heads(t, all[len(all)-3:]...)
-	audittest.Must(t, a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}))
+	check.Must(t, a.secret.SaveState(a.path+".key.state", audit.State{At: time.Now(), Heads: heads}))
 	return a, backup
 }
 
@@ -31,7 +31,7 @@ func TestARestoredBackupIsInThePlaceOfTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, backup := backedUp(t)
-			audittest.Must(t, lose(a))
+			check.Must(t, lose(a))
 			_, err := os.Stat(a.path)
 			wasThere := err == nil
 			var got struct {

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // changing hides what differs from one run to the next: the time and the signature of a head.
@@ -71,7 +71,7 @@ func TestThePublicHalfOfTheKeyIsEnoughToCheck(t *testing.T) {
 func (a *archive) database(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", a.path)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -90,7 +90,7 @@ func (a *archive) tamper(t *testing.T, statements ...string) {
 // definition is the SQL of what the file defines under a name.
 func (a *archive) definition(t *testing.T, name string) (text string) {
 	t.Helper()
-	audittest.Must(t, a.database(t).QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text))
+	check.Must(t, a.database(t).QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text))
 	return text
 }
 

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/cli"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -189,7 +189,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 	gateway := gatewaytest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
-	audittest.Must(t, err)
+	check.Must(t, err)
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	// The gateway of the test takes a file's name for the process id.
 	checkGolden(t, "deploy", broker.must(t, "deploy"))
@@ -221,7 +221,7 @@ func TestTheHelpOfEveryCommandFitsATerminal(t *testing.T) {
 func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 	a := archived(t, week())
 	const early = "worker: stopped before it was done; "
-	check := func(want string, args ...string) {
+	reports := func(want string, args ...string) {
 		t.Helper()
 		set(t, a.settings...)
 		ctx, stop := context.WithCancel(t.Context())
@@ -232,8 +232,8 @@ func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 		}
 	}
 	for _, args := range append(reading, []string{"simulate", "--outage", "3h"}) {
-		check("nothing was changed", args...)
+		reports("nothing was changed", args...)
 	}
-	check("what was done until then stays", "audit", "purge")
-	check("what was done until then stays", "redrive", "--claim", waiting, "--reason", "why")
+	reports("what was done until then stays", "audit", "purge")
+	reports("what was done until then stays", "redrive", "--claim", waiting, "--reason", "why")
 }

@@ -12,7 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // subjects are the claims of the events in the lines, in order; - for an event of no claim.
@@ -81,7 +81,7 @@ func TestTailShowsEachEventOnce(t *testing.T) {
 func TestTailShowsUnpublishedEvents(t *testing.T) {
 	a := archived(t, week())
 	store := a.open(t)
-	audittest.Must(t, store.Published(t.Context(), a.ids[:13]))
+	check.Must(t, store.Published(t.Context(), a.ids[:13]))
 	closed(t, store)
 	if got := fmt.Sprint(subjects(t, a.must(t, "events", "tail", "--unpublished"))); got != fmt.Sprint([]string{hostile, overdue, waiting}) {
 		t.Error(got)

@@ -14,7 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // storeGolden are the command lines on the store of the week whose output is pinned.
@@ -160,7 +160,7 @@ func TestDocumentationShowsARealHistory(t *testing.T) {
 
 func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 	known, err := policy.Parse("policies.yaml", []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"))
-	audittest.Must(t, err)
+	check.Must(t, err)
 	a := archived(t, nil)
 	store := a.open(t)
 	defer closed(t, store)

@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -32,7 +33,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 		}
 	}
 	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
-	audittest.Must(t, err)
+	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
 	answer(t, store, a.ids)
@@ -50,11 +51,11 @@ func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
 	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
 	a.must(t, "audit", "verify", "--expect-empty")
 	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
-	audittest.Must(t, err)
+	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
 	conn, err := pgx.Connect(t.Context(), url)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(t.Context(), `SET search_path = analyze_retry; SET session_replication_role = replica;
 		DELETE FROM records; DELETE FROM heads; DELETE FROM meta; DELETE FROM outbox; DELETE FROM unanswered`); err != nil {

@@ -14,14 +14,14 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // terminal makes the test's standard input a terminal, and returns the other side of it.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = master.Close() })
 	ask := func(request uintptr, value *int32) {
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(value))); errno != 0 {
@@ -32,7 +32,7 @@ func terminal(t *testing.T) *os.File {
 	ask(syscall.TIOCSPTLCK, &locked)
 	ask(syscall.TIOCGPTN, &number)
 	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = slave.Close() })
 	before := os.Stdin
 	t.Cleanup(func() { os.Stdin = before })

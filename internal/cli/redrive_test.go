@@ -16,7 +16,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -88,7 +88,7 @@ func openHospital(t *testing.T) *hospital {
 	h.gateway = gatewaytest.New(grpc.ChainUnaryInterceptor(h.correlate))
 	t.Cleanup(h.gateway.Close)
 	address, err := h.gateway.Listen()
-	audittest.Must(t, err)
+	check.Must(t, err)
 	h.settings = append(h.settings, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	return h
 }
@@ -226,7 +226,7 @@ func TestRedriveRedactsTheReason(t *testing.T) {
 func TestOperatorDefaultsToTheSystemUser(t *testing.T) {
 	h := openHospital(t)
 	who, err := user.Current()
-	audittest.Must(t, err)
+	check.Must(t, err)
 	h.must(t, "redrive", "--claim", due, "--reason", orderedReason)
 	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"operator":"`+who.Username+`"`) {
 		t.Errorf("sent %s", sent)

@@ -13,7 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	handlers "hospital.example/analyze-retry/internal/worker"
 )
 
@@ -56,7 +56,7 @@ func playedBy(t *testing.T, play func(*ward)) *archive {
 	t.Helper()
 	text := read(t, testPolicies)
 	known, err := policy.Parse(testPolicies, []byte(text))
-	audittest.Must(t, err)
+	check.Must(t, err)
 	return playedUnder(t, known, "short", play)
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const testPolicies = "testdata/simulate.yaml"
@@ -63,7 +63,7 @@ func checkXML(t *testing.T, text string) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		audittest.Must(t, err)
+		check.Must(t, err)
 	}
 }
 

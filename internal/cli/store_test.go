@@ -21,6 +21,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // today is when the commands of these tests are given.
@@ -48,7 +49,7 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
 	a.secret = audittest.Secret(t)
-	audittest.Must(t, a.secret.Save(a.path+".key"))
+	check.Must(t, a.secret.Save(a.path+".key"))
 	store := a.open(t)
 	a.add(t, store, records...)
 	var answered []int64
@@ -66,7 +67,7 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 func (a *archive) open(t *testing.T) audit.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{Worker: "billing-1"})
-	audittest.Must(t, err)
+	check.Must(t, err)
 	return store
 }
 
@@ -77,14 +78,14 @@ func (a *archive) heads(t *testing.T, more ...audit.Record) []audit.Head {
 	defer closed(t, store)
 	a.add(t, store, more...)
 	heads, err := store.Heads(t.Context())
-	audittest.Must(t, err)
+	check.Must(t, err)
 	return heads
 }
 
 func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
 	stored, err := store.Append(t.Context(), records, nil)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	for _, s := range stored {
 		a.ids = append(a.ids, s.Record.ID)
 	}
@@ -334,9 +335,9 @@ func publicPEM(t *testing.T, privateFile string) string {
 	text := read(t, privateFile)
 	block, _ := pem.Decode([]byte(text))
 	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(private.(ed25519.PrivateKey).Public())
-	audittest.Must(t, err)
+	check.Must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
@@ -344,29 +345,29 @@ func publicPEM(t *testing.T, privateFile string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	audittest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	audittest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	audittest.Must(t, os.Remove(path))
+	check.Must(t, os.Remove(path))
 }
 
 func closed(t *testing.T, store io.Closer) {
 	t.Helper()
-	audittest.Must(t, store.Close())
+	check.Must(t, store.Close())
 }
 
 // answer notes that the answers of records have reached the broker.
 func answer(t *testing.T, store audit.Store, ids []int64) {
 	t.Helper()
 	_, err := store.Append(t.Context(), nil, ids)
-	audittest.Must(t, err)
+	check.Must(t, err)
 }

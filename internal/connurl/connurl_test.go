@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestLoginIsDecodedAndNotShown(t *testing.T) {
 	u, err := connurl.Parse("amqps://u%40corp:can%40ary1@h1:1,[::1]/a%2Fb?queue=q%25")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	user, password := u.Login()
 	parameters, err := u.Parameters()
 	if user != "u@corp" || password != "can@ary1" || !slices.Equal(u.Hosts, []string{"h1:1", "[::1]"}) || u.Path != "/a%2Fb" || err != nil || parameters[0] != [2]string{"queue", "q%"} {

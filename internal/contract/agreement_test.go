@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // drawDecision asks a random policy a random question.
@@ -27,9 +28,7 @@ func drawDecision(t *rapid.T) retry.Decision {
 		o.MaxRetries = &limit
 	}
 	p, err := p.With(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	d, err := p.Decide(retry.Request{
 		ClaimID:         "CLM-" + rapid.StringMatching(`[A-Z]{1,3}`).Draw(t, "claim") + "-1",
 		SubmissionError: rapid.SampledFrom([]string{"TIMEOUT", "DUPLICATE_CLAIM", "HTTP 503", "?", "550 5.1.1", "Retry-After: 600"}).Draw(t, "error"),
@@ -43,9 +42,7 @@ func drawDecision(t *rapid.T) retry.Decision {
 			LastSubmissionTime: rapid.SampledFrom([]retry.IgnoredReason{"", retry.IgnoredYear}).Draw(t, "ignored time"),
 		},
 	}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return d
 }
 
@@ -87,9 +84,7 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 			return // it is laid out otherwise
 		}
 		byPackage, err := json.Marshal(&want.Decision)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		text := string(byPackage)
 		if want.RetryDecision.MatchedCode == "" { // the process gets it always
 			text = strings.Replace(text, `,"reason":`, `,"matchedCode":"","reason":`, 1)

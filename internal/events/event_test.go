@@ -64,11 +64,9 @@ func fromRecord(t *testing.T, r *audit.Record) events.Event {
 	return event
 }
 
-func parse(t interface{ Fatal(...any) }, text []byte) any {
+func parse(t check.TB, text []byte) any {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return value
 }
 

@@ -10,6 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/kpi"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var noon = time.Date(2026, 1, 12, 12, 0, 0, 0, time.UTC)
@@ -44,9 +45,7 @@ func expect(t *testing.T, records []audit.Record, want ...row) {
 	t.Helper()
 	var tally kpi.Tally
 	for i := range records {
-		if err := tally.Add(&records[i]); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, tally.Add(&records[i]))
 	}
 	for _, w := range want {
 		all := tally.Indicators()

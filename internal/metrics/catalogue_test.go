@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // metric is one line of the catalogue.
@@ -35,10 +37,10 @@ func catalogue(t *testing.T) []metric {
 func golden(t *testing.T, file, want string) {
 	t.Helper()
 	if *update {
-		must(t, os.WriteFile(file, []byte(want), 0o600))
+		check.Must(t, os.WriteFile(file, []byte(want), 0o600))
 	}
 	got, err := os.ReadFile(file)
-	must(t, err)
+	check.Must(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is stale (-want +got); run make generate:\n%s", file, diff)
 	}

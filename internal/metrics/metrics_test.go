@@ -18,10 +18,8 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-var must = audittest.Must
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -31,14 +29,14 @@ func decide(t *testing.T, errorText string, retryCount int) retry.Decision {
 	d, err := policy.BuiltIn("tiss").Decide(retry.Request{
 		ClaimID: "CLM-001-1", SubmissionError: errorText, RetryCount: retryCount, ProcessInstanceKey: 1,
 	}, time.Unix(0, 0))
-	must(t, err)
+	check.Must(t, err)
 	return d
 }
 
 func gather(t *testing.T, reg prometheus.Gatherer) []*dto.MetricFamily {
 	t.Helper()
 	families, err := reg.Gather()
-	must(t, err)
+	check.Must(t, err)
 	return families
 }
 
@@ -47,7 +45,7 @@ func exposition(t *testing.T, reg prometheus.Gatherer) string {
 	var text strings.Builder
 	for _, family := range gather(t, reg) {
 		_, err := expfmt.MetricFamilyToText(&text, family)
-		must(t, err)
+		check.Must(t, err)
 	}
 	return text.String()
 }
@@ -137,7 +135,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 	reg, _ := registryOf(t)
 	problems, err := testutil.GatherAndLint(reg)
-	must(t, err)
+	check.Must(t, err)
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Metric+": "+p.Text)

@@ -15,6 +15,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // withTLS returns options with a new certificate, and what they log.
@@ -53,7 +54,7 @@ func TestACertificateIsRenewedWithoutARestart(t *testing.T) {
 	want(1, "while only half of the new pair is there")
 	certtest.Write(t, o.KeyPath, key)
 	want(2, "once the new pair is there")
-	must(t, os.Remove(o.CertificatePath))
+	check.Must(t, os.Remove(o.CertificatePath))
 	want(2, "while the file is away")
 }
 
@@ -82,10 +83,10 @@ func TestHandshakesThatFailDoNotFillTheLog(t *testing.T) {
 	address := serve(t, o)
 	for range 50 {
 		conn, err := net.Dial("tcp", address)
-		must(t, err)
+		check.Must(t, err)
 		_, _ = conn.Write([]byte("this is no TLS at all\r\n\r\n"))
 		_, _ = conn.Read(make([]byte, 100)) // until the server has given up
-		must(t, conn.Close())
+		check.Must(t, conn.Close())
 	}
 	if n := logs.Len(); n > 0 {
 		t.Errorf("%d lines: %v", n, logs.All()[0])

@@ -5,6 +5,8 @@ import (
 	"net"
 	"slices"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // announced is a listener whose connections are announced by their peers.
@@ -53,9 +55,7 @@ func TestOneConnectionTooManyClosesTheOldestOfTheBusiestPeer(t *testing.T) {
 				all = append(all, f)
 				listener <- f
 				conn, err := l.Accept()
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, err)
 				accepted = append(accepted, conn)
 			}
 			var open []int

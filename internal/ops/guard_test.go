@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const token = "0123456789abcdef"
@@ -56,7 +57,7 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 
 func TestProfilesAreServedAtTheirOwnAddressOnly(t *testing.T) {
 	s, err := ops.NewProfiles("127.0.0.1:0", zap.NewNop())
-	must(t, err)
+	check.Must(t, err)
 	metrics, profiles := "http://"+serve(t, options(always)), "http://"+run(t, s)
 	for url, want := range map[string]int{
 		metrics + "/debug/pprof/": 404, metrics + "/debug/pprof/heap": 404, metrics + "/debug/pprof/profile": 404, metrics + "/debug/pprof/cmdline": 404,

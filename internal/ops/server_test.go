@@ -17,16 +17,10 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func always(context.Context) error { return nil }
 
@@ -44,7 +38,7 @@ func options(ready func(context.Context) error) ops.Options {
 func open(t *testing.T, o ops.Options) *ops.Server {
 	t.Helper()
 	s, err := ops.New(o)
-	must(t, err)
+	check.Must(t, err)
 	return s
 }
 
@@ -56,7 +50,7 @@ func run(t *testing.T, s *ops.Server) string {
 	t.Helper()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
-	t.Cleanup(func() { must(t, errors.Join(s.Close(context.Background()), <-served)) })
+	t.Cleanup(func() { check.Must(t, errors.Join(s.Close(context.Background()), <-served)) })
 	return s.Addr()
 }
 
@@ -69,7 +63,7 @@ type answer struct {
 func request(t *testing.T, method, url, authorization string) answer {
 	t.Helper()
 	a, err := do(t.Context(), client, method, url, authorization)
-	must(t, err)
+	check.Must(t, err)
 	return a
 }
 
@@ -138,7 +132,7 @@ func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
 
 func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	o := options(always)
 	o.Address = taken.Addr().String()
@@ -151,13 +145,13 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
 	s := open(t, options(always))
 	for range 2 {
-		must(t, s.Close(t.Context()))
+		check.Must(t, s.Close(t.Context()))
 	}
 	again, err := net.Listen("tcp", s.Addr())
 	if err != nil {
 		t.Fatalf("the address is still taken: %v", err)
 	}
-	must(t, again.Close())
+	check.Must(t, again.Close())
 }
 
 func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
@@ -186,14 +180,14 @@ func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 			cancel()
 		}
 		go func() { closed <- s.Close(ctx) }()
-		must(t, <-served) // Serve returns as soon as Close has begun
+		check.Must(t, <-served) // Serve returns as soon as Close has begun
 		if !cutOff {
 			close(let)
-			must(t, <-got)
+			check.Must(t, <-got)
 		} else if fault, is := errors.AsType[net.Error](<-got); !is || fault.Timeout() {
 			t.Errorf("the request ended with %v: nobody cut it off", fault)
 		}
-		must(t, <-closed)
+		check.Must(t, <-closed)
 		cancel()
 		if cutOff {
 			close(let)

@@ -113,9 +113,7 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 		}
 		// YAML reads the list [a b] of %q as one text: commas are missing.
 		set, err := policy.Parse("random.yaml", []byte(strings.ReplaceAll(b.String(), `" "`, `", "`)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		never := map[string]string{}
 		for _, f := range set.Lint("mine", 0) {
 			if strings.Contains(f.Problem, "the rule never") {

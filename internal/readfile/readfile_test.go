@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
@@ -22,9 +23,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("unix", at("socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer listener.Close()
 	for path, want := range map[string]string{
 		at("file"):         "",
@@ -58,9 +57,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	path, next, file, pipe := filepath.Join(dir, "path"), filepath.Join(dir, "next"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.WriteFile(file, []byte("x"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Link(file, path)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, errors.Join(os.WriteFile(file, []byte("x"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Link(file, path)))
 	stop, swapped := make(chan struct{}), make(chan error, 1)
 	go func() { // something is always at the path
 		for {
@@ -96,9 +93,7 @@ func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
 		t.Fatal("a read waits for the other end of the pipe")
 	}
 	close(stop)
-	if err := <-swapped; err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, <-swapped)
 	if read == 0 || refused == 0 {
 		t.Errorf("%d read, %d refused; want some of both", read, refused)
 	}
@@ -107,9 +102,7 @@ func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
 func TestTheSizeIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for size, want := range map[int]string{1 << 20: "", 1<<20 + 1: "it is larger than 1 MiB"} {
-		if err := os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600))
 		content, _, err := readfile.Read(path, readfile.MaxPEM)
 		if want == "" && (err != nil || len(content) != size) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%d bytes: %d read, %v", size, len(content), err)

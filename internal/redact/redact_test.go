@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // What is found, by kind and spelling. CPF 123.456.789-09 is the usual specimen; all others are made up too.
@@ -156,9 +157,7 @@ func TestWordListsAreClean(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		comment, words, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n")
 		list := strings.Split(words, "\n")
 		if !strings.HasPrefix(comment, "# ") || !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) {

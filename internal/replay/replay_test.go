@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // changed is tiss with something else in it, under a name of its own.
@@ -26,9 +27,7 @@ func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 	p.Rules = slices.Clone(p.Rules)
 	change(&p)
 	made, err := retry.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return made
 }
 
@@ -326,18 +325,16 @@ func (h *hospital) ends(kind audit.Kind, claim string, when time.Time) {
 	h.records = append(h.records, audit.Record{Kind: kind, ClaimID: claim, At: when, Variables: "{}", Detail: "{}"})
 }
 
-func (h *hospital) replayed(t interface{ Fatal(...any) }, p *retry.Policy) *replay.Replay {
+func (h *hospital) replayed(t check.TB, p *retry.Policy) *replay.Replay {
 	return h.replayedOf(t, p, "")
 }
 
 // replayedOf replays the records of a policy in the order of their times.
-func (h *hospital) replayedOf(t interface{ Fatal(...any) }, p *retry.Policy, recorded string) *replay.Replay {
+func (h *hospital) replayedOf(t check.TB, p *retry.Policy, recorded string) *replay.Replay {
 	again := replay.New(p, recorded)
 	slices.SortStableFunc(h.records, func(a, b audit.Record) int { return a.At.Compare(b.At) })
 	for i := range h.records {
-		if err := again.Add(&h.records[i]); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, again.Add(&h.records[i]))
 	}
 	return again
 }

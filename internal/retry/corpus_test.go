@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // The corpora are tables of error texts: class, rule, code, advice, text, with \n for a line's end. What a change of the
@@ -62,9 +63,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 				}
 			}
 			if *update && strings.HasSuffix(path, tt.policy+".tsv") {
-				if err := os.WriteFile(path, answers.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, os.WriteFile(path, answers.Bytes(), 0o644))
 			}
 		})
 	}
@@ -84,9 +83,7 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 		settings.Rules = nil // they give no advice
 		settings.InDoubt = slices.Concat(whole.InDoubt[:i], whole.InDoubt[i+1:])
 		p, err := retry.New(settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return answer(t, p, request(line.text, 0)).Advice == "" }) {
 			t.Errorf("no text of the corpus needs %s", left.ID)
 		}
@@ -101,9 +98,7 @@ func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
 			continue
 		}
 		d, err := p.Decide(request(line.text, 0), now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if window := d.Error.RuleID == "tiss.3091-window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
 			t.Errorf("line %d: by %s, hint %q: %s", line.number, d.Error.RuleID, d.Hint.Source, line.escaped)
 		}
@@ -231,9 +226,7 @@ type corpusLine struct {
 func readCorpus(t *testing.T, path string) (lines []corpusLine) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	s := bufio.NewScanner(bytes.NewReader(content))
 	for number := 1; s.Scan(); number++ {
 		line := corpusLine{number: number, raw: s.Text()}
@@ -255,9 +248,7 @@ func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
 	t.Helper()
 	found := p.Classify(text)
 	d, err := p.Decide(request(text, 0), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return strings.Join([]string{string(found.Class), found.RuleID, found.Code, string(d.Advice)}, "\t")
 }
 
@@ -267,9 +258,7 @@ func spaced(answer string) string { return strings.ReplaceAll(answer, "\t", " | 
 func readTable(t *testing.T) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", "tabela38.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	terms := map[string]string{}
 	for line := range strings.Lines(string(content)) {
 		if code, term, found := strings.Cut(strings.TrimSpace(line), "\t"); found {

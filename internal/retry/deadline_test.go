@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
@@ -95,9 +96,7 @@ func TestFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
 			r := request("BUSY", 0)
 			r.RetryUntil = now.Add(tt.left)
 			d, err := tt.policy.Decide(r, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if tt.next == 0 {
 				if d.Step != retry.StepDeadline {
 					t.Errorf("next try at %v, want a stop", d.NextRetryTime)

@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // upper is what rules read of a text that is not blank.
@@ -105,9 +106,7 @@ func FuzzHint(f *testing.F) {
 			return // such a text does not come out of a job
 		}
 		d, err := p.Decide(request(text, 0), now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if h := d.Hint; h != (retry.Hint{}) && (h.Source == "" || h.After < 0 || !h.Until.IsZero() && (h.After != 0 || !h.Until.After(now))) {
 			t.Errorf("hint %+v", h)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // hintOf is what the policy understands of a text, in words: "TEXT after 2m0s" or "WINDOW until 2026-12-01T03:00:00Z".
@@ -99,9 +100,7 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 func saoPaulo(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("America/Sao_Paulo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return zone
 }
 
@@ -146,9 +145,7 @@ func TestWindowNeverOpensBeforeItsDayAtAClockChange(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
 	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if begin := time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC); d.Hint.Until.Before(begin) {
 		t.Errorf("the window opens at %v, want %v", d.Hint.Until.UTC(), begin)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -32,14 +33,10 @@ func TestJitterGolden(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if b.String() != string(want) {
 		t.Errorf("the jitter moved.\ngot:\n%s\nwant:\n%s", b.String(), want)
 	}

@@ -13,10 +13,11 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // found is what a rule of these conditions finds in a text: its code, or "-" where it does not hold.
-func found(t failer, m match.Condition, text string) string {
+func found(t check.TB, m match.Condition, text string) string {
 	t.Helper()
 	p := plain(t, func(p *retry.Settings) {
 		p.Rules = []retry.Rule{{ID: "rule", Class: retry.Transient, Condition: m}}

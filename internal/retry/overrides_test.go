@@ -9,14 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-func overridden(t failer, p *retry.Policy, o retry.Overrides) *retry.Policy {
+func overridden(t check.TB, p *retry.Policy, o retry.Overrides) *retry.Policy {
 	t.Helper()
 	q, err := p.With(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return q
 }
 

@@ -6,17 +6,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-// failer is a test, a benchmark, a fuzz target or a property.
-type failer interface {
-	Helper()
-	Fatal(args ...any)
-}
 
 // plain is a policy with waits that are easy to remember: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
 // least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
-func plain(t failer, changes ...func(*retry.Settings)) *retry.Policy {
+func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()
 	p := retry.Settings{
 		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
@@ -32,9 +27,7 @@ func plain(t failer, changes ...func(*retry.Settings)) *retry.Policy {
 		change(&p)
 	}
 	made, err := retry.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return made
 }
 

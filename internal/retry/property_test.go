@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // drawPolicy draws any policy that New accepts: no valid corner is left out.
@@ -72,9 +73,7 @@ func TestEveryDecisionOfEveryPolicyKeepsItsPromises(t *testing.T) {
 		p := drawPolicy(t)
 		r, at := drawCase(t)
 		d, err := p.Decide(r, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if again, _ := p.Decide(r, at); again != d {
 			t.Fatalf("asked twice: %+v, then %+v", d, again)
 		}

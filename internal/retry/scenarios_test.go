@@ -8,6 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // now is the time at which every decision of these tests is taken.
@@ -113,9 +114,7 @@ func TestNextTryIsInUTCAndInTheFuture(t *testing.T) {
 	saoPaulo := time.FixedZone("-03", -3*60*60)
 	late := time.Date(2025, 1, 12, 23, 59, 59, 999_999_999, saoPaulo)
 	d, err := policy.BuiltIn("tiss").Decide(request("TIMEOUT", 0), late)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if d.NextRetryTime.Location() != time.UTC || !d.NextRetryTime.After(late) || d.NextRetryTime.Nanosecond() != 0 {
 		t.Errorf("next try at %v, want a whole second in UTC after %v", d.NextRetryTime, late)
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // scheduled writes a schedule as "shortest-longest own (total shortest-longest own)", in minutes, with a ! where it is cut.
@@ -70,9 +71,7 @@ func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 		r.FirstFailure = at
 		for i := 0; ; i++ {
 			d, err := p.Decide(r, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if d.Outcome != retry.OutcomeRetry {
 				if i < len(waits) && waits[i].Wait != 0 {
 					t.Fatalf("wait %d is %v, but the claim is not retried: %s", i, waits[i].Wait, d.Reason())

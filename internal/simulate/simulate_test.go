@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/match"
 	"hospital.example/analyze-retry/internal/simulate"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // scenario is an outage of three hours at whose start a hundred claims fail together.
@@ -28,9 +29,7 @@ func scenario(change func(*simulate.Scenario)) simulate.Scenario {
 func run(t *testing.T, p *retry.Policy, s simulate.Scenario) *simulate.Result {
 	t.Helper()
 	r, err := simulate.Run(p, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if sum := r.AtOnce + r.Survivors + r.Exhausted + r.Deadline + r.Permanent; sum != s.Claims {
 		t.Errorf("%d of %d claims have an end: %+v", sum, s.Claims, r)
 	}
@@ -50,18 +49,14 @@ func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 	p := policy.BuiltIn("tiss").Settings
 	change(&p)
 	made, err := retry.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return made
 }
 
 func withoutJitter(tb testing.TB, p *retry.Policy) *retry.Policy {
 	tb.Helper()
 	plain, err := simulate.WithoutJitter(p)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return plain
 }
 
@@ -174,9 +169,7 @@ func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
 		p = drawn(t, p.Settings)
 		text := rapid.SampledFrom(texts).Draw(t, "text")
 		lean, err := simulate.ForText(p, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		now := time.Unix(rapid.Int64Range(0, 1e7).Draw(t, "now"), 0).UTC()
 		request := retry.Request{
 			ClaimID: "CLM-SIM-1", SubmissionError: text, RetryCount: rapid.IntRange(0, 8).Draw(t, "retryCount"),
@@ -209,9 +202,7 @@ func drawn(t *rapid.T, p retry.Settings) *retry.Policy {
 	p.Unknown = rapid.SampledFrom([]retry.Class{retry.Unknown, retry.Transient, retry.Permanent}).Draw(t, "unknown")
 	p.AcceptEmptyError = rapid.Bool().Draw(t, "acceptEmptyError")
 	made, err := retry.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return made
 }
 

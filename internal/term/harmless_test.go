@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
@@ -53,9 +54,7 @@ func TestABrokenByteIsEscapedAsItsReadersTakeIt(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	var before, after string
-	if err := json.Unmarshal(in, &before); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(in, &before))
 	if err := json.Unmarshal(got, &after); err != nil || before != after {
 		t.Errorf("%q is read as %q, %v", before, after, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/test/suite"
 )
@@ -29,9 +30,7 @@ func startBroker(settings ...string) (*broker, error) {
 func ownBroker(t *testing.T, settings ...string) *broker {
 	t.Helper()
 	b, err := startBroker(settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)

@@ -6,24 +6,20 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMatrixInTheDocsHasEveryRow(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	docs := string(raw)
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var code strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		code.Write(text)
 	}
 	rows := regexp.MustCompile(`\brow: +(\d+),`).FindAllStringSubmatch(code.String(), -1)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
@@ -25,9 +26,7 @@ const corpus = "../../internal/retry/testdata/corpus_tiss.tsv"
 func recordedJobs(t *testing.T) (jobs []gatewaytest.Job) {
 	t.Helper()
 	file, err := os.Open(corpus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer file.Close()
 	add := func(variables string) {
 		jobs = append(jobs, gatewaytest.Job{Type: jobType, ProcessID: oneTask, ProcessInstanceKey: int64(7000 + len(jobs)), Variables: variables})
@@ -40,9 +39,7 @@ func recordedJobs(t *testing.T) (jobs []gatewaytest.Job) {
 		variables, err := json.Marshal(claim{
 			ID: fmt.Sprintf("CLM-recorded-%d", len(jobs)), Error: strings.ReplaceAll(fields[4], `\n`, "\n"), RetryCount: len(jobs) % 6,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		add(string(variables))
 	}
 	for _, variables := range []string{

@@ -23,6 +23,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
 	handlers "hospital.example/analyze-retry/internal/worker" // a worker is a process here
 )
@@ -61,9 +62,7 @@ func TestNoPersonalDataReachesTheFileOrTheLog(t *testing.T) {
 	closeStore()
 	blobs := map[string][]byte{"the log": log.Bytes(), "what people read": []byte(answers.String())}
 	files, err := filepath.Glob(path + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, file := range files {
 		if blobs[file], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
@@ -87,9 +86,7 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	t.Helper()
 	secret := sameSecret(t)
 	store, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	// The seconds of a clock that runs, such as 01.051945, are now and then the day of somebody's birth: that made 36 hits
 	// in 100,000 texts, all birth dates. With a clock that stands still there is none.
 	stopped := func() time.Time { return time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC) }
@@ -110,17 +107,13 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 func sameSecret(t *testing.T) *audit.Secret {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	file := filepath.Join(t.TempDir(), "audit.key")
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	secret, err := audit.LoadSecret(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return secret
 }
 
@@ -135,8 +128,6 @@ func jobAbout(t *testing.T, number int, text string) job.Job {
 		variables = map[string]any{"claimId": text, "submissionError": []string{text}, "retryCount": text, "lastSubmissionTime": text}
 	}
 	raw, err := json.Marshal(variables)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return job.Job{Key: int64(number + 1), ProcessInstanceKey: 1, ElementID: "Task_AnalyzeRetry", Retries: 3, Variables: string(raw)}
 }

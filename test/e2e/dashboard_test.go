@@ -14,6 +14,8 @@ import (
 
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // answersFile makes the day of the dashboard's test a long one and is written with what Prometheus answered, for
@@ -45,12 +47,8 @@ type target struct {
 func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile("../../deploy/grafana/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, json.Unmarshal(text, &d))
 	return d
 }
 

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // What `make demo` shows people, on a broker of its own.
@@ -31,9 +33,7 @@ func TestDemoGoesAsItsClaimsFileSays(t *testing.T) {
 			Faults []string
 		}
 	}
-	if err := json.Unmarshal(out, &run); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(out, &run))
 	if !run.OK || len(run.Claims) < 12 {
 		t.Errorf("ok %v, %d claims, want at least 12 that all go as the file says: %+v", run.OK, len(run.Claims), run.Claims)
 	}

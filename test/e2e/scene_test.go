@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -46,9 +47,7 @@ func onSharedBroker(t *testing.T) *scene {
 func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 	t.Helper()
 	b, err := startBroker(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -93,9 +92,7 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 // must ends the test on an error.
 func (s *scene) must(err error) {
 	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
+	check.Must(s, err)
 }
 
 // event is something that happened at the broker, as its exporters saw it.

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // policyFile is a file of policies, and the worker that reads it.
@@ -30,9 +32,7 @@ func writePolicies(t *testing.T, path string, names ...string) {
 	for _, name := range names {
 		text += "  - {name: " + name + ", extends: job-queue, base: 90s}\n"
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // isReread has the worker read the file again, and waits until it says this about it.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // vars are process variables. Numbers may be of any Go type where they are expected; read from the broker they are
@@ -21,9 +23,7 @@ func (v vars) json(t *testing.T) string {
 		return "{}"
 	}
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return string(text)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 	"hospital.example/analyze-retry/test/suite"
@@ -116,8 +117,6 @@ func (w *worker) get(ctx context.Context, path string) (status int, text string)
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	address, err := devbroker.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return address
 }

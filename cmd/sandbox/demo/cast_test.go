@@ -9,15 +9,14 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // parse reads the claims of a test.
 func parse(t *testing.T, rows string) []script.Claim {
 	t.Helper()
 	claims, err := script.Parse(strings.NewReader("claim,answers,outcomes,people,end\n" + rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return claims
 }
 

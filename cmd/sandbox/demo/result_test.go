@@ -15,6 +15,7 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -25,14 +26,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := "testdata/" + name
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got); if it is meant, run go test ./cmd/sandbox/demo -update:\n%s", path, diff)
 	}
@@ -42,18 +39,12 @@ func golden(t *testing.T, name, got string) {
 func recorded(t *testing.T) Run {
 	t.Helper()
 	raw, err := os.ReadFile("history/testdata/records.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	ledger := history.NewLedger()
 	for line := range bytes.Lines(raw) {
 		var r devbroker.Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		if err := ledger.Add(r); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(line, &r))
+		check.Must(t, ledger.Add(r))
 	}
 	run := Run{File: "claims.csv", Zeebe: "8.5.8", Simulated: ledger.Passed(), Elapsed: 12*time.Second + 345*time.Millisecond}
 	shows := []string{
@@ -92,9 +83,7 @@ func TestTheSummaryNamesDifferencesFromTheFile(t *testing.T) {
 
 func TestTheDocumentSaysTheSameToMachines(t *testing.T) {
 	text, err := json.MarshalIndent(recorded(t).Document(), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	golden(t, "document.golden", string(text)+"\n")
 }
 

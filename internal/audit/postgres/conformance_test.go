@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -63,9 +64,9 @@ func template(tb testing.TB, server *devpostgres.Server) string {
 	defer original.Unlock()
 	if original.name == "" {
 		d := newRoles(tb, server, devpostgres.Database(tb))
-		must(tb, postgres.Migrate(tb.Context(), d.owner))
+		check.Must(tb, postgres.Migrate(tb.Context(), d.owner))
 		config, err := pgx.ParseConfig(d.super)
-		must(tb, err)
+		check.Must(tb, err)
 		original.name = config.Database
 	}
 	return original.name
@@ -79,7 +80,7 @@ func newRoles(tb testing.TB, server *devpostgres.Server, super string) database 
 	tb.Helper()
 	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
 	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
-	must(tb, err)
+	check.Must(tb, err)
 	rolesMu.Lock()
 	defer rolesMu.Unlock()
 	password := " PASSWORD '" + server.Password() + "'"
@@ -101,15 +102,13 @@ func (d database) Later(column string) string { return column + " + interval '7 
 
 func (d database) Bytes(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) }
 
-var must = audittest.Must
-
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 func open(tb testing.TB, url string, key *audit.Secret) audit.Store {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, key, postgres.Options{})
-	must(tb, err)
-	tb.Cleanup(func() { must(tb, s.Close()) })
+	check.Must(tb, err)
+	tb.Cleanup(func() { check.Must(tb, s.Close()) })
 	return s
 }
 
@@ -117,7 +116,7 @@ func open(tb testing.TB, url string, key *audit.Secret) audit.Store {
 func sql(tb testing.TB, url string, statements ...string) error {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), url)
-	must(tb, err)
+	check.Must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	for _, statement := range statements {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
@@ -129,7 +128,7 @@ func sql(tb testing.TB, url string, statements ...string) error {
 
 func mustSQL(tb testing.TB, url string, statements ...string) {
 	tb.Helper()
-	must(tb, sql(tb, url, statements...))
+	check.Must(tb, sql(tb, url, statements...))
 }
 
 // as is the same database for another role; its password is that of the URL.
@@ -142,8 +141,8 @@ func as(tb testing.TB, url, role string) string {
 func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
 	t.Helper()
 	server, err := devpostgres.Start(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, server.Close()) })
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, server.Close()) })
 	if address, err = server.NewDatabase(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 		}
 		limits := []any{"0", "0", "on"} // a person waits for the answer, and can end the wait
 		if !readOnly {
-			if err := check(ctx, conn); err != nil {
+			if err := checkServer(ctx, conn); err != nil {
 				return err
 			}
 			limits = []any{"1s", "30s", "off"}
@@ -113,8 +113,8 @@ func onThisMachine(config *pgxpool.Config) bool {
 		!slices.ContainsFunc(config.ConnConfig.Fallbacks, func(f *pgconn.FallbackConfig) bool { return !here(f.Host) })
 }
 
-// check refuses a server on which a synced record can be lost or not be written at all.
-func check(ctx context.Context, conn *pgx.Conn) error {
+// checkServer refuses a server on which a synced record can be lost or not be written at all.
+func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	var fsync string
 	var standby bool
 	if err := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()").Scan(&fsync, &standby); err != nil {

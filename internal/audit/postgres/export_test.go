@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Unfit is the judgment of a server.
@@ -18,7 +18,7 @@ var Unfit = unfit
 func TLS(tb testing.TB, url string) string {
 	tb.Helper()
 	config, err := parseURL(url)
-	audittest.Must(tb, err)
+	check.Must(tb, err)
 	conn := config.ConnConfig
 	switch {
 	case conn.TLSConfig == nil:
@@ -37,7 +37,7 @@ func TLS(tb testing.TB, url string) string {
 // Setting returns a setting of the store's session.
 func Setting(tb testing.TB, s audit.Store, name string) (value string) {
 	tb.Helper()
-	audittest.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value))
+	check.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "SELECT current_setting($1)", name).Scan(&value))
 	return value
 }
 
@@ -55,9 +55,9 @@ func Reconnect(s audit.Store) { s.(*store).pool.Reset() }
 func Plan(tb testing.TB, s audit.Store, query string) string {
 	tb.Helper()
 	rows, err := s.(*store).pool.Query(tb.Context(), "EXPLAIN "+query)
-	audittest.Must(tb, err)
+	check.Must(tb, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	audittest.Must(tb, err)
+	check.Must(tb, err)
 	return strings.Join(lines, "\n")
 }
 
@@ -71,7 +71,7 @@ var (
 // Analyze runs a query in the store's session and returns what the server did, as JSON.
 func Analyze(tb testing.TB, s audit.Store, query string, arguments ...any) (plan []byte) {
 	tb.Helper()
-	audittest.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
+	check.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
 	return plan
 }
 
@@ -79,7 +79,7 @@ func Analyze(tb testing.TB, s audit.Store, query string, arguments ...any) (plan
 func Definitions(tb testing.TB, s audit.Store) map[string]string {
 	tb.Helper()
 	all, err := definitions(tb.Context(), s.(*store).pool)
-	audittest.Must(tb, err)
+	check.Must(tb, err)
 	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, ownerKind) })
 	return all
 }

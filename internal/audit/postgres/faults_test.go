@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
@@ -60,9 +61,9 @@ func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
 	progress("the first appends")
 	for range kills {
 		before := failed.Load()
-		must(t, server.Kill())
+		check.Must(t, server.Kill())
 		await(t, "an append to fail", func() bool { return failed.Load() > before })
-		must(t, server.Restart(t.Context()))
+		check.Must(t, server.Restart(t.Context()))
 		progress("appends after the restart")
 	}
 	stop()
@@ -89,8 +90,8 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 	tb.Helper()
 	server := devpostgres.Shared(tb).Address()
 	p, err := proxy.Start(server, 1)
-	must(tb, err)
-	tb.Cleanup(func() { must(tb, p.Close()) })
+	check.Must(tb, err)
+	tb.Cleanup(func() { check.Must(tb, p.Close()) })
 	return strings.Replace(address, server, p.Address(), 1), p
 }
 
@@ -144,7 +145,7 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 func waiting(tb testing.TB, address string) (n int) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	must(tb, err)
+	check.Must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if err := conn.QueryRow(tb.Context(), `SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil {
@@ -192,14 +193,14 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	s := open(t, address, audittest.Secret(t))
 	audittest.Append(t, s, audittest.Record(1)) // the chain is there, and a reserve of IDs
 	standby, err := server.Standby(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, standby.Close()) })
-	must(t, standby.CutOff(t.Context()))
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, standby.Close()) })
+	check.Must(t, standby.CutOff(t.Context()))
 	conn, err := pgx.Connect(t.Context(), address)
-	must(t, err)
+	check.Must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	inCommit := func() (n int) {
-		must(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n))
+		check.Must(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n))
 		return n
 	}
 	// appending is an append that ends when its commit waits for the standby.
@@ -220,7 +221,7 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	}
 	await(t, "the record to be seen", func() bool {
 		stored, err := s.Claim(t.Context(), audittest.Record(2).ClaimID)
-		must(t, err)
+		check.Must(t, err)
 		return len(stored) == 1
 	})
 	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads FOR UPDATE"); err != nil {

@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -20,10 +21,10 @@ var update = flag.Bool("update", false, "rewrite schema.json from the migrations
 func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 	d := newDatabase(t)
 	made, err := json.MarshalIndent(postgres.Definitions(t, open(t, d.app, audittest.Secret(t))), "", "  ")
-	must(t, err)
+	check.Must(t, err)
 	made = append(made, '\n')
 	if *update {
-		must(t, os.WriteFile("schema.json", made, 0o600))
+		check.Must(t, os.WriteFile("schema.json", made, 0o600))
 	}
 	if kept, err := os.ReadFile("schema.json"); err != nil || !bytes.Equal(kept, made) {
 		t.Errorf("schema.json is not what the migrations make (%v); run: go test ./internal/audit/postgres -run ExpectedSchema -update", err)
@@ -34,10 +35,10 @@ func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 func (d database) inspected(t *testing.T, url string) audit.Inspection {
 	t.Helper()
 	s, err := postgres.OpenReadOnly(t.Context(), url)
-	must(t, err)
+	check.Must(t, err)
 	defer s.Close()
 	found, err := s.Inspect(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	return found
 }
 
@@ -151,7 +152,7 @@ func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2015-00000003')")
 	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
-	must(t, err)
+	check.Must(t, err)
 	defer reader.Close()
 	for _, s := range []audit.Store{s, reader} {
 		if all, err := s.Claim(t.Context(), "CLM-2015-00000003"); err == nil || !strings.Contains(err.Error(), "row-level security would hide records") {

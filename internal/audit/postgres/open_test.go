@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -118,7 +119,7 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := withTables(t), audittest.Secret(t)
 	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
 	s, err := postgres.OpenReadOnly(t.Context(), address)
-	must(t, err)
+	check.Must(t, err)
 	defer s.Close()
 	audittest.Verify(t, s, key, 3)
 	ids := []int64{appended[0].Record.ID}

@@ -6,6 +6,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -13,8 +14,8 @@ import (
 func pooled(t *testing.T, mode, url string) (string, *devpostgres.Pooler) {
 	t.Helper()
 	p, err := devpostgres.StartPooler(t.Context(), devpostgres.Shared(t), mode)
-	must(t, err)
-	t.Cleanup(func() { must(t, p.Close()) })
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, p.Close()) })
 	return p.Through(url), p
 }
 
@@ -48,7 +49,7 @@ func TestAProbeFailsWhereAPoolerBeginsToShareSessions(t *testing.T) {
 			audittest.Append(t, s, audittest.Record(1))
 			change := func(mode string) {
 				t.Helper()
-				must(t, pooler.SetMode(t.Context(), mode))
+				check.Must(t, pooler.SetMode(t.Context(), mode))
 			}
 			change(mode)
 			if mode == "transaction" {

@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Row 11 of the test matrix at the store. The guard is the unique key with the second look after a violation: without
@@ -112,14 +113,14 @@ func lockTimeout(err error) bool {
 // waitForEver makes the next connection that the store uses wait for locks without end.
 func waitForEver(tb testing.TB, s audit.Store) {
 	tb.Helper()
-	must(tb, postgres.Exec(tb, s, "SET lock_timeout = 0"))
+	check.Must(tb, postgres.Exec(tb, s, "SET lock_timeout = 0"))
 }
 
 // deadlocks is how many the server has seen in the database, once all sessions are over: each reports its own when it ends.
 func deadlocks(tb testing.TB, address string) (n int) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	must(tb, err)
+	check.Must(tb, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	await(tb, "all sessions to end", func() bool {
 		var others int
@@ -127,7 +128,7 @@ func deadlocks(tb testing.TB, address string) (n int) {
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others)
 		return err == nil && others == 0
 	})
-	must(tb, conn.QueryRow(tb.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n))
+	check.Must(tb, conn.QueryRow(tb.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n))
 	return n
 }
 
@@ -135,7 +136,7 @@ func deadlocks(tb testing.TB, address string) (n int) {
 func holding(tb testing.TB, address string, job int) (rollback func()) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
-	must(tb, err)
+	check.Must(tb, err)
 	r := audittest.Record(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
 		(id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
@@ -174,7 +175,7 @@ func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 	one, other := open(t, address, key), open(t, address, key)
 	id := audittest.Append(t, one, audittest.Record(1))[0].Record.ID
 	release, err := one.Lead(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
 		t.Fatalf("two lead: %v", err)
 	}

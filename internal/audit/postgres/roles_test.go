@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
@@ -83,7 +84,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(t, postgres.Migrate(t.Context(), d.owner))
+	check.Must(t, postgres.Migrate(t.Context(), d.owner))
 	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
@@ -93,7 +94,7 @@ func TestMigratingGrantsRightsToALaterRole(t *testing.T) {
 	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
-	must(t, postgres.Migrate(t.Context(), d.owner))
+	check.Must(t, postgres.Migrate(t.Context(), d.owner))
 	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
@@ -108,7 +109,7 @@ func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {
 		t.Errorf("%v, want what the owner runs", err)
 	}
 	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
-		must(t, owner.Shorten(t.Context(), step.to))
+		check.Must(t, owner.Shorten(t.Context(), step.to))
 		if floor, err := app.Floor(t.Context()); err != nil || floor != step.floor {
 			t.Errorf("lowered to %d months: the floor is %d, %v; want %d", step.to, floor, err, step.floor)
 		}

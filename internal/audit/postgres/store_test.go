@@ -9,6 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // In SQLite the ID is the place in the chain, and the facts of both stores are about that. The guard is the ID in what is
@@ -32,7 +33,7 @@ func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
 	address := withTables(t)
 	s := open(t, address, audittest.Secret(t))
 	mustSQL(t, address, "ALTER TABLE analyze_retry.records SET (autovacuum_enabled = off)")
-	must(t, audittest.Fill(t.Context(), s, 0, 10_000))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 10_000))
 	for query, index := range map[string]string{
 		"SELECT * FROM records WHERE chain = 1 AND seq > 100 ORDER BY seq LIMIT 5000":                               "records_place",
 		"SELECT * FROM records WHERE (at, id) > ('2015-03-01', 0) AND at < '2016-01-01' ORDER BY at, id LIMIT 5000": "records_at",
@@ -54,7 +55,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {
 			s := open(t, withTables(t), audittest.Secret(t))
-			must(t, history.Append(t.Context(), s, claim, records))
+			check.Must(t, history.Append(t.Context(), s, claim, records))
 			few, round := 20, 10_000
 			if history.NoFailure {
 				few = round
@@ -70,7 +71,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {
 				var plan []struct{ Plan node }
-				must(t, json.Unmarshal(postgres.Analyze(t, s, question.query, question.arguments...), &plan))
+				check.Must(t, json.Unmarshal(postgres.Analyze(t, s, question.query, question.arguments...), &plan))
 				if n := plan[0].Plan.rows(); n > question.most {
 					t.Errorf("%s: %d rows were read, want at most %d", question.name, n, question.most)
 				}

@@ -12,11 +12,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 	s, f, secret := newStore(t)
-	must(t, audittest.Fill(t.Context(), s, 0, 1000))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 1000))
 	ctx, stop := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
 	begun := make(chan struct{})
@@ -36,7 +37,7 @@ func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 	err := Backup(t.Context(), f.path, target)
 	stop()
 	writing.Wait()
-	must(t, err)
+	check.Must(t, err)
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
 	}
@@ -59,9 +60,9 @@ func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 
 func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 	s, f, _ := newStore(t)
-	must(t, audittest.Fill(t.Context(), s, 0, 100))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 100))
 	there := filepath.Join(t.TempDir(), "there.db")
-	must(t, os.WriteFile(there, []byte("precious"), 0o600))
+	check.Must(t, os.WriteFile(there, []byte("precious"), 0o600))
 	if err := Backup(t.Context(), f.path, there); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file that is there: %v", err)
 	}
@@ -88,18 +89,18 @@ func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	must(t, openFile(t, f.path, secret).Close(), Backup(t.Context(), f.path, backup))
+	check.Must(t, openFile(t, f.path, secret).Close(), Backup(t.Context(), f.path, backup))
 	logs := []string{"the first log", "the second log"}
 	for _, log := range logs { // each without its store
-		must(t, os.Remove(f.path), os.WriteFile(f.path+"-wal", []byte(log), 0o600))
+		check.Must(t, os.Remove(f.path), os.WriteFile(f.path+"-wal", []byte(log), 0o600))
 		done, err := Restore(t.Context(), f.path, backup, secret.Public())
-		must(t, err)
+		check.Must(t, err)
 		if done.Aside != "" {
 			t.Errorf("there was no store, and it is kept as %s", done.Aside)
 		}
 	}
 	kept, err := filepath.Glob(f.path + ".before-restore-*-wal")
-	must(t, err)
+	check.Must(t, err)
 	if len(kept) != len(logs) {
 		t.Fatalf("of %d logs are kept %v", len(logs), kept)
 	}
@@ -113,9 +114,9 @@ func TestWhatLiesInThePlaceIsKeptByEachRestore(t *testing.T) {
 // A restore that ends in between must not leave a store without what only its log has.
 func TestAnInterruptedRestoreLeavesNoStoreWithoutItsLog(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
-	must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
+	check.Must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	aside := f.path + ".aside"
-	must(t, os.MkdirAll(filepath.Join(aside+"-wal", "in the way"), 0o700))
+	check.Must(t, os.MkdirAll(filepath.Join(aside+"-wal", "in the way"), 0o700))
 	h := &hold{file: f.path}
 	if err := h.swap(f.path+".fresh", aside); err == nil {
 		t.Fatal("the log was moved over a directory")

@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // The test binary is also another worker: with these in its environment it opens a store, and appends until it is
@@ -70,12 +71,12 @@ type process struct {
 func start(t *testing.T, path string, secret *audit.Secret, first int) *process {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "key.pem")
-	must(t, secret.Save(key))
+	check.Must(t, secret.Save(key))
 	w := &process{Cmd: exec.Command(os.Args[0]), t: t, stored: first}
 	w.Env = append(os.Environ(), childPath+"="+path, childKey+"="+key, childFirst+"="+strconv.Itoa(first))
 	w.Stderr = os.Stderr
 	out, err := w.StdoutPipe()
-	must(t, err, w.Start())
+	check.Must(t, err, w.Start())
 	t.Cleanup(w.kill)
 	w.lines = bufio.NewScanner(out)
 	if !w.lines.Scan() || w.lines.Text() != "open" {
@@ -95,7 +96,7 @@ func (w *process) appends() {
 
 func (w *process) read() {
 	n, err := strconv.Atoi(w.lines.Text())
-	must(w.t, err)
+	check.Must(w.t, err)
 	w.stored = n
 }
 
@@ -125,26 +126,26 @@ func TestAKilledProcessLosesNothingAcknowledged(t *testing.T) {
 			t.Errorf("after kill %d: %d records, %v; %d were acknowledged", round+1, v.Records, err, w.stored)
 		}
 		stored = int(v.Records) // one more batch may have been stored
-		must(t, s.Close())
+		check.Must(t, s.Close())
 	}
 }
 
 func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
-	check := func(when string, want bool) {
+	detect := func(when string, want bool) {
 		t.Helper()
 		s := openFile(t, f.path, secret)
 		crashes, err := s.Crashes(t.Context(), "zeebe")
-		must(t, err, s.Close())
+		check.Must(t, err, s.Close())
 		if died := crashes != nil; died != want {
 			t.Errorf("%s: died %t, want %t", when, died, want)
 		}
 	}
-	check("a new store", false)
-	check("after a process that has closed the store", false)
+	detect("a new store", false)
+	detect("after a process that has closed the store", false)
 	start(t, f.path, secret, 0).kill()
-	check("after a process that was killed", true)
-	check("after the next one has closed the store", false)
+	detect("after a process that was killed", true)
+	detect("after the next one has closed the store", false)
 }
 
 func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
@@ -177,7 +178,7 @@ func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
 	reader, err := OpenReadOnly(t.Context(), f.path)
-	must(t, err)
+	check.Must(t, err)
 	defer reader.Close()
 	for range 5 {
 		w.appends()
@@ -197,7 +198,7 @@ func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
 	link := func(target, name string) string {
 		t.Helper()
 		name = filepath.Join(other, name)
-		must(t, os.Symlink(target, name))
+		check.Must(t, os.Symlink(target, name))
 		return name
 	}
 	path, secret := filepath.Join(home, "audit.db"), audittest.Secret(t)
@@ -205,7 +206,7 @@ func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
 	// The first one makes the file.
 	for i, first := range []string{byDir, path} {
 		s, err := Open(t.Context(), first, secret, Options{Worker: "first"})
-		must(t, err)
+		check.Must(t, err)
 		if i == 0 {
 			link(path, "file.db")
 		}
@@ -220,6 +221,6 @@ func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
 				}
 			}
 		}
-		must(t, s.Close())
+		check.Must(t, s.Close())
 	}
 }

@@ -13,34 +13,35 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
 	f, secret := noFile(t), audittest.Secret(t)
-	check := func() {
+	private := func() {
 		t.Helper()
 		for _, name := range []string{"", "-wal", "-shm", ".lock"} {
 			info, err := os.Stat(f.path + name)
-			must(t, err)
+			check.Must(t, err)
 			if mode := info.Mode().Perm(); mode != 0o600 {
 				t.Errorf("audit.db%s has mode %o", name, mode)
 			}
 		}
 	}
 	s := openFile(t, f.path, secret)
-	check()
-	must(t, s.Close())
+	private()
+	check.Must(t, s.Close())
 	if err := os.Chmod(f.path, 0o644); err != nil { // restored from a backup, say
 		t.Fatal(err)
 	}
 	openFile(t, f.path, secret)
-	check()
+	private()
 }
 
 func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c=d%20#é&mode=memory.db")
 	s := openFile(t, path, audittest.Secret(t))
-	must(t, audittest.Fill(t.Context(), s, 0, 1))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 1))
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
@@ -51,7 +52,7 @@ func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	s, f, secret := newStore(t)
 	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, audittest.Records(0, 10)...)))
-	must(t, err)
+	check.Must(t, err)
 	audittest.Purge(t, s, secret, audittest.Record(3).At)
 	for _, statement := range []string{
 		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
@@ -63,7 +64,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	}
 	audittest.Verify(t, s, secret, 7)
 	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
-	must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
+	check.Must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
 	_, err = audit.Verify(t.Context(), s, secret.Public(), nil, nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 5 {
 		t.Errorf("after a REPLACE: %v", err)
@@ -75,11 +76,11 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	f, secret, left := newFile(t), audittest.Secret(t), newFile(t)
 	s := openFile(t, f.path, secret)
-	must(t, audittest.Fill(t.Context(), s, 0, 100))
-	must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 100))
+	check.Must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
 	reader, err := OpenReadOnly(t.Context(), left.path)
-	must(t, err)
+	check.Must(t, err)
 	audittest.Verify(t, reader, secret, 100)
 	_, err = reader.Append(t.Context(), audittest.Records(0, 1), nil)
 	for name, err := range map[string]error{"append": err, "purge": reader.Purge(t.Context(), audit.Tombstone{}), "probe": reader.Probe(t.Context())} {
@@ -87,7 +88,7 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 			t.Errorf("%s: done", name)
 		}
 	}
-	must(t, reader.Close())
+	check.Must(t, reader.Close())
 	if mustRead(t, left.path) != file || mustRead(t, left.path+"-wal") != log {
 		t.Error("the files are other ones")
 	}
@@ -95,7 +96,7 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 
 func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	f := newFile(t)
-	must(t, os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	check.Must(t, os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if s, err := Open(t.Context(), f.path, audittest.Secret(t), Options{}); err == nil {
 		t.Error("opened", s)
 	}
@@ -111,9 +112,9 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 // chain: the next head, well signed, would hide that records were cut off.
 func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	s, f, secret := newStore(t)
-	must(t, audittest.Fill(t.Context(), s, 0, 10))
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 10))
 	f.Tamper(t, "DELETE FROM records WHERE seq > 8")
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	_, err := Open(t.Context(), f.path, secret, Options{})
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
 		t.Errorf("opened with %v", err)
@@ -128,7 +129,7 @@ func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 func mustRead(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -143,11 +144,11 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 		young[i].Message = "kept for some years more"
 	}
 	_, err := s.Append(t.Context(), nil, audittest.IDs(audittest.Append(t, s, append(old, young...)...)))
-	must(t, err)
+	check.Must(t, err)
 	audittest.Purge(t, s, secret, young[0].At)
-	must(t, s.Close()) // the log goes into the file
+	check.Must(t, s.Close()) // the log goes into the file
 	content, err := os.ReadFile(f.path)
-	must(t, err)
+	check.Must(t, err)
 	if n := bytes.Count(content, []byte(old[0].Message)); n > 0 {
 		t.Errorf("the file has the text of removed records in %d places", n)
 	}
@@ -192,10 +193,10 @@ func diskLimit(t *testing.T) (limit func(size uint64), free uint64) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
 	var before syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	check.Must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	limit = func(size uint64) {
 		t.Helper()
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: before.Max}))
+		check.Must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: before.Max}))
 	}
 	t.Cleanup(func() {
 		limit(before.Cur)

@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // TestRecordsLostWithTheLogAreMissedAtTheStart fails where the head of the last commit is not noted: killed before
@@ -32,14 +33,14 @@ func TestRecordsLostWithTheLogAreMissedAtTheStart(t *testing.T) {
 			for w.stored < 100 {
 				w.appends()
 			}
-			must(t, w.Process.Signal(syscall.SIGSTOP)) // it notices nothing
-			must(t, take(f.path))
+			check.Must(t, w.Process.Signal(syscall.SIGSTOP)) // it notices nothing
+			check.Must(t, take(f.path))
 			w.kill()
 			for range 2 { // a refusal changes nothing
 				s, err := Open(t.Context(), f.path, secret, Options{})
 				if err == nil {
 					v, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
-					must(t, err, s.Close())
+					check.Must(t, err, s.Close())
 					if v.Records < int64(w.stored) {
 						t.Fatalf("%d records were acknowledged, and a file with %d is opened", w.stored, v.Records)
 					}
@@ -53,7 +54,7 @@ func TestRecordsLostWithTheLogAreMissedAtTheStart(t *testing.T) {
 				t.Errorf("a start that was refused has made a file: %v", err)
 			}
 			s, err := Open(t.Context(), f.path, secret, Options{NewTrail: true})
-			must(t, err, s.Close())
+			check.Must(t, err, s.Close())
 			openFile(t, f.path, secret) // from here on without
 		})
 	}
@@ -61,15 +62,15 @@ func TestRecordsLostWithTheLogAreMissedAtTheStart(t *testing.T) {
 
 func TestAFileWithASecondNameIsRefused(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
-	must(t, openFile(t, f.path, secret).Close())
+	check.Must(t, openFile(t, f.path, secret).Close())
 	other := filepath.Join(t.TempDir(), "other.db")
-	must(t, os.Link(f.path, other))
+	check.Must(t, os.Link(f.path, other))
 	for _, path := range []string{f.path, other} {
 		if _, err := Open(t.Context(), path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "has 2 names (hard links)") {
 			t.Errorf("%s: opened with %v", path, err)
 		}
 	}
-	must(t, os.Remove(other))
+	check.Must(t, os.Remove(other))
 	openFile(t, f.path, secret)
 }
 
@@ -78,13 +79,13 @@ func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
 	other := filepath.Join(t.TempDir(), "other.db")
-	must(t, os.Link(f.path, other))
+	check.Must(t, os.Link(f.path, other))
 	file, err := os.OpenFile(other, os.O_RDWR, 0)
-	must(t, err)
+	check.Must(t, err)
 	if held, err := lockOpen(file); err != nil || !held {
 		t.Errorf("held: %v, %v", held, err)
 	}
-	must(t, file.Close(), os.Remove(f.path)) // one name again, which has another lock file
+	check.Must(t, file.Close(), os.Remove(f.path)) // one name again, which has another lock file
 	_, err = Open(t.Context(), other, secret, Options{})
 	if held, is := errors.AsType[*audit.HeldError](err); !is || !strings.Contains(held.Holder, "by another name") {
 		t.Errorf("opened with %v", err)
@@ -94,7 +95,7 @@ func TestTheHolderOfAFileHoldsItBySecondNames(t *testing.T) {
 
 func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
 	f, secret := noFile(t), audittest.Secret(t)
-	must(t, os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
+	check.Must(t, os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "but no store") {
 		t.Errorf("opened with %v", err)
 	}
@@ -117,20 +118,20 @@ func TestAStoreWithoutWhatWasSignedIsNotOpened(t *testing.T) {
 	if _, err := os.Stat(f.path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a start that was refused has made a file: %v", err)
 	}
-	must(t, os.WriteFile(f.path, nil, 0o600))
+	check.Must(t, os.WriteFile(f.path, nil, 0o600))
 	refused("empty")
 	if info, err := os.Stat(f.path); err != nil || info.Size() > 0 {
 		t.Errorf("a start that was refused has filled a file: %v", err)
 	}
 	s := openFile(t, f.path, secret)
-	must(t, audittest.Fill(t.Context(), s, 0, 4), s.Close())
+	check.Must(t, audittest.Fill(t.Context(), s, 0, 4), s.Close())
 	refused("fewer")
 	s = openFile(t, f.path, secret)
-	must(t, audittest.Fill(t.Context(), s, 4, 5), s.Close())
+	check.Must(t, audittest.Fill(t.Context(), s, 4, 5), s.Close())
 	refused("another of this place")
 	s = openFile(t, f.path, secret)
-	must(t, audittest.Fill(t.Context(), s, 5, 9), s.Close())
+	check.Must(t, audittest.Fill(t.Context(), s, 5, 9), s.Close())
 	refused("another of this place, and more")
 	anew, err := Open(t.Context(), f.path, secret, Options{Signed: signed, NewTrail: true})
-	must(t, err, anew.Close())
+	check.Must(t, err, anew.Close())
 }

@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // working is a store with a hundred records, all of them in its log.
@@ -17,7 +18,7 @@ func working(t *testing.T) (s *store, path string, secret *audit.Secret) {
 	t.Helper()
 	path, secret = newFile(t).path, audittest.Secret(t)
 	opened, err := Open(t.Context(), path, secret, Options{Worker: "test"})
-	must(t, err)
+	check.Must(t, err)
 	s = opened.(*store)
 	t.Cleanup(func() { _ = s.Close() }) // a store that is not in its place says so
 	fill(t, s, 0, 100)
@@ -26,7 +27,7 @@ func working(t *testing.T) (s *store, path string, secret *audit.Secret) {
 
 func fill(t *testing.T, s *store, from, to int) {
 	t.Helper()
-	must(t, audittest.Fill(t.Context(), s, from, to))
+	check.Must(t, audittest.Fill(t.Context(), s, from, to))
 }
 
 func (s *store) appends(t *testing.T, n int) error {
@@ -44,7 +45,7 @@ func holds(t *testing.T, path string, secret *audit.Secret, records int64) {
 	t.Helper()
 	s := openFile(t, path, secret)
 	audittest.Verify(t, s, secret, records)
-	must(t, s.Close())
+	check.Must(t, s.Close())
 }
 
 func TestACommitIntoAMisplacedFileFails(t *testing.T) {
@@ -64,7 +65,7 @@ func TestACommitIntoAMisplacedFileFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, _ := working(t)
-			must(t, test.stray(path))
+			check.Must(t, test.stray(path))
 			for what, err := range map[string]error{"in place": s.InPlace(), "probe": s.Probe(t.Context()), "append": s.appends(t, 100)} {
 				if err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), path) {
 					t.Errorf("%s: got %v, want %q", what, err, test.says)
@@ -81,8 +82,8 @@ func TestACommitIntoAMisplacedFileFails(t *testing.T) {
 func TestAnotherFileAtThePathIsNeitherReadNorWritten(t *testing.T) {
 	s, path, secret := working(t)
 	other := filepath.Join(t.TempDir(), "other.db")
-	must(t, openFile(t, other, secret).Close())
-	must(t, os.Rename(path, path+".old"), copyFile(other, path))
+	check.Must(t, openFile(t, other, secret).Close())
+	check.Must(t, os.Rename(path, path+".old"), copyFile(other, path))
 	before := mustRead(t, path)
 	// As after a failed write: all connections are new.
 	s.read.SetMaxIdleConns(0)
@@ -104,7 +105,7 @@ func TestAnotherFileAtThePathIsNeitherReadNorWritten(t *testing.T) {
 	if mustRead(t, path) != before {
 		t.Error("the other file was written to")
 	}
-	must(t, os.Remove(path), os.Rename(path+".old", path))
+	check.Must(t, os.Remove(path), os.Rename(path+".old", path))
 	holds(t, path, secret, 100)
 }
 
@@ -112,15 +113,15 @@ func TestAnotherFileAtThePathIsNeitherReadNorWritten(t *testing.T) {
 func TestAFileThatIsMovedBackIsWrittenToAgain(t *testing.T) {
 	s, path, secret := working(t)
 	moved := filepath.Join(t.TempDir(), "moved.db")
-	must(t, os.Rename(path, path+".old"))
+	check.Must(t, os.Rename(path, path+".old"))
 	if err := s.appends(t, 100); err == nil {
 		t.Error("a decision is stored in a file that is not at the path")
 	}
-	must(t, copyFile(path+".old", moved), os.Rename(path+".old", path))
+	check.Must(t, copyFile(path+".old", moved), os.Rename(path+".old", path))
 	holds(t, moved, secret, 100)
-	must(t, s.Probe(t.Context()))
+	check.Must(t, s.Probe(t.Context()))
 	fill(t, s, 100, 110)
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	holds(t, path, secret, 110)
 }
 
@@ -135,7 +136,7 @@ func TestALogThatIsTakenAwayCostsNoRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, secret := working(t)
-			must(t, stray(path))
+			check.Must(t, stray(path))
 			if err := s.InPlace(); err == nil || !strings.Contains(err.Error(), "write-ahead log") {
 				t.Errorf("in place: %v", err)
 			}
@@ -144,12 +145,12 @@ func TestALogThatIsTakenAwayCostsNoRecord(t *testing.T) {
 			}
 			// What the next process opens, if this one is killed now.
 			left := filepath.Join(t.TempDir(), "left.db")
-			must(t, copyFile(path, left))
+			check.Must(t, copyFile(path, left))
 			holds(t, left, secret, 100)
-			must(t, s.Probe(t.Context()))
-			must(t, s.appends(t, 100))
+			check.Must(t, s.Probe(t.Context()))
+			check.Must(t, s.appends(t, 100))
 			fill(t, s, 101, 120)
-			must(t, s.Close())
+			check.Must(t, s.Close())
 			holds(t, path, secret, 120)
 		})
 	}
@@ -158,20 +159,20 @@ func TestALogThatIsTakenAwayCostsNoRecord(t *testing.T) {
 func TestALogIsNotReplacedWhileTheOldOneIsRead(t *testing.T) {
 	s, path, _ := working(t)
 	reader, err := s.read.Conn(t.Context())
-	must(t, err)
-	must(t, os.Remove(path+"-wal"))
+	check.Must(t, err)
+	check.Must(t, os.Remove(path+"-wal"))
 	for range 3 {
 		if err := s.Probe(t.Context()); err == nil {
 			t.Error("a new log is used next to the old one")
 		}
 	}
-	must(t, reader.Close(), s.Probe(t.Context()))
+	check.Must(t, reader.Close(), s.Probe(t.Context()))
 }
 
 func TestALogOfSomebodyElseIsLeftAlone(t *testing.T) {
 	s, path, secret := working(t)
 	log := mustRead(t, path+"-wal")
-	must(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte(log), 0o600))
+	check.Must(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte(log), 0o600))
 	for range 3 {
 		if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "move that one away") {
 			t.Errorf("got %v", err)
@@ -180,9 +181,9 @@ func TestALogOfSomebodyElseIsLeftAlone(t *testing.T) {
 	if mustRead(t, path+"-wal") != log {
 		t.Error("it was changed")
 	}
-	must(t, os.Rename(path+"-wal", path+"-wal.old"), s.Probe(t.Context()))
+	check.Must(t, os.Rename(path+"-wal", path+"-wal.old"), s.Probe(t.Context()))
 	fill(t, s, 100, 110)
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	holds(t, path, secret, 110)
 }
 
@@ -195,7 +196,7 @@ func TestATruncatedLogIsNotUsed(t *testing.T) {
 			if part > 0 {
 				size = len(mustRead(t, path+"-wal")) / part
 			}
-			must(t, os.Truncate(path+"-wal", int64(size)))
+			check.Must(t, os.Truncate(path+"-wal", int64(size)))
 			if err := s.InPlace(); err == nil || !strings.Contains(err.Error(), "(-wal) was cut off from") {
 				t.Errorf("in place: %v", err)
 			}
@@ -219,12 +220,12 @@ func TestATruncatedLogIsNotUsed(t *testing.T) {
 // A log that its owner, SQLite itself, has emptied from another process is cut off too, and nothing is missing.
 func TestALogEmptiedByACheckpointIsUsed(t *testing.T) {
 	s, path, secret := working(t)
-	must(t, file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"))
+	check.Must(t, file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"))
 	if err := s.appends(t, 100); err != nil {
 		t.Logf("the first time: %v", err)
-		must(t, s.appends(t, 100))
+		check.Must(t, s.appends(t, 100))
 	}
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	holds(t, path, secret, 101)
 }
 
@@ -234,16 +235,16 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 	for n := 100; n < 3000; n += 500 { // the log is checkpointed every thousand pages
 		fill(t, s, n, n+500)
 		reader, err := OpenReadOnly(t.Context(), path)
-		must(t, err)
+		check.Must(t, err)
 		_, err = reader.Heads(t.Context())
-		must(t, err, reader.Close(), s.InPlace(), file{path}.exec(t, "PRAGMA wal_checkpoint(PASSIVE)"), s.Probe(t.Context()))
+		check.Must(t, err, reader.Close(), s.InPlace(), file{path}.exec(t, "PRAGMA wal_checkpoint(PASSIVE)"), s.Probe(t.Context()))
 	}
-	must(t, Backup(t.Context(), path, path+".backup"), s.Probe(t.Context()))
+	check.Must(t, Backup(t.Context(), path, path+".backup"), s.Probe(t.Context()))
 	// A write that fails, after which the writer is opened anew.
 	if err := s.Purge(t.Context(), secret.SignTombstone(audit.Tombstone{Chain: 1, From: 99, Through: 100})); err == nil {
 		t.Error("a tombstone was stored that stands for nothing")
 	}
-	must(t, s.Probe(t.Context()), s.Probe(t.Context()), s.Close())
+	check.Must(t, s.Probe(t.Context()), s.Probe(t.Context()), s.Close())
 	holds(t, path, secret, 3100)
 }
 
@@ -251,7 +252,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 func TestAFileMovedDuringACommitIsNoticed(t *testing.T) {
 	s, path, _ := working(t)
 	err := s.write(t.Context(), func(ctx context.Context, w *writer) error {
-		must(t, os.Rename(path, path+".old"))
+		check.Must(t, os.Rename(path, path+".old"))
 		return w.exec(ctx, setMeta, metaProbe, "")
 	})
 	if err == nil || !strings.Contains(err.Error(), "was moved away") {
@@ -262,7 +263,7 @@ func TestAFileMovedDuringACommitIsNoticed(t *testing.T) {
 // Without keepLog, SQLite removes by name what is not its own.
 func TestTheLastConnectionRemovesNoForeignLog(t *testing.T) {
 	s, path, _ := working(t)
-	must(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte("another log"), 0o600))
+	check.Must(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte("another log"), 0o600))
 	s.read.SetMaxIdleConns(0) // the writer is the last connection
 	if err := s.Probe(t.Context()); err == nil {
 		t.Error("nothing is noticed")

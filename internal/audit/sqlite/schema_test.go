@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim and
@@ -30,23 +31,23 @@ const (
 func TestAStoreOfTheFirstVersionKeepsRecordsAndMarks(t *testing.T) {
 	s, at, secret := newStore(t)
 	results, err := s.Append(t.Context(), audittest.Records(0, 5), nil)
-	must(t, err)
+	check.Must(t, err)
 	var ids []int64
 	for i := range results {
 		ids = append(ids, results[i].Record.ID)
 	}
-	must(t, s.Published(t.Context(), ids[:3]))
+	check.Must(t, s.Published(t.Context(), ids[:3]))
 	_, err = s.Append(t.Context(), audittest.Records(5, 6), ids[:4])
-	must(t, err)
-	must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1}), s.Close())
-	must(t, at.exec(t, firstSchema))
+	check.Must(t, err)
+	check.Must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 1}), s.Close())
+	check.Must(t, at.exec(t, firstSchema))
 
 	s = openFile(t, at.path, secret)
-	must(t, s.Check(t.Context()))
+	check.Must(t, s.Check(t.Context()))
 	unanswered, err := s.Unanswered(t.Context(), ids)
-	must(t, err)
+	check.Must(t, err)
 	unpublished, err := s.Unpublished(t.Context(), 0, 10)
-	must(t, err)
+	check.Must(t, err)
 	if len(unanswered) != 1 || unanswered[0] != ids[4] || len(unpublished) != 3 || unpublished[0].ID != ids[3] {
 		t.Errorf("unanswered %v, %d unpublished; want %d, and those from %d on", unanswered, len(unpublished), ids[4], ids[3])
 	}
@@ -54,13 +55,13 @@ func TestAStoreOfTheFirstVersionKeepsRecordsAndMarks(t *testing.T) {
 
 func TestAPersonLowersTheFloor(t *testing.T) {
 	s, _, _ := newStore(t)
-	check := func(want int) {
+	held := func(want int) {
 		t.Helper()
 		if floor, err := s.Floor(t.Context()); err != nil || floor != want {
 			t.Errorf("the floor is %d, %v; want %d", floor, err, want)
 		}
 	}
-	check(0)
+	held(0)
 	if floor, err := s.Keep(t.Context(), 5); err != nil || floor != 5 { // a new store, set to 5m at first
 		t.Fatal(floor, err)
 	}
@@ -68,8 +69,8 @@ func TestAPersonLowersTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
-		must(t, s.Shorten(t.Context(), step.to))
-		check(step.floor)
+		check.Must(t, s.Shorten(t.Context(), step.to))
+		held(step.floor)
 	}
 }
 
@@ -77,8 +78,8 @@ func TestAnOlderStoreWithRecordsKeepsFiveYears(t *testing.T) {
 	for records, want := range []int{0, 60} {
 		s, at, secret := newStore(t)
 		_, err := s.Append(t.Context(), audittest.Records(0, records), nil)
-		must(t, err, s.Close())
-		must(t, at.exec(t, secondSchema))
+		check.Must(t, err, s.Close())
+		check.Must(t, at.exec(t, secondSchema))
 		s = openFile(t, at.path, secret)
 		if floor, err := s.Floor(t.Context()); err != nil || floor != want {
 			t.Errorf("with %d records the floor is %d, %v; want %d", records, floor, err, want)
@@ -97,7 +98,7 @@ func TestAFloorThatCannotBeReadRemovesNothing(t *testing.T) {
 			t.Errorf("%q was passed over", value)
 		}
 	}
-	must(t, s.Shorten(t.Context(), 18))
+	check.Must(t, s.Shorten(t.Context(), 18))
 	if floor, err := s.Floor(t.Context()); err != nil || floor != 18 {
 		t.Errorf("the floor is %d, %v; want the one that a person has set", floor, err)
 	}
@@ -123,9 +124,9 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 	} {
 		s, f, _ := newStore(t)
 		audittest.Append(t, s, audittest.Records(0, 10)...)
-		must(t, f.exec(t, change))
+		check.Must(t, f.exec(t, change))
 		found, err := s.Inspect(t.Context())
-		must(t, err)
+		check.Must(t, err)
 		for _, finding := range want {
 			if !slices.Contains(found.Findings, finding) {
 				t.Errorf("%s: %q, want %q among them", change, found.Findings, finding)

@@ -12,9 +12,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-var must = audittest.Must
 
 func TestTheStoreKeepsWhatIsPromised(t *testing.T) {
 	audittest.Exercise(t, func(t *testing.T) audittest.Database { t.Helper(); return newFile(t) })
@@ -28,7 +27,7 @@ func newFile(tb testing.TB) file {
 	tb.Helper()
 	f := noFile(tb)
 	tables, err := emptyStore()
-	must(tb, err, os.WriteFile(f.path, tables, 0o600))
+	check.Must(tb, err, os.WriteFile(f.path, tables, 0o600))
 	return f
 }
 
@@ -72,7 +71,7 @@ func (f file) Tamper(t *testing.T, statement string) {
 func (f file) exec(t *testing.T, statement string) error {
 	t.Helper()
 	db, err := sql.Open("sqlite", source(f.path, "rw"))
-	must(t, err)
+	check.Must(t, err)
 	defer db.Close()
 	_, err = db.ExecContext(t.Context(), statement)
 	return err
@@ -92,7 +91,7 @@ func newStore(tb testing.TB) (s *store, f file, secret *audit.Secret) {
 func openFile(tb testing.TB, path string, secret *audit.Secret) *store {
 	tb.Helper()
 	s, err := Open(tb.Context(), path, secret, Options{Worker: "test"})
-	must(tb, err)
+	check.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Errorf("close: %v", err)
@@ -105,7 +104,7 @@ func openFile(tb testing.TB, path string, secret *audit.Secret) *store {
 func TestSuccessIsCountedInItsIndex(t *testing.T) {
 	s, _, _ := newStore(t)
 	var plan string
-	must(t, s.read.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+selectSuccess, 0).Scan(new(any), new(any), new(any), &plan))
+	check.Must(t, s.read.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+selectSuccess, 0).Scan(new(any), new(any), new(any), &plan))
 	if want := "SEARCH records USING COVERING INDEX records_outcome (at>?)"; plan != want {
 		t.Errorf("%s, want %s", plan, want)
 	}

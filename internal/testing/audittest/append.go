@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // verdicts says of each result whether it is new, repeated or a reused job key.
@@ -63,7 +64,7 @@ var appendFacts = []fact{
 		first := s.append(t, Record(0), Record(1))
 		other := Record(1)
 		other.At, other.Variables, other.Kind = other.At.Add(time.Hour), "{}", audit.KindExhausted
-		check := func(when string) {
+		holds := func(when string) {
 			t.Helper()
 			again := s.append(t, other, Record(2), Record(0))
 			if !again[0].Repeated || !again[2].Repeated {
@@ -72,9 +73,9 @@ var appendFacts = []fact{
 			same(t, when, again[0].Record, first[1].Record)
 			same(t, when, again[2].Record, first[0].Record)
 		}
-		check("at once")
+		holds("at once")
 		s.reopen(t)
-		check("after a restart")
+		holds("after a restart")
 		s.mustVerify(t, 3)
 	}},
 	{"a job key under another process instance is a new decision with a warning", func(t *testing.T, s *subject) {
@@ -183,7 +184,7 @@ var appendFacts = []fact{
 		}
 		s.reopen(t)
 		still, err := s.Unanswered(t.Context(), append(given, 1<<40))
-		Must(t, err)
+		check.Must(t, err)
 		same(t, "unanswered", still, given[66:])
 		s.answer(t, given)
 		if still, err = s.Unanswered(t.Context(), given); err != nil || len(still) != 0 {
@@ -192,7 +193,7 @@ var appendFacts = []fact{
 	}},
 	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
 		for range 3 {
-			Must(t, s.Probe(t.Context()))
+			check.Must(t, s.Probe(t.Context()))
 		}
 		same(t, "how many records are stored", len(s.all(t)), 0)
 	}},
@@ -215,11 +216,11 @@ var outboxFacts = []fact{
 		s.reopen(t)
 		same(t, "the first ones", s.unpublished(t, 0, 20), stored(results)[:20])
 		same(t, "those behind one", s.unpublished(t, results[19].Record.ID, 20), stored(results)[20:40])
-		Must(t, s.Published(t.Context(), append(IDs(results)[:70], results[80].Record.ID, 1<<40)))
+		check.Must(t, s.Published(t.Context(), append(IDs(results)[:70], results[80].Record.ID, 1<<40)))
 		s.reopen(t)
 		want := append(stored(results)[70:80:80], stored(results)[81:]...)
 		same(t, "the rest", s.unpublished(t, 0, 1000), want)
-		Must(t, s.Published(t.Context(), nil))
+		check.Must(t, s.Published(t.Context(), nil))
 		same(t, "how many records are stored", len(s.all(t)), 150)
 	}},
 	{"the backlog counts what waits and knows how long", func(t *testing.T, s *subject) {
@@ -233,12 +234,12 @@ var outboxFacts = []fact{
 		backlog(0, time.Time{})
 		results := s.append(t, Records(0, 5)...)
 		backlog(5, Record(0).At)
-		Must(t, s.Published(t.Context(), IDs(results)[:2]))
+		check.Must(t, s.Published(t.Context(), IDs(results)[:2]))
 		backlog(3, Record(2).At)
 	}},
 	{"one leads at a time", func(t *testing.T, s *subject) {
 		release, err := s.Lead(t.Context())
-		Must(t, err)
+		check.Must(t, err)
 		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
 			t.Errorf("a second one: %v", err)
 		}

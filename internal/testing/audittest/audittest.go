@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Database is where a store keeps its records: empty at first, and opened as often as a fact needs.
@@ -68,7 +69,7 @@ func newSubject(t *testing.T, empty func(t *testing.T) Database) *subject {
 	t.Helper()
 	s := &subject{database: empty(t), secret: Secret(t)}
 	s.open(t)
-	t.Cleanup(func() { Must(t, s.Close()) })
+	t.Cleanup(func() { check.Must(t, s.Close()) })
 	return s
 }
 
@@ -100,7 +101,7 @@ func (s *subject) append(t *testing.T, records ...audit.Record) []audit.Appended
 func (s *subject) answer(t *testing.T, ids []int64) {
 	t.Helper()
 	_, err := s.Append(t.Context(), nil, ids)
-	Must(t, err)
+	check.Must(t, err)
 }
 
 // all returns every stored record, in the order of time.

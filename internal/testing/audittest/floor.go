@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // keep notes a retention and compares the floor.
 func (s *subject) keep(t *testing.T, months, want int) {
 	t.Helper()
 	floor, err := s.Keep(t.Context(), months)
-	Must(t, err)
+	check.Must(t, err)
 	same(t, fmt.Sprintf("the floor after %d months", months), floor, want)
 	if floor, err = s.Floor(t.Context()); err != nil {
 		t.Fatal(err)
@@ -25,7 +26,7 @@ func (s *subject) keep(t *testing.T, months, want int) {
 func (s *subject) announce(t *testing.T, cutoff time.Time) time.Duration {
 	t.Helper()
 	ago, err := s.Note(t.Context(), "announced "+cutoff.Format(time.DateOnly))
-	Must(t, err)
+	check.Must(t, err)
 	return ago
 }
 
@@ -105,7 +106,7 @@ var floorFacts = []fact{
 		confirmed := func(want string) {
 			t.Helper()
 			noted, err := s.Noted(t.Context(), "confirmed ")
-			Must(t, err)
+			check.Must(t, err)
 			same(t, "confirmed", noted, want)
 		}
 		now := time.Now().UTC()
@@ -114,7 +115,7 @@ var floorFacts = []fact{
 		confirmed("")
 		s.append(t, Record(0))
 		for range 2 {
-			Must(t, audit.ConfirmByHead(t.Context(), s, s.secret.Public()))
+			check.Must(t, audit.ConfirmByHead(t.Context(), s, s.secret.Public()))
 			confirmed(month.Format("confirmed 2006-01"))
 		}
 		trust(now.AddDate(5, 0, 0), "last found right")
@@ -134,7 +135,7 @@ var floorFacts = []fact{
 		s.settle(t, IDs(s.append(t, Records(0, 10)...)))
 		now := time.Now().UTC()
 		r := audit.Retention{Now: now, Cutoff: minute(5), Publish: true}
-		check := func(r audit.Retention, records int64, wait time.Duration) {
+		holds := func(r audit.Retention, records int64, wait time.Duration) {
 			t.Helper()
 			tombstones, left, err := audit.Announce(t.Context(), s, r)
 			var n int64
@@ -145,16 +146,16 @@ var floorFacts = []fact{
 				t.Errorf("%d records are to go in %v, %v; want %d in %v", n, left, err, records, wait)
 			}
 		}
-		check(audit.Retention{Now: now, Cutoff: minute(0), Publish: true}, 0, 0)
-		check(r, 5, 20*time.Hour)
+		holds(audit.Retention{Now: now, Cutoff: minute(0), Publish: true}, 0, 0)
+		holds(r, 5, 20*time.Hour)
 		for ago, wait := range map[time.Duration]time.Duration{
 			19 * time.Hour: time.Hour, -time.Hour: 20 * time.Hour,
 		} {
 			s.announcedAgo(t, r.Cutoff, ago)
-			check(r, 5, wait)
+			holds(r, 5, wait)
 		}
 		s.announcedAgo(t, r.Cutoff, 20*time.Hour+time.Second)
-		check(r, 0, 0)
+		holds(r, 0, 0)
 		s.mustVerify(t, 10)
 	}},
 }

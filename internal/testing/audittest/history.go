@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // story makes records of claims from kinds, a minute apart, each of a job of its own. A claim is named by a letter.
@@ -34,7 +35,7 @@ type step struct {
 func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	t.Helper()
 	rounds, err := s.Rounds(t.Context(), claims)
-	Must(t, err)
+	check.Must(t, err)
 	first, err := s.FirstFailures(t.Context(), claims)
 	if err != nil || len(first) != len(rounds) {
 		t.Fatalf("%d first failures of %d claims: %v", len(first), len(rounds), err)
@@ -63,7 +64,7 @@ var historyFacts = []fact{
 		more.ClaimID, more.At = "CLM-a-1", Start.Add(-time.Hour) // a clock that went back: the order is that of the appends
 		results = append(results, s.append(t, more)...)
 		got, err := s.Claim(t.Context(), "CLM-a-1")
-		Must(t, err)
+		check.Must(t, err)
 		same(t, "records", got, []audit.Record{results[0].Record, results[2].Record, results[4].Record})
 		if got, err = s.Claim(t.Context(), "CLM-%"); err != nil || len(got) != 0 {
 			t.Errorf("a claim that never was: %v, %v", got, err)
@@ -75,7 +76,7 @@ var historyFacts = []fact{
 		results := stored(s.append(t, late...))
 		var got []audit.Record
 		err := s.Between(t.Context(), minute(2), minute(8), func(r *audit.Record) error { got = append(got, *r); return nil })
-		Must(t, err)
+		check.Must(t, err)
 		same(t, "records", got, []audit.Record{results[2], results[7], results[4], results[5], results[6], results[3]})
 	}},
 	{"who visits can stop, and gets the error back", func(t *testing.T, s *subject) {
@@ -99,7 +100,7 @@ var historyFacts = []fact{
 			_, err := s.Append(t.Context(), []audit.Record{next}, nil)
 			return err
 		})
-		Must(t, err)
+		check.Must(t, err)
 		s.mustVerify(t, 100)
 	}},
 	{"a retry is pending until its claim is heard of", func(t *testing.T, s *subject) {
@@ -112,7 +113,7 @@ var historyFacts = []fact{
 		pending := func(from, due time.Time) []string {
 			t.Helper()
 			records, err := s.Pending(t.Context(), from, due)
-			Must(t, err)
+			check.Must(t, err)
 			return names(records)
 		}
 		// Each is due ten minutes after its decision.

@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // begin notes that jobs are about to be handled.
 func (s *subject) begin(t *testing.T, cluster string, jobs ...int64) {
 	t.Helper()
-	Must(t, s.Begin(t.Context(), cluster, jobs))
+	check.Must(t, s.Begin(t.Context(), cluster, jobs))
 }
 
 // crashes compares the counts by job.
 func (s *subject) crashes(t *testing.T, cluster string, want map[int64]int) {
 	t.Helper()
 	got, err := s.Crashes(t.Context(), cluster)
-	Must(t, err)
+	check.Must(t, err)
 	if len(got) > 0 || len(want) > 0 { // none may be nil
 		same(t, "crashes of cluster "+cluster, got, want)
 	}
@@ -35,7 +36,7 @@ var crashFacts = []fact{
 		s.crashes(t, "a", map[int64]int{1: 1, 2: 2, 3: 1})
 		s.begin(t, "a")
 		s.crashes(t, "a", map[int64]int{1: 1, 2: 2, 3: 1})
-		Must(t, s.End(t.Context(), "a", []int64{2, 99})) // released, or never begun
+		check.Must(t, s.End(t.Context(), "a", []int64{2, 99})) // released, or never begun
 		s.crashes(t, "a", map[int64]int{1: 1, 3: 1})
 	}},
 	{"a handling that was begun more than a week ago is forgotten", func(t *testing.T, s *subject) {
@@ -70,7 +71,7 @@ var crashFacts = []fact{
 var openFacts = []fact{
 	{"a store of another key is refused", func(t *testing.T, s *subject) {
 		s.append(t, Record(0))
-		Must(t, s.Close())
+		check.Must(t, s.Close())
 		other := Secret(t)
 		store, err := s.database.Open(t, other)
 		if want := audit.WrongKey(s.secret.Public().ID(), other.Public().ID()).Error(); err == nil || !strings.Contains(err.Error(), want) {
@@ -80,7 +81,7 @@ var openFacts = []fact{
 		s.mustVerify(t, 1)
 	}},
 	{"a store of a newer worker is refused", func(t *testing.T, s *subject) {
-		Must(t, s.Close())
+		check.Must(t, s.Close())
 		s.database.Tamper(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 		store, err := s.database.Open(t, s.secret)
 		if err == nil || !strings.Contains(err.Error(), "has schema version 99, but this worker knows") {

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // settle publishes and answers records.
 func (s *subject) settle(t *testing.T, ids []int64) {
 	t.Helper()
-	Must(t, s.Published(t.Context(), ids))
+	check.Must(t, s.Published(t.Context(), ids))
 	s.answer(t, ids)
 }
 
@@ -19,7 +20,7 @@ func (s *subject) settle(t *testing.T, ids []int64) {
 func (s *subject) purgeable(t *testing.T, before time.Time, publish bool) []audit.Tombstone {
 	t.Helper()
 	tombstones, err := s.Purgeable(t.Context(), before, publish)
-	Must(t, err)
+	check.Must(t, err)
 	for i := range tombstones {
 		if tombstones[i].Signature != nil || !tombstones[i].At.IsZero() {
 			t.Errorf("tombstone %d is signed already: %+v", i, tombstones[i])
@@ -35,7 +36,7 @@ func (s *subject) purge(t *testing.T, before time.Time, publish bool, records in
 	t.Helper()
 	var n int64
 	for _, tombstone := range s.purgeable(t, before, publish) {
-		Must(t, s.Purge(t.Context(), tombstone))
+		check.Must(t, s.Purge(t.Context(), tombstone))
 		n += tombstone.Through - tombstone.From + 1
 	}
 	same(t, fmt.Sprintf("how many records from before %v go", before), n, records)
@@ -57,7 +58,7 @@ var purgeFacts = []fact{
 		same(t, "first that is left", left[0].At, minute(50))
 		same(t, "how many are known to be removed", s.mustVerify(t, 50).Removed, int64(50))
 		all, err := s.Tombstones(t.Context())
-		Must(t, err)
+		check.Must(t, err)
 		same(t, "the first tombstone", all[0], tombstones[0])
 		s.append(t, Records(100, 110)...)
 		s.reopen(t)
@@ -75,17 +76,17 @@ var purgeFacts = []fact{
 	{"what is unanswered stays, and all that came after it", func(t *testing.T, s *subject) {
 		all := IDs(s.append(t, Records(0, 20)...))
 		s.settle(t, append(all[:7:7], all[8:]...))
-		Must(t, s.Published(t.Context(), all))
+		check.Must(t, s.Published(t.Context(), all))
 		s.purge(t, minute(1000), true, 7)
-		Must(t, s.ForgetUnanswered(t.Context(), minute(7)))
+		check.Must(t, s.ForgetUnanswered(t.Context(), minute(7)))
 		s.purge(t, minute(1000), true, 0)
-		Must(t, s.ForgetUnanswered(t.Context(), minute(8)))
+		check.Must(t, s.ForgetUnanswered(t.Context(), minute(8)))
 		s.purge(t, minute(1000), true, 13)
 	}},
 	{"what is unpublished stays where events are published", func(t *testing.T, s *subject) {
 		all := IDs(s.append(t, Records(0, 20)...))
 		s.answer(t, all)
-		Must(t, s.Published(t.Context(), all[:5]))
+		check.Must(t, s.Published(t.Context(), all[:5]))
 		s.purge(t, minute(10), true, 5)
 		s.purge(t, minute(10), false, 5)
 		waiting, oldest, err := s.Backlog(t.Context())

@@ -2,28 +2,20 @@ package audittest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-// Must fails the test at once if there is an error.
-func Must(tb testing.TB, errs ...error) {
-	tb.Helper()
-	if err := errors.Join(errs...); err != nil {
-		tb.Fatal(err)
-	}
-}
 
 // Secret makes a key.
 func Secret(tb testing.TB) *audit.Secret {
 	tb.Helper()
 	secret, err := audit.NewSecret()
-	Must(tb, err)
+	check.Must(tb, err)
 	return secret
 }
 
@@ -31,7 +23,7 @@ func Secret(tb testing.TB) *audit.Secret {
 func SavedSecret(tb testing.TB) (secret *audit.Secret, path string) {
 	tb.Helper()
 	secret, path = Secret(tb), filepath.Join(tb.TempDir(), "audit.key")
-	Must(tb, secret.Save(path))
+	check.Must(tb, secret.Save(path))
 	return secret, path
 }
 
@@ -88,13 +80,13 @@ func IDs(results []audit.Appended) []int64 {
 func Purge(tb testing.TB, store audit.Maintenance, secret *audit.Secret, before time.Time) {
 	tb.Helper()
 	tombstones, err := store.Purgeable(tb.Context(), before, false)
-	Must(tb, err)
+	check.Must(tb, err)
 	if len(tombstones) == 0 {
 		tb.Fatal("nothing can be removed")
 	}
 	for _, tombstone := range tombstones {
 		tombstone.At = time.Now()
-		Must(tb, store.Purge(tb.Context(), secret.SignTombstone(tombstone)))
+		check.Must(tb, store.Purge(tb.Context(), secret.SignTombstone(tombstone)))
 	}
 }
 
@@ -102,7 +94,7 @@ func Purge(tb testing.TB, store audit.Maintenance, secret *audit.Secret, before 
 func Append(tb testing.TB, store audit.Log, records ...audit.Record) []audit.Appended {
 	tb.Helper()
 	results, err := store.Append(tb.Context(), records, nil)
-	Must(tb, err)
+	check.Must(tb, err)
 	if len(results) != len(records) {
 		tb.Fatalf("appended %d records and got %d results", len(records), len(results))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // shelve appends ten records, all answered and published but those whose numbers are given.
@@ -23,14 +24,14 @@ func (s *subject) shelve(t *testing.T, unanswered, unpublished []int) {
 		return ids
 	}
 	s.answer(t, but(unanswered))
-	Must(t, s.Published(t.Context(), but(unpublished)))
+	check.Must(t, s.Published(t.Context(), but(unpublished)))
 }
 
 // retain removes what was decided before a time, and returns how many records went.
 func (s *subject) retain(t *testing.T, cutoff time.Time, publish bool) (n int64) {
 	t.Helper()
 	tombstones, err := audit.Retain(t.Context(), s, s.secret, audit.Retention{Now: time.Now().UTC().Truncate(time.Microsecond), Cutoff: cutoff, Publish: publish})
-	Must(t, err)
+	check.Must(t, err)
 	for _, tombstone := range tombstones {
 		if age := time.Since(tombstone.At); age < 0 || age > time.Hour {
 			t.Errorf("the tombstone says it was made at %s", tombstone.At)
@@ -44,7 +45,7 @@ var retainFacts = []fact{
 	{"a store whose events were ever to be published has a queue, also for who knows of none", func(t *testing.T, s *subject) {
 		s.shelve(t, nil, []int{2})
 		release, err := s.Lead(t.Context())
-		Must(t, err)
+		check.Must(t, err)
 		release()
 		s.reopen(t)
 		same(t, "how many go before what is unpublished", s.retain(t, minute(5), false), int64(2))
@@ -57,10 +58,10 @@ var retainFacts = []fact{
 	}},
 	{"what holds the rest back is named", func(t *testing.T, s *subject) {
 		s.shelve(t, []int{4, 7}, []int{2, 4, 8})
-		check := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
+		holds := func(before int, publish bool, seq int64, unpublished, unanswered bool) {
 			t.Helper()
 			tombstones, err := s.Purgeable(t.Context(), minute(before), publish)
-			Must(t, err)
+			check.Must(t, err)
 			held, err := audit.HeldBack(t.Context(), s, tombstones, minute(before), publish)
 			switch {
 			case err != nil:
@@ -70,18 +71,18 @@ var retainFacts = []fact{
 				t.Errorf("before %d, published %t: %+v", before, publish, held)
 			}
 		}
-		check(2, true, 0, false, false) // the third record is too young anyway
-		check(6, true, 3, true, false)
-		check(6, false, 5, false, true) // its event is never published, and so it does not hold it
+		holds(2, true, 0, false, false) // the third record is too young anyway
+		holds(6, true, 3, true, false)
+		holds(6, false, 5, false, true) // its event is never published, and so it does not hold it
 		s.settle(t, []int64{3})
-		check(6, true, 5, true, true)
+		holds(6, true, 5, true, true)
 		s.settle(t, []int64{5})
-		check(6, true, 0, false, false)
-		check(100, true, 8, false, true) // a later one is unpublished
+		holds(6, true, 0, false, false)
+		holds(100, true, 8, false, true) // a later one is unpublished
 		s.settle(t, []int64{8})
-		check(100, true, 9, true, false)
+		holds(100, true, 9, true, false)
 		s.settle(t, []int64{9})
-		check(100, true, 0, false, false)
+		holds(100, true, 0, false, false)
 	}},
 	{"a trail that grows while it is checked is in order", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Authority is a certificate authority. The zero value signs each certificate with that certificate's own key.
@@ -54,9 +56,7 @@ func (a *Authority) Issue(t *testing.T, serial int64, validFor time.Duration, ho
 	}
 	certificate, _, private := a.sign(t, template)
 	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
@@ -64,21 +64,15 @@ func (a *Authority) Issue(t *testing.T, serial int64, validFor time.Duration, ho
 func (a *Authority) sign(t *testing.T, template *x509.Certificate) ([]byte, *x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	parent, by := a.certificate, a.key
 	if parent == nil {
 		parent, by = template, key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), certificate, key
 }
 
@@ -102,7 +96,5 @@ func Files(t *testing.T) (certificate, key string) {
 // Write puts a text into a file that only its owner can read.
 func Write(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(path, content, 0o600))
 }

@@ -12,8 +12,15 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 )
 
+// TB is what a test of any kind has, those of rapid too.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // Must ends the test unless all errors are nil.
-func Must(tb testing.TB, errs ...error) {
+func Must(tb TB, errs ...error,
+) {
 	tb.Helper()
 	if err := errors.Join(errs...); err != nil {
 		tb.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // starts counts the attempts of a start.
@@ -35,7 +37,7 @@ func TestOnlyALostPortIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, c.script)
 			dir := t.TempDir()
-			must(t, os.WriteFile(filepath.Join(dir, "broker.log"), []byte(c.log), 0o644))
+			check.Must(t, os.WriteFile(filepath.Join(dir, "broker.log"), []byte(c.log), 0o644))
 			if got, err := starts(t.Context(), dir); got != c.want || err == nil {
 				t.Errorf("%d attempts, want %d: %v", got, c.want, err)
 			}
@@ -47,7 +49,7 @@ func TestAStartThatIsCancelledIsNotTriedAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	logged := filepath.Join(t.TempDir(), "logged")
-	must(t, syscall.Mkfifo(logged, 0o600))
+	check.Must(t, syscall.Mkfifo(logged, 0o600))
 	fakeDocker(t, `echo "Address already in use"; echo >"`+logged+`"; exec sleep 1000`)
 	go func() {
 		_, _ = os.ReadFile(logged) // until the container has written it

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // fakeDocker puts a docker on the PATH whose engine answers and whose containers run a script. It returns the file in
@@ -26,7 +28,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	calls := fakeDocker(t, `echo "a first word"; echo "the disk is full"; exit 7`)
 	dir := t.TempDir()
 	free, err := pickPorts(0, 0)
-	must(t, err)
+	check.Must(t, err)
 	_, err = Start(t.Context(), Options{
 		Version: "8.6.0", Dir: dir, GatewayPort: free.Gateway, MonitoringPort: free.Monitoring, Records: true,
 		Settings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed"},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // fakeMaven puts a Maven on the PATH that "fetches" a distribution of one file, and returns the release to ask for and
@@ -19,7 +21,7 @@ func fakeMaven(t *testing.T) (r release, calls string) {
 	dir := t.TempDir()
 	program(t, filepath.Join(dir, "camunda-zeebe-1.2.3", "lib", "zeebe.jar"), "classes")
 	path := filepath.Join(dir, "zeebe.tar.gz")
-	must(t, exec.Command("tar", "-czf", path, "-C", dir, "camunda-zeebe-1.2.3").Run())
+	check.Must(t, exec.Command("tar", "-czf", path, "-C", dir, "camunda-zeebe-1.2.3").Run())
 	calls = filepath.Join(t.TempDir(), "calls")
 	onlyPrograms(t, map[string]string{"mvn": `
 		echo "$*" >>"` + calls + `"

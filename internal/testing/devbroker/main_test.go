@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMain(m *testing.M) {
@@ -19,7 +21,7 @@ func onlyPrograms(t *testing.T, scripts map[string]string) {
 	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep", "tar", "gzip"} {
 		for _, from := range []string{"/bin/", "/usr/bin/"} {
 			if _, err := os.Stat(from + tool); err == nil {
-				must(t, os.Symlink(from+tool, filepath.Join(dir, tool)))
+				check.Must(t, os.Symlink(from+tool, filepath.Join(dir, tool)))
 				break
 			}
 		}
@@ -34,20 +36,13 @@ func onlyPrograms(t *testing.T, scripts map[string]string) {
 // program writes an executable shell script.
 func program(t *testing.T, path, script string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
-	must(t, err)
+	check.Must(t, err)
 	return string(raw)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // monitored is a broker whose monitoring port answers as the real one does.
@@ -40,16 +42,16 @@ func monitored(t *testing.T) *Broker {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	must(t, err)
+	check.Must(t, err)
 	number, err := strconv.Atoi(port)
-	must(t, err)
+	check.Must(t, err)
 	return &Broker{at: State{Dir: t.TempDir(), Ports: Ports{Monitoring: number}}}
 }
 
 func TestTheClockIsMovedAndStaysMovedOverARestart(t *testing.T) {
 	b := monitored(t)
 	began, err := b.Now(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if want := time.UnixMilli(1_700_000_000_000); !began.Equal(want) || began.Location() != time.UTC {
 		t.Errorf("it shows %v, want %v", began, want)
 	}
@@ -64,7 +66,7 @@ func TestTheClockIsMovedAndStaysMovedOverARestart(t *testing.T) {
 
 	restarted := monitored(t) // a broker that starts has the time of the machine
 	restarted.at.Dir = b.at.Dir
-	must(t, restarted.restoreClock(t.Context()))
+	check.Must(t, restarted.restoreClock(t.Context()))
 	if now, err := restarted.Now(t.Context()); err != nil || now.Sub(began) != 66*time.Minute {
 		t.Errorf("after a restart it is %v ahead (%v)", now.Sub(began), err)
 	}

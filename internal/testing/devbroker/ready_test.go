@@ -8,6 +8,8 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // gateway answers Topology calls with one broker of one partition.
@@ -36,13 +38,13 @@ func TestOnlyAHealthyLeaderOfOurOwnBrokerCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			must(t, err)
+			check.Must(t, err)
 			server := grpc.NewServer()
 			pb.RegisterGatewayServer(server, &gateway{port: c.port, partition: pb.Partition{Role: c.role, Health: c.health}})
 			go func() { _ = server.Serve(listener) }()
 			defer server.Stop()
 			conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-			must(t, err)
+			check.Must(t, err)
 			defer conn.Close()
 			if err := healthyLeader(t.Context(), pb.NewGatewayClient(conn), ours); (err == nil) != c.ready {
 				t.Errorf("ready: %v, want %v (%v)", err == nil, c.ready, err)

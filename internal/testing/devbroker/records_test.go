@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // line is a record as the exporter writes it, cut down.
@@ -25,16 +27,16 @@ func logged(t *testing.T) (*Broker, func(text string)) {
 	return b, func(text string) {
 		t.Helper()
 		file, err := os.OpenFile(b.records.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-		must(t, err)
+		check.Must(t, err)
 		_, err = file.WriteString(text)
-		must(t, errors.Join(err, file.Close()))
+		check.Must(t, errors.Join(err, file.Close()))
 	}
 }
 
 func positions(t *testing.T, b *Broker) string {
 	t.Helper()
 	all, err := b.Records(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	var text []string
 	for _, r := range all {
 		text = append(text, strconv.FormatInt(r.Position, 10)+r.Intent)
@@ -61,8 +63,8 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 func TestRepeatedRecordsAreReadOnceAfterARestart(t *testing.T) {
 	b, add := logged(t)
 	add(line(1, "A") + line(2, "B") + line(3, "C")[:50])
-	must(t, endHalfLine(b.records.path))
-	must(t, endHalfLine(b.records.path))
+	check.Must(t, endHalfLine(b.records.path))
+	check.Must(t, endHalfLine(b.records.path))
 	add("Debug exporter opened\n" + line(2, "B") + line(3, "C") + line(4, "D"))
 	if got := positions(t, b); got != "1A 2B 3C 4D" {
 		t.Errorf("got %q", got)

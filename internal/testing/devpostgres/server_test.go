@@ -2,7 +2,6 @@ package devpostgres
 
 import (
 	"context"
-	"errors"
 	"os"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
 )
 
@@ -17,17 +17,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(Main{M: m})
 }
 
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return conn
 }
@@ -77,33 +70,33 @@ func TestTheServerWantsLoopbackAndAPassword(t *testing.T) {
 
 func TestCommittedRowsOutliveAStopAndAKill(t *testing.T) {
 	s, err := Start(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	url, err := s.NewDatabase(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	conn := connect(t, url)
 	run(t, conn, "CREATE TABLE claim (id text)")
 	run(t, conn, "INSERT INTO claim VALUES ('committed')")
 	before := time.Now()
-	must(t, s.Stop(), s.Stop()) // a client is there still, and the second time nothing is to be done
+	check.Must(t, s.Stop(), s.Stop()) // a client is there still, and the second time nothing is to be done
 	if time.Since(before) >= stopGrace {
 		t.Error("it waited for its client and had to be killed")
 	}
-	must(t, s.Restart(t.Context()))
+	check.Must(t, s.Restart(t.Context()))
 	open := connect(t, url)
 	run(t, open, "BEGIN")
 	run(t, open, "INSERT INTO claim VALUES ('open')")
 	processes := append(process.Children(s.PID()), s.PID())
-	must(t, s.Kill())
+	check.Must(t, s.Kill())
 	for _, pid := range processes {
 		if running(pid) {
 			t.Errorf("process %d of the server still runs", pid)
 		}
 	}
-	must(t, s.Restart(t.Context()))
+	check.Must(t, s.Restart(t.Context()))
 	if got := ask[string](t, connect(t, url), "SELECT string_agg(id, ',') FROM claim"); got != "committed" {
 		t.Errorf("after the kill the table holds %q", got)
 	}
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
 		t.Errorf("the server's directory is left behind: %v", err)
 	}

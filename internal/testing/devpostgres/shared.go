@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // startTimeout bounds the start of the shared server on a busy machine.
@@ -43,9 +45,7 @@ func (m Main) Run() int {
 func Database(tb testing.TB) string {
 	tb.Helper()
 	url, err := Shared(tb).NewDatabase(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return url
 }
 

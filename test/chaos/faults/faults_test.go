@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const victimVariable = "FAULTS_TEST_VICTIM"
@@ -52,16 +54,10 @@ func startVictim(t *testing.T) victim {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victimVariable+"="+filepath.Join(t.TempDir(), "file"))
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -75,9 +71,7 @@ func startVictim(t *testing.T) victim {
 			t.Fatal(err)
 		}
 		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return strings.TrimSpace(line)
 	}}
 }
@@ -101,9 +95,7 @@ func TestAFaultBeginsAndEndsInARunningProcessAndIsCounted(t *testing.T) {
 					t.Fatalf("without a fault: %s", got)
 				}
 				fault, err := Attach(t.Context(), v.Process.Pid, c.fault)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, err)
 				for range 5 {
 					if got := v.ask(); got != want {
 						t.Errorf("with the fault: %s", got)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,9 +40,7 @@ func (e *echo) got() string {
 func start(t *testing.T) (*Proxy, *echo) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	server := &echo{Listener: listener}
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -56,9 +56,7 @@ func start(t *testing.T) (*Proxy, *echo) {
 		}
 	})
 	p, err := Start(listener.Addr().String(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		_ = p.Close()
 		_ = listener.Close()
@@ -71,13 +69,9 @@ func start(t *testing.T) (*Proxy, *echo) {
 func dial(t *testing.T, p *Proxy) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", p.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	return conn
 }
 
@@ -153,9 +147,7 @@ func TestWithoutFaultsBothDirectionsAndTheOrderlyEndPass(t *testing.T) {
 	conn := dial(t, p)
 	exchange(t, conn, "hello")
 	send(t, conn, "last")
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, conn.(*net.TCPConn).CloseWrite())
 	if rest, err := io.ReadAll(conn); err != nil || string(rest) != "last" {
 		t.Errorf("after our end came %q, %v", rest, err)
 	}
@@ -244,9 +236,7 @@ func TestCloseEndsConnectionsInABlackHole(t *testing.T) {
 	exchange(t, conn, "hello")
 	p.Set(Faults{BlackHole: [2]bool{true, true}})
 	send(t, conn, "stuck")
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, p.Close())
 	isReset(t, conn)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/history"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 )
 
@@ -16,15 +17,11 @@ import (
 func recorded(t *testing.T) []devbroker.Record {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/records.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var records []devbroker.Record
 	for line := range bytes.Lines(raw) {
 		var r devbroker.Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(line, &r))
 		records = append(records, r)
 	}
 	return records
@@ -34,9 +31,7 @@ func recorded(t *testing.T) []devbroker.Record {
 func replay(t *testing.T, records ...devbroker.Record) *history.Ledger {
 	t.Helper()
 	l := history.NewLedger()
-	if err := l.Add(records...); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, l.Add(records...))
 	return l
 }
 

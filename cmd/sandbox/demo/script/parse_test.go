@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const header = "claim,shows,answers,outcomes,people,end\n"
@@ -25,9 +26,7 @@ OK","operator claimId=CLM-1-7
 registration RESUBMIT  Data corrected
 operator submissionError = 503",SUBMITTED
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	want := []script.Claim{{
 		Line: 2, ID: "GUIA-7", Shows: "first, of all",
 		Answers:  []string{`TIMEOUT: "x", y`, "INVALID_PATIENT_DATA", script.Empty, script.Accepted},
@@ -50,9 +49,7 @@ operator submissionError = 503",SUBMITTED
 func TestWhatASpreadsheetMakesOfTheFileIsRead(t *testing.T) {
 	plain := header + "CLM-1-1,,\"TIMEOUT\nOK\",,,SUBMITTED\n"
 	want, err := script.Parse(strings.NewReader(plain))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for name, saved := range map[string]string{
 		"semicolons":          strings.ReplaceAll(plain, ",", ";"),
 		"byte order mark":     "\uFEFF" + plain,
@@ -130,14 +127,10 @@ func TestAFileThatIsNoTableOfClaimsSaysWhy(t *testing.T) {
 // The promises of the README about the bundled file.
 func TestTheBundledClaimsShowEveryWayAClaimCanGo(t *testing.T) {
 	file, err := os.Open("../../../../examples/claims.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer file.Close()
 	claims, err := script.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(claims) < 12 {
 		t.Errorf("%d claims, want 12 or more", len(claims))
 	}

@@ -18,6 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Row 17 of the faults: a byte of the store is another one. Either the start on it is refused, or the check of the trail names
@@ -52,7 +53,7 @@ func newWhole(t *testing.T) whole {
 	w, path := whole{secret: audittest.Secret(t)}, filepath.Join(t.TempDir(), "audit.db")
 	s := open(t, path, w.secret)
 	release, err := s.Lead(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	defer release()
 	records := audittest.Records(0, damagedRecords)
 	for i := range records {
@@ -77,22 +78,22 @@ func newWhole(t *testing.T) whole {
 	var ids []int64
 	for some := range slices.Chunk(records, 40) {
 		results, err := s.Append(t.Context(), some, ids)
-		must(t, err)
+		check.Must(t, err)
 		ids = append(ids, audittest.IDs(results)...)
 		ids = slices.DeleteFunc(ids, func(id int64) bool { return id > 20 && id%30 == 17 }) // never answered
-		must(t, s.Published(t.Context(), slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id > 20 && id%50 == 3 })))
+		check.Must(t, s.Published(t.Context(), slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id > 20 && id%50 == 3 })))
 	}
 	w.records = records[purgedRecords:]
 	audittest.Purge(t, s, w.secret, audittest.Record(purgedRecords).At)
 	crash := func() {
-		must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 20, audittest.FirstJobKey + 21}))
+		check.Must(t, s.Begin(t.Context(), "production", []int64{audittest.FirstJobKey + 20, audittest.FirstJobKey + 21}))
 	}
 	crash()
 	w.file, w.log = read(t, path), read(t, path+"-wal")
 	w.answers = w.ask(t.Context(), s)
 	crash() // it was asked about these jobs too
 	w.known, err = s.Heads(t.Context())
-	must(t, err, s.Close())
+	check.Must(t, err, s.Close())
 	w.closed = read(t, path)
 	return w
 }
@@ -100,7 +101,7 @@ func newWhole(t *testing.T) whole {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	must(t, err)
+	check.Must(t, err)
 	return content
 }
 
@@ -219,11 +220,11 @@ func (w whole) flips(t *testing.T, n int, random *rand.Rand, ofLog bool, at func
 		*target = slices.Clone(*target)
 		(*target)[at(i)] ^= byte(1 + random.IntN(255))
 		put := func() {
-			must(t, os.WriteFile(path, file, 0o600))
+			check.Must(t, os.WriteFile(path, file, 0o600))
 			_ = os.Remove(path + "-shm")
 			_ = os.Remove(path + "-wal")
 			if ofLog {
-				must(t, os.WriteFile(path+"-wal", log, 0o600))
+				check.Must(t, os.WriteFile(path+"-wal", log, 0o600))
 			}
 		}
 		put()
@@ -270,14 +271,14 @@ func TestAFlippedByteInASmallTableIsNeverUsedUnseen(t *testing.T) {
 func (w whole) usedBytes(t *testing.T, tables ...string) (used []int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "audit.db")
-	must(t, os.WriteFile(path, w.closed, 0o600))
+	check.Must(t, os.WriteFile(path, w.closed, 0o600))
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	must(t, err)
+	check.Must(t, err)
 	defer db.Close()
 	size := int(binary.BigEndian.Uint16(w.closed[16:]))
 	for _, table := range tables {
 		var page int
-		must(t, db.QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", table).Scan(&page))
+		check.Must(t, db.QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", table).Scan(&page))
 		start := (page - 1) * size
 		cells, content := int(binary.BigEndian.Uint16(w.closed[start+3:])), int(binary.BigEndian.Uint16(w.closed[start+5:]))
 		for at := range size {

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // event is something that a process did to the files of its store, or said.
@@ -181,7 +183,7 @@ var (
 func readTrace(t *testing.T, path, dir string) (events []event) {
 	t.Helper()
 	file, err := os.Open(path)
-	must(t, err)
+	check.Must(t, err)
 	defer file.Close()
 	begun := map[string]string{} // by thread
 	for lines := bufio.NewReader(file); ; {
@@ -189,7 +191,7 @@ func readTrace(t *testing.T, path, dir string) (events []event) {
 		if errors.Is(err, io.EOF) {
 			return events
 		}
-		must(t, err)
+		check.Must(t, err)
 		line = strings.TrimSuffix(line, "\n")
 		if m := unfinished.FindStringSubmatch(line); m != nil {
 			begun[m[1]] = m[0][:len(m[0])-len(" <unfinished ...>")]

@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // The guards are the index of a claim's outcomes, the limits of what is read, and that a first failure is asked for by
@@ -19,8 +20,8 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 		t.Run(history.Name, func(t *testing.T) {
 			path, secret := filepath.Join(memoryDir(t), "audit.db"), audittest.Secret(t)
 			s := open(t, path, secret)
-			must(t, history.Append(t.Context(), s, claim, records))
-			must(t, s.Close())
+			check.Must(t, history.Append(t.Context(), s, claim, records))
+			check.Must(t, s.Close())
 			s = open(t, path, secret) // with nothing in its memory
 			few, round := int64(20), int64(600)
 			if history.NoFailure {
@@ -50,14 +51,14 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 func pagesRead(t *testing.T, ask func() error) int64 {
 	t.Helper()
 	before := bytesRead(t)
-	must(t, ask())
+	check.Must(t, ask())
 	return (bytesRead(t) - before) / 8192
 }
 
 func bytesRead(t *testing.T) (n int64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")
-	must(t, err)
+	check.Must(t, err)
 	if _, err := fmt.Fscanf(bytes.NewReader(text), "rchar: %d\n", &n); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -12,10 +12,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
-	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-var must = audittest.Must
 
 // TestMain runs the tests or, with childPath in the environment, the worker whose power is cut.
 func TestMain(m *testing.M) {
@@ -33,8 +31,8 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, path string, secret *audit.Secret) audit.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{Worker: "test"})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, s.Close()) })
 	return s
 }
 

@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // Row 15 of the faults: the power goes, and of what was written since the last sync the disk has nothing, all, or any part.
@@ -89,7 +90,7 @@ func session(ctx context.Context, path string, secret *audit.Secret, n *int, ans
 func traced(t *testing.T) (secret *audit.Secret, events []event) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	check.Must(t, err)
 	secret, key := audittest.SavedSecret(t)
 	trace := filepath.Join(memoryDir(t), "trace")
 	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-y", "-xx", "-s", "100000", "-o", trace, "-e", "signal=none",
@@ -132,10 +133,10 @@ func losses(t *testing.T, events []event, secret *audit.Secret, moments int, ran
 	for i, moment := range at {
 		for ; done < moment; done++ {
 			stored = max(stored, events[done].stored)
-			must(t, d.do(events[done]))
+			check.Must(t, d.do(events[done]))
 		}
 		c := cut(i % int(cuts))
-		must(t, d.after(c, random, dir))
+		check.Must(t, d.after(c, random, dir))
 		if err := survives(t.Context(), filepath.Join(dir, "audit.db"), secret, stored); err != nil {
 			lost = append(lost, fmt.Sprintf("cut %d, at event %d of %d, kind %d: %v", i, moment, len(events), c, err))
 		}

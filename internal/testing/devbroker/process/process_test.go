@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestMain(m *testing.M) {
@@ -43,20 +45,14 @@ type shell struct {
 func start(t *testing.T, script string) shell {
 	t.Helper()
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = read.Close() })
-	if err := read.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, read.SetReadDeadline(time.Now().Add(20*time.Second)))
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdout = write
 	p, err := Start(cmd, false)
 	_ = write.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Kill() })
 	s := shell{p, bufio.NewReader(read)}
 	if _, err := s.out.ReadString('\n'); err != nil {
@@ -128,9 +124,7 @@ func TestAttachFindsAProcessByItsCommandLine(t *testing.T) {
 	if err := stranger.Kill(); err != nil || !s.Alive() {
 		t.Errorf("a stranger was killed (%v)", err)
 	}
-	if err := found.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, found.Kill())
 	s.allGone(t)
 	if found.Alive() {
 		t.Error("a killed process counts as alive")
