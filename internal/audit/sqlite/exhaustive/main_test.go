@@ -1,5 +1,5 @@
 // Package exhaustive tries the SQLite store at thousands of places: each byte, each moment, each long history. One goroutine
-// opens one store after the other, so the race detector would make that ten times slower and find nothing. `make test-race`
+// opens one store after the other, so the race detector would make that ten times slower and find nothing. `make test`
 // therefore runs this package without it.
 package exhaustive
 
