@@ -156,18 +156,18 @@ func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 func (d *Decision) Reason() string {
 	switch {
 	case d.Outcome == OutcomeRetry:
-		return fmt.Sprintf("%s error, retry %d of %d", className(d.Error.Class), d.RetryCount, d.MaxRetries)
+		return fmt.Sprintf("%s error, retry %d of %d", classNames[d.Error.Class], d.RetryCount, d.MaxRetries)
 	case d.Outcome == OutcomePermanent:
 		return "Permanent error " + d.Error.Found() + ", no retry"
 	case d.Step == StepDeadline:
 		return fmt.Sprintf("DEADLINE: %s error, no retry fits before %s", strings.ToLower(string(d.Error.Class)), d.Deadline.Format(time.RFC3339))
 	default: // the count
-		return fmt.Sprintf("%s error, all %d retries used", className(d.Error.Class), d.MaxRetries)
+		return fmt.Sprintf("%s error, all %d retries used", classNames[d.Error.Class], d.MaxRetries)
 	}
 }
 
-// className returns a class as the first word of a sentence: "Transient".
-func className(c Class) string { return string(c[:1]) + strings.ToLower(string(c[1:])) }
+// classNames are the classes as the first word of a sentence.
+var classNames = map[Class]string{Transient: "Transient", Permanent: "Permanent", Unknown: "Unknown"}
 
 // RetriesLeft returns how many retries remain after this decision.
 func (d *Decision) RetriesLeft() int {

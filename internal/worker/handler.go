@@ -277,13 +277,14 @@ func shorten(text string) string {
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident; empty for a retry. It names
 // the rule's code rather than the insurer's text, which may carry personal data.
 func stopMessage(claimID string, d *retry.Decision) string {
+	if d.Outcome == retry.OutcomeRetry {
+		return ""
+	}
 	last := string(d.Error.Class)
 	if d.Error.Code != "" {
 		last = d.Error.Code + " (" + last + ")"
 	}
 	switch {
-	case d.Outcome == retry.OutcomeRetry:
-		return ""
 	case d.Outcome == retry.OutcomePermanent:
 		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
 	case d.Step == retry.StepDeadline:

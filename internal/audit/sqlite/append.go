@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -96,17 +97,30 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 // record its own key and some others of its job: any other key shows that a job key is another process instance's.
 func (b *batch) look(ctx context.Context, w *writer) error {
 	b.stored = make(map[int64][]storedKey, len(b.records))
-	keys := make([]int64, len(b.records))
-	for i := range b.records {
-		keys[i] = b.records[i].JobKey
-	}
-	if err := w.query(ctx, selectKeys, b.addStored, array(keys), int64(maxKeys)); err != nil || b.found < maxKeys {
-		return err
-	}
-	for i := range b.records {
-		r := &b.records[i]
-		if err := w.query(ctx, selectKey, b.addStored, r.JobKey, r.Inputs[:], r.ProcessInstanceKey, r.Cluster); err != nil {
+	for some := range slices.Chunk(b.records, maxChunk) {
+		n := 1
+		for n < len(some) {
+			n *= 2
+		}
+		w.args = w.args[:0]
+		for i := range some {
+			w.args = append(w.args, some[i].JobKey)
+		}
+		for len(w.args) < n {
+			w.args = append(w.args, nil) // which no job's key is
+		}
+		b.found = 0
+		if err := w.query(ctx, selectKeys[n], b.addStored, w.args...); err != nil {
 			return err
+		}
+		if b.found < maxKeys {
+			continue
+		}
+		for i := range some {
+			r := &some[i]
+			if err := w.query(ctx, selectKey, b.addStored, r.JobKey, r.Inputs[:], r.ProcessInstanceKey, r.Cluster); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

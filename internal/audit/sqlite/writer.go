@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -169,22 +170,26 @@ func chunk(n int) int {
 	return size
 }
 
-// insertRecords are the statements by the number of records.
-var insertRecords = func() map[int]string {
+// repeated returns a statement for each power of two of rows that there may be.
+func repeated(head, row, tail string) map[int]string {
 	texts := map[int]string{}
 	for n := 1; n <= maxChunk; n *= 2 {
-		texts[n] = "INSERT INTO records (" + columns + ") VALUES " + strings.Repeat(",(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", n)[1:]
+		texts[n] = head + strings.Repeat(", "+row, n)[2:] + tail
 	}
 	return texts
-}()
+}
 
-// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of a batch; no job has more than a
-// few in an orderly life. selectKeys takes a JSON array of job keys, and is a join because SQLite would build an index of an
-// IN list each time.
+var (
+	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
+	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
+	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT "+strconv.Itoa(maxKeys))
+)
+
+// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of a chunk; no job has more than a
+// few in an orderly life.
 const (
 	keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
 	maxKeys    = 1000
 	selectKey  = "SELECT " + keyColumns + " FROM records WHERE job_key = ?1 AND input_hash = ?2 AND process_instance_key = ?3 AND cluster = ?4 " +
 		"UNION ALL SELECT * FROM (SELECT " + keyColumns + " FROM records WHERE job_key = ?1 LIMIT 10)"
-	selectKeys = "SELECT " + keyColumns + " FROM json_each(?1) AS asked CROSS JOIN records ON job_key = asked.value LIMIT ?2"
 )

@@ -43,7 +43,7 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 		d.Identity = append(d.Identity, j.Headers, known.Version())
 	}
 	d.Policy, d.Request = chosen, r.request(j, chosen)
-	d.Invalid = r.err(contract.DecisionVariables())
+	d.Invalid = r.err(contract.DecisionVariables)
 	return d
 }
 
@@ -57,7 +57,7 @@ func identity(v variables, j *job.Job) []string {
 	if v == nil {
 		return []string{j.Variables}
 	}
-	var parts []string
+	parts := make([]string, 0, 8)
 	for _, name := range contract.FirstVariables() {
 		parts = append(parts, string(v.get(name)))
 	}

@@ -58,7 +58,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	} else if kind != audit.KindSubmitted { // what the process still holds of an earlier order is no reason of the insurer's
 		o.readReason(r)
 	}
-	o.Invalid = r.err(contract.OutcomeVariables())
+	o.Invalid = r.err(contract.OutcomeVariables)
 	return o
 }
 

@@ -33,10 +33,11 @@ func (r *reader) fault(variable, value, rule string) {
 }
 
 // err returns the error of all faults, in the order of the variables; nil where there is none.
-func (r *reader) err(inOrder []string) error {
+func (r *reader) err(variables func() []string) error {
 	if r.faults == nil {
 		return nil
 	}
+	inOrder := variables()
 	slices.SortStableFunc(r.faults, func(a, b retry.Fault) int {
 		return slices.Index(inOrder, a.Variable) - slices.Index(inOrder, b.Variable)
 	})

@@ -102,13 +102,14 @@ func endOfValue(text string) int {
 func (v value) absent() bool { return v == "" || v == "null" }
 
 // text returns what a JSON string says; ok is false for any other value.
-func (v value) text() (text string, ok bool) {
+func (v value) text() (plain string, ok bool) {
 	if v == "" || v[0] != '"' {
 		return "", false
 	}
-	if plain := string(v[1 : len(v)-1]); strings.IndexByte(plain, '\\') < 0 && utf8.ValidString(plain) {
+	if plain = string(v[1 : len(v)-1]); strings.IndexByte(plain, '\\') < 0 && utf8.ValidString(plain) {
 		return plain, true
 	}
+	var text string // not the result: it is on the heap
 	if err := json.Unmarshal([]byte(v), &text); err != nil {
 		panic("input: a valid JSON string cannot be read: " + err.Error()) // cannot happen
 	}
