@@ -31,15 +31,6 @@ const (
 	// takeIDs takes one for each record, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = `SELECT nextval('record_ids') FROM generate_series(1, $1)`
 
-	// findKeys finds for each record the one of its key and some others of its job, however often that job's inputs were
-	// corrected. Any other shows that a job key is another process instance's, when its first record comes.
-	findKeys = `SELECT found.* FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[]) AS asked (job, inputs, instance, of)
-	CROSS JOIN LATERAL (
-		SELECT ` + columns + ` FROM records
-			WHERE job_key = job AND input_hash = inputs AND process_instance_key = instance AND cluster = of
-		UNION ALL (SELECT ` + columns + ` FROM records WHERE job_key = job LIMIT 10)
-	) AS found`
-
 	insertRecords = `WITH added AS (
 		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
 			retry_count, next_retry, message, variables, detail, hash)
@@ -100,7 +91,7 @@ func (s *store) append(ctx context.Context, records []audit.Record, answered []i
 	}
 	// One that is still in a transaction is closed by its release.
 	defer conn.Release()
-	a := appending{store: s, conn: conn, stored: map[audit.Key]*audit.Record{}, instances: map[jobOf]map[int64]bool{}}
+	a := appending{store: s, conn: conn, stored: map[jobOf][]*audit.Record{}}
 	if err = a.begin(ctx, records); err == nil {
 		if err = a.link(ctx, records); err == nil {
 			err = a.commit(ctx, answered)
@@ -126,9 +117,8 @@ type appending struct {
 	chain  *audit.Chain // nil while none was taken
 	fresh  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
-	stored map[audit.Key]*audit.Record
-	// instances are the process instances of what is stored of a job.
-	instances map[jobOf]map[int64]bool
+	stored map[jobOf][]*audit.Record
+	read   int // how many of them were read
 
 	results []audit.Appended
 	found   []*audit.Record // for each result, the record that is stored
@@ -146,27 +136,18 @@ func (a *appending) begin(ctx context.Context, records []audit.Record) error {
 	var b pgx.Batch
 	b.Queue("BEGIN")
 	if len(records) > 0 {
-		var jobs, instances []int64
-		var inputs [][]byte
-		var clusters []string
-		for _, r := range records {
-			clean(&r)
-			jobs, inputs = append(jobs, r.JobKey), append(inputs, r.Inputs[:])
-			instances, clusters = append(instances, r.ProcessInstanceKey), append(clusters, r.Cluster)
+		keys := make([]int64, len(records))
+		for i := range records {
+			keys[i] = records[i].JobKey
 		}
 		b.Queue(takeChain, a.store.badChains()).Query(a.readHead)
 		b.Queue(takeIDs, len(records)).Query(a.readIDs)
-		b.Queue(findKeys, jobs, inputs, instances, clusters).Query(a.readStored)
+		b.Queue(findJobs, keys).Query(a.readStored)
 	}
-	return a.conn.SendBatch(ctx, &b).Close()
-}
-
-func (a *appending) readStored(rows pgx.Rows) error {
-	return each(rows, func(r *audit.Record) error {
-		stored := *r
-		a.note(&stored)
-		return nil
-	})
+	if err := a.conn.SendBatch(ctx, &b).Close(); err != nil || a.read < maxFound {
+		return err
+	}
+	return a.findOneByOne(ctx, records)
 }
 
 func (a *appending) readHead(rows pgx.Rows) error {
@@ -195,31 +176,24 @@ func (a *appending) link(ctx context.Context, records []audit.Record) error {
 	for _, i := range order {
 		r := records[i]
 		clean(&r)
-		if stored := a.stored[r.Key]; stored != nil {
-			a.found[i], a.results[i].Repeated = stored, true
+		job := jobOf{r.Cluster, r.JobKey}
+		same := slices.IndexFunc(a.stored[job], func(stored *audit.Record) bool { return stored.Key == r.Key })
+		if same >= 0 {
+			a.found[i], a.results[i].Repeated = a.stored[job][same], true
 			continue
 		}
-		instances := a.instances[jobOf{r.Cluster, r.JobKey}]
-		a.results[i].JobKeyReused = len(instances) > 1 || len(instances) == 1 && !instances[r.ProcessInstanceKey]
+		a.results[i].JobKeyReused = slices.ContainsFunc(a.stored[job], func(stored *audit.Record) bool {
+			return stored.ProcessInstanceKey != r.ProcessInstanceKey
+		})
 		if err := a.needChain(ctx); err != nil {
 			return err
 		}
 		r.ID = a.ids[len(a.added)]
 		a.chain.Link(&r)
 		a.found[i], a.added = &r, append(a.added, &r)
-		a.note(&r)
+		a.stored[job] = append(a.stored[job], &r)
 	}
 	return nil
-}
-
-// note notes a record that is stored, or will be with this transaction.
-func (a *appending) note(r *audit.Record) {
-	a.stored[r.Key] = r
-	job := jobOf{r.Cluster, r.JobKey}
-	if a.instances[job] == nil {
-		a.instances[job] = map[int64]bool{}
-	}
-	a.instances[job][r.ProcessInstanceKey] = true
 }
 
 // needChain begins a chain where all others are in use.

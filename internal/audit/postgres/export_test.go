@@ -65,7 +65,13 @@ func Plan(tb testing.TB, s audit.Store, query string) string {
 var (
 	SelectRounds        = selectRounds
 	SelectFirstFailures = selectFirstFailures
-	FindKeys            = findKeys
+	FindJobs            = findJobs
+)
+
+// FindKeys likewise, and MaxFound is the limit of FindJobs.
+const (
+	FindKeys = findKeys
+	MaxFound = maxFound
 )
 
 // Analyze runs a query in the store's session and returns what the server did, as JSON.

@@ -37,7 +37,7 @@ func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
 	for query, index := range map[string]string{
 		"SELECT * FROM records WHERE chain = 1 AND seq > 100 ORDER BY seq LIMIT 5000":                               "records_place",
 		"SELECT * FROM records WHERE (at, id) > ('2015-03-01', 0) AND at < '2016-01-01' ORDER BY at, id LIMIT 5000": "records_at",
-		"SELECT * FROM records WHERE job_key = 1 LIMIT 10":                                                          "records_key",
+		"SELECT * FROM records WHERE job_key = ANY ('{1,2,3,4,5,6,7,8,9,10}'::bigint[])":                            "records_key",
 		"SELECT * FROM records WHERE claim_id = 'CLM-2015-00000001' ORDER BY id":                                    "records_claim",
 		"SELECT * FROM outbox JOIN records USING (id) WHERE outbox.id > 100 ORDER BY outbox.id LIMIT 100":           "records_pkey",
 		"SELECT count(*) FROM records WHERE kind >= 16 AND at >= '2015-03-01' AND retry_count > 0":                  "records_outcome",
@@ -68,6 +68,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 			}{
 				{"first failure", postgres.SelectFirstFailures, few, []any{[]string{claim}}},
 				{"round", postgres.SelectRounds, round, []any{[]string{claim}}},
+				{"jobs", postgres.FindJobs, postgres.MaxFound, []any{[]int64{job.JobKey}}},
 				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {
 				var plan []struct{ Plan node }
