@@ -5,6 +5,67 @@ import (
 	"time"
 )
 
+// wait returns the wait from now on: what the other side asked for, else the policy's own. A wait that would end after the
+// deadline is pulled forward to it. fits is false if less than Min is left, so that the claim is not tried again.
+func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
+	w.Delay = p.Delay(r.RetryCount)
+	if h != (Hint{}) {
+		w.Backoff, w.Bounds = p.hinted(h, now)
+	} else {
+		w.Backoff, w.Bounds = p.backoff(r)
+	}
+	w.NextRetryTime = p.after(now, w.Backoff)
+	if deadline.IsZero() || !w.NextRetryTime.After(deadline) {
+		return w, true
+	}
+	left := p.left(deadline, now)
+	if left < p.Min {
+		return Wait{}, false
+	}
+	w.Backoff, w.Bounds, w.NextRetryTime = left, w.Bounds|BoundDeadline, p.after(now, left)
+	return w, true
+}
+
+// hinted returns how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
+// earlier than the other side said. It is bounded by Min and Max. There is no jitter on it: it is the other side's time.
+func (p *Policy) hinted(h Hint, now time.Time) (time.Duration, Bounds) {
+	asked := h.After
+	if !h.Until.IsZero() {
+		asked = h.Until.Sub(p.start(now))
+	}
+	wait := ceil(min(max(asked, 0), maxHint), p.Precision)
+	switch {
+	case wait < p.Min:
+		return p.Min, BoundMin
+	case wait > p.Max:
+		return p.Max, BoundMax
+	default:
+		return wait, 0
+	}
+}
+
+// left returns the time until the deadline, in whole units of Precision.
+func (p *Policy) left(deadline, now time.Time) time.Duration {
+	return floor(deadline.Sub(p.start(now)), p.Precision)
+}
+
+// start returns the time from which a wait is counted: a whole second if waits are whole minutes.
+func (p *Policy) start(now time.Time) time.Time {
+	if p.Precision < time.Minute {
+		return now.UTC()
+	}
+	return now.UTC().Truncate(time.Second)
+}
+
+// after returns when a wait ends, in whole seconds and strictly in the future (V5): a wait is never shorter than Min.
+func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
+	end := p.start(now).Add(wait)
+	if whole := end.Truncate(time.Second); whole.Before(end) {
+		return whole.Add(time.Second)
+	}
+	return end
+}
+
 // Delay returns the wait before retry number retryCount+1 without jitter: Base times Factor to the power of retryCount, capped
 // at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max. With
 // decorrelated jitter there is no such delay; it is the longest wait then.

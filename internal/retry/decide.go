@@ -43,49 +43,6 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	return d.retry(wait), nil
 }
 
-// wait returns the wait from now on: what the other side asked for, else the policy's own. A wait that would end after the
-// deadline is pulled forward to it. fits is false if less than Min is left, so that the claim is not tried again.
-func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
-	w.Delay = p.Delay(r.RetryCount)
-	if h != (Hint{}) {
-		w.Backoff, w.Bounds = p.hinted(h, now)
-	} else {
-		w.Backoff, w.Bounds = p.backoff(r)
-	}
-	w.NextRetryTime = p.after(now, w.Backoff)
-	if deadline.IsZero() || !w.NextRetryTime.After(deadline) {
-		return w, true
-	}
-	left := p.left(deadline, now)
-	if left < p.Min {
-		return Wait{}, false
-	}
-	w.Backoff, w.Bounds, w.NextRetryTime = left, w.Bounds|BoundDeadline, p.after(now, left)
-	return w, true
-}
-
-// left returns the time until the deadline, in whole units of Precision.
-func (p *Policy) left(deadline, now time.Time) time.Duration {
-	return floor(deadline.Sub(p.start(now)), p.Precision)
-}
-
-// start returns the time from which a wait is counted: a whole second if waits are whole minutes.
-func (p *Policy) start(now time.Time) time.Time {
-	if p.Precision < time.Minute {
-		return now.UTC()
-	}
-	return now.UTC().Truncate(time.Second)
-}
-
-// after returns when a wait ends, in whole seconds and strictly in the future (V5): a wait is never shorter than Min.
-func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
-	end := p.start(now).Add(wait)
-	if whole := end.Truncate(time.Second); whole.Before(end) {
-		return whole.Add(time.Second)
-	}
-	return end
-}
-
 // deadline returns the earlier deadline of job and policy, in whole seconds; zero for none.
 func (p *Policy) deadline(r *Request, now time.Time) time.Time {
 	deadline := r.RetryUntil

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -156,7 +157,7 @@ func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 func (d *Decision) Reason() string {
 	switch {
 	case d.Outcome == OutcomeRetry:
-		return fmt.Sprintf("%s error, retry %d of %d", classNames[d.Error.Class], d.RetryCount, d.MaxRetries)
+		return classNames[d.Error.Class] + " error, retry " + strconv.Itoa(d.RetryCount) + " of " + strconv.Itoa(d.MaxRetries)
 	case d.Outcome == OutcomePermanent:
 		return "Permanent error " + d.Error.Found() + ", no retry"
 	case d.Step == StepDeadline:

@@ -115,21 +115,3 @@ func (p *Policy) parseDay(day, clock string) (time.Time, error) {
 	}
 	return time.ParseInLocation(layout, strings.ReplaceAll(day, "-", "/")+" "+clock, p.Zone)
 }
-
-// hinted returns how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
-// earlier than the other side said. It is bounded by Min and Max. There is no jitter on it: it is the other side's time.
-func (p *Policy) hinted(h Hint, now time.Time) (time.Duration, Bounds) {
-	asked := h.After
-	if !h.Until.IsZero() {
-		asked = h.Until.Sub(p.start(now))
-	}
-	wait := ceil(min(max(asked, 0), maxHint), p.Precision)
-	switch {
-	case wait < p.Min:
-		return p.Min, BoundMin
-	case wait > p.Max:
-		return p.Max, BoundMax
-	default:
-		return wait, 0
-	}
-}

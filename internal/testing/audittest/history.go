@@ -234,7 +234,7 @@ func (h LongHistory) Record(claim string, n int) audit.Record {
 
 // Append appends so many records of the claim.
 func (h LongHistory) Append(ctx context.Context, store audit.Log, claim string, records int) error {
-	const batch = 1000
+	const batch = 100 // more than a worker appends at once by default
 	for from := 0; from < records; from += batch {
 		some := make([]audit.Record, batch)
 		for i := range some {

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -134,4 +135,149 @@ func (r *reader) uuid(variable, rule string) string {
 		r.fault(variable, retry.Shape(text), rule)
 	}
 	return ""
+}
+
+// variables are the process variables of a job as they came; nil where they are no JSON object.
+//
+// They are taken apart here because it is done for every job and encoding/json needs five times as long for it, into a
+// map, or matches the fields of a struct regardless of case, which process variables are not. What is JSON and what a
+// value says is left to encoding/json.
+type variables []variable
+
+type variable struct {
+	name  string
+	value value
+}
+
+// value is the JSON of a variable, a part of the job's text; empty where there is no such variable.
+type value string
+
+// parse takes the variables of a job apart.
+func parse(object string) variables {
+	if !json.Valid([]byte(object)) {
+		return nil
+	}
+	text := strings.TrimLeft(object, space)
+	if text[0] != '{' {
+		return nil
+	}
+	v := make(variables, 0, 8)
+	rest := strings.TrimLeft(text[1:], space)
+	for rest[0] != '}' {
+		if rest[0] == ',' {
+			rest = strings.TrimLeft(rest[1:], space)
+		}
+		end := endOfString(rest)
+		name, _ := value(rest[:end]).text()
+		rest = strings.TrimLeft(rest[end:], space)[1:] // after the colon
+		rest = strings.TrimLeft(rest, space)
+		end = endOfValue(rest)
+		v = append(v, variable{name, value(rest[:end])})
+		rest = strings.TrimLeft(rest[end:], space)
+	}
+	return v
+}
+
+const space = " \t\r\n"
+
+// get returns a variable. Of two with the same name the last one counts, as everywhere in JSON.
+func (v variables) get(name string) value {
+	for _, one := range slices.Backward(v) {
+		if one.name == name {
+			return one.value
+		}
+	}
+	return ""
+}
+
+// endOfString returns the length of the JSON string that the text, which is valid JSON, begins with.
+func endOfString(text string) int {
+	for i := 1; ; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// endOfValue returns the length of the value that the text, which is valid JSON inside of an object, begins with.
+func endOfValue(text string) int {
+	switch text[0] {
+	case '"':
+		return endOfString(text)
+	case '{', '[':
+	default:
+		return strings.IndexAny(text, ",}"+space)
+	}
+	for i, depth := 0, 0; ; i++ {
+		switch text[i] {
+		case '"':
+			i += endOfString(text[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+}
+
+// absent reports whether a variable is missing or null, which Zeebe's expressions do not distinguish either.
+func (v value) absent() bool { return v == "" || v == "null" }
+
+// text returns what a JSON string says; ok is false for any other value.
+func (v value) text() (plain string, ok bool) {
+	if v == "" || v[0] != '"' {
+		return "", false
+	}
+	if plain = string(v[1 : len(v)-1]); strings.IndexByte(plain, '\\') < 0 && utf8.ValidString(plain) {
+		return plain, true
+	}
+	var text string // not the result: it is on the heap
+	if err := json.Unmarshal([]byte(v), &text); err != nil {
+		panic("input: a valid JSON string cannot be read: " + err.Error()) // cannot happen
+	}
+	return text, true
+}
+
+// textOrNumber returns what a JSON string says, and a JSON number without an exponent; ok is false for any other value.
+func (v value) textOrNumber() (text string, ok bool) {
+	switch {
+	case v[0] == '"':
+		return v.text()
+	case v[0] != '-' && (v[0] < '0' || v[0] > '9'):
+		return "", false
+	case strings.ContainsAny(string(v), "eE"):
+		number, _ := strconv.ParseFloat(string(v), 64) // too large is infinite: a text that is no number
+		return strconv.FormatFloat(number, 'f', -1, 64), true
+	default:
+		return string(v), true
+	}
+}
+
+// maxShownNumber keeps numbers that could identify a person out of messages: a birth date or a phone number has 8 digits,
+// an identity card 7. A count that is wrong, such as 2.5 or -1, is shown.
+const maxShownNumber = 4
+
+// describe returns what a variable holds without repeating personal data.
+func (v value) describe() string {
+	switch v[0] {
+	case '"':
+		text, _ := v.text()
+		return "the text " + retry.Shape(text)
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f', 'n':
+		return string(v)
+	default:
+		if len(v) > maxShownNumber {
+			return "a number of " + strconv.Itoa(len(v)) + " characters"
+		}
+		return string(v)
+	}
 }
