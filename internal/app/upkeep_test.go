@@ -132,7 +132,7 @@ func TestTheDailyCheckMissesWhatTheStateFileHas(t *testing.T) {
 	}
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "emptied.db"), k.secret, 0)
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 0 {
-		t.Error("nobody misses the records that the state file names")
+		t.Error("the missing records that the state file names were not reported")
 	}
 }
 
@@ -183,7 +183,7 @@ func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 		t.Fatal("the trail that was put back is not in order by itself")
 	}
 	if k.checkTrail(t.Context(), known); k.gauge(t, "retry_audit_intact") != 0 {
-		t.Error("nobody misses the records that were there before")
+		t.Error("the missing records of before were not reported")
 	}
 }
 
@@ -291,7 +291,7 @@ func stateIn(t *testing.T, k kept, files ...string) (*trailState, *observer.Obse
 	return &trailState{secret: k.secret, log: zap.New(core), files: files}, logs
 }
 
-// noFiles is a directory in which nobody may make a file, root neither: as Kubernetes mounts a secret.
+// noFiles is a directory in which no file can be made, not even by root, as Kubernetes mounts a secret.
 const noFiles = "/sys/kernel"
 
 func TestTheStateIsKeptNextToTheStoreWhereTheKeyIsReadOnly(t *testing.T) {

@@ -202,7 +202,7 @@ func withoutPath(err error) error {
 }
 
 // warnExposed warns of a file with a secret that others than its owner and group can read, or its group can change. It is
-// no fault: the file may be on a mount whose modes nobody here can change.
+// no fault: the file may be on a mount whose modes cannot be changed here.
 func (c *Config) warnExposed(what, path string, mode fs.FileMode) {
 	if err := readfile.CheckMode(path, mode); err != nil {
 		c.warnings = append(c.warnings, what+": "+err.Error())

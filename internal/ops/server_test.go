@@ -185,7 +185,7 @@ func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 			close(let)
 			check.Must(t, <-got)
 		} else if fault, is := errors.AsType[net.Error](<-got); !is || fault.Timeout() {
-			t.Errorf("the request ended with %v: nobody cut it off", fault)
+			t.Errorf("the request ended with %v: it was not cut off", fault)
 		}
 		check.Must(t, <-closed)
 		cancel()

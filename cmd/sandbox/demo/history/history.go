@@ -1,5 +1,5 @@
-// Package history tells what happened to each claim of the demo, from the broker's own records and nothing else: what
-// the worker or the players of the demo believe does not come in.
+// Package history reads what happened to each claim of the demo, from the broker's own records and nothing else: what
+// the worker or the players of the demo believe does not count.
 package history
 
 import (
