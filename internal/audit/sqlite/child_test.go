@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,6 +99,16 @@ func (w *process) read() {
 	n, err := strconv.Atoi(w.lines.Text())
 	check.Must(w.t, err)
 	w.stored = n
+}
+
+// pause stops the process where it is, with what it holds, and returns when it stands still.
+func (w *process) pause() {
+	w.t.Helper()
+	check.Must(w.t, w.Process.Signal(syscall.SIGSTOP))
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(w.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		w.t.Fatalf("the child did not stop: %v, %v", status, err)
+	}
 }
 
 // kill ends the process, and reads what it has acknowledged until then.
