@@ -17,7 +17,7 @@ func (s *store) Append(ctx context.Context, records []audit.Record, answered []i
 	if len(records) == 0 && len(answered) == 0 {
 		return nil, nil
 	}
-	b := &batch{records: records, results: make([]audit.Appended, len(records))}
+	b := &batch{records: records, results: make([]audit.Appended, len(records)), fresh: make([]int, 0, len(records))}
 	err := s.write(ctx, func(ctx context.Context, w *writer) error {
 		if len(records) > 0 {
 			if err := b.append(ctx, w); err != nil {

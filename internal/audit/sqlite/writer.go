@@ -138,7 +138,8 @@ func (w *writer) query(ctx context.Context, query string, visit func(*reader) er
 		if err != nil {
 			return err
 		}
-		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(nil, args))
+		w.named = named(w.named, args)
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, w.named)
 		if err != nil {
 			return err
 		}
