@@ -27,6 +27,7 @@ const (
 	childPath  = "AUDIT_TEST_CHILD_PATH"
 	childKey   = "AUDIT_TEST_CHILD_KEY"
 	childFirst = "AUDIT_TEST_CHILD_FIRST"
+	childTest  = "AUDIT_TEST_CHILD_TEST" // a test that runs in a process of its own
 )
 
 func TestMain(m *testing.M) {
