@@ -337,10 +337,11 @@ func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 
 func TestTheRateIsKept(t *testing.T) {
 	h := openHospital(t)
-	h.must(t, ordered("--policy", "tiss", "--force", "--yes", "--rate", "20/s")...)
+	begun := time.Now()
+	h.must(t, ordered("--policy", "tiss", "--force", "--yes", "--rate", "5/s")...)
 	calls := h.gateway.Calls(gatewaytest.PublishMessage)
-	// Five claims are four waits apart; a wait that was late may shorten the next one.
-	if took := calls[len(calls)-1].At.Sub(calls[0].At); len(calls) != 5 || took < 3*50*time.Millisecond {
-		t.Errorf("%d messages in %v, want 5 in at least 150 ms", len(calls), took)
+	// Five claims are four waits, counted from the beginning: when the first message comes says nothing on a busy machine.
+	if took := calls[len(calls)-1].At.Sub(begun); len(calls) != 5 || took < 4*200*time.Millisecond {
+		t.Errorf("%d messages in %v, want 5 in at least 800 ms", len(calls), took)
 	}
 }
