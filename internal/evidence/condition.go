@@ -1,0 +1,436 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Condition is what a rule asks of a text. All parts that are given must hold; a list holds if one of its items does.
+type Condition struct {
+	// Glosa: a code of Tabela 38.
+	Glosa *GlosaCondition
+	// HTTP are status codes: 503, or 5xx.
+	HTTP []string
+	// SMTP are reply codes, 550 or 5xx, and classes of enhanced status codes, 4.x.x and 5.x.x.
+	SMTP []string
+	// SOAPFault are fault codes: Client, Sender, Server, Receiver, VersionMismatch, MustUnderstand.
+	SOAPFault []string
+	// Exception are classes of exceptions by their last name, SocketTimeoutException.
+	Exception []string
+	// Terms: a phrase of a table of terms.
+	Terms *TermsCondition
+	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too. Case does not matter.
+	Contains []string
+	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none. Case does not matter.
+	Pattern string
+	// Unless must not hold; nil for nothing.
+	Unless *Condition
+}
+
+// Key returns a text that is another one for conditions that find something else, with the version of the table that a condition
+// names.
+func (c *Condition) Key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q pattern %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains, c.Pattern)
+	if g := c.Glosa; g != nil {
+		fmt.Fprintf(&b, " glosa %q %s %q %q %q %t", g.Table, versionOf(g.Table), g.Class, g.Only, g.Except, g.InAnswer)
+	}
+	if t := c.Terms; t != nil {
+		fmt.Fprintf(&b, " terms %q %s %q %t", t.Table, versionOf(t.Table), t.Sign, t.InAnswer)
+	}
+	if c.Unless != nil {
+		b.WriteString(" unless (" + c.Unless.Key() + ")")
+	}
+	return b.String()
+}
+
+func versionOf(table string) string {
+	if t := TableOf(table); t != nil {
+		return t.version
+	}
+	return ""
+}
+
+// GlosaCondition is a code of a table.
+type GlosaCondition struct {
+	// Table is [TableGlosas].
+	Table string
+	// Class is the class of the rows that count; empty for all.
+	Class string
+	// Only are the codes that count, empty for all; Except are those that do not.
+	Only, Except []string
+	// InAnswer: only where it was read out of an insurer's structured answer that does not say that a system is away.
+	InAnswer bool
+}
+
+// TermsCondition is a phrase of a table.
+type TermsCondition struct {
+	// Table is [TableTerms] or [TableExceptions].
+	Table string
+	// Sign are the signs that count.
+	Sign []string
+	// InAnswer is as with glosas.
+	InAnswer bool
+}
+
+// Fault is one thing that is wrong with a condition.
+type Fault struct {
+	// Setting is glosa, http, contains, ...
+	Setting string
+	// Problem completes a sentence that begins with the setting.
+	Problem string
+}
+
+// Matcher is a compiled [Condition]. It is made by [Compile].
+type Matcher struct {
+	// kinds are those of which a text must have a piece, 0 for none; seen are digits and signs that it must have. They
+	// rule out most texts at once.
+	kinds    Kinds
+	seen     uint64
+	parts    [][]piecePattern // of each part, one must match
+	names    []string         // of exceptions
+	contains []containedWord
+	pattern  *regexp.Regexp
+	unless   *Matcher
+}
+
+// piecePattern is what a piece of evidence must be.
+type piecePattern struct {
+	kind     Kind
+	rows     []bool   // of the kind's table, which count
+	names    []string // of a kind without a table
+	inAnswer bool
+}
+
+// containedWord is a word in upper case. seen are its digits and signs, rare is the place of a character that few texts have.
+type containedWord struct {
+	word string
+	seen uint64
+	rare int
+}
+
+func newContainedWord(word string) containedWord {
+	const common = "EAOISRNTDCMULPBFGHVQJZXKWY" // letters of Portuguese, the commonest first; then digits and signs
+	w := containedWord{word: word, seen: seenOf(word)}
+	most := -1
+	for i := range len(word) {
+		if common := strings.IndexByte(common, word[i]); common < 0 || common > most {
+			w.rare, most = i, common
+			if common < 0 {
+				break
+			}
+		}
+	}
+	return w
+}
+
+// Found is what a matcher has found: a piece of evidence, or a word of the rule's own.
+type Found struct {
+	// Code is the code, the term or the word, as the table or the rule has it; it is never a piece of the text.
+	Code string
+	// Means is what a code means; empty for others.
+	Means string
+}
+
+// Compile compiles a condition, or returns all that is wrong with it.
+func Compile(c Condition) (*Matcher, []Fault) {
+	m := &Matcher{}
+	var faults []Fault
+	fault := func(setting, problem string, args ...any) {
+		faults = append(faults, Fault{setting, fmt.Sprintf(problem, args...)})
+	}
+	if c.Glosa != nil {
+		m.glosa(c.Glosa, fault)
+	}
+	if len(c.HTTP) > 0 {
+		m.add(codePattern("http", HTTP, c.HTTP, fault))
+	}
+	m.smtp(c.SMTP, fault)
+	m.soap(c.SOAPFault, fault)
+	m.exceptions(c.Exception, fault)
+	if c.Terms != nil {
+		m.terms(c.Terms, fault)
+	}
+	for _, word := range c.Contains {
+		if strings.TrimSpace(word) == "" {
+			fault("contains", "has an empty text")
+		}
+		word = strings.ToUpper(word)
+		m.contains = append(m.contains, newContainedWord(word))
+	}
+	for i, w := range m.contains {
+		if m.seen &= w.seen; i == 0 {
+			m.seen = w.seen
+		}
+	}
+	if c.Pattern != "" {
+		var err error
+		if m.pattern, err = regexp.Compile("(?i)" + c.Pattern); err != nil {
+			if _, asWritten := regexp.Compile(c.Pattern); asWritten != nil {
+				err = asWritten
+			}
+			fault("pattern", "is no regular expression: %v", err)
+		}
+	}
+	if len(m.parts) == 0 && len(m.names) == 0 && len(m.contains) == 0 && c.Pattern == "" && len(faults) == 0 {
+		fault("contains", "is missing, and so is any other condition: glosa, http, smtp, soapFault, exception, terms, contains or pattern is needed")
+	}
+	if c.Unless != nil {
+		unless, more := Compile(*c.Unless)
+		for _, f := range more {
+			fault("unless", "is not right: %s %s", f.Setting, f.Problem)
+		}
+		m.unless = unless
+	}
+	return m, faults
+}
+
+type faultFunc func(setting, problem string, args ...any)
+
+func (m *Matcher) glosa(c *GlosaCondition, fault faultFunc) {
+	table := TableOf(c.Table)
+	if table == nil || c.Table != TableGlosas {
+		fault("glosa", "needs the table %s, not %q", TableGlosas, c.Table)
+		return
+	}
+	for _, code := range slices.Concat(c.Only, c.Except) {
+		if table.row(code) < 0 {
+			fault("glosa", "has the code %q, which is not in %s", code, c.Table)
+		}
+	}
+	rows := make([]bool, len(table.Rows))
+	left := false
+	for i := range rows {
+		r := &table.Rows[i]
+		rows[i] = (c.Class == "" || r.Class == c.Class) && (len(c.Only) == 0 || slices.Contains(c.Only, r.Code)) && !slices.Contains(c.Except, r.Code)
+		left = left || rows[i]
+	}
+	if !left {
+		fault("glosa", "leaves no code of %s", c.Table)
+	}
+	m.add(piecePattern{kind: Glosa, rows: rows, inAnswer: c.InAnswer})
+}
+
+// codePattern returns the pattern of a list of codes of a table; x stands for any digit.
+func codePattern(setting string, kind Kind, list []string, fault faultFunc) piecePattern {
+	table := TableOf(tableNames[kind])
+	rows := make([]bool, len(table.Rows))
+	for _, code := range list {
+		known := false
+		for i := range rows {
+			if codeMatches(code, table.Rows[i].Code) {
+				rows[i], known = true, true
+			}
+		}
+		if !known {
+			fault(setting, "has %q, which is no code of the table %s, and no class such as 5xx", code, table.Name)
+		}
+	}
+	return piecePattern{kind: kind, rows: rows}
+}
+
+func (m *Matcher) smtp(list []string, fault faultFunc) {
+	var replies, enhanced []string
+	for _, code := range list {
+		if strings.Contains(code, ".") {
+			if code != "4.x.x" && code != "5.x.x" {
+				fault("smtp", "has %q: an enhanced status code is 4.x.x or 5.x.x", code)
+			}
+			enhanced = append(enhanced, code[:1])
+		} else {
+			replies = append(replies, code)
+		}
+	}
+	var part []piecePattern
+	if len(replies) > 0 {
+		part = append(part, codePattern("smtp", SMTP, replies, fault))
+	}
+	if len(enhanced) > 0 {
+		part = append(part, piecePattern{kind: Enhanced, names: enhanced})
+	}
+	m.add(part...)
+}
+
+// faultCodes are the fault codes of SOAP 1.1 and 1.2.
+var faultCodes = []string{"Client", "Sender", "Server", "Receiver", "VersionMismatch", "MustUnderstand"}
+
+func (m *Matcher) soap(list []string, fault faultFunc) {
+	for _, code := range list {
+		if !slices.Contains(faultCodes, code) {
+			fault("soapFault", "has %q: the codes are %s", code, strings.Join(faultCodes, ", "))
+		}
+	}
+	if len(list) > 0 {
+		m.add(piecePattern{kind: SOAPFault, names: list})
+	}
+}
+
+// exceptions adds the last names of classes. They are looked for in the text, whether the table has them or not.
+func (m *Matcher) exceptions(list []string, fault faultFunc) {
+	for _, name := range list {
+		simple := name[strings.LastIndexByte(name, '.')+1:]
+		if simple == "" || strings.TrimFunc(simple, isNameRune) != "" {
+			fault("exception", "has %q, which is no name of a class", name)
+			continue
+		}
+		m.names = append(m.names, simple)
+	}
+}
+
+func isNameRune(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func (m *Matcher) terms(c *TermsCondition, fault faultFunc) {
+	table := TableOf(c.Table)
+	if table == nil || c.Table != TableTerms && c.Table != TableExceptions {
+		fault("terms", "needs the table %s or %s, not %q", TableTerms, TableExceptions, c.Table)
+		return
+	}
+	rows := make([]bool, len(table.Rows))
+	for _, sign := range c.Sign {
+		if !slices.Contains(table.Signs(), sign) {
+			fault("terms", "has the sign %q; those of %s are %s", sign, c.Table, strings.Join(table.Signs(), ", "))
+		}
+	}
+	for i := range rows {
+		rows[i] = slices.Contains(c.Sign, table.Rows[i].Sign)
+	}
+	kind := Term
+	if c.Table == TableExceptions {
+		kind = Exception
+	}
+	m.add(piecePattern{kind: kind, rows: rows, inAnswer: c.InAnswer})
+}
+
+func (m *Matcher) add(part ...piecePattern) {
+	if len(part) > 0 {
+		m.parts = append(m.parts, part)
+	}
+	for i := range part {
+		m.kinds |= 1 << part[i].kind
+	}
+}
+
+// Kinds returns the kinds of evidence that the condition asks for.
+func (m *Matcher) Kinds() (kinds Kinds) { return m.kinds }
+
+// May reports whether the condition can hold of a text; it is quick.
+func (m *Matcher) May(t *Text) bool {
+	return (m.kinds == 0 || m.kinds&t.kinds != 0) && (m.seen&^t.seen == 0 || t.seen&seenOthers != 0)
+}
+
+// Match reports whether the condition holds of a text; the cheap parts of it are tried first.
+func (m *Matcher) Match(t *Text) (found Found, matches bool) {
+	for _, part := range m.parts {
+		p := t.first(part)
+		if p == nil {
+			return Found{}, false
+		}
+		if found.Code == "" {
+			found = t.describe(p)
+		}
+	}
+	if len(m.names) > 0 {
+		name := t.firstName(m.names)
+		if name == "" {
+			return Found{}, false
+		}
+		found.Code = cmp.Or(found.Code, name)
+	}
+	if len(m.contains) > 0 {
+		i := slices.IndexFunc(m.contains, t.contains)
+		if i < 0 {
+			return Found{}, false
+		}
+		found.Code = cmp.Or(found.Code, m.contains[i].word)
+	}
+	if m.pattern != nil && !m.pattern.MatchString(t.Source) {
+		return Found{}, false
+	}
+	if m.unless != nil {
+		if _, holds := m.unless.Match(t); holds {
+			return Found{}, false
+		}
+	}
+	return found, true
+}
+
+// first returns the first piece that one of the patterns matches, nil for none.
+func (t *Text) first(part []piecePattern) *Piece {
+	for i := range t.Pieces {
+		p := &t.Pieces[i]
+		for j := range part {
+			if part[j].matches(t, p) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+func (w *piecePattern) matches(t *Text, p *Piece) bool {
+	if p.Kind != w.kind || w.inAnswer && (!p.Answer || p.Away) {
+		return false
+	}
+	if p.row >= 0 {
+		return w.rows[p.row]
+	}
+	is := t.In(p)
+	if p.Kind == Enhanced {
+		is = is[:1]
+	}
+	return slices.ContainsFunc(w.names, func(name string) bool { return strings.EqualFold(name, is) })
+}
+
+// firstName returns the first of the names that stands in the text as a word of its own, empty for none.
+func (t *Text) firstName(names []string) string {
+	for _, name := range names {
+		upper := strings.ToUpper(name)
+		for rest := t.Upper(); ; {
+			i := strings.Index(rest, upper)
+			if i < 0 {
+				break
+			}
+			before, behind := rest[:i], rest[i+len(upper):]
+			if (before == "" || !isNameRune(rune(before[len(before)-1]))) && (behind == "" || !isNameRune(rune(behind[0]))) {
+				return name
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return ""
+}
+
+// describe returns what a piece is, in the words of its table.
+func (t *Text) describe(p *Piece) Found {
+	row := t.Row(p)
+	switch {
+	case row == nil && p.Kind == SOAPFault:
+		i := slices.IndexFunc(faultCodes, func(code string) bool { return strings.EqualFold(code, t.In(p)) })
+		return Found{Code: faultCodes[max(i, 0)]}
+	case row == nil:
+		return Found{Code: t.In(p)[:1] + ".x.x"}
+	case row.Code != "":
+		return Found{Code: row.Code, Means: row.Term}
+	case p.Kind == Exception:
+		return Found{Code: strings.Join(nameParts(row.Term), ".")}
+	default:
+		return Found{Code: row.Term}
+	}
+}
+
+func codeMatches(pattern, code string) bool {
+	if len(pattern) != len(code) {
+		return false
+	}
+	for i := range len(code) {
+		if pattern[i] != code[i] && pattern[i] != 'x' {
+			return false
+		}
+	}
+	return true
+}

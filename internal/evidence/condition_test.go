@@ -1,0 +1,115 @@
+package evidence_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/evidence"
+)
+
+// found is what a condition finds in a text, "-" where it does not hold.
+func found(t *testing.T, c evidence.Condition, text string) string {
+	t.Helper()
+	m, faults := evidence.Compile(c)
+	if faults != nil {
+		t.Fatalf("%+v: %v", c, faults)
+	}
+	x := evidence.Read(text)
+	defer x.Free()
+	f, holds := m.Match(x)
+	if may := m.May(x); holds && !may {
+		t.Errorf("%+v holds of %q, but was said not to", c, text)
+	}
+	if !holds {
+		return "-"
+	}
+	return f.Code
+}
+
+func TestAConditionHoldsWhereItsEvidenceStands(t *testing.T) {
+	t.Parallel()
+	glosa := func(change func(*evidence.GlosaCondition)) evidence.Condition {
+		g := evidence.GlosaCondition{Table: evidence.TableGlosas}
+		change(&g)
+		return evidence.Condition{Glosa: &g}
+	}
+	terms := func(inAnswer bool, signs ...string) evidence.Condition {
+		return evidence.Condition{Terms: &evidence.TermsCondition{Table: evidence.TableTerms, Sign: signs, InAnswer: inAnswer}}
+	}
+	const answer = "<codigoGlosa>1001</codigoGlosa><descricaoGlosa>Lote recusado</descricaoGlosa>"
+	for _, tt := range []struct {
+		name      string
+		condition evidence.Condition
+		texts     map[string]string
+	}{
+		{"a glosa of the table", glosa(func(*evidence.GlosaCondition) {}), map[string]string{answer: "1001", "glosa 1412": "1412", "glosa 9999": "-", "1001": "-"}},
+		{"of a class", glosa(func(g *evidence.GlosaCondition) { g.Class = "TRANSIENT" }), map[string]string{answer: "-", "glosa 1412": "1412"}},
+		{"of some codes", glosa(func(g *evidence.GlosaCondition) { g.Only = []string{"1308"} }), map[string]string{answer: "-", "glosa 1308": "1308"}},
+		{"of all but some", glosa(func(g *evidence.GlosaCondition) { g.Except = []string{"1001"} }), map[string]string{answer: "-", "glosa 1308": "1308"}},
+		{"in an answer", glosa(func(g *evidence.GlosaCondition) { g.InAnswer = true }), map[string]string{
+			answer: "1001", "glosa 1001": "-", "<codigoGlosa>1001</codigoGlosa><descricaoGlosa>Sistema fora do ar</descricaoGlosa>": "-",
+		}},
+		{"a status", evidence.Condition{HTTP: []string{"401", "403"}}, map[string]string{"HTTP 403": "403", "HTTP 404": "-"}},
+		{"a class of them", evidence.Condition{HTTP: []string{"5xx"}}, map[string]string{"HTTP 503": "503", "HTTP 404": "-"}},
+		{"a reply", evidence.Condition{SMTP: []string{"550"}}, map[string]string{"550 5.1.1 x": "550", "HTTP 550": "-"}},
+		{"an enhanced code", evidence.Condition{SMTP: []string{"4.x.x"}}, map[string]string{"dsn=4.4.1": "4.x.x", "dsn=5.4.1": "-"}},
+		{"a reply or an enhanced code", evidence.Condition{SMTP: []string{"421", "4.x.x"}}, map[string]string{"421 x": "421", "dsn=4.4.1": "4.x.x"}},
+		{"a fault code", evidence.Condition{SOAPFault: []string{"Client", "Sender"}}, map[string]string{"soap:CLIENT": "Client", "soap:Server": "-"}},
+		{"an exception of ours", evidence.Condition{Exception: []string{"br.hospital.LoteException"}}, map[string]string{
+			"br.hospital.LoteException: x": "LoteException", "LOTEEXCEPTION": "LoteException", "LoteExceptionHandler": "-", "MeuLoteException": "-",
+		}},
+		{"a term", terms(false, "away", "timeout"), map[string]string{"O ambiente está fora do ar": "fora do ar", "tempo foi mesmo excedido": "tempo .. excedido", "negado": "-"}},
+		{"a term in an answer", terms(true, "refused"), map[string]string{answer: "recusad*", "Lote recusado": "-"}},
+		{"a word anywhere", evidence.Condition{Contains: []string{"rate_limit", "503"}}, map[string]string{
+			"xRATE_LIMITx": "RATE_LIMIT", `C:\rate_limit`: "RATE_LIMIT", "a&lt;503": "503", "Rate_Limit": "RATE_LIMIT", "guia 150399": "503", "rate limit": "-", "": "-",
+		}},
+		{"words of all alphabets", evidence.Condition{Contains: []string{"não", "σφάλμα", "ab"}}, map[string]string{"NÃO": "NÃO", "Σφάλμα": "ΣΦΆΛΜΑ", "xABx": "AB", "nao": "-"}},
+		{"letters that only have upper case in common", evidence.Condition{Contains: []string{"TIMEOUT", "BUSY"}}, map[string]string{"tımeout": "TIMEOUT", "buſy": "BUSY"}},
+		{"a pattern in any case", evidence.Condition{Pattern: `recusad[oa]\b`}, map[string]string{"RECUSADA": "", "recusados": "-"}},
+		{"all parts, and any of a list", evidence.Condition{HTTP: []string{"502", "504"}, Contains: []string{"GATEWAY", "PROXY"}, Pattern: "x$"}, map[string]string{
+			"HTTP 502 gateway x": "502", "HTTP 502 gateway": "-", "HTTP 503 gateway x": "-", "HTTP 504 proxy x": "504", "HTTP 504 x": "-",
+		}},
+		{"unless another holds", evidence.Condition{Contains: []string{"A"}, Unless: &evidence.Condition{HTTP: []string{"503"}}}, map[string]string{"a": "A", "a HTTP 503": "-"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for text, want := range tt.texts {
+				if got := found(t, tt.condition, text); got != want {
+					t.Errorf("%q: %s, want %s", text, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAWrongConditionNamesAllThatIsWrong(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]evidence.Condition{
+		"contains is missing":                                         {},
+		`glosa needs the table tabela-38, not "http"`:                 {Glosa: &evidence.GlosaCondition{Table: "http"}},
+		`glosa has the code "1", which is not in tabela-38`:           {Glosa: &evidence.GlosaCondition{Table: "tabela-38", Only: []string{"1"}}},
+		"glosa leaves no code of tabela-38":                           {Glosa: &evidence.GlosaCondition{Table: "tabela-38", Class: "TRANSIENT", Only: []string{"1001"}}},
+		`http has "600", which is no code`:                            {HTTP: []string{"600"}},
+		`smtp has "5.1.1": an enhanced status code is 4.x.x or 5.x.x`: {SMTP: []string{"5.1.1"}},
+		`soapFault has "client": the codes are Client, Sender`:        {SOAPFault: []string{"client"}},
+		`exception has "java.net.", which is no name of a class`:      {Exception: []string{"java.net."}},
+		`terms needs the table terms or exceptions, not "x"`:          {Terms: &evidence.TermsCondition{Table: "x"}},
+		`terms has the sign "gone"; those of terms are away, busy`:    {Terms: &evidence.TermsCondition{Table: "terms", Sign: []string{"gone"}}},
+		"contains has an empty text":                                  {Contains: []string{" "}},
+		"pattern is no regular expression":                            {Pattern: "("},
+		"unless is not right: pattern is no regular expression":       {Contains: []string{"X"}, Unless: &evidence.Condition{Pattern: "("}},
+	} {
+		_, faults := evidence.Compile(c)
+		var all []string
+		for _, f := range faults {
+			all = append(all, f.Setting+" "+f.Problem)
+		}
+		if got := strings.Join(all, "; "); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	_, faults := evidence.Compile(evidence.Condition{HTTP: []string{"1", "2"}, Pattern: "(", Contains: []string{""}})
+	if len(faults) != 4 {
+		t.Errorf("%d faults, want all 4: %v", len(faults), faults)
+	}
+}

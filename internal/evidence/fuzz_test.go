@@ -1,0 +1,51 @@
+package evidence_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/evidence"
+)
+
+// FuzzRead holds of every text: its words are in their order and apart, its pieces stand in it, and what is
+// said of them is of a table. A word is contained in it where a plain search of the text in upper case finds it.
+func FuzzRead(f *testing.F) {
+	words := map[string]*evidence.Matcher{}
+	for _, word := range []string{"RATE_LIMIT", "TIMEOUT", "503", "LT", "Ç"} {
+		words[word], _ = evidence.Compile(evidence.Condition{Contains: []string{word}})
+	}
+	for _, text := range []string{
+		"", "HTTP 503", "<ans:mensagemErro><codigoGlosa>1308</codigoGlosa>", "&amp;&#49;&#x;&xacute;&", `\u00e7\u00\n\`, "\xff\xc3\x28 Ã§ １", "550-5.1.1",
+		"tempo da da da da excedido", "[SOAP-ENV:Client]", "S:VersionMismatch", "mensagemErro mensagemErro/", "3091 PERÍODO DE 1", "a\u200bb\u0301c", `C:\rate_limit \u0074imeout`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		x := evidence.Read(text)
+		defer x.Free()
+		end := 0
+		for token := range x.Tokens() {
+			if token.Start < end || token.End <= token.Start || token.End > len(x.Source) {
+				t.Fatalf("%q: a word from %d to %d behind %d", text, token.Start, token.End, end)
+			}
+			end = token.End
+		}
+		for i := range x.Pieces {
+			p := &x.Pieces[i]
+			if p.Start < 0 || p.Start >= p.End || int(p.End) > len(x.Source) || p.Away && !p.Answer {
+				t.Fatalf("%q: %+v", text, *p)
+			}
+		}
+		for word, m := range words {
+			_, holds := m.Match(x)
+			if want := strings.Contains(strings.ToUpper(x.Source), word); holds != want || holds && !m.May(x) {
+				t.Fatalf("%q contains %s: %t (may: %t), want %t", text, word, holds, m.May(x), want)
+			}
+		}
+		for _, w := range x.Words(evidence.AllKinds) {
+			if strings.ContainsAny(w, "\n\x00\x1b") {
+				t.Fatalf("%q has %q", text, w)
+			}
+		}
+	})
+}

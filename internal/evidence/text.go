@@ -1,0 +1,301 @@
+package evidence
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// MaxBytes is how much of an error text is read. What an insurer's system says about the error stands at the beginning; a
+// stack trace behind it must not cost unbounded time.
+const MaxBytes = 64 << 10
+
+// Kind is a kind of evidence.
+type Kind uint8
+
+// The kinds of evidence.
+const (
+	Glosa     Kind = iota // a code of Tabela 38
+	HTTP                  // a status code
+	SMTP                  // a reply code
+	Enhanced              // an enhanced status code of SMTP: 4.x.x or 5.x.x
+	SOAPFault             // a fault code: Client, Sender, Server, Receiver, VersionMismatch, MustUnderstand
+	Exception             // a class of exceptions
+	Term                  // a phrase of the table terms
+)
+
+// Piece is a piece of evidence.
+type Piece struct {
+	// Start and End are its place in the text, in bytes.
+	Start, End int32
+	// row is the row of the table of its kind, -1 for none.
+	row  int16
+	Kind Kind
+	// Answer: it stands in an insurer's structured answer (codigoGlosa, descricaoGlosa, mensagemErro, falhaNegocio).
+	Answer bool
+	// Away: the same answer says that a system is away, so that the piece is no refusal.
+	Away bool
+}
+
+// Text is an error text with what stands in it, made by [Read]. It is not safe for concurrent use.
+type Text struct {
+	// Source is the beginning of the text, at most [MaxBytes].
+	Source string
+	// Pieces is the evidence: terms and exceptions in the order of the text, then codes in theirs.
+	Pieces []Piece
+
+	known   *knowledge
+	tokens  []token
+	answers []answer
+	kinds   Kinds  // of Pieces
+	seen    uint64 // see [scanner]
+	upper   string // Source in upper case, once it was asked for
+}
+
+var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
+
+// Read reads a text and finds the evidence in it. The Text is the caller's until it calls [Text.Free].
+func Read(text string) *Text {
+	t := tokens(text, false)
+	numbers := false
+	for i := range t.tokens {
+		token := &t.tokens[i]
+		numbers = numbers || token.kind == number
+		if goesOn := t.known.goesOn[token.set]; goesOn == anyWord || goesOn != 0 && i+1 < len(t.tokens) && goesOn&t.known.words.bits[t.tokens[i+1].set] != 0 {
+			t.look(i)
+		}
+	}
+	if numbers {
+		for i := range t.tokens {
+			if t.tokens[i].kind == number {
+				t.number(i)
+			}
+		}
+	}
+	t.settle()
+	return t
+}
+
+// Words reads a text without looking for evidence in it: no number is kept.
+func Words(text string) *Text { return tokens(text, true) }
+
+func tokens(text string, stemless bool) *Text {
+	t := texts.Get().(*Text)
+	t.Source = text[:min(len(text), MaxBytes)]
+	t.tokens = slices.Grow(t.tokens, len(t.Source)/6) // most words are longer
+	s := scanner{text: t.Source, words: t.known.words, stemless: stemless}
+	for more := true; more; {
+		t.tokens = append(t.tokens, token{})
+		more = s.next(&t.tokens[len(t.tokens)-1])
+	}
+	t.tokens = t.tokens[:len(t.tokens)-1]
+	t.seen = s.seen
+	return t
+}
+
+// Free gives the text's memory back. Neither it nor its Pieces may be used afterwards.
+func (t *Text) Free() {
+	const most = 1 << 12 // tokens; a longer text's memory is the collector's
+	if cap(t.tokens) > most {
+		return
+	}
+	t.kinds, t.Source, t.upper, t.Pieces, t.tokens, t.answers = 0, "", "", t.Pieces[:0], t.tokens[:0], t.answers[:0]
+	texts.Put(t)
+}
+
+// look adds the phrases that begin with a token, and what a name for an answer or a fault stands for.
+func (t *Text) look(i int) {
+	set := t.tokens[i].set
+	for _, start := range t.known.starts[set] {
+		t.walk(start, i, i)
+	}
+	does := t.known.roles[set]
+	if does&roleFaultWord != 0 {
+		t.fault(i)
+	}
+	if does&(roleAnswer|roleFaultCode) != 0 {
+		t.structure(i)
+	}
+}
+
+// found adds what a phrase stands for.
+func (t *Text) found(p rowOf, first, last int) {
+	kind := Term
+	switch t.known.tables[p.table].Name {
+	case TableGlosas:
+		kind = Glosa
+	case TableExceptions:
+		kind = Exception
+	case TableHTTP:
+		return // the reason of a status says nothing without its number
+	}
+	t.add(Piece{Kind: kind, row: p.row, Start: t.tokens[first].start, End: t.tokens[last].end})
+}
+
+const transient = "TRANSIENT"
+
+func (t *Text) add(p Piece) {
+	t.kinds |= 1 << p.Kind
+	t.Pieces = append(t.Pieces, p)
+}
+
+// tableOf is the table of each kind; SOAP faults have none.
+func (t *Text) tableOf(k Kind) *Table {
+	for _, table := range t.known.tables {
+		if table.Name == tableNames[k] {
+			return table
+		}
+	}
+	return nil
+}
+
+var tableNames = [...]string{Glosa: TableGlosas, HTTP: TableHTTP, SMTP: TableSMTP, Exception: TableExceptions, Term: TableTerms}
+
+// Row returns the piece's row of its table; nil where it has none.
+func (t *Text) Row(p *Piece) *Row {
+	if p.row < 0 {
+		return nil
+	}
+	return &t.tableOf(p.Kind).Rows[p.row]
+}
+
+// In returns the piece as it stands in the text.
+func (t *Text) In(p *Piece) string { return t.Source[p.Start:p.End] }
+
+// Upper returns the text in upper case.
+func (t *Text) Upper() string {
+	if t.upper == "" {
+		t.upper = strings.ToUpper(t.Source)
+	}
+	return t.upper
+}
+
+// contains reports whether a word stands in the text, inside of other words too.
+func (t *Text) contains(w containedWord) bool {
+	switch {
+	case t.seen&seenOthers != 0: // some of those are ASCII letters in upper case
+		return strings.Contains(t.Upper(), w.word)
+	case w.seen&^t.seen != 0:
+		return false
+	case !isASCII(w.word):
+		return strings.Contains(t.Upper(), w.word)
+	}
+	rare := w.word[w.rare]
+	if t.containsAt(w, rare) {
+		return true
+	}
+	return rare >= 'A' && rare <= 'Z' && t.containsAt(w, rare+'a'-'A')
+}
+
+// containsAt reports whether a word stands around one of the places of a character, which is its rare one.
+func (t *Text) containsAt(w containedWord, rare byte) bool {
+	for from := w.rare; from < len(t.Source); from++ {
+		i := strings.IndexByte(t.Source[from:], rare)
+		if i < 0 {
+			return false
+		}
+		from += i
+		if start := from - w.rare; start+len(w.word) <= len(t.Source) && equalUpper(t.Source[start:start+len(w.word)], w.word) {
+			return true
+		}
+	}
+	return false
+}
+
+// seenOthers is the bit of the characters that are no letters or digits of ASCII, and of letters in an entity or an escape.
+const seenOthers = 1 << classOther
+
+// upperCase are the bytes in upper case.
+var upperCase = func() (upper [256]byte) {
+	for c := range upper {
+		if upper[c] = byte(c); c >= 'a' && c <= 'z' {
+			upper[c] -= 'a' - 'A'
+		}
+	}
+	return upper
+}()
+
+func equalUpper(text, upper string) bool {
+	for i := range len(upper) {
+		if upperCase[text[i]] != upper[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// seenOf returns which signs a text must have that contains a word: those that few texts have, and that are always written alike.
+func seenOf(word string) (seen uint64) {
+	for i := range len(word) {
+		if c := word[i]; c == '_' {
+			seen |= 1
+		} else if c >= '0' && c <= '9' {
+			seen |= 1 << ascii[c]
+		}
+	}
+	return seen
+}
+
+// HasRetryAfter reports whether the text names Retry-After.
+func (t *Text) HasRetryAfter() bool { return t.hasSign("retry-after") }
+
+// HasWindow reports whether the text names the days on which submissions are taken, as insurers do beside 3091 and 3161.
+func (t *Text) HasWindow() bool {
+	for i := range t.tokens {
+		if k := &t.tokens[i]; k.kind == number && k.end-k.start == 4 {
+			if code := t.Source[k.start:k.end]; (code == "3091" || code == "3161") && t.alone(i) {
+				return t.hasSign("window")
+			}
+		}
+	}
+	return false
+}
+
+func (t *Text) hasSign(sign string) bool {
+	for i := range t.Pieces {
+		if p := &t.Pieces[i]; p.Kind == Term && t.Row(p).Sign == sign {
+			return true
+		}
+	}
+	return false
+}
+
+// Token is a word or a number of a text.
+type Token struct {
+	Start, End int
+	// Number: it is made of digits.
+	Number bool
+	// Kept: it is a word of the vocabulary, or a number that is evidence or a measure.
+	Kept bool
+	// Name: people are called that, too.
+	Name bool
+	// Joined: nothing stands between it and the token before.
+	Joined bool
+}
+
+// Tokens returns the words and numbers of the text.
+func (t *Text) Tokens() iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		for i := range t.tokens {
+			k := &t.tokens[i]
+			isNumber := k.kind == number
+			if !yield(Token{
+				Start: int(k.start), End: int(k.end), Number: isNumber, Joined: k.gap == joined,
+				Kept: isNumber && k.kept || !isNumber && k.known&inVocabulary != 0, Name: k.known&isName != 0,
+			}) {
+				return
+			}
+		}
+	}
+}
