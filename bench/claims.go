@@ -21,7 +21,7 @@ var (
 		{"TIMEOUT - Connection timeout after 30s", "TRANSIENT"},
 		{"SERVICE_UNAVAILABLE: o portal da operadora respondeu HTTP 503", "TRANSIENT"},
 		{"CONNECTION_ERROR: connect to ws.operadora.example:443: connection refused", "TRANSIENT"},
-		{"Falha ao validar o lote: ORA-00060: deadlock detected while waiting for resource", "UNKNOWN"},
+		{"Falha ao importar o lote: o processo terminou com o código 3", "UNKNOWN"},
 	}
 	permanentText = "INVALID_PATIENT_DATA - número da carteira não confere com o cadastro"
 

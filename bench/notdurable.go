@@ -49,6 +49,10 @@ func (*forgetful) Rounds(_ context.Context, claimIDs []string) ([]audit.Round, e
 	return make([]audit.Round, len(claimIDs)), nil
 }
 
+func (*forgetful) Retried(_ context.Context, jobs []audit.RoundJob) ([]int, error) {
+	return make([]int, len(jobs)), nil
+}
+
 func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Time, error) {
 	return make([]time.Time, len(claimIDs)), nil
 }

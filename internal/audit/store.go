@@ -85,6 +85,10 @@ type History interface {
 	// FirstFailures returns Round.FirstFailure of each of the claims, in their order, and takes as long for a claim with a
 	// million records as for one with ten.
 	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
+	// Retried returns, for each of the jobs in their order, how many other jobs of the same claim and process instance got a retry
+	// in the present round: since the claim's last outcome, and since the instance was last stopped by a decision. A job counts
+	// once, however often its inputs were corrected. It reads the last MaxRound records of each round.
+	Retried(ctx context.Context, jobs []RoundJob) ([]int, error)
 	// Success counts the outcomes at or after a time of rounds that were retried: how many there are, and how many of
 	// them were accepted in the end.
 	Success(ctx context.Context, from time.Time) (accepted, retried int64, err error)
@@ -101,6 +105,12 @@ type Round struct {
 	// FirstFailure is when the failure was decided about that was recorded first; zero where there is none among the first
 	// MaxRound records of the round.
 	FirstFailure time.Time
+}
+
+// RoundJob is a job of which [History.Retried] is asked.
+type RoundJob struct {
+	ClaimID, Cluster           string
+	ProcessInstanceKey, JobKey int64
 }
 
 // MaxRound is how many records of a round are read. A claim that is tried 1,000 times, as often as a policy can allow, and

@@ -142,7 +142,7 @@ worker: --retry-count is -1 but must be a whole number, 0 or more (absent counts
 `,
 		"explain --policy nope --base 0s --process-instance 3": `worker: --base is 0s but must be more than 0
 worker: --process-instance needs --claim
-worker: there is no policy "nope"; there are fast, job-queue, smtp, smtp-dev, tiss. A policy of another file is named FILE:NAME
+worker: there is no policy "nope"; there are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss. A policy of another file is named FILE:NAME
 `,
 	} {
 		command, _, _ := strings.Cut(args, " ")

@@ -21,7 +21,7 @@ func TestExplainNamesSettlingStepAndBounds(t *testing.T) {
 			"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "5 min, with jitter 5 to 6 min, bounded by the policy's min",
 		}},
 		{[]string{"--error", "TIMEOUT", "--retry-after", "1800"}, []string{
-			"try again in 30 min, retry 1 of 4, settled by the hint", "30 min, no jitter: the other side asked to come back after 30 min (variable retryAfter)",
+			"try again in 30 to 36 min, retry 1 of 4, settled by the hint", "30 to 36 min: the other side asked to come back after 30 min (variable retryAfter)",
 		}},
 		{[]string{"--error", "TIMEOUT Retry-After: 1800"}, []string{
 			"the other side asked to come back after 30 min (Retry-After)",
@@ -30,13 +30,13 @@ func TestExplainNamesSettlingStepAndBounds(t *testing.T) {
 			"try again in 240 min", "come back after 10 h (variable retryAfter), capped at 240 min",
 		}},
 		{[]string{"--error", "TIMEOUT", "--retry-after", "PT45M"}, []string{
-			"45 min, no jitter: the other side asked to come back after 45 min (variable retryAfter)",
+			"45 to 54 min: the other side asked to come back after 45 min (variable retryAfter)",
 		}},
 		{[]string{"--error", "TIMEOUT", "--retry-after", "soon"}, []string{
 			"try again in 5 to 6 min, retry 1 of 4, settled by the back-off", "Ignored retryAfter has no known form",
 		}},
 		{[]string{"--error", "TIMEOUT", "--retry-after", "2026-01-12T10:01:00Z"}, []string{
-			"try again in 5 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min",
+			"try again in 5 to 6 min", "come back at 2026-01-12T10:01:00Z (variable retryAfter), raised to the policy's min",
 		}},
 		{[]string{"--error", "3091 PERÍODO DE 12/01/2026 08:00 ATÉ 15/01/2026"}, []string{
 			"the insurer's window for submissions opens 2026-01-12T11:00:00Z",

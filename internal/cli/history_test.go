@@ -222,11 +222,11 @@ func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
 	stdout, _ := a.decodes(t, 0, &got, "history", "CLM-1-7")
 	r := got.Records[0]
 	if _, there := r.Answer["retryDecision"]; there || r.Answer["retryReason"] != "Retry 1 of 5" || r.MaxRetries != 5 || r.ErrorClassification != "TRANSIENT" ||
-		r.RetryDecision.Policy != "tiss" || r.RetryDecision.Reason != retry.StepHint || r.RetryDecision.Hint == nil || r.RetryDecision.Hint.After != "PT20M" || r.RetryDecision.BackoffDuration != "PT20M" {
+		r.RetryDecision.Policy != "tiss" || r.RetryDecision.Reason != retry.StepHint || r.RetryDecision.Hint == nil || r.RetryDecision.Hint.After != "PT20M" || r.RetryDecision.BackoffDuration != "PT22M" {
 		t.Error(stdout)
 	}
 	a.prints(t, []string{"history", "CLM-1-7"}, "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)", "0 of 5 retries used",
-		"20 min, no jitter: the other side asked to come back after 20 min (variable retryAfter)", "for 2026-01-12T09:20:00Z")
+		"22 min: the other side asked to come back after 20 min (variable retryAfter), with jitter", "for 2026-01-12T09:22:00Z")
 }
 
 // demoClaim plays a claim of the demo under policy tiss, at the times of one run of it.

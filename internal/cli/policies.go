@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ waits, its rules, and the findings of lint. It asks no broker.`,
 		shown := report.PolicyInFull(set, p)
 		return printAnswer(command, shown, shown.Text())
 	}
-	command.AddCommand(newPoliciesLint(), newPoliciesSchema())
+	command.AddCommand(newPoliciesLint(), newPoliciesSchema(), newPoliciesTables())
 	return withJSON(command, "print JSON; of one policy also as a file states it")
 }
 
@@ -208,17 +209,7 @@ func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	origin := file
-	if file == "" {
-		origin = policy.BuiltInOrigin
-	}
-	set := store.Current()
-	for p := range set.All() {
-		if set.Origin(p.Name) == origin {
-			findings = append(findings, set.Lint(p.Name, outage)...)
-		}
-	}
-	return findings, nil
+	return append(findings, store.Current().LintAll(cmp.Or(file, policy.BuiltInOrigin), outage)...), nil
 }
 
 // verdict returns an error where there is an error or a warning.

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,4 +113,21 @@ func TestTheSchemaIsPrintedAsItIs(t *testing.T) {
 	if with().must(t, "policies", "schema") != string(policy.Schema) {
 		t.Error("what is printed is not the schema")
 	}
+}
+
+func TestTablesAreListedAndShownInFull(t *testing.T) {
+	list := with().must(t, "policies", "tables")
+	checkScreen(t, list)
+	contains(t, "policies tables", list, "tabela-38   624", "Signs of terms:", "away, busy")
+	with().prints(t, []string{"policies", "tables", "tabela-38"}, "1308", "GUIA JÁ APRESENTADA", "PERMANENT", "4.01.00")
+	var shown struct {
+		Name string
+		Rows []map[string]string
+	}
+	with().decodes(t, 0, &shown, "policies", "tables", "http")
+	if i := slices.IndexFunc(shown.Rows, func(row map[string]string) bool { return row["code"] == "503" }); shown.Name != "http" || i < 0 ||
+		shown.Rows[i]["term"] != "Service Unavailable" || shown.Rows[i]["class"] != "TRANSIENT" {
+		t.Errorf("%+v", shown)
+	}
+	with().fails(t, 2, `there is no table "nope"; there are tabela-38, http`, "policies", "tables", "nope")
 }

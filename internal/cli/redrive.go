@@ -202,7 +202,7 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 	wrong.when(n > contract.MaxJustification, "--reason has %d characters; allowed: %d", n, contract.MaxJustification)
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(command.ErrOrStderr(), "worker: the reason holds personal data; it is kept as: %s", term.Line(kept))
+		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", term.Line(kept))
 	}
 	if !command.Flags().Changed("operator") {
 		if who, err := user.Current(); err == nil {
@@ -210,7 +210,7 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 		}
 	}
 	n = utf8.RuneCountInString(o.operator)
-	kept := redact.Text(o.operator)
+	kept := redact.UserName(o.operator)
 	wrong.when(strings.TrimSpace(o.operator) == "", "--operator is empty; say who orders it")
 	wrong.when(n > contract.MaxOperator, "--operator has %d characters; allowed: %d", n, contract.MaxOperator)
 	wrong.when(n <= contract.MaxOperator && kept != o.operator, "--operator would be kept as %s; give a user name", kept)

@@ -215,10 +215,10 @@ func TestRedriveWithoutBrokerNamesTheAddress(t *testing.T) {
 func TestRedriveRedactsTheReason(t *testing.T) {
 	h := openHospital(t)
 	code, stdout, stderr := h.run(t, ordered("--claim", due, "--reason", "paciente 529.982.247-25 ligou")...)
-	if code != 0 || stderr != "worker: the reason holds personal data; it is kept as: paciente [CPF] ligou\n" {
+	if code != 0 || stderr != "worker: the reason has words or numbers that may be about a person; it is kept as: paciente [número longo] ligou\n" {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}
-	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"paciente [CPF] ligou"`) || strings.Contains(stdout+sent, "529") {
+	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"paciente [número longo] ligou"`) || strings.Contains(stdout+sent, "529") {
 		t.Errorf("sent %s, printed %s", sent, stdout)
 	}
 }
@@ -242,7 +242,7 @@ func TestRedriveReportsAllFlagFaults(t *testing.T) {
 			`--class is "unknown"; allowed: TRANSIENT, UNKNOWN, PERMANENT`, `--status is "lost"`, "--rule is empty", "--wait is 0s",
 		},
 		"--claim= --reason= --operator=":         {"--claim is empty", "--reason is empty", "--operator is empty"},
-		"--claim x --operator maria@example.com": {"--operator would be kept as [EMAIL]"},
+		"--claim x --operator maria@example.com": {"--operator would be kept as [palavra]@example.com"},
 		"--claim x --reason " + strings.Repeat("é", 501) + " --operator " + strings.Repeat("m", 101): {"--reason has 501 characters", "--operator has 101 characters"},
 		"--rate 10": {"such as 10/s"}, "--rate 0/s": {"such as 10/s"}, "--rate 1001/s": {"at most 1000/s"},
 	} {

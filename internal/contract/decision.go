@@ -41,6 +41,8 @@ type Explanation struct {
 	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
 	Bounds      []string `json:"bounds,omitempty"`
 	RetriesLeft int      `json:"retriesLeft"`
+	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty otherwise.
+	CountFrom retry.CountFrom `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision.
 	Hint *Hint `json:"hint,omitempty"`
 	// Deadline is the time after which no try is made.
@@ -99,7 +101,7 @@ func Explain(d *retry.Decision) Explanation {
 	x := Explanation{
 		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code,
 		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
-		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), Deadline: present(d.Deadline), Advice: d.Advice,
+		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
 		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
 	}
 	if h := d.Hint; h != (retry.Hint{}) {

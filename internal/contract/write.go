@@ -106,6 +106,7 @@ func (x *Explanation) append(b []byte) []byte {
 		b = append(b, `"]`...)
 	}
 	b = appendInt(b, "retriesLeft", x.RetriesLeft)
+	b = appendPresent(b, "countFrom", string(x.CountFrom))
 	if x.Hint != nil {
 		b = append(b, `,"hint":{"source":`...)
 		b = appendString(b, string(x.Hint.Source))

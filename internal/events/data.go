@@ -43,6 +43,7 @@ type position struct {
 type decision struct {
 	RetryCount                 int                 `json:"retryCount"`
 	MaxRetries                 int                 `json:"maxRetries"`
+	CountFrom                  retry.CountFrom     `json:"countFrom,omitempty"`
 	RetryReason                string              `json:"retryReason"`
 	ErrorClassification        retry.Class         `json:"errorClassification"`
 	Policy                     string              `json:"policy"`
@@ -202,7 +203,7 @@ func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 func decisionOf(f *contract.Facts) decision {
 	x := &f.RetryDecision
 	return decision{
-		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, RetryReason: f.RetryReason,
+		RetryCount: f.RetryCount, MaxRetries: f.MaxRetries, CountFrom: x.CountFrom, RetryReason: f.RetryReason,
 		ErrorClassification: f.ErrorClassification,
 		Policy:              x.Policy, PolicyVersion: x.PolicyVersion, RuleID: x.RuleID, MatchedCode: x.MatchedCode,
 		Reason: x.Reason, Hint: x.Hint, Deadline: x.Deadline, Advice: x.Advice, Overrides: x.Overrides, Ignored: x.Ignored,

@@ -62,7 +62,7 @@ var groups = []struct {
 }{
 	{
 		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and the metrics that its KPIs are computed from. They keep the names of the document, although Prometheus's conventions prefer other units.",
-		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input"},
+		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input", "retry_count"},
 	},
 	{
 		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of that job type, which the metrics above omit.",

@@ -82,7 +82,7 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			m.Decided(decide(t, "TIMEOUT", 0), 3*time.Microsecond)
 			m.Decided(decide(t, "TIMEOUT", 2), 3*time.Microsecond)
 			m.Decided(decide(t, "strange", 1), 2*time.Second)
-			m.Decided(decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // no jitter: the insurer has set the wait
+			m.Decided(decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // jitter of its own: the insurer has set the wait
 			cut := decide(t, "TIMEOUT", 1)                                            // its deviation says nothing about the jitter
 			cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
 			m.Decided(cut, 3*time.Microsecond)

@@ -16,6 +16,7 @@ type policies struct {
 	waits       *prometheus.CounterVec
 	jitter      *prometheus.HistogramVec
 	ignored     *prometheus.CounterVec
+	countLost   *prometheus.CounterVec
 	reloaded    prometheus.Gauge
 	failures    prometheus.Counter
 }
@@ -30,6 +31,8 @@ func newPolicies(r registrar) policies {
 			"Deviation of backoff waits from the delay before jitter, as a share of that delay, by policy; waits set by a hint are not counted.", "policy", 0.1, 0.2, 0.3),
 		ignored: r.counters("retry_input_ignored_total",
 			"Optional variables of other systems that could not be read and were left out of the decision, by the policy and the variable.", "policy", "variable"),
+		countLost: r.counters("retry_count_lost_total",
+			"Decisions for which the trail's count of retries was taken, because the process had brought a lower one, by the policy.", "policy"),
 		reloaded: r.gauge("retry_policies_last_reload_successful",
 			"1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones."),
 		failures: r.counter("retry_policies_reload_failures_total", "Reloads that found the policies file broken and kept the policies in force."),
@@ -42,6 +45,9 @@ func newPolicies(r registrar) policies {
 func (p *policies) count(d *retry.Decision) {
 	for variable := range d.Ignored.All() {
 		p.ignored.WithLabelValues(d.Policy, variable).Inc()
+	}
+	if d.CountFrom == retry.CountFromTrail {
+		p.countLost.WithLabelValues(d.Policy).Inc()
 	}
 	if d.Outcome != retry.OutcomeRetry {
 		p.deadLetters.WithLabelValues(d.Policy).Inc()
@@ -61,6 +67,7 @@ func (m *Metrics) Know(known iter.Seq[*retry.Policy]) {
 		m.policies.info.WithLabelValues(p.Name, p.Version()).Set(1)
 		m.policies.deadLetters.WithLabelValues(p.Name)
 		m.policies.waits.WithLabelValues(p.Name)
+		m.policies.countLost.WithLabelValues(p.Name)
 		m.policies.jitter.WithLabelValues(p.Name)
 		m.policies.ignored.WithLabelValues(p.Name, retry.VariableLastSubmissionTime)
 		m.policies.ignored.WithLabelValues(p.Name, retry.VariableRetryAfter)

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,8 +29,8 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 	}
 	dental, _ := set.Get("dental")
 	for text, rule := range map[string]string{
-		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 503 gone": "http.gateway",
-		"claim 503 refused": "unknown", "socket timed out": "dental.timeout",
+		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 503 gone": "http.gateway", "claim 503 refused": "unknown",
+		"socket timed out": "dental.away", "codigoGlosa: 1011": "dental.glosa", "codigoGlosa: 1308": "unknown",
 	} {
 		check.Same(t, rule, dental.Classify(text).RuleID, "rule of %q", text)
 	}
@@ -38,7 +39,54 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	for name := range schema(t)["policy"].Properties {
-		check.Contains(t, string(text), "`"+name+"`")
+	for _, def := range []string{"policy", "rule", "glosa"} {
+		for name := range schema(t)[def].Properties {
+			if name != "in" { // which is shown with its value
+				check.Contains(t, string(text), "`"+name+"`")
+			}
+		}
+	}
+}
+
+// Each condition has an example in its row, and the rules of the examples are valid.
+func TestDocsShowEveryConditionByAnExample(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policies.md")
+	check.Must(t, err)
+	for name := range schema(t)["unless"].Properties {
+		_, row, found := strings.Cut(string(text), "\n| `"+name+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		_, example, shown := strings.Cut(row, "`"+name+": ")
+		if !found || !shown {
+			t.Errorf("%s has no example in %q", name, row)
+			continue
+		}
+		parse(t, smallest+", inDoubt: [{id: a, "+name+": "+strings.TrimSuffix(example, "` |")+"}]}\n")
+	}
+}
+
+// docs/tiss.md has the source of each rule: it names each one, or the beginning of several, and no other.
+func TestDocsNameEveryRuleOfTiss(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tiss.md")
+	check.Must(t, err)
+	_, section, _ := strings.Cut(string(text), "\n## Precedence\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	named := regexp.MustCompile("`([a-z]+\\.[A-Za-z.*-]+)`").FindAllStringSubmatch(section, -1)
+	used := map[string]bool{}
+	for _, r := range policy.BuiltIn("tiss").Rules {
+		found := false
+		for _, n := range named {
+			beginning, several := strings.CutSuffix(n[1], "*")
+			if r.ID == n[1] || several && strings.HasPrefix(r.ID, beginning) {
+				found, used[n[1]] = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s is not named", r.ID)
+		}
+	}
+	for _, n := range named {
+		if !used[n[1]] {
+			t.Errorf("%s is no rule", n[1])
+		}
 	}
 }

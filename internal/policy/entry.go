@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // Entry is a policy as it is written in a file. The schema describes the fields. A nil or empty field is not stated: it is
@@ -34,12 +33,16 @@ type Entry struct {
 	Unknown      string   `yaml:"unknown" json:"unknown"`
 	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError"`
 	JobOverrides *bool    `yaml:"jobOverrides" json:"jobOverrides"`
-	Rules        []Rule   `yaml:"rules" json:"rules,omitempty"`
-	InDoubt      []Rule   `yaml:"inDoubt" json:"inDoubt,omitempty"`
+	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns both.
+	Rules   []Rule `yaml:"rules" json:"rules,omitempty"`
+	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
 	// file is the file that the policy is written in, path the place in it, such as policies/0, and node its YAML there.
 	file, path string
 	node       *yaml.Node
+	// parent is the policy that this one extends, nil for none; above is how many policies stand above this one.
+	parent *Entry
+	above  int
 	// policy is made of the entry. It stays nil if there is a fault.
 	policy  *retry.Policy
 	visited bool
@@ -54,17 +57,45 @@ type Jitter struct {
 
 // Rule is a rule of an [Entry]. One of InDoubt has no class.
 type Rule struct {
-	ID       string   `yaml:"id" json:"id"`
-	Class    string   `yaml:"class" json:"class,omitempty"`
-	Contains []string `yaml:"contains" json:"contains,omitempty"`
-	Code     []string `yaml:"code" json:"code,omitempty"`
-	Pattern  string   `yaml:"pattern" json:"pattern,omitempty"`
-	Unless   string   `yaml:"unless" json:"unless,omitempty"`
-	Source   string   `yaml:"source" json:"source,omitempty"`
+	ID        string `yaml:"id" json:"id"`
+	Class     string `yaml:"class" json:"class,omitempty"`
+	Condition `yaml:",inline"`
+	Unless    *Condition `yaml:"unless" json:"unless,omitempty"`
+	Source    string     `yaml:"source" json:"source,omitempty"`
 
-	// policy, file, path and node are the place where the rule is written, also after another policy inherited it.
-	policy, file, path string
-	node               *yaml.Node
+	// path and node are the place where the rule is written.
+	path string
+	node *yaml.Node
+}
+
+// Condition is what a rule asks of a text, see [evidence.Condition].
+type Condition struct {
+	Glosa     *Glosa   `yaml:"glosa" json:"glosa,omitempty"`
+	HTTP      []string `yaml:"http" json:"http,omitempty"`
+	SMTP      []string `yaml:"smtp" json:"smtp,omitempty"`
+	SOAPFault []string `yaml:"soapFault" json:"soapFault,omitempty"`
+	Exception []string `yaml:"exception" json:"exception,omitempty"`
+	Terms     *Terms   `yaml:"terms" json:"terms,omitempty"`
+	Contains  []string `yaml:"contains" json:"contains,omitempty"`
+	Pattern   string   `yaml:"pattern" json:"pattern,omitempty"`
+}
+
+// Glosa is a code of a table.
+type Glosa struct {
+	Table  string   `yaml:"table" json:"table"`
+	Class  string   `yaml:"class" json:"class,omitempty"`
+	Only   []string `yaml:"only" json:"only,omitempty"`
+	Except []string `yaml:"except" json:"except,omitempty"`
+	// In is answer or empty.
+	In string `yaml:"in" json:"in,omitempty"`
+}
+
+// Terms is a phrase of a table.
+type Terms struct {
+	Table string   `yaml:"table" json:"table"`
+	Sign  []string `yaml:"sign" json:"sign"`
+	// In is answer or empty.
+	In string `yaml:"in" json:"in,omitempty"`
 }
 
 // newEntry reads an entry. It fails on a form that the schema does not allow either.
@@ -83,7 +114,7 @@ func (e *Entry) written(key string) []Rule {
 	for i, node := range items(list) {
 		r := &written[i]
 		_ = node.Decode(r) // of a rule whose form is wrong, what there is of it
-		r.policy, r.file, r.path, r.node = e.Name, e.file, e.path+"/"+key+"/"+strconv.Itoa(i), node
+		r.path, r.node = e.path+"/"+key+"/"+strconv.Itoa(i), node
 	}
 	return written
 }
@@ -96,7 +127,7 @@ func (e *Entry) states(setting string) (line int, stated bool) {
 	return e.node.Line, false
 }
 
-// inherit takes from the parent what the entry does not state. The entry's rules come before the parent's.
+// inherit takes from the parent what the entry does not state, but for rules.
 func (e *Entry) inherit(parent *Entry) {
 	fill(&e.Base, parent.Base)
 	fill(&e.Factor, parent.Factor)
@@ -111,8 +142,6 @@ func (e *Entry) inherit(parent *Entry) {
 	fill(&e.Unknown, parent.Unknown)
 	fill(&e.OnEmptyError, parent.OnEmptyError)
 	fill(&e.JobOverrides, parent.JobOverrides)
-	e.Rules = slices.Concat(e.Rules, parent.Rules)
-	e.InDoubt = slices.Concat(e.InDoubt, parent.InDoubt)
 }
 
 // fill sets a field that is not stated.
@@ -138,7 +167,7 @@ func (e *Entry) completed() Entry {
 	return c
 }
 
-// make makes the policy of a completed entry.
+// make makes the policy of a completed entry. Its rules come before the parent's.
 func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 	duration := func(setting, text string) time.Duration {
 		if text == "" {
@@ -174,7 +203,11 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})
 		written.Zone = time.UTC // so that the rest is checked
 	}
-	p, err = retry.New(written)
+	if e.parent == nil {
+		p, err = retry.New(written)
+	} else {
+		p, err = e.parent.policy.Extend(written)
+	}
 	if joined, ok := errors.AsType[interface {
 		error
 		Unwrap() []error
@@ -193,10 +226,25 @@ func rules(written []Rule) []retry.Rule {
 	made := make([]retry.Rule, len(written))
 	for i := range written {
 		r := &written[i]
-		made[i] = retry.Rule{
-			ID: r.ID, Class: retry.Class(r.Class), Source: r.Source,
-			Condition: match.Condition{Contains: r.Contains, Codes: r.Code, Pattern: r.Pattern, Unless: r.Unless},
+		made[i] = retry.Rule{ID: r.ID, Class: retry.Class(r.Class), Source: r.Source, Condition: r.Condition.asked()}
+		if r.Unless != nil {
+			unless := r.Unless.asked()
+			made[i].Condition.Unless = &unless
 		}
 	}
 	return made
+}
+
+const inAnswer = "answer"
+
+// asked returns the condition as texts are asked.
+func (c *Condition) asked() evidence.Condition {
+	asked := evidence.Condition{HTTP: c.HTTP, SMTP: c.SMTP, SOAPFault: c.SOAPFault, Exception: c.Exception, Contains: c.Contains, Pattern: c.Pattern}
+	if g := c.Glosa; g != nil {
+		asked.Glosa = &evidence.GlosaCondition{Table: g.Table, Class: g.Class, Only: g.Only, Except: g.Except, InAnswer: g.In == inAnswer}
+	}
+	if t := c.Terms; t != nil {
+		asked.Terms = &evidence.TermsCondition{Table: t.Table, Sign: t.Sign, InAnswer: t.In == inAnswer}
+	}
+	return asked
 }

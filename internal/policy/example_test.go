@@ -17,7 +17,7 @@ policies:
     deadline: 24h
     rules:
       - {id: dental.no-cover, class: PERMANENT, contains: [NO COVER]}
-      - {id: dental.timeout, class: TRANSIENT, contains: [TIMEOUT, TIMED OUT], unless: 'no cover'}
+      - {id: dental.timeout, class: TRANSIENT, contains: [TIMEOUT, TIMED OUT], unless: {contains: [TEST]}}
 `
 
 // A file adds policies to the built-in ones. A policy classifies error texts and has a schedule.
@@ -34,7 +34,7 @@ func ExampleParse() {
 		fmt.Printf("retry %d after %s, %s in all\n", wait.Retry, retry.FormatDuration(wait.Shortest), retry.FormatDuration(wait.TotalShortest))
 	}
 	// Output:
-	// [dental fast job-queue smtp smtp-dev tiss]
+	// [dental fast job-queue rn-bil-005 smtp smtp-dev tiss]
 	// dental.timeout PERMANENT
 	// retry 1 after 5m, 5m in all
 	// retry 2 after 10m, 15m in all

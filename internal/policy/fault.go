@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/term"
 )
@@ -65,4 +66,7 @@ func ordered(faults []Fault) error {
 }
 
 // short cuts a long value, so that it does not fill the screen.
-func short(value string) string { return term.Shorten(value, 60) }
+func short(value string) string {
+	const most = 60
+	return term.Shorten(value[:min(len(value), most*utf8.UTFMax+1)], most) // a value may have a megabyte, in each of a thousand places
+}

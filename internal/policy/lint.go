@@ -22,6 +22,9 @@ const (
 	SevereInformation Severity = "information"
 )
 
+// severities are in the order of their weight.
+var severities = []Severity{SevereInformation, SevereWarning, SevereError}
+
 // Finding is a likely mistake in a valid policy.
 type Finding struct {
 	Severity Severity `json:"severity"`
@@ -39,13 +42,45 @@ type Finding struct {
 }
 
 // Lint returns the findings about a policy, in the order of their lines. Inherited settings and rules are checked in the policy
-// that states them. outage is how long the other side may be down; 0 leaves that check out.
+// that states them. outage is how long the other side may be down; 0 leaves that check out. Of more than 100 findings the last
+// one counts the rest.
 func (s *Set) Lint(name string, outage time.Duration) []Finding {
+	return listed(s.lint(name, outage))
+}
+
+// LintAll returns the findings about all policies of an origin, by name, as [Set.Lint] does for one.
+func (s *Set) LintAll(origin string, outage time.Duration) (findings []Finding) {
+	for _, name := range s.Names() {
+		if s.Origin(name) == origin {
+			findings = append(findings, s.lint(name, outage)...)
+		}
+	}
+	return listed(findings)
+}
+
+// maxFindings is how many findings are listed.
+const maxFindings = 100
+
+// listed returns the first findings, and one that counts the rest. It is as severe as the worst of them.
+func listed(findings []Finding) []Finding {
+	if len(findings) <= maxFindings {
+		return findings
+	}
+	rest := findings[maxFindings:]
+	worst := slices.MaxFunc(rest, func(a, b Finding) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	return append(slices.Clip(findings[:maxFindings]), Finding{
+		Severity: worst.Severity, Check: "more", File: worst.File, Problem: "and " + term.Count(len(rest), "more finding"),
+	})
+}
+
+func (s *Set) lint(name string, outage time.Duration) []Finding {
 	e, known := s.entries[name]
 	if !known {
 		return nil
 	}
-	l := &linter{p: e.policy, e: e, outage: outage}
+	l := &linter{p: e.policy, e: e, outage: outage, words: maxWords}
 	if !l.never() {
 		l.horizon()
 		l.deadline()
@@ -62,6 +97,9 @@ type linter struct {
 	e        *Entry
 	outage   time.Duration
 	findings []Finding
+	// demands are those of the rules up to the one that is looked at. words is how many pairs of words may still be compared.
+	demands []*demand
+	words   int
 }
 
 // setting returns the place of a setting.
@@ -73,7 +111,7 @@ func (l *linter) setting(name string) Finding {
 // rule returns the place of a setting of a rule.
 func (l *linter) rule(r *Rule, setting string) Finding {
 	_, line := follow(r.node, []string{setting})
-	return Finding{Policy: l.e.Name, Rule: r.ID, File: r.file, Line: line}
+	return Finding{Policy: l.e.Name, Rule: r.ID, File: l.e.file, Line: line}
 }
 
 // add adds a finding at a place.

@@ -1,93 +1,180 @@
 package policy
 
 import (
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
-// maxAlternatives bounds how many alternatives a matcher is split into. One that has more is not split.
-const maxAlternatives = 10_000
+// demand is what a condition asks of a text, in the form in which two conditions are compared. Each part that it has must hold,
+// and a part holds if one of its items does. A part that is nil is not asked for.
+type demand struct {
+	contains                                       []string // in upper case
+	glosa, http, smtp, soapFault, exception, terms set
+	// glosaInAnswer and termsInAnswer: only where an insurer's answer has them.
+	glosaInAnswer, termsInAnswer bool
+	pattern                      string
+	unless                       *demand
+}
 
-// split returns the alternatives of a matcher, each with one word and one code: it matches if one of them does.
-func split(m *match.Condition) (alternatives []match.Condition) {
-	words, codes := each(m.Contains), each(m.Codes)
-	if strings.Contains(m.Pattern, match.CodeMark) {
-		codes = [][]string{m.Codes} // the pattern decides which code it finds
+type set map[string]bool
+
+// setOf returns the set of what stands for the items of a list, nil for none.
+func setOf(items []string, standsFor func(item string) []string) set {
+	if len(items) == 0 {
+		return nil
 	}
-	if len(words)*len(codes) > maxAlternatives {
-		return []match.Condition{*m}
-	}
-	for _, word := range words {
-		for _, code := range codes {
-			alternatives = append(alternatives, match.Condition{Contains: word, Codes: code, Pattern: m.Pattern, Unless: m.Unless})
+	s := set{}
+	for _, item := range items {
+		for _, one := range standsFor(item) {
+			s[one] = true
 		}
 	}
-	return alternatives
+	return s
 }
 
-// each returns each text by itself; no text at all stays one choice.
-func each(texts []string) [][]string {
-	if len(texts) == 0 {
-		return [][]string{nil}
+// within reports whether each item of s is one of the other set. Each set is within one that is not asked for.
+func (s set) within(other set) bool {
+	if other == nil || s == nil {
+		return other == nil
 	}
-	return slices.Collect(slices.Chunk(texts, 1))
+	for item := range s {
+		if !other[item] {
+			return false
+		}
+	}
+	return true
 }
 
-// implies reports whether other matches every text that m matches. It may miss that.
-func implies(m, other *match.Condition) bool {
-	marked, otherMarked := strings.Contains(m.Pattern, match.CodeMark), strings.Contains(other.Pattern, match.CodeMark)
-	return (len(other.Contains) == 0 || within(m.Contains, other.Contains) || within(m.Codes, other.Contains)) &&
-		(len(other.Codes) == 0 || marked == otherMarked && all(m.Codes, func(code string) bool { return slices.Contains(other.Codes, code) })) &&
-		(other.Pattern == "" || other.Pattern == m.Pattern) &&
-		(other.Unless == "" || other.Unless == m.Unless)
+func itself(item string) []string { return []string{item} }
+
+// codes returns what a code of a rule stands for: 5xx for all codes of the table that begin with 5.
+func codes(table string) func(code string) []string {
+	rows := evidence.TableOf(table).Rows
+	return func(code string) (all []string) {
+		if !strings.Contains(code, "x") || strings.Contains(code, ".") {
+			return []string{code}
+		}
+		for i := range rows {
+			if matches(code, rows[i].Code) {
+				all = append(all, rows[i].Code)
+			}
+		}
+		return all
+	}
 }
 
-// within reports whether each of the texts contains one of the words.
-func within(texts, words []string) bool {
-	return all(texts, func(text string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
-	})
-}
-
-// all reports whether there are texts and the condition holds for each.
-func all(texts []string, holds func(string) bool) bool {
-	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { return !holds(text) })
-}
-
-// excludesItself reports whether unless matches every text that the rule's words or codes are in.
-func excludesItself(m *match.Condition) bool {
-	parsed, err := syntax.Parse(m.Unless, syntax.Perl)
-	if err != nil || m.Unless == "" {
+// matches reports whether a code is one of a pattern, where x is any digit.
+func matches(pattern, code string) bool {
+	if len(pattern) != len(code) {
 		return false
 	}
-	unless, err := regexp.Compile("(?i)" + m.Unless) // case does not matter
-	if err != nil {
-		return false
+	for i := range len(code) {
+		if pattern[i] != 'x' && pattern[i] != code[i] {
+			return false
+		}
 	}
-	// A word may stand inside another one; a code stands alone, unless the pattern says where.
-	alone := !strings.Contains(m.Pattern, match.CodeMark)
-	return all(m.Contains, func(word string) bool { return unless.MatchString(word) && independent(parsed, false) }) ||
-		all(m.Codes, func(code string) bool { return unless.MatchString(code) && independent(parsed, alone && isWord(code)) })
+	return true
 }
 
-// independent reports whether the expression matches whatever surrounds its match. With words it may ask for the edge of one.
-func independent(re *syntax.Regexp, words bool) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpNoWordBoundary:
-		return false
-	case syntax.OpWordBoundary:
-		return words
-	default:
-		return !slices.ContainsFunc(re.Sub, func(part *syntax.Regexp) bool { return !independent(part, words) })
-	}
+// lastName returns the last part of the name of a class, which is what texts are asked for.
+func lastName(class string) string {
+	return strings.ToUpper(class[strings.LastIndexByte(class, '.')+1:])
 }
 
-// isWord reports whether a code begins and ends with a word character of RE2.
-func isWord(code string) bool {
-	inWord := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' }
-	return inWord(code[0]) && inWord(code[len(code)-1])
+func upper(words []string) (all []string) {
+	for _, word := range words {
+		all = append(all, strings.ToUpper(word))
+	}
+	return all
+}
+
+// demandOf returns what a condition asks for.
+func demandOf(c *evidence.Condition) *demand {
+	d := &demand{
+		http: setOf(c.HTTP, codes(evidence.TableHTTP)), smtp: setOf(c.SMTP, codes(evidence.TableSMTP)), soapFault: setOf(c.SOAPFault, itself),
+		exception: setOf(c.Exception, func(name string) []string { return []string{lastName(name)} }),
+		contains:  upper(c.Contains),
+		pattern:   c.Pattern,
+	}
+	if g := c.Glosa; g != nil {
+		d.glosa, d.glosaInAnswer = set{}, g.InAnswer
+		only, except := setOf(g.Only, itself), setOf(g.Except, itself)
+		for _, row := range evidence.TableOf(g.Table).Rows {
+			if (g.Class == "" || g.Class == row.Class) && (only == nil || only[row.Code]) && !except[row.Code] {
+				d.glosa[row.Code] = true
+			}
+		}
+	}
+	if t := c.Terms; t != nil {
+		d.terms = setOf(t.Sign, func(sign string) []string { return []string{t.Table + " " + sign} })
+		d.termsInAnswer = t.InAnswer
+	}
+	if c.Unless != nil {
+		d.unless = demandOf(c.Unless)
+	}
+	return d
+}
+
+// implies reports whether other holds of every text that d holds of. It may miss that.
+func (l *linter) implies(d, other *demand) bool {
+	return d.glosa.within(other.glosa) && (d.glosaInAnswer || !other.glosaInAnswer) &&
+		d.terms.within(other.terms) && (d.termsInAnswer || !other.termsInAnswer) &&
+		d.http.within(other.http) && d.smtp.within(other.smtp) && d.soapFault.within(other.soapFault) && d.exception.within(other.exception) &&
+		(other.pattern == "" || other.pattern == d.pattern) &&
+		(other.unless == nil || d.unless != nil && l.implies(other.unless, d.unless)) &&
+		(other.contains == nil || l.contain(d.contains, other.contains))
+}
+
+// contain reports whether each of the texts contains one of the words.
+func (l *linter) contain(texts, words []string) bool {
+	if texts == nil {
+		return false
+	}
+	for _, text := range texts {
+		if l.words -= len(words); l.words < 0 {
+			return false
+		}
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxWords bounds how many pairs of words the linter compares for one policy. A policy with more keeps findings to itself.
+const maxWords = 20_000_000
+
+// excludesItself reports whether unless holds of every text that the condition holds of.
+func (l *linter) excludesItself(d *demand) bool {
+	if d.unless == nil {
+		return false
+	}
+	without := *d
+	without.unless = nil
+	return l.implies(&without, d.unless)
+}
+
+// list is one list of a condition, of which one item must hold.
+type list struct {
+	// setting is the field that has the list.
+	setting string
+	items   []string
+	// only makes a demand ask for one item of the list alone.
+	only func(d *demand, item string)
+}
+
+func listsOf(c *evidence.Condition) []list {
+	lists := []list{
+		{"contains", c.Contains, func(d *demand, item string) { d.contains = upper([]string{item}) }},
+		{"http", c.HTTP, func(d *demand, item string) { d.http = setOf([]string{item}, codes(evidence.TableHTTP)) }},
+		{"smtp", c.SMTP, func(d *demand, item string) { d.smtp = setOf([]string{item}, codes(evidence.TableSMTP)) }},
+		{"soapFault", c.SOAPFault, func(d *demand, item string) { d.soapFault = set{item: true} }},
+		{"exception", c.Exception, func(d *demand, item string) { d.exception = set{lastName(item): true} }},
+	}
+	if t := c.Terms; t != nil {
+		lists = append(lists, list{"terms", t.Sign, func(d *demand, item string) { d.terms = set{t.Table + " " + item: true} }})
+	}
+	return lists
 }

@@ -1,16 +1,14 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 )
 
-// rules checks the rules that the policy states itself.
+// rules checks the rules that the policy states itself. In its policy they stand before the inherited ones.
 func (l *linter) rules() {
 	if len(l.p.Rules) == 0 && !l.allPermanent() {
 		severity := SevereInformation
@@ -20,103 +18,93 @@ func (l *linter) rules() {
 		l.add(l.setting("rules"), severity, "no-rules", "there are no rules: every error text is "+string(l.p.Unknown),
 			"add rules, or state unknown if one class for all is meant")
 	}
-	own := func(r *Rule) bool { return r.policy == l.e.Name && r.file == l.e.file }
-	for i := range l.p.Rules {
-		if own(&l.e.Rules[i]) {
-			l.alone(&l.e.Rules[i], &l.p.Rules[i].Condition)
-			if !l.shadowed(i) {
-				l.inBothClasses(i)
-			}
-		}
+	for i := range l.e.Rules {
+		l.demands = append(l.demands, demandOf(&l.p.Rules[i].Condition))
+		l.alone(&l.e.Rules[i], l.demands[i])
+		l.shadowed(i)
 	}
-	for i := range l.p.InDoubt {
-		if own(&l.e.InDoubt[i]) {
-			l.alone(&l.e.InDoubt[i], &l.p.InDoubt[i].Condition)
-		}
+	for i := range l.e.InDoubt {
+		l.alone(&l.e.InDoubt[i], demandOf(&l.p.InDoubt[i].Condition))
 	}
 }
 
 // alone finds mistakes in a rule that do not depend on other rules.
-func (l *linter) alone(r *Rule, m *match.Condition) {
-	if m.ReadsEveryText() {
-		l.add(l.rule(r, "pattern"), SevereInformation, "expensive", "the pattern is tried on every text, which costs far more than looking for a word",
-			"add contains, or a word of three letters or more to each alternative of the pattern")
-	}
-	if excludesItself(m) {
+func (l *linter) alone(r *Rule, d *demand) {
+	if l.excludesItself(d) {
 		l.add(l.rule(r, "unless"), SevereWarning, "never-matches", "unless matches everything that the rule looks for: the rule never matches",
 			"make unless narrower, or leave it out")
 	}
 }
 
-// shadowed finds the words of a rule that never decide, because a rule that is checked earlier matches every text with them.
-func (l *linter) shadowed(i int) bool {
-	r := &l.p.Rules[i]
-	alternatives := split(&r.Condition)
-	var words []string
-	var by *retry.Rule
-	for k := range alternatives {
-		a := &alternatives[k]
-		if earlier := l.earlier(i, a); earlier != nil {
-			words = append(words, strings.Join(slices.Concat(a.Contains, a.Codes), " "))
-			by = cmp.Or(by, earlier)
+// shadowed finds a rule that never decides, or items of it that never do, because earlier rules match every text with them.
+func (l *linter) shadowed(i int) {
+	if by := l.earlier(l.demands[i]); by != nil {
+		l.neverDecides(i, "id", nil, []*retry.Rule{by})
+		return
+	}
+	for _, list := range listsOf(&l.p.Rules[i].Condition) {
+		var never []string
+		var by []*retry.Rule
+		for _, item := range list.items {
+			one := *l.demands[i]
+			list.only(&one, item)
+			if earlier := l.earlier(&one); earlier != nil {
+				never = append(never, item)
+				if !slices.Contains(by, earlier) {
+					by = append(by, earlier)
+				}
+			}
+		}
+		switch {
+		case never == nil:
+		case len(never) == len(list.items):
+			l.neverDecides(i, "id", nil, by)
+			return
+		default:
+			l.neverDecides(i, list.setting, never, by)
 		}
 	}
-	if by == nil {
-		return false
-	}
-	severity, check, what := SevereWarning, "never-matches", "the rule"
-	if len(words) < len(alternatives) {
-		what = strings.Join(words, ", ")
-	}
-	switch {
-	case by.Class != r.Class:
-		check = "two-classes"
-	case len(words) < len(alternatives):
-		severity = SevereInformation
-	}
-	l.add(l.rule(&l.e.Rules[i], "contains"), severity, check,
-		fmt.Sprintf("%s never decides: rule %s, %s, is asked before and takes all such texts", what, by.ID, by.Class),
-		"leave it out here, or narrow the other rule with pattern or unless")
-	return true
 }
 
-// earlier returns the first rule that is checked before rule i and matches every text that m matches; nil for none.
-func (l *linter) earlier(i int, m *match.Condition) *retry.Rule {
-	permanent := l.p.Rules[i].Class == retry.Permanent
-	for k := range l.p.Rules {
-		other := &l.p.Rules[k]
-		before := k < i
-		if (other.Class == retry.Permanent) != permanent {
-			before = !permanent // all permanent rules are checked first
-		}
-		if before && implies(m, &other.Condition) {
-			return other
+// earlier returns the first of the rules before the one that is looked at that matches every text which d holds of; nil for none.
+func (l *linter) earlier(d *demand) *retry.Rule {
+	for k, other := range l.demands[:len(l.demands)-1] {
+		if l.implies(d, other) {
+			return &l.p.Rules[k]
 		}
 	}
 	return nil
 }
 
-// inBothClasses finds what a transient rule and a permanent one both look for, each under its own conditions.
-func (l *linter) inBothClasses(i int) {
-	r := &l.p.Rules[i]
-	for k := range l.p.Rules {
-		other := &l.p.Rules[k]
-		if r.Class == retry.Permanent || other.Class != retry.Permanent {
-			continue
-		}
-		both := slices.DeleteFunc(slices.Clone(wanted(&r.Condition)), func(word string) bool { return !slices.Contains(wanted(&other.Condition), word) })
-		if len(both) > 0 {
-			l.add(l.rule(&l.e.Rules[i], "code"), SevereInformation, "two-classes",
-				fmt.Sprintf("%s here, but PERMANENT in rule %s under other conditions: %s; if both hold it is PERMANENT", r.Class, other.ID, strings.Join(both, ", ")),
-				"nothing, if the conditions keep the two apart")
-		}
+// neverDecides adds that items of a rule never decide, or the whole rule where there are none, because other rules decide first.
+func (l *linter) neverDecides(i int, setting string, items []string, by []*retry.Rule) {
+	const few = 5
+	severity, check, what := SevereWarning, "never-matches", "the rule never decides"
+	if len(items) > 0 {
+		severity, what = SevereInformation, enumerate(items, few)+" never decide"
 	}
+	if len(items) == 1 {
+		what += "s"
+	}
+	var before []string
+	for _, r := range by {
+		if r.Class != l.p.Rules[i].Class {
+			severity, check = SevereWarning, "two-classes"
+		}
+		before = append(before, fmt.Sprintf("%s (%s)", r.ID, r.Class))
+	}
+	taken := "rule " + before[0] + " is asked before and takes"
+	if len(before) > 1 {
+		taken = "rules " + enumerate(before, few) + " are asked before and take"
+	}
+	l.add(l.rule(&l.e.Rules[i], setting), severity, check, what+": "+taken+" all such texts",
+		"leave it out here, move it before the other rule, or narrow that one with unless")
 }
 
-// wanted returns what a rule looks for: its codes, or its words if it has no codes.
-func wanted(m *match.Condition) []string {
-	if len(m.Codes) > 0 {
-		return m.Codes
+// enumerate lists the first few items, and counts the others.
+func enumerate(items []string, few int) string {
+	if len(items) <= few {
+		return strings.Join(items, ", ")
 	}
-	return m.Contains
+	return fmt.Sprintf("%s and %d others", strings.Join(items[:few], ", "), len(items)-few)
 }

@@ -9,28 +9,51 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
+// A file is read in time and memory that grow with its size alone. These bounds see to that; a file that is meant needs a small
+// part of each.
 const (
 	// maxFile is the largest size of a policies file in bytes.
 	maxFile = 1 << 20
-	// maxNodes bounds the values of a file, with its aliases written out.
-	maxNodes = 200_000
-	// maxDepth bounds how deep lists and mappings are nested. A correct file needs six.
+	// maxMarks bounds what [marks] counts: the YAML parser makes up to two values of each, of 160 bytes.
+	maxMarks = 200_000
+	// maxNodes bounds the values of a file, with its aliases written out. The built-in policies have 20 bytes for each.
+	maxNodes = 50_000
+	// maxText bounds the bytes of these values.
+	maxText = 8 << 20
+	// maxFields bounds the fields of a mapping. A policy has 18.
+	maxFields = 100
+	// maxName bounds the name of a field in bytes: it stands in the paths of faults.
+	maxName = 100
+	// maxDepth bounds how deep lists and mappings are nested. A correct file needs eight.
 	maxDepth = 20
+	// maxPolicies bounds the policies of a file.
+	maxPolicies = 200
+	// maxAbove bounds how many policies stand above one by extends.
+	maxAbove = 10
+	// maxRules bounds the rules of a policy, inherited ones and inDoubt included.
+	maxRules = 500
+	// maxSteps bounds what the patterns of a file cost together; see [steps].
+	maxSteps = 100_000
 )
 
 // reader reads one policies file and collects its faults.
 type reader struct {
 	file   string
 	faults []Fault
-	// paths are the paths of the faults that have one, such as policies/0/base.
-	paths []string
-	// nodes counts the values read so far.
-	nodes int
-	root  *yaml.Node
+	// faulty are the paths of the faults that have one, such as policies/0/base. leading are those and all above them.
+	faulty, leading map[string]bool
+	// nodes counts the values read so far, size their bytes.
+	nodes, size int
+	root        *yaml.Node
+}
+
+func newReader(file string) *reader {
+	return &reader{file: file, faulty: map[string]bool{}, leading: map[string]bool{}}
 }
 
 // read returns the policies of the file, also those with faults.
@@ -38,21 +61,24 @@ func (r *reader) read(text []byte) []*Entry {
 	if !r.parse(text) {
 		return nil
 	}
+	_, list := child(r.root, "policies")
+	if all := items(list); len(all) > maxPolicies {
+		r.report(nil, all[maxPolicies].Line, fmt.Sprintf("the file has %d policies but may have at most %d", len(all), maxPolicies))
+		return nil
+	}
 	value := r.plain(r.root, nil)
 	if r.nodes >= maxNodes { // the rest was not read
 		return nil
 	}
-	known := len(r.paths)
-	for _, v := range violations(value) {
-		if !slices.Contains(r.paths[:known], strings.Join(v.path, "/")) { // else the schema only repeats a fault
-			node, line := follow(r.root, v.path)
-			if len(v.path) != 2 || node.Kind != yaml.MappingNode { // else the fault names the policy
-				v.problem = place(v.path, node) + ": " + v.problem
-			}
-			r.fault(v.path, line, v.problem)
+	repeats := func(v violation) bool { return r.faulty[strings.Join(v.path, "/")] }
+	for _, v := range slices.DeleteFunc(violations(value), repeats) {
+		node, line := follow(r.root, v.path)
+		if len(v.path) != 2 || node.Kind != yaml.MappingNode { // else the fault names the policy
+			v.problem = place(v.path, node) + ": " + v.problem
 		}
+		r.fault(v.path, line, v.problem)
 	}
-	_, list := child(r.root, "policies")
+	_, list = child(r.root, "policies")
 	var entries []*Entry
 	for i, node := range items(list) {
 		path := []string{"policies", strconv.Itoa(i)}
@@ -62,6 +88,9 @@ func (r *reader) read(text []byte) []*Entry {
 		}
 		entries = append(entries, e)
 	}
+	if r.tooManySteps(entries) {
+		return nil
+	}
 	return entries
 }
 
@@ -69,6 +98,18 @@ func (r *reader) read(text []byte) []*Entry {
 func (r *reader) parse(text []byte) bool {
 	if len(text) > maxFile {
 		r.report(nil, 0, fmt.Sprintf("the file has more than %d bytes", maxFile))
+		return false
+	}
+	if n := marks(text); n > maxMarks {
+		r.report(nil, 0, fmt.Sprintf("the file is too large: it has %d lines, commas, brackets, dashes and question marks but may have at most %d", n, maxMarks))
+		return false
+	}
+	if !utf8.Valid(text) { // the parser reads UTF-16 too, in which the next check would see nothing
+		r.report(nil, 0, "the file is not UTF-8: save it as a text in UTF-8")
+		return false
+	}
+	if bytes.Contains(text, []byte("%TAG")) { // each tag would have the whole prefix
+		r.report(nil, 0, "%TAG is not read: leave it out")
 		return false
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -93,6 +134,21 @@ func (r *reader) parse(text []byte) bool {
 	return true
 }
 
+// marks returns the number of signs that part values in YAML: ends of lines, commas, brackets, dashes and question marks.
+func marks(text []byte) (n int) {
+	for i, c := range text {
+		switch c {
+		case '\n', '\r', ',', '[', '{', '?':
+			n++
+		case '-':
+			if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\t') {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 func withoutYAML(err error) string { return yamlLine.ReplaceAllString(err.Error(), "") }
@@ -102,7 +158,7 @@ func (r *reader) syntax(err error) {
 	what := withoutYAML(err)
 	advice := "check the indentation (spaces, no tabs) and the quotes from this line on"
 	switch {
-	case strings.Contains(what, "UTF-8") || strings.Contains(what, "control characters"):
+	case strings.Contains(what, "control characters"):
 		advice = "save the file as a text in UTF-8"
 	case strings.Contains(what, "unknown anchor"):
 		advice = "an alias (*) needs its anchor (&) before it; a text that begins with * needs quotes"
@@ -116,10 +172,13 @@ func (r *reader) syntax(err error) {
 
 // plain returns the YAML at a path as the values of JSON, for the schema. It notes what JSON does not have.
 func (r *reader) plain(node *yaml.Node, path []string) any {
-	if r.nodes++; r.nodes >= maxNodes {
-		if r.nodes == maxNodes {
-			r.fault(nil, node.Line, fmt.Sprintf("the file is too large: with its aliases (*) written out it has more than %d values", maxNodes))
-		}
+	if r.nodes >= maxNodes {
+		return nil
+	}
+	r.size += len(node.Value)
+	if r.nodes++; r.nodes == maxNodes || r.size > maxText {
+		r.nodes = maxNodes
+		r.fault(nil, node.Line, fmt.Sprintf("the file is too large: with its aliases (*) written out it has more than %d values, or %d bytes", maxNodes, maxText))
 		return nil
 	}
 	if len(path) > maxDepth {
@@ -127,10 +186,7 @@ func (r *reader) plain(node *yaml.Node, path []string) any {
 		r.fault(nil, node.Line, "the file is nested too deep, or an alias (*) stands inside of what it names")
 		return nil
 	}
-	if node.Style&yaml.TaggedStyle != 0 {
-		r.fault(path, node.Line, "the tag "+node.Tag+" is not read: leave it out")
-		return nil
-	}
+	r.untag(node, path)
 	switch node.Kind {
 	case yaml.MappingNode:
 		return r.mapping(node, path)
@@ -147,17 +203,33 @@ func (r *reader) plain(node *yaml.Node, path []string) any {
 	}
 }
 
+// untag notes a tag and removes it: the decoder would repeat it in each of its errors.
+func (r *reader) untag(node *yaml.Node, path []string) {
+	if node.Style&yaml.TaggedStyle != 0 {
+		r.fault(path, node.Line, "the tag "+short(node.Tag)+" is not read: leave it out")
+		node.Tag, node.Style = "", node.Style&^yaml.TaggedStyle
+	}
+}
+
 // mapping removes from the node what is no field, and the second of two fields of one name, so that later steps skip them.
 func (r *reader) mapping(node *yaml.Node, path []string) any {
 	m := map[string]any{}
 	lines := map[string]int{}
+	if number := len(node.Content) / 2; number > maxFields {
+		r.fault(path, node.Line, fmt.Sprintf("%s has %d fields but may have at most %d", place(path, node), number, maxFields))
+		node.Content = nil
+		return nil
+	}
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
+		r.untag(key, path)
 		first, twice := lines[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			r.fault(path, key.Line, "the name of a field must be a word")
+		case len(key.Value) > maxName:
+			r.fault(path, key.Line, "the name of a field is too long: "+short(key.Value))
 		case key.ShortTag() == "!!merge":
 			r.fault(below(path, key.Value), key.Line, "merge keys (<<) are not read: use extends")
 		case twice:
@@ -195,8 +267,16 @@ func (r *reader) scalar(node *yaml.Node, path []string) any {
 // fault notes a problem at a path. What stands there is not checked any further.
 func (r *reader) fault(path []string, line int, problem string) {
 	r.report(path, line, problem)
-	r.paths = append(r.paths, strings.Join(path, "/"))
+	above := strings.Join(path, "/")
+	r.faulty[above] = true
+	for above != "" && !r.leading[above] {
+		r.leading[above] = true
+		above = above[:max(0, strings.LastIndexByte(above, '/'))]
+	}
 }
+
+// broken reports whether the form of what stands at a path, or below it, is wrong.
+func (r *reader) broken(path string) bool { return r.leading[path] }
 
 // report notes a problem, with the names of the policy and the rule that its path leads through.
 func (r *reader) report(path []string, line int, problem string) {

@@ -43,9 +43,12 @@ func (v *resolver) visit(e *Entry, children []*Entry) bool {
 	before := len(v.faults)
 	v.sameIDs(e)
 	whole := v.extend(e, children) && !v.broken(e.path)
+	if v.tooManyRules(e) {
+		return false
+	}
 	checked := e.completed()
 	if !whole { // the numbers cannot be judged, but the rules can
-		checked.Rules, checked.InDoubt = v.faultless(e.Rules), v.faultless(e.InDoubt)
+		checked.parent, checked.Rules, checked.InDoubt = nil, v.faultless(e.Rules), v.faultless(e.InDoubt)
 	}
 	p, faults := checked.make()
 	for _, fault := range faults {
@@ -87,7 +90,29 @@ func (v *resolver) extend(e *Entry, children []*Entry) bool {
 	if v.own[parent.Name] == parent && !v.visit(parent, children) {
 		return false
 	}
+	if e.above = parent.above + 1; e.above > maxAbove {
+		v.note(e, "", line, fmt.Sprintf("extends has %d policies above this one but may have at most %d: extend one that is nearer to the first", e.above, maxAbove))
+		return false
+	}
+	e.parent = parent
 	e.inherit(parent)
+	return true
+}
+
+// tooManyRules notes if the entry has too many rules with those that it inherits.
+func (v *resolver) tooManyRules(e *Entry) bool {
+	number, inherited := len(e.Rules)+len(e.InDoubt), 0
+	if e.parent != nil {
+		inherited = len(e.parent.policy.Rules) + len(e.parent.policy.InDoubt)
+	}
+	if number+inherited <= maxRules {
+		return false
+	}
+	line, stated := e.states("rules")
+	if !stated {
+		line, _ = e.states("inDoubt")
+	}
+	v.note(e, "", line, fmt.Sprintf("the policy has %d rules but may have at most %d: rules and inDoubt together, %d of them inherited", number+inherited, maxRules, inherited))
 	return true
 }
 
@@ -103,7 +128,7 @@ func (v *resolver) unknownParent(e *Entry) string {
 	if similar := spelling.Nearest(e.Extends, names); similar != "" {
 		return fmt.Sprintf("extends is %q, which is no policy: did you mean %s?", short(e.Extends), similar)
 	}
-	return fmt.Sprintf("extends is %q, which is no policy: known are %s", short(e.Extends), strings.Join(names, ", "))
+	return fmt.Sprintf("extends is %q, which is no policy: known are %s", short(e.Extends), enumerate(names, 30))
 }
 
 // sameIDs notes an id that two of the entry's own rules have. An id of the parent's is no fault: the own rule is asked first.
@@ -156,15 +181,10 @@ func (v *resolver) note(e *Entry, rule string, line int, problem string) {
 	v.faults = append(v.faults, Fault{File: v.file, Line: line, Policy: short(e.Name), Rule: rule, Problem: problem})
 }
 
-// broken reports whether the form of what stands at a path is wrong.
-func (v *resolver) broken(path string) bool {
-	return slices.ContainsFunc(v.paths, func(faulty string) bool { return strings.HasPrefix(faulty+"/", path+"/") })
-}
-
-// faultless returns the rules of the file whose form is right.
+// faultless returns the rules whose form is right.
 func (v *resolver) faultless(rules []Rule) (kept []Rule) {
 	for _, r := range rules {
-		if r.file == v.file && !v.broken(r.path) {
+		if !v.broken(r.path) {
 			kept = append(kept, r)
 		}
 	}

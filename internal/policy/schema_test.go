@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -37,10 +38,14 @@ func schema(t *testing.T) (definitions map[string]object) {
 	return s.Defs
 }
 
-// fields are the names of a struct's exported fields in a policies file.
+// fields are the names of a struct's exported fields in a policies file, with those of embedded ones.
 func fields(t *testing.T, of any) (names []string) {
 	t.Helper()
 	for field := range reflect.TypeOf(of).Fields() {
+		if field.Anonymous {
+			names = append(names, fields(t, reflect.New(field.Type).Elem().Interface())...)
+			continue
+		}
 		if !field.IsExported() {
 			continue
 		}
@@ -63,6 +68,9 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 		{"jitter", fields(t, policy.Jitter{}), slices.Sorted(maps.Keys(defs["policy"].Properties["jitter"].Properties))},
 		{"rule", fields(t, policy.Rule{}), slices.Sorted(maps.Keys(defs["rule"].Properties))},
 		{"inDoubtRule", withoutClass, slices.Sorted(maps.Keys(defs["inDoubtRule"].Properties))},
+		{"unless", fields(t, policy.Condition{}), slices.Sorted(maps.Keys(defs["unless"].Properties))},
+		{"glosa", fields(t, policy.Glosa{}), slices.Sorted(maps.Keys(defs["glosa"].Properties))},
+		{"terms", fields(t, policy.Terms{}), slices.Sorted(maps.Keys(defs["terms"].Properties))},
 	} {
 		check.Same(t, tt.want, tt.got, "%s in the schema", tt.name)
 	}
@@ -138,5 +146,27 @@ func TestEveryEnumValueIsAccepted(t *testing.T) {
 	}
 	for _, class := range defs["rule"].Properties["class"].Enum {
 		try("rules: [{id: a, contains: [A], class: " + class.(string) + "}]")
+	}
+	for _, class := range defs["glosa"].Properties["class"].Enum {
+		try("inDoubt: [{id: a, glosa: {table: tabela-38, in: answer, class: " + class.(string) + "}}]")
+	}
+}
+
+// Every table that a condition may name, with every sign of it, is one that texts are read with.
+func TestSchemaNamesTheTablesOfConditions(t *testing.T) {
+	defs := schema(t)
+	for def, tables := range map[string][]any{"glosa": defs["glosa"].Properties["table"].Enum, "terms": defs["terms"].Properties["table"].Enum} {
+		for _, name := range tables {
+			table := evidence.TableOf(name.(string))
+			if table == nil || (def == "terms") != (len(table.Signs()) > 0) {
+				t.Errorf("%s: the table %s is %+v", def, name, table)
+				continue
+			}
+			for _, sign := range table.Signs() {
+				if _, err := policy.Parse("signs.yaml", []byte(smallest+", inDoubt: [{id: a, terms: {table: "+table.Name+", sign: ["+sign+"]}}]}\n")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
 	}
 }

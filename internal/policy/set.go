@@ -61,6 +61,10 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 	}
 	written = e.completed()
 	written.Extends = ""
+	for parent := e.parent; parent != nil; parent = parent.parent {
+		written.Rules = slices.Concat(written.Rules, parent.Rules)
+		written.InDoubt = slices.Concat(written.InDoubt, parent.InDoubt)
+	}
 	return written, true
 }
 
@@ -88,7 +92,7 @@ func Parse(name string, text []byte) (*Set, error) {
 
 // add reads a file. If it has a fault, nothing is added.
 func (s *Set) add(file string, text []byte) error {
-	r := &reader{file: file}
+	r := newReader(file)
 	entries := r.read(text)
 	resolve(r, entries, s.entries)
 	if err := ordered(r.faults); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -52,7 +53,9 @@ func (s *Store) Reload() error {
 	if missing != nil {
 		return errors.Join(missing...)
 	}
-	s.current.Store(set)
+	if s.current.Swap(set) != nil {
+		runtime.GC() // else the old policies, and what reading left, stay until the heap has doubled
+	}
 	return nil
 }
 

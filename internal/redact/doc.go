@@ -1,64 +1,59 @@
-// Package redact takes personal data out of texts before they are stored, logged, published or shown.
+// Package redact masks personal data in texts before they are stored, logged, published or shown.
 //
-// An insurer's error text may carry anything that was in the claim. [Text] replaces what it recognises by a mark that
-// says what stood there:
+// An insurer's error text may carry anything that was in the claim. A list of what is personal never ends, so [Text] keeps what
+// is known and masks all else.
 //
-//	[CPF]        123.456.789-09, 123 456 789 09, 12345678909
-//	[CNS]        15 digits, bare or in groups
-//	[CNPJ]       11.222.333/0001-81, also with letters
-//	[CARD]       payment cards of 13 to 19 digits
-//	[PHONE]      +55 11 98765-4321, (11) 3456-7890
-//	[EMAIL]      maria@example.com
-//	[BIRTHDATE]  a date after nascimento, data de nasc., dt_nasc, DN, D.N., ...
-//	[NAME]       a name after paciente, beneficiário, nome, mãe, titular, associado, usuário, nm_benef, Pac., RN de, ...
+// # What stays
 //
-// # What is found
+//   - Words of the vocabulary: technical words, those of TISS and its tables, and the Portuguese and English of error messages.
+//     It is the list internal/evidence/tables/vocabulary.txt, which people read and edit. Case and accents do not matter. A name
+//     in camel case stays if all of its parts are known.
+//   - Numbers that are evidence, as package evidence reads them: codes of Tabela 38, HTTP statuses, SMTP codes, times in
+//     seconds, ports. The same digits in another place do not stay.
+//   - Signs between words, which say nothing by themselves.
 //
-// Form and check digits together decide. A CPF written 999.999.999-99 goes even when its check digits are wrong,
-// because a typing error in it is still about a person; so does a CNPJ with its slash. Bare digits go when the check
-// digits are right, or when a field's name stands before them ("cpf": 12345678900). The words "cpf", "CNS" or
-// "telefone" count in whatever way programs write them: nrCpf, CPF_PACIENTE, cpf%3D, <cpf>.
+// # What is masked
 //
-// A spelling does not hide anything: percent signs (also escaped twice), HTML entities, JSON escapes, full-width and
-// other scripts' digits, accents in either form, characters that cannot be seen, typographic dashes.
+// A mark names the kind and the length of what stood there, so that texts still read and still group:
 //
-// A name needs the word before it. It goes on over capitalised words and their particles (da, de, dos), and ends at
-// punctuation, at a digit, or at a word that messages use and people are not called ("não", "CPF", "inativo"). In
-// quotes or between tags all of the value is the name. Where nothing but a blank stands between the field and a word
-// in small letters, only common given names are taken for names. In doubt a word goes: a reader misses a word, a
-// patient would be exposed.
+//	[palavra]       a word
+//	[palavras]      several words next to each other: most names
+//	[número]        less than eight digits
+//	[número longo]  eight digits or more, also in groups: CPF, CNS, cards, telephones
+//	[data]          a date, with its time: 31/01/1980, 2024-11-21T10:30:00Z
+//	[código]        letters and digits: UUIDs, base64, CNPJ with letters
 //
-// A name may also stand after a comma ("a beneficiária, Ana Paula Souza, ..."), after a number ("BENEFICIARIO: 000123 -
-// ANA PAULA"), after a mark other than [EMAIL], after another name in a list, or after a word that is mostly somebody's
-// role ("usuário", "pai", "RN de"). There it has to show itself: two words with capitals, or a common given name.
+// Symbols that are no signs, such as circled letters and raised digits, and control characters become a blank. Characters that
+// cannot be seen are dropped where they stand between words. The marks are words of the vocabulary: a second run changes nothing.
 //
-// # What is not found
+// There is no decoder. What is escaped for a URL, in base64, in another script, or written with characters that cannot be seen
+// is no known word, and so it is masked. Entities, JSON escapes, full-width letters and Latin-1 are read as the letters that they
+// stand for, because messages with them should stay readable.
 //
-//   - A name without a field's name before it ("Maria ligou"), or in a language other than Portuguese beyond the few
-//     words that programs use (patient, mother); a name of one word that is no common given name, where it has to show
-//     itself ("Paciente 55, Wanderléia", the second of "beneficiários: Ana, Zuleide"), or one in small letters there; a
-//     name with any other word between the field and it ("paciente internada ontem, Ana Lima"); the rest of a name in
-//     which a word stands that messages use ("Maria Ativa").
-//   - A name right behind an e-mail address, and a CPF with wrong check digits and a comma between its digits without a
-//     field's name.
-//   - Abbreviations of fields other than benef, pac, pcte, resp, assoc, titul and depend, and "recém-nascido de".
-//   - Addresses, RG, health plan card numbers, diagnoses: they have no form by which they could be told apart.
-//   - 11 digits with wrong check digits, and 10 or 11 digits that are a phone, without a field's name: claims, guides
-//     and protocol numbers look the same.
-//   - A phone of 8 digits, a date or a part of a name without a field's name.
-//   - Data in base64, compressed or encrypted, in pictures, with letters for digits ("um dois três"), or with line
-//     breaks and words inside.
-//   - A bare card number among the first 2^34 above a multiple of 2^51: those are Zeebe's job keys.
+// # Names that are words
 //
-// So a redacted text is still to be treated with care; it is less personal, not anonymous.
+// People are called Dias, Campos and Branco. Such words of the vocabulary are listed in internal/evidence/tables/names.txt. They
+// are masked
 //
-// # What goes by mistake
+//   - next to an unknown word, also with a particle between: João Dias, Rita de Campos;
+//   - next to another word of the list, if both begin with a capital: Dias Campos;
+//   - right behind a word for a person or a name: paciente dias, <nome>CAMPOS.
 //
-// Of bare numbers that are nobody's, one in a hundred with 11 digits has the check digits of a CPF and one in a hundred
-// with 14 those of a CNPJ; of those with 15 digits one in twenty has those of a CNS, and of those with 16 one in forty is
-// right for a card. A claim id is no exception. Job keys are one for cards, see above. So do two words with capitals after
-// a number or a role: "RN 395 - Agência Nacional", "cliente Oracle Net", a provider's name after its CNPJ; and what
-// stands in quotes after "resp".
+// Three single letters in a row are masked too: J O S E.
 //
-// The package is pure: no clock, no files, no state. It costs nothing to a text without personal data but the reading.
+// # Limits
+//
+//   - A name that consists of words of the vocabulary and is not on the list survives. So does one of the list alone, where no
+//     word for a person stands before it: "alta de Dias".
+//   - The vocabulary has the terms of Tabela 38. They name procedures and kinds of care: parto, psicoterapia, angioplastia. A text
+//     that keeps them shows what a claim was about, but not whose it is.
+//   - Words that say something only together stay: "mulher", a city's words (Porta Norte), a host of known words.
+//   - Zero, one, two, three and "quatro" are known as words. A number in words loses its other digits.
+//   - Initials next to a masked name may stay: [palavra] A. B. [palavra].
+//   - The claim's id is not masked. It is personal data, see docs/lgpd.md.
+//   - What is no personal data goes as well, unless it is in the vocabulary: products, hosts, identifiers, amounts, dates.
+//
+// So a redacted text is still to be treated with care; it is far less personal, not anonymous.
+//
+// The package is pure: no clock, no files, no state but reused memory.
 package redact

@@ -31,35 +31,24 @@ func FuzzText(f *testing.F) {
 	for _, c := range redacttest.Take(3, 200) {
 		f.Add(c.Text)
 	}
-	f.Add("\xff\x00 nome: \xe1\xe1 [CPF] %25%25 &amp;amp; \\\\\\")
+	f.Add("\xff\x00 nome: \xe1\xe1 [palavra] %25%25 &amp;amp; &#185;&#x24c2 \\\\\\")
+	f.Add("glosa 1011 identifica\ufffd\ufffdo ws.x:443 [código]:80 HTTP/1.1 503 5.1.1 550 5.1.1")
+	f.Add("BY\u2060a")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, text) })
 }
 
-// Pieces that mean something to the searches, in any order, find what random characters never would.
+// Pieces that mean something to the reader, in any order, find what random characters never would.
 func TestASecondRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
-		"nome", "paciente", "Maria", "da", "SILVA", "silva", "não", "cpf", "CNS", "tel", "nascimento", "de", "Sra", "cartão", "o", "cnpj",
-		" ", ": ", "=", `"`, "'", "<", ">", "/", "</", "{", "[", "]", "(", ")", ",", ".", "-", "+", "@", "_", "\n", "%20", "%2B", "%25", "&lt;", "&#49;",
-		"&", ";", "\\", `\u0031`, `\n`, "\u200b", "\u0303", "\ufffd", "\x00", "\xff", "１", "[CPF]", "[NAME]", "[PHONE", "CPF]", "55", "11", "98765",
-		"4321", "123.456.789-09", "12345678909", "3456-7890", "898001160651851", "4111 1111 1111 1111", "31/01/1980", "1980", "jan", "a@b.co",
-		"uol.com.br", "pac", "usuário", "RN", "e", "ANA", ";", "D.N.", "D", "nº", "529,982,247-25", "529.98224725", `"a b"@c.co`, "12.ABC.345/01DE-35", "1", "123",
+		"nome", "paciente", "Maria", "da", "SAÚ", "SILVA", "silva", "não", "cpf", "Dias", "DIAS", "dias", "Campos", "alta", "de", "Sra", "o", "E", "J",
+		" ", ": ", "=", `"`, "'", "<", ">", "/", "</", "{", "[", "]", "(", ")", ",", ".", "-", "+", "@", "_", "\n", ":", "%20", "%25", "&lt;", "&#49;",
+		"&", ";", "&#", "&#185;", `\u00b9`, "\\", `\u0031`, `\n`, "\u200b", "\u0303", "\ufffd", "\x00", "\xff", "\xe7", "１", "①", "Ⓜ", "\u2013", "º",
+		"[palavra]", "[número]", "[palavra", "código]", "[data]", "[código]:", "55", "11", "98765", "4321", "123.456.789-09", "12345678909",
+		"31/01/1980", "1980", "T10", "jan", "a@b.co", "HTTP", "503", "status", "glosa", "1011", "identificação", "beneficiarix", "codigoGlosa", "550", "5.1.1",
+		"SMTP", "30", "s", "seconds", "port", "443", "ws.operadora", "ws.unimed", "x509", "x", "Service Unavailable", "error", "4.7.0", "#",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		sound(t, strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 4, 16).Draw(t, "pieces"), ""))
 	})
-}
-
-func TestATextWithNothingToFindIsReturnedItselfWithoutAllocation(t *testing.T) {
-	for text := range redacttest.Ordinary(4) {
-		if redact.Text(text) != text {
-			continue
-		}
-		if n := testing.AllocsPerRun(1, func() { redact.Text(text) }); n > 0 {
-			t.Fatalf("%v allocations for %q", n, text)
-		}
-		if n := len(text); n == 60 {
-			break
-		}
-	}
 }

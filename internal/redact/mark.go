@@ -2,61 +2,103 @@ package redact
 
 import "strings"
 
-// The marks that replace what was found.
+// The marks. They are made of words of the vocabulary, so that a second run leaves them.
 const (
-	markCPF   = "[CPF]"
-	markCNS   = "[CNS]"
-	markCNPJ  = "[CNPJ]"
-	markCard  = "[CARD]"
-	markPhone = "[PHONE]"
-	markEmail = "[EMAIL]"
-	markBirth = "[BIRTHDATE]"
-	markName  = "[NAME]"
+	markWord       = "[palavra]"
+	markWords      = "[palavras]"
+	markNumber     = "[número]"
+	markLongNumber = "[número longo]"
+	markDate       = "[data]"
+	markCode       = "[código]"
 )
 
-// output collects the redacted text. The zero value is ready; nothing is allocated before the first mark.
-type output struct {
-	buf    strings.Builder
-	copied int // s[:copied] is in buf, redacted
-}
+// longNumber is how many digits a document, a card or a telephone has at least.
+const longNumber = 8
 
-// mark replaces s[start:stop], and invisible characters after it such as a name's last combining accent, by the mark. It returns
-// where the text goes on.
-func (o *output) mark(s string, start, stop int, mark string) int {
-	if o.buf.Len() == 0 {
-		o.buf.Grow(len(s) + 16)
+// group returns the last of the units that one mark stands for, and the mark: for the words of a name, the groups of a number,
+// a date with its time.
+func (m *masker) group(first int) (last int, mark string) {
+	u := &m.units[first]
+	if u.kind == unknownWord {
+		for last = first; last+1 < len(m.units) && m.units[last+1].kind == unknownWord && only(m.between(last), inName); {
+			last++
+		}
+		if first == last {
+			return last, markWord
+		}
+		return last, markWords
 	}
-	o.buf.WriteString(s[o.copied:start])
-	o.buf.WriteString(mark)
-	for stop < len(s) {
-		r, n := decode(s[stop:])
-		if plain(r) != 0 {
+	if n := dateLength(m.text.Source[u.start:]); n > 0 {
+		return m.dateEnd(first, u.start+n), markDate
+	}
+	digits, letters := u.digits, u.kind == unknownCode
+	for last = first; last+1 < len(m.units); last++ {
+		next := &m.units[last+1]
+		if next.kind == kept || !m.sameNumber(last) {
 			break
 		}
-		stop += n
+		digits, letters = digits+next.digits, letters || next.kind != unknownNumber
 	}
-	o.copied = stop
-	return stop
+	switch {
+	case letters:
+		return last, markCode
+	case digits >= longNumber:
+		return last, markLongNumber
+	default:
+		return last, markNumber
+	}
 }
 
-func (o *output) text(s string) string {
-	if o.copied == 0 {
-		return s
+// sameNumber reports whether the unit behind one may belong to the same number. A word does if nothing like a blank stands
+// between the two.
+func (m *masker) sameNumber(i int) bool {
+	between := m.between(i)
+	if m.units[i+1].kind == unknownWord && strings.ContainsAny(between, " ,") {
+		return false
 	}
-	o.buf.WriteString(s[o.copied:])
-	return o.buf.String()
+	return only(between, betweenNumbers) || between == "–"
 }
 
-// markAt returns the length of the mark that begins s, or 0. Marks are skipped: a second run would take the word of one for a
-// field's name ("[PHONE] 12345678").
-func markAt(s string) int {
-	if s == "" || s[0] != '[' {
-		return 0
-	}
-	for _, m := range [...]string{markCPF, markCNS, markCNPJ, markCard, markPhone, markEmail, markBirth, markName} {
-		if strings.HasPrefix(s, m) {
-			return len(m)
+// dateLength returns the length of the date that a text begins with, 0 for none: 31/01/1980, 1.2.80, 1980-01-31.
+func dateLength(text string) int {
+	var sizes [3]int
+	at := 0
+	for i := range sizes {
+		from := at
+		for at < len(text) && text[at] >= '0' && text[at] <= '9' {
+			at++
 		}
+		sizes[i] = at - from
+		if i == len(sizes)-1 {
+			break
+		}
+		if at == len(text) || strings.IndexByte("/.-", text[at]) < 0 {
+			return 0
+		}
+		at++
+	}
+	if at+1 < len(text) && text[at] == text[at-sizes[2]-1] && text[at+1] >= '0' && text[at+1] <= '9' {
+		return 0 // an address: 10.0.15.3
+	}
+	short := func(n int) bool { return n == 1 || n == 2 }
+	dayFirst := short(sizes[0]) && (sizes[2] == 2 || sizes[2] == 4)
+	if short(sizes[1]) && (dayFirst || sizes[0] == 4 && short(sizes[2])) {
+		return at
 	}
 	return 0
+}
+
+// dateEnd returns the unit in which a date ends, with its time: 2024-11-21T10:30:00-03:00, 21/11/2024 10:30.
+func (m *masker) dateEnd(first int, end int) (last int) {
+	for last = first; last+1 < len(m.units) && m.units[last].end < end; {
+		last++
+	}
+	for ; last+1 < len(m.units) && m.units[last+1].kind != kept; last++ {
+		next := &m.units[last+1]
+		time := m.between(last) == " " && next.digits <= 2 && strings.HasPrefix(m.text.Source[next.end:], ":")
+		if next.kind == unknownWord || !time && (next.start-m.units[last].end != 1 || strings.IndexByte(":.+-", m.text.Source[m.units[last].end]) < 0) {
+			break
+		}
+	}
+	return last
 }

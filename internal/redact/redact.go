@@ -2,83 +2,135 @@ package redact
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
-// Text returns s with a mark such as [CPF] in place of each piece of personal data that it recognises; see the package comment.
+// pieceBytes is how much of a text is read at a time.
+const pieceBytes = 16 << 10
+
+// Text returns s with a mark in place of all that is not known; see the package comment.
 //
-// The result is valid UTF-8 without NUL, as PostgreSQL requires: NUL bytes are dropped, and bytes that are no UTF-8 become
-// U+FFFD. If there is nothing to do, Text returns s itself and allocates nothing. A second run changes nothing. The time grows
-// linearly with the length of s, so callers bound it by cutting s first.
+// The result is valid UTF-8 without NUL, as PostgreSQL requires. If there is nothing to do, Text returns s itself. A second run
+// changes nothing; in a text of more than 64 KiB it may mask a further number. The time grows linearly with the length of s.
 func Text(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+	const rounds = 8 // two are enough for all but hostile texts
+	s = readable(s)
+	m := maskers.Get().(*masker)
+	defer maskers.Put(m)
+	for range rounds {
+		redacted := m.mask(s)
+		// A number may have been kept for a word that is masked now, and what a symbol stood between is read in another way.
+		if !m.again || len(s) > evidence.MaxBytes {
+			return redacted
+		}
+		s = redacted
 	}
+	return s
+}
+
+// readable returns s as valid UTF-8 without NUL. Bytes that are no UTF-8 are read as Latin-1.
+func readable(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "")
 	}
-	// Addresses go first: the other searches then see a mark where a name or a number is only part of an address.
-	return searchFields(searchAddresses(s))
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
+	for at := 0; at < len(s); {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if r == utf8.RuneError && size == 1 && s[at] >= 0xA0 {
+			r = rune(s[at])
+		}
+		b.WriteRune(r)
+		at += size
+	}
+	return b.String()
 }
 
-// searchFields walks over the text once. A word may be a field's name, with its value after it. A digit may begin a number that
-// is recognised by its form.
-func searchFields(s string) string {
-	var out output
-	prev, in, ahead := ' ', noTag, noName // the character before s[i:], the tag it is in, the name that may come
-	for i := 0; i < len(s); {
-		if n := markAt(s[i:]); n > 0 {
-			ahead = afterMark(s[i : i+n])
-			i, prev, in = i+n, ']', noTag
-			continue
+// masker masks a text: the pieces that are read at a time, one after the other.
+type masker struct {
+	text    *evidence.Text
+	units   []unit
+	out     output
+	numbers bool // some were kept
+	again   bool // another run may change more
+}
+
+var maskers = sync.Pool{New: func() any { return &masker{} }}
+
+func (m *masker) mask(s string) string {
+	m.out, m.numbers = output{source: s}, false
+	for from := 0; from < len(s); {
+		to := from + piece(s[from:])
+		if from < evidence.MaxBytes {
+			m.text = evidence.Read(s[from:to])
+		} else { // what says something about the error stands before
+			m.text = evidence.Words(s[from:to])
 		}
-		r, after := next(s, i)
-		start, stop, mark := i, 0, ""
-		switch {
-		case isDigit(r):
-			if stop, mark = number(s, i, prev); mark == "" {
-				after = groupEnd(s, i)
-			}
-			ahead = ahead.afterNumber()
-		case r == '(' || r == '+' && !isDigit(prev) && !isLetter(prev): // not the blank of a URL
-			if stop = phone(s, i); stop > 0 && (r != '+' || !document(s, after)) {
-				mark = markPhone
-			}
-			ahead = ahead.after(r)
-		case isLetter(r):
-			var w word
-			w, after = readWord(s, i)
-			f := w.fields()
-			if stop := dottedBirth(s, &w, after); stop > 0 {
-				f, after = fieldBirth, stop
-			}
-			start, stop, mark = fieldValue(s, after, f, in)
-			for more := mark != ""; more; { // "nomes": ["Maria", "João"]
-				at, last, another := listed(s, stop, f)
-				if more = another != ""; more {
-					out.mark(s, start, stop, mark)
-					start, stop, mark = at, last, another
-				}
-			}
-			if mark == "" && ahead == fullName {
-				if stop = fullNameEnd(s, i, &w, f, after); stop > 0 {
-					start, mark = i, markName
-				}
-			}
-			if mark == "" {
-				if stop = wordCNPJ(s, i, after, prev); stop > 0 {
-					start, mark = i, markCNPJ
-				}
-			}
-			ahead = ahead.afterWord(&w, f, in)
-		default:
-			ahead = ahead.after(r)
+		m.readUnits()
+		m.widen()
+		if to < len(s) {
+			to = from + m.leave(to-from)
 		}
-		if mark != "" {
-			after, r = out.mark(s, start, stop, mark), ']'
-			ahead = afterMark(mark)
-		}
-		i, prev, in = after, r, in.after(r)
+		m.write(from, to)
+		m.text.Free()
+		from = to
 	}
-	return out.text(s)
+	m.text, m.again = nil, m.out.changed() && m.numbers || m.out.cleaned
+	return m.out.take()
+}
+
+// piece returns how much of a text is read at a time, never a part of a character.
+func piece(text string) int {
+	if len(text) <= pieceBytes {
+		return len(text)
+	}
+	n := pieceBytes
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// leave gives up the last units of a piece, of which the very last may be half a word, so that what stands next to each other is
+// read together: the next piece begins with a unit for which its neighbours do not matter. It returns where that is.
+func (m *masker) leave(end int) int {
+	const most = 16 // units
+	n := len(m.units)
+	if n < 2 {
+		return end
+	}
+	first := max(1, n-most)
+	for i := n - 2; i > first; i-- {
+		if u := &m.units[i]; !u.name && !u.letter && !m.isParticle(u) && (u.kind != kept || u.digits == 0) {
+			first = i
+		}
+	}
+	end = m.units[first].start
+	m.units = m.units[:first]
+	return end
+}
+
+// write writes what may be kept of a piece.
+func (m *masker) write(from, to int) {
+	at := 0
+	for i := 0; i < len(m.units); {
+		u := &m.units[i]
+		m.out.signs(from+at, from+u.start)
+		last := i
+		if u.kind != kept {
+			var mark string
+			last, mark = m.group(i)
+			m.out.replace(from+u.start, from+m.units[last].end, mark)
+		} else if u.digits > 0 {
+			m.numbers = true
+		}
+		at, i = m.units[last].end, last+1
+	}
+	m.out.signs(from+at, to)
 }

@@ -11,10 +11,10 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -111,7 +111,7 @@ func TestClaimIsLostIfThePolicyStopsBeforeAcceptance(t *testing.T) {
 		t.Errorf("with one retry: %+v", got)
 	}
 	again := h.replayed(t, changed(t, func(p *retry.Settings) {
-		p.Rules = append([]retry.Rule{{ID: "now.permanent", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"TIMEOUT"}}}}, p.Rules...)
+		p.Rules = append([]retry.Rule{{ID: "now.permanent", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"TIMEOUT"}}}}, p.Rules...)
 	}))
 	got = again.Rounds()
 	if got.LostByRule != 1 || got.LostByTime != 0 || got.TriesThen != 0 || got.Needless != 0 || !cmp.Equal(got.Lost, []string{"CLM-A-1"}) {

@@ -36,7 +36,7 @@ func waitWords(x *contract.Explanation, jittered string) string {
 	text := before + ", with jitter " + jittered
 	switch {
 	case x.Reason == retry.StepHint:
-		text = fmt.Sprintf("%s, no jitter: %s%s", jittered, hintWords(x.Hint), hintBounds(x, jittered, pulled))
+		text = fmt.Sprintf("%s: %s%s", jittered, hintWords(x.Hint), hintBounds(x, jittered, pulled))
 	case pulled:
 		return fmt.Sprintf("%s, pulled forward to the deadline %s: %s", before, term.Time(*x.Deadline), jittered)
 	case before == jittered:
@@ -74,6 +74,8 @@ func hintBounds(x *contract.Explanation, wait string, pulled bool) string {
 		return ", capped at the policy's max"
 	case slices.Contains(x.Bounds, "MIN"):
 		return ", raised to the policy's min"
+	case x.Hint != nil && x.Hint.After != "" && isoWords(x.Hint.After) != wait:
+		return ", with jitter"
 	default:
 		return ""
 	}

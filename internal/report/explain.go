@@ -21,10 +21,13 @@ type Explanation struct {
 	Classification retry.Class `json:"errorClassification"`
 	Rule           string      `json:"rule"`
 	MatchedCode    string      `json:"matchedCode,omitempty"`
-	Reason         string      `json:"retryReason"`
-	RetryCount     int         `json:"retryCount"`
-	MaxRetries     int         `json:"maxRetries"`
-	ClaimID        string      `json:"claimId,omitempty"`
+	// Evidence is what was found in the error text; Later are the rules that match it too, after the one that decides.
+	Evidence   []string `json:"evidence"`
+	Later      []later  `json:"laterRules"`
+	Reason     string   `json:"retryReason"`
+	RetryCount int      `json:"retryCount"`
+	MaxRetries int      `json:"maxRetries"`
+	ClaimID    string   `json:"claimId,omitempty"`
 	// Instance is the process instance key; absent where none was given.
 	Instance int64 `json:"processInstanceKey,omitempty"`
 	// Decision is the object that a process would get. Where the wait is known as a band only, it has no backoffDuration.
@@ -36,6 +39,13 @@ type Explanation struct {
 
 	policy *retry.Policy
 	ahead  []retry.Scheduled // the schedule, exactly
+}
+
+// later is a rule that matches after the one that decides.
+type later struct {
+	Rule        string      `json:"rule"`
+	Class       retry.Class `json:"class"`
+	MatchedCode string      `json:"matchedCode,omitempty"`
 }
 
 // step is one wait of the schedule: in minutes, rounded up, and exactly.
@@ -79,6 +89,8 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		return Explanation{}, err
 	}
 	e := Explanation{
+		Evidence:       []string{},
+		Later:          []later{},
 		Policy:         d.Policy,
 		PolicyVersion:  d.PolicyVersion,
 		Outcome:        d.Outcome.String(),
@@ -95,6 +107,12 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		Decision:       contract.Explain(&d),
 		Schedule:       []step{}, // in JSON a list, even where it is empty
 		policy:         p,
+	}
+	e.Evidence = append(e.Evidence, p.Evidence(request.SubmissionError)...)
+	for i, c := range p.Matching(request.SubmissionError) {
+		if i > 0 {
+			e.Later = append(e.Later, later{c.RuleID, c.Class, c.Code})
+		}
 	}
 	if d.Outcome == retry.OutcomeRetry {
 		e.fillSchedule(request, now)
@@ -148,17 +166,18 @@ than %s: a built-in one, or one of RETRY_POLICIES_FILE.
 
 The rule, policy %s, in this order:
   1. retry count %d or more: stop, %s
-  2. the text matches a permanent rule: stop, %s
-%s  3. no try fits before a deadline: stop, %s
+  2. the error is PERMANENT: stop, %s
+  3. no try fits before a deadline: stop, %s
   4. the other side says when to come back: try again then
-  5. the text matches a transient rule: try again after the policy's wait
-%s  6. anything else: try again likewise, class %s
-%s`,
-		tiss.Name, tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError,
-		term.Wrap(strings.Join(words[retry.Permanent], ", "), "       "), retry.CodeMaxRetriesExceeded,
-		term.Wrap(strings.Join(words[retry.Transient], ", "), "       "), tiss.Unknown,
-		strings.TrimSpace(term.Wrap("The policy has further rules of either class: "+strings.Join(more, ", ")+
-			". All of them, and the other policies: worker policies", "")))
+  5. anything else: try again after the policy's wait
+
+The first rule that matches the text gives the class; without one it is
+%s. The words of the documents are PERMANENT
+%sand TRANSIENT
+%s%s`,
+		tiss.Name, tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError, retry.CodeMaxRetriesExceeded, tiss.Unknown,
+		term.Wrap(strings.Join(words[retry.Permanent], ", "), "  "), term.Wrap(strings.Join(words[retry.Transient], ", "), "  "),
+		strings.TrimSpace(term.Wrap("Further rules, by kind: "+strings.Join(more, ", ")+". All of them in their order: worker policies "+tiss.Name, "")))
 }
 
 // Text words the explanation.
@@ -166,6 +185,12 @@ func (e Explanation) Text() string {
 	var b labelled
 	b.label("Decision", "%s%s", e.decision(), settledWords(&e.Decision))
 	b.label("Because", "%s", e.because())
+	if len(e.Evidence) > 0 {
+		b.label("Evidence", "%s", strings.Join(e.Evidence, "; "))
+	}
+	if len(e.Later) > 0 {
+		b.label("Later", "%s", e.laterWords())
+	}
 	if advice := adviceWords(&e.Decision); advice != "" {
 		b.label("Advice", "%s", advice)
 	}
@@ -184,6 +209,19 @@ func (e Explanation) Text() string {
 		b.WriteString(e.footnote())
 	}
 	return b.String()
+}
+
+// laterWords names the rules that would have decided if the first one had not.
+func (e Explanation) laterWords() string {
+	const most = 5
+	var words []string
+	for _, l := range e.Later[:min(len(e.Later), most)] {
+		words = append(words, fmt.Sprintf("%s, %s", l.Rule, l.Class))
+	}
+	if more := len(e.Later) - most; more > 0 {
+		words = append(words, term.Count(more, "more rule"))
+	}
+	return "rules that match too, after it: " + strings.Join(words, "; ")
 }
 
 func (e Explanation) decision() string {

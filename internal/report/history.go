@@ -150,6 +150,9 @@ func findings(r *audit.Record, f *contract.Facts) [6]string {
 
 func countWords(r *audit.Record, f *contract.Facts) string {
 	words := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+	if f.RetryDecision.CountFrom == retry.CountFromTrail {
+		words += " by this trail (the process brought fewer: it has lost its count)"
+	}
 	if r.RetryCount >= f.MaxRetries {
 		words += ": none is left"
 	}

@@ -140,10 +140,9 @@ func (s ShownPolicy) Text() string {
 	if len(s.waits) > 0 {
 		b.WriteString("\n" + scheduleTable(p, s.waits, bandOnly))
 	}
-	b.WriteString(rulesText("PERMANENT, asked first: no retry", s.Policy.Rules, string(retry.Permanent)))
-	b.WriteString(rulesText("TRANSIENT: another try", s.Policy.Rules, string(retry.Transient)))
+	b.WriteString(rulesText("Rules, of which the first that matches decides", s.Policy.Rules))
 	fmt.Fprintf(&b, "\nNo rule matches: %s\n", p.Unknown)
-	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt, ""))
+	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt))
 	if len(s.Findings) > 0 {
 		b.WriteString("\nFindings of worker policies lint:\n" + findingsText("  ", s.Findings))
 	}
@@ -181,37 +180,63 @@ func (s ShownPolicy) input() string {
 	return text
 }
 
-// rulesText lists the rules of a class.
-func rulesText(title string, rules []policy.Rule, class string) string {
+// rulesText lists rules in their order.
+func rulesText(title string, rules []policy.Rule) string {
 	var b strings.Builder
-	for _, r := range rules {
-		if r.Class != class {
-			continue
-		}
-		if b.Len() == 0 {
+	for i, r := range rules {
+		if i == 0 {
 			b.WriteString("\n" + title + "\n")
 		}
-		b.WriteString("  " + r.ID + "\n")
-		b.WriteString(term.Wrap(conditions(r), "      "))
+		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(fmt.Sprintf("%-9s %s", r.Class, r.ID)))
+		b.WriteString(term.Wrap(ruleWords(r), "      "))
 	}
 	return b.String()
 }
 
-func conditions(r policy.Rule) string {
+func ruleWords(r policy.Rule) string {
+	text := conditionWords(&r.Condition)
+	if r.Unless != nil {
+		text += "; unless " + conditionWords(r.Unless)
+	}
+	if r.Source != "" {
+		text += " (" + term.Line(r.Source) + ")"
+	}
+	return text
+}
+
+func conditionWords(c *policy.Condition) string {
 	var parts []string
-	add := func(name, text string) {
+	add := func(name, text, in string) {
+		if in != "" {
+			text += " in an insurer's " + in
+		}
 		if text != "" {
 			parts = append(parts, name+" "+term.Line(text))
 		}
 	}
-	add("contains", strings.Join(r.Contains, ", "))
-	add("code", strings.Join(r.Code, ", "))
-	add("pattern", term.Shorten(r.Pattern, 60))
-	add("unless", term.Shorten(r.Unless, 60))
-	if r.Source == "" {
-		return strings.Join(parts, "; ")
+	if g := c.Glosa; g != nil {
+		text := g.Table
+		if g.Class != "" {
+			text += " " + g.Class
+		}
+		if len(g.Only) > 0 {
+			text += " only " + strings.Join(g.Only, ", ")
+		}
+		if len(g.Except) > 0 {
+			text += " except " + strings.Join(g.Except, ", ")
+		}
+		add("glosa", text, g.In)
 	}
-	return strings.Join(parts, "; ") + " (" + term.Line(r.Source) + ")"
+	add("http", strings.Join(c.HTTP, ", "), "")
+	add("smtp", strings.Join(c.SMTP, ", "), "")
+	add("soapFault", strings.Join(c.SOAPFault, ", "), "")
+	add("exception", strings.Join(c.Exception, ", "), "")
+	if t := c.Terms; t != nil {
+		add(t.Table, strings.Join(t.Sign, ", "), t.In)
+	}
+	add("contains", strings.Join(c.Contains, ", "), "")
+	add("pattern", term.Shorten(c.Pattern, 60), "")
+	return strings.Join(parts, "; ")
 }
 
 // FindingsText words findings, each with what to do about it.

@@ -10,7 +10,9 @@ import (
 func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
 	w.Delay = p.Delay(r.RetryCount)
 	if h != (Hint{}) {
-		w.Backoff, w.Bounds = p.hinted(h, now)
+		var longest time.Duration
+		w.Backoff, longest, w.Bounds = p.hinted(h, now)
+		w.Backoff = p.draw(r, r.RetryCount, w.Backoff, longest)
 	} else {
 		w.Backoff, w.Bounds = p.backoff(r)
 	}
@@ -26,23 +28,30 @@ func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits
 	return w, true
 }
 
-// hinted returns how long the hint asks to wait from now on, in whole units of the policy's precision, rounded up: never
-// earlier than the other side said. It is bounded by Min and Max. There is no jitter on it: it is the other side's time.
-func (p *Policy) hinted(h Hint, now time.Time) (time.Duration, Bounds) {
+// hinted returns the band of waits that a hint asks for, in whole units of the policy's precision, rounded up: never earlier
+// than the other side said, and up to a fifth later, so that one outage does not call every claim back at one second. It is
+// bounded by Min and Max. A policy without jitter has none here either.
+func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration, bounds Bounds) {
 	asked := h.After
 	if !h.Until.IsZero() {
 		asked = h.Until.Sub(p.start(now))
 	}
-	wait := ceil(min(max(asked, 0), maxHint), p.Precision)
+	shortest = ceil(min(max(asked, 0), maxHint), p.Precision)
 	switch {
-	case wait < p.Min:
-		return p.Min, BoundMin
-	case wait > p.Max:
-		return p.Max, BoundMax
-	default:
-		return wait, 0
+	case shortest < p.Min:
+		bounds = BoundMin
+	case shortest > p.Max:
+		bounds = BoundMax
 	}
+	longest = p.bounded(shortest)
+	if p.Jitter.Mode != JitterNone {
+		longest += floor(longest/hintJitter, p.Precision)
+	}
+	return p.bounded(shortest), p.bounded(longest), bounds
 }
+
+// hintJitter is the part of a hint that its jitter may add.
+const hintJitter = 5
 
 // left returns the time until the deadline, in whole units of Precision.
 func (p *Policy) left(deadline, now time.Time) time.Duration {

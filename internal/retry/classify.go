@@ -3,7 +3,7 @@ package retry
 import (
 	"strings"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
 // Class is whether an error can pass by itself. The values are part of the contract with the process model.
@@ -22,7 +22,7 @@ type Rule struct {
 	ID string
 	// Class is the class of the texts that match: [Transient] or [Permanent].
 	Class Class
-	match.Condition
+	evidence.Condition
 	// Source says where the rule comes from; it decides nothing.
 	Source string
 }
@@ -30,8 +30,8 @@ type Rule struct {
 // Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the
 // rule's ID otherwise.
 func (r *Rule) Label() string {
-	if len(r.Contains) == 1 && len(r.Codes) == 0 && r.Pattern == "" {
-		return r.Contains[0]
+	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 && c.Pattern == "" {
+		return strings.ToUpper(c.Contains[0])
 	}
 	return r.ID
 }
@@ -48,7 +48,7 @@ type Classification struct {
 	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
 	RuleID string
 	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
-	// matched. It is one of the rule's own words, never a piece of the text.
+	// matched. It is of a table or one of the rule's own words, never a piece of the text.
 	Code string
 	// Label is the rule's [Rule.Label].
 	Label string
@@ -62,38 +62,71 @@ func (c Classification) Found() string {
 	return c.RuleID
 }
 
-// Classify returns the class of an error text. A permanent rule wins over every other, because a retry cannot mend what
-// is permanent.
+// Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
 	p.check()
-	var t match.Text
-	t.Read(errorText)
-	return p.classify(&t)
+	t := evidence.Read(errorText)
+	defer t.Free()
+	return p.classify(t)
 }
 
-func (p *Policy) classify(t *match.Text) Classification {
-	if strings.TrimSpace(t.Upper) == "" {
+// Matching returns what each rule that matches an error text makes of it, in the order of the rules. The first one decides.
+func (p *Policy) Matching(errorText string) (all []Classification) {
+	p.check()
+	t := evidence.Read(errorText)
+	defer t.Free()
+	for i := range p.Rules {
+		if c, matches := p.try(i, t); matches {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Evidence returns what an error text has of that which the policy's rules ask for, in words.
+func (p *Policy) Evidence(errorText string) []string {
+	p.check()
+	t := evidence.Read(errorText)
+	defer t.Free()
+	var kinds evidence.Kinds
+	for _, m := range p.rules {
+		kinds |= m.Kinds()
+	}
+	return t.Words(kinds)
+}
+
+// try returns what a rule makes of a text that it matches.
+func (p *Policy) try(rule int, t *evidence.Text) (c Classification, matches bool) {
+	found, matches := p.rules[rule].Match(t)
+	if !matches {
+		return Classification{}, false
+	}
+	r := &p.Rules[rule]
+	return Classification{Class: r.Class, RuleID: r.ID, Code: found.Code, Label: r.Label()}, true
+}
+
+func (p *Policy) classify(t *evidence.Text) Classification {
+	if strings.TrimSpace(t.Source) == "" {
 		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
 	}
-	for _, permanent := range [...]bool{true, false} {
-		for i := range p.Rules {
-			r := &p.Rules[i]
-			if (r.Class == Permanent) != permanent {
-				continue
-			}
-			if code, found := p.rules[i].Match(t); found {
-				return Classification{Class: r.Class, RuleID: r.ID, Code: code, Label: r.Label()}
-			}
+	for i, m := range p.rules {
+		if !m.May(t) {
+			continue
+		}
+		if c, matches := p.try(i, t); matches {
+			return c
 		}
 	}
 	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
 }
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.
-func (p *Policy) isInDoubt(t *match.Text) bool {
+func (p *Policy) isInDoubt(t *evidence.Text) bool {
 	for _, m := range p.inDoubt {
-		if _, found := m.Match(t); found {
-			return true
+		if m.May(t) {
+			if _, found := m.Match(t); found {
+				return true
+			}
 		}
 	}
 	return false

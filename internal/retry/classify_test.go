@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 var knownErrors = []struct {
@@ -51,8 +51,8 @@ func TestClassify(t *testing.T) {
 		{"transient before permanent in the text", "TIMEOUT, then DUPLICATE_CLAIM", retry.Permanent, "permanent.DUPLICATE_CLAIM"},
 		{"two transient codes: the first of the list", "504 SERVER_ERROR", retry.Transient, "transient.SERVER_ERROR"},
 		{"words instead of codes", "connection timed out", retry.Transient, "transport.timeout"},
-		{"code with a blank for the underscore", "INVALID PATIENT DATA", retry.Unknown, "unknown"},
-		{"another HTTP status", "HTTP 502", retry.Transient, "http.status"},
+		{"code with a blank for the underscore", "INVALID PATIENT DATA", retry.Permanent, "service.refused"},
+		{"another HTTP status", "HTTP 502", retry.Transient, "http.away"},
 		{"another HTTP status inside a number", "guia 150299", retry.Unknown, "unknown"},
 		{"upper case by Unicode: a dotless i", "tımeout", retry.Transient, "transient.TIMEOUT"},
 		{"Portuguese", "tempo de resposta excedido", retry.Transient, "transport.timeout"},
@@ -68,7 +68,7 @@ func TestClassify(t *testing.T) {
 
 func TestOnlyTheBeginningOfALongTextIsClassified(t *testing.T) {
 	tiss := policy.BuiltIn("tiss")
-	padding := strings.Repeat(".", match.MaxBytes-len("TIMEOUT"))
+	padding := strings.Repeat(".", evidence.MaxBytes-len("TIMEOUT"))
 	if got := tiss.Classify(padding + "TIMEOUT").Class; got != retry.Transient {
 		t.Errorf("a code that ends at the limit: %s, want TRANSIENT", got)
 	}

@@ -3,14 +3,15 @@ package retry_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -99,49 +100,33 @@ func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
 		}
 		d, err := p.Decide(request(line.text, 0), now)
 		check.Must(t, err)
-		if window := d.Error.RuleID == "tiss.3091-window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
+		if window := d.Error.RuleID == "tiss.window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
 			t.Errorf("line %d: by %s, hint %q: %s", line.number, d.Error.RuleID, d.Hint.Source, line.escaped)
 		}
 	}
 }
 
-// Public copies of the table differ; ours is held against the schema's own list.
-func TestEveryCodeOfTabela38IsOneOfTheSchema(t *testing.T) {
-	terms := readTable(t)
-	rules := rulesByCode(policy.BuiltIn("tiss"))
-	for code, of := range rules {
-		if terms[code] == "" {
-			t.Errorf("%s has %s, which the schema does not know", of[0].ID, code)
-		}
-		// 3091 and 3161 pass by themselves where the answer names the next window.
-		if len(of) > 1 && (len(of) != 2 || of[0].ID != "tiss.deadline-of-contract" || of[1].ID != "tiss.3091-window") {
-			t.Errorf("%s is in %d rules", code, len(of))
-		}
-	}
-	// What is left out is left out by name, so that a code that a new schema brings is looked at (docs/tiss.md).
+// What has no class is left out by name, so that a code that a new schema brings is looked at (docs/tiss.md).
+func TestWhatTabela38SaysOfPaidAndWaitingHasNoClass(t *testing.T) {
 	const leftOut = "1717 1720 1721 1722 1727 1733 1734 1736 1740 1744 1745 2213 3019 3051 3088 3092 3093 3094 3095 3112 3121 " +
 		"3136 3137 3143 3144 3158 3163 5011 5013 5016 5017"
 	var left []string
-	for _, code := range slices.Sorted(maps.Keys(terms)) {
-		if rules[code] == nil {
-			left = append(left, code)
+	for _, row := range evidence.TableOf(evidence.TableGlosas).Rows {
+		if row.Class == "" {
+			left = append(left, row.Code)
 		}
 	}
 	if got := strings.Join(left, " "); got != leftOut {
-		t.Errorf("no rule knows\n%s, want\n%s", got, leftOut)
+		t.Errorf("no class for\n%s, want\n%s", got, leftOut)
 	}
 }
 
 // Insurers send the code in its element, and hospital systems write it before its term.
 func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 	p := policy.BuiltIn("tiss")
-	rules := rulesByCode(p)
 	plain := strings.NewReplacer("á", "a", "â", "a", "ã", "a", "à", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")
-	for code, term := range readTable(t) {
-		want := retry.Unknown
-		if of := rules[code]; of != nil {
-			want = of[0].Class
-		}
+	for _, row := range evidence.TableOf(evidence.TableGlosas).Rows {
+		code, term, want := row.Code, row.Term, cmp.Or(retry.Class(row.Class), retry.Unknown)
 		for _, text := range []string{
 			"<ans:codigoGlosa>" + code + "</ans:codigoGlosa><ans:descricaoGlosa>" + term + "</ans:descricaoGlosa>",
 			code + " - " + term,
@@ -164,7 +149,7 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 		"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
 		"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
 	} {
-		for _, code := range someCodes(slices.Concat(p.Rules, p.InDoubt), i) {
+		for _, code := range someCodes(i) {
 			text := strings.ReplaceAll(sentence, "#", code)
 			if strings.Contains(text, "503") || strings.Contains(text, "504") {
 				continue // the documents' own
@@ -182,7 +167,7 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 		"Erro #: Requisição não processada", "Erro # - Consulta ao autorizador falhou", "Erro # - Taxa de requisições excedida",
 		"Erro # - Localhost recusou", "Erro # - Database is locked", "Erro # - Recurso indisponível", "Erro # - Registro em uso",
 	} {
-		for _, code := range someCodes(p.Rules, i) {
+		for _, code := range someCodes(i) {
 			text := strings.ReplaceAll(sentence, "#", code)
 			if got := p.Classify(text); got.Class == retry.Permanent {
 				t.Errorf("%q is PERMANENT by %s", text, got.RuleID)
@@ -191,30 +176,17 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 	}
 }
 
-// someCodes are the first code of each rule and a tenth of its others, another tenth for every turn: what holds of one code
-// of a rule holds of all, and each of them has its turn.
-func someCodes(rules []retry.Rule, turn int) (some []string) {
-	for _, r := range rules {
-		for i, code := range r.Codes {
-			if i == 0 || (i+turn)%10 == 0 {
-				some = append(some, code)
+// someCodes are a tenth of the codes of glosas and of HTTP, another tenth for every turn: what holds of one holds of all, and
+// each has its turn.
+func someCodes(turn int) (some []string) {
+	for _, table := range []string{evidence.TableGlosas, evidence.TableHTTP} {
+		for i, row := range evidence.TableOf(table).Rows {
+			if (i+turn)%10 == 0 {
+				some = append(some, row.Code)
 			}
 		}
 	}
 	return some
-}
-
-// rulesByCode are the rules that look for a code of Tabela 38.
-func rulesByCode(p *retry.Policy) map[string][]*retry.Rule {
-	rules := map[string][]*retry.Rule{}
-	for i := range p.Rules {
-		if r := &p.Rules[i]; strings.HasPrefix(r.ID, "tiss.") {
-			for _, code := range r.Codes {
-				rules[code] = append(rules[code], r)
-			}
-		}
-	}
-	return rules
 }
 
 type corpusLine struct {
@@ -253,17 +225,3 @@ func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
 }
 
 func spaced(answer string) string { return strings.ReplaceAll(answer, "\t", " | ") }
-
-// readTable reads the schema's list: its codes with their terms.
-func readTable(t *testing.T) map[string]string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata", "tabela38.txt"))
-	check.Must(t, err)
-	terms := map[string]string{}
-	for line := range strings.Lines(string(content)) {
-		if code, term, found := strings.Cut(strings.TrimSpace(line), "\t"); found {
-			terms[code] = term
-		}
-	}
-	return terms
-}

@@ -3,7 +3,7 @@ package retry
 import (
 	"time"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
 // Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided: the error
@@ -13,13 +13,18 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}
-	var t match.Text
-	t.Read(r.SubmissionError)
+	from := CountFromModel
+	if r.Retried > r.RetryCount {
+		r.RetryCount, from = r.Retried, CountFromTrail
+	}
+	t := evidence.Read(r.SubmissionError)
+	defer t.Free()
 	d := Decision{
-		Error:               p.classify(&t),
+		Error:               p.classify(t),
 		RetryCount:          r.RetryCount,
+		CountFrom:           from,
 		MaxRetries:          p.MaxRetries,
-		Hint:                p.findHint(&r, &t, now),
+		Hint:                p.findHint(&r, t, now),
 		Deadline:            p.deadline(&r, now),
 		SinceLastSubmission: r.sinceLastSubmission(now),
 		Policy:              p.Name,
@@ -27,7 +32,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 		Overrides:           p.overrides,
 		Ignored:             r.Ignored,
 	}
-	if p.isInDoubt(&t) {
+	if p.isInDoubt(t) {
 		d.Advice = AdviceCheckStatus
 	}
 	switch {

@@ -80,6 +80,16 @@ type Advice string
 // that is sent twice is billed twice.
 const AdviceCheckStatus Advice = "CHECK_STATUS"
 
+// CountFrom is where the count of a decision comes from.
+type CountFrom string
+
+const (
+	// CountFromModel: the process brought it. It is the zero value.
+	CountFromModel CountFrom = ""
+	// CountFromTrail: the audit trail knows of more retries than the process brought, which has lost its count.
+	CountFromTrail CountFrom = "TRAIL"
+)
+
 // The BPMN error codes that stop a claim. They are part of the contract with the process model.
 const (
 	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
@@ -105,6 +115,8 @@ type Decision struct {
 	Error Classification
 	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged otherwise.
 	RetryCount int
+	// CountFrom is where the count of the request comes from.
+	CountFrom CountFrom
 	// MaxRetries is the policy's limit.
 	MaxRetries int
 	// Wait is the wait before the next try; zero unless the claim is retried.

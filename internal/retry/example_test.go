@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // night is a policy of a hospital that retries quickly and gives up before the day shift.
@@ -15,8 +15,8 @@ func night() *retry.Policy {
 		Jitter: retry.Jitter{Mode: retry.JitterProportional, Share: 0.2}, Precision: time.Minute,
 		MaxRetries: 4, Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
-			{ID: "busy", Class: retry.Transient, Condition: match.Condition{Codes: []string{"503"}}},
-			{ID: "duplicate", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"DUPLICATE"}}},
+			{ID: "busy", Class: retry.Transient, Condition: evidence.Condition{HTTP: []string{"503"}}},
+			{ID: "duplicate", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"DUPLICATE"}}},
 		},
 	})
 	if err != nil {

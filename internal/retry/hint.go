@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
 // Hint is when the other side asked to be tried again: after a duration, or not before a time. The zero value is none.
@@ -37,7 +37,7 @@ const maxHint = maxWait
 var (
 	// retryAfter finds "Retry-After: 120" as programs log it: a line, JSON, a header map of Go, Java, Python or Ruby. It has
 	// four groups: a time, or seconds with their fraction, and what shows that the number is no count of seconds.
-	retryAfter = match.MustCompile(`RETRY[-_ ]?AFTER(?:\\?["']?\s*(?:=>|[:=])|["']\s*,)\s*\[?\\?["']?\s*(?:` +
+	retryAfter = regexp.MustCompile(`RETRY[-_ ]?AFTER(?:\\?["']?\s*(?:=>|[:=])|["']\s*,)\s*\[?\\?["']?\s*(?:` +
 		`([A-Z]{3}, \d\d [A-Z]{3} \d{4} \d\d:\d\d:\d\d GMT` + // the date of today's HTTP, and its two older forms
 		`|[A-Z]{6,9}, \d\d-[A-Z]{3}-\d\d \d\d:\d\d:\d\d GMT` +
 		`|[A-Z]{3} [A-Z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}` +
@@ -53,19 +53,19 @@ const maxFound = 8
 
 // findHint returns what the other side asked for: in the job's variable, else in the error text. A time that has come is no
 // hint, because it says nothing about how long to wait now.
-func (p *Policy) findHint(r *Request, t *match.Text, now time.Time) Hint {
+func (p *Policy) findHint(r *Request, t *evidence.Text, now time.Time) Hint {
 	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
 		return h
 	}
-	if retryAfter.May(t) {
-		for _, found := range retryAfter.FindAllStringSubmatch(t.Upper, maxFound) {
+	if t.HasRetryAfter() {
+		for _, found := range retryAfter.FindAllStringSubmatch(t.Upper(), maxFound) {
 			if h := p.readRetryAfter(found); h != (Hint{}) && !h.over(now) {
 				return h
 			}
 		}
 	}
-	if match.StandsAlone(t.Upper, "3091") || match.StandsAlone(t.Upper, "3161") {
-		return p.findWindow(t.Upper, now)
+	if t.HasWindow() {
+		return p.findWindow(t.Upper(), now)
 	}
 	return Hint{}
 }

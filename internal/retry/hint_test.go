@@ -2,6 +2,8 @@ package retry_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -175,7 +177,7 @@ func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 	}
 }
 
-// Whole minutes from 5 to 240; the hint says when at the earliest, so it is rounded up, and no jitter is on it.
+// Whole minutes from 5 to 240; the hint is the earliest time, so it is rounded up.
 func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	for _, tt := range []struct {
 		hint   retry.Hint
@@ -197,7 +199,7 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	} {
 		r := request("BUSY", 3)
 		r.RetryAfter = tt.hint
-		d := answer(t, plain(t, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterFull} }), r)
+		d := answer(t, plain(t), r)
 		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds.Names()) != tt.bounds {
 			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds.Names(), tt.wait, tt.bounds)
 		}
@@ -217,6 +219,27 @@ func TestNoTryIsMadeBeforeTheHintedTime(t *testing.T) {
 			if err != nil || d.NextRetryTime.Before(r.RetryAfter.Until) {
 				t.Errorf("%s: next try at %v, the other side said %v (%v)", name, d.NextRetryTime, r.RetryAfter.Until, err)
 			}
+		}
+	}
+}
+
+// One outage must not call every claim back at one second, and no claim earlier than the other side said.
+func TestAHintIsSpreadUpwardByAFifth(t *testing.T) {
+	p := plain(t, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 0.2} })
+	waits := map[time.Duration]int{}
+	for n := range 1000 {
+		r := request("BUSY, Retry-After: 6000", 0)
+		r.ProcessInstanceKey = int64(n)
+		d := answer(t, p, r)
+		waits[d.Backoff]++
+	}
+	shortest, longest := slices.Min(slices.Collect(maps.Keys(waits))), slices.Max(slices.Collect(maps.Keys(waits)))
+	if shortest != minutes(100) || longest != minutes(120) || len(waits) != 21 {
+		t.Errorf("%d waits from %v to %v, want each of the 21 minutes from 100 to 120", len(waits), shortest, longest)
+	}
+	for text, want := range map[string]time.Duration{"Retry-After: 99999": minutes(240), "Retry-After: 10": minutes(5)} { // no room, no whole minute
+		if d := answer(t, p, request("BUSY, "+text, 0)); d.Backoff != want {
+			t.Errorf("%s: %v, want %v", text, d.Backoff, want)
 		}
 	}
 }

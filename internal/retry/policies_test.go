@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -18,10 +18,10 @@ func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 		Jitter: retry.Jitter{Mode: retry.JitterNone}, Precision: time.Minute, MaxRetries: 5,
 		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
-			{ID: "transient.BUSY", Class: retry.Transient, Condition: match.Condition{Contains: []string{"BUSY"}}},
-			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FATAL"}}},
+			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"FATAL"}}},
+			{ID: "transient.BUSY", Class: retry.Transient, Condition: evidence.Condition{Contains: []string{"BUSY"}}},
 		},
-		InDoubt: []retry.Rule{{ID: "landed.SENT", Condition: match.Condition{Contains: []string{"SENT"}}}},
+		InDoubt: []retry.Rule{{ID: "landed.SENT", Condition: evidence.Condition{Contains: []string{"SENT"}}}},
 	}
 	for _, change := range changes {
 		change(&p)

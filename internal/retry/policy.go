@@ -5,13 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
 // Settings are the numbers and rules of a policy. How they are written in a file, and those that come with the worker, are
@@ -37,7 +35,7 @@ type Settings struct {
 	Zone *time.Location
 	// IDs is the form that a claim id must have.
 	IDs IDForm
-	// Rules classify an error text. Permanent rules are asked before all others, then the order of the list holds.
+	// Rules classify an error text: the first one that matches decides.
 	Rules []Rule
 	// Unknown is the class of a text that no rule matches.
 	Unknown Class
@@ -51,16 +49,23 @@ type Settings struct {
 	InDoubt []Rule
 }
 
-// Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] and never changed
-// afterwards: Settings is for reading. A Policy that New did not make panics when it is used.
+// Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
+// [Policy.Extend] and never changed afterwards: Settings is for reading. Any other Policy panics when it is used.
 type Policy struct {
 	Settings
 	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
-	rules, inDoubt []*match.Matcher
-	// version is never empty in a policy that New made.
+	rules, inDoubt []compiledRule
+	// version is never empty in a policy that Extend made.
 	version string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
+}
+
+// compiledRule is a rule as texts are asked. Policies that extend one another share it.
+type compiledRule struct {
+	*evidence.Matcher
+	// line is the rule in the fingerprint of a policy.
+	line []byte
 }
 
 // RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
@@ -85,33 +90,34 @@ func (e *SettingError) Error() string {
 }
 
 // New checks the settings and returns their policy. Its error joins a [*SettingError] for each fault.
-func New(s Settings) (*Policy, error) {
-	s.Rules, s.InDoubt = slices.Clone(s.Rules), slices.Clone(s.InDoubt)
-	p := &Policy{Settings: s}
+func New(s Settings) (*Policy, error) { return (&Policy{}).Extend(s) }
+
+// Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules, so that a hundred policies
+// which extend the same one need its memory once. The error is as with [New].
+func (p *Policy) Extend(s Settings) (*Policy, error) {
 	faults := s.faults()
 	for _, r := range s.Rules {
 		if r.Class != Transient && r.Class != Permanent {
 			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: "must be TRANSIENT or PERMANENT"})
 		}
 	}
-	var rules []*Rule
-	var matchers []*match.Matcher
-	for _, list := range [][]Rule{s.Rules, s.InDoubt} {
-		for i := range list {
-			m, more := list[i].compile()
-			faults, rules, matchers = append(faults, more...), append(rules, &list[i]), append(matchers, m)
-		}
-	}
-	misplaced := match.Place(matchers)
-	for _, i := range slices.Sorted(maps.Keys(misplaced)) {
-		faults = append(faults, rules[i].fault(misplaced[i]))
-	}
-	if err := errors.Join(faults...); err != nil {
+	rules, ofRules := compile(s.Rules)
+	inDoubt, ofInDoubt := compile(s.InDoubt)
+	if err := errors.Join(slices.Concat(faults, ofRules, ofInDoubt)...); err != nil {
 		return nil, err
 	}
-	p.rules, p.inDoubt = matchers[:len(s.Rules)], matchers[len(s.Rules):]
-	p.version = p.fingerprint()
-	return p, nil
+	s.Rules, s.InDoubt = before(s.Rules, p.Rules), before(s.InDoubt, p.InDoubt)
+	made := &Policy{Settings: s, rules: before(rules, p.rules), inDoubt: before(inDoubt, p.inDoubt)}
+	made.version = made.fingerprint()
+	return made, nil
+}
+
+// before returns own and then inherited, in memory that is not written to afterwards: its own, or that of inherited where the two are the same.
+func before[T any](own, inherited []T) []T {
+	if len(own) == 0 {
+		return inherited
+	}
+	return slices.Concat(own, inherited)
 }
 
 // check panics if [New] did not make the policy: its rules are not compiled, so that every error would be unknown.
@@ -121,21 +127,20 @@ func (p *Policy) check() {
 	}
 }
 
-// compile turns the rule's words to upper case and compiles its condition. It returns all faults of the rule.
-func (r *Rule) compile() (m *match.Matcher, faults []error) {
-	if r.ID == "" {
-		faults = append(faults, &SettingError{Setting: "id", Problem: "is missing: decisions and the audit trail name their rule"})
+// compile compiles rules. It returns all faults of them.
+func compile(rules []Rule) (compiled []compiledRule, faults []error) {
+	for i := range rules {
+		r := &rules[i]
+		if r.ID == "" {
+			faults = append(faults, &SettingError{Setting: "id", Problem: "is missing: decisions and the audit trail name their rule"})
+		}
+		m, wrong := evidence.Compile(r.Condition)
+		for _, f := range wrong {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: f.Problem})
+		}
+		compiled = append(compiled, compiledRule{m, fmt.Appendf(nil, "%q %q %s\n", r.ID, r.Class, r.Condition.Key())})
 	}
-	m, wrong := match.New(r.Condition)
-	for _, f := range wrong {
-		faults = append(faults, r.fault(f))
-	}
-	r.Condition = m.Condition
-	return m, faults
-}
-
-func (r *Rule) fault(f match.Fault) error {
-	return &SettingError{Rule: r.ID, Setting: f.Setting, Problem: f.Problem}
+	return compiled, faults
 }
 
 // faults returns the invalid numbers of the policy.
@@ -178,19 +183,21 @@ var units = map[time.Duration]string{time.Minute: "minute", time.Second: "second
 func (p *Policy) Version() string { return p.version }
 
 func (p *Policy) fingerprint() string {
-	var b strings.Builder
-	fmt.Fprintln(&b, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter.Mode, p.Jitter.Share, p.Precision, p.MaxRetries, p.Deadline,
+	h := sha256.New()
+	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter.Mode, p.Jitter.Share, p.Precision, p.MaxRetries, p.Deadline,
 		p.Zone, p.IDs, p.Unknown, p.AcceptEmptyError, p.JobOverrides)
-	for _, rules := range [][]Rule{p.Rules, p.InDoubt} {
-		fmt.Fprintln(&b, len(rules))
-		for _, r := range rules {
-			fmt.Fprintf(&b, "%q %q %q %q %q %q\n", r.ID, r.Class, r.Contains, r.Codes, r.Pattern, r.Unless)
+	for _, rules := range [][]compiledRule{p.rules, p.inDoubt} {
+		fmt.Fprintln(h, len(rules))
+		for i := range rules {
+			h.Write(rules[i].line)
 		}
 	}
-	return shortHash(b.String())
+	return short(h.Sum(nil))
 }
 
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
+	return short(sum[:])
 }
+
+func short(sum []byte) string { return hex.EncodeToString(sum[:6]) }

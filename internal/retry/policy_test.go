@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -80,12 +81,12 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 		"empty error":     func(p *retry.Settings) { p.AcceptEmptyError = true },
 		"job overrides":   func(p *retry.Settings) { p.JobOverrides = true },
 		"a rule less":     func(p *retry.Settings) { p.Rules = p.Rules[:1] },
-		"a rule's class":  func(p *retry.Settings) { p.Rules[0].Class = retry.Permanent },
+		"a rule's class":  func(p *retry.Settings) { p.Rules[0].Class = retry.Transient },
 		"a rule's id":     func(p *retry.Settings) { p.Rules[0].ID = "other" },
 		"contains":        func(p *retry.Settings) { p.Rules[0].Contains = []string{"OTHER"} },
-		"code":            func(p *retry.Settings) { p.Rules[0].Codes = []string{"1"} },
+		"http":            func(p *retry.Settings) { p.Rules[0].HTTP = []string{"500"} },
 		"pattern":         func(p *retry.Settings) { p.Rules[0].Pattern = "X" },
-		"unless":          func(p *retry.Settings) { p.Rules[0].Unless = "X" },
+		"unless":          func(p *retry.Settings) { p.Rules[0].Unless = &evidence.Condition{Contains: []string{"X"}} },
 		"order":           func(p *retry.Settings) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
 		"may have landed": func(p *retry.Settings) { p.InDoubt = nil },
 	} {

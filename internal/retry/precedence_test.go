@@ -3,11 +3,11 @@ package retry_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/match"
 )
 
 // Five things can be said about a failed submission, and any two of them at once. Which one decides is written down here
@@ -81,13 +81,18 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 	}
 }
 
-// Policies state their permanent rules where they like.
-func TestPermanentRulesGoBeforeEarlierRulesOfAnotherClass(t *testing.T) {
-	p := plain(t, func(p *retry.Settings) {
-		p.Rules = append(p.Rules, retry.Rule{ID: "permanent.later", Class: retry.Permanent, Condition: match.Condition{Contains: []string{"FAT"}}})
-	})
-	if got := p.Classify("busy, fatal"); got.RuleID != "permanent.FATAL" {
-		t.Errorf("classified by %s, want permanent.FATAL, the first of the two permanent rules", got.RuleID)
+// The order of the rules is the precedence, whatever their classes.
+func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
+	p := plain(t, func(p *retry.Settings) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] })
+	if got := p.Classify("fatal, busy"); got.RuleID != "transient.BUSY" || got.Class != retry.Transient {
+		t.Errorf("classified by %s, want transient.BUSY, the first of the two that match", got.RuleID)
+	}
+	var ids []string
+	for _, c := range p.Matching("fatal, busy") {
+		ids = append(ids, c.RuleID)
+	}
+	if got := strings.Join(ids, " "); got != "transient.BUSY permanent.FATAL" {
+		t.Errorf("%s match", got)
 	}
 }
 

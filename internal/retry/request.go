@@ -20,6 +20,9 @@ type Request struct {
 	SubmissionError string
 	// RetryCount is how often the claim has been tried again so far, 0 or more (RN-BIL-004 V5).
 	RetryCount int
+	// Retried is how often the audit trail has the claim retried in its present round, by other jobs of the same process instance;
+	// 0 where it was not asked. The greater of it and RetryCount counts, because a mapping in the model can lose the count.
+	Retried int
 	// LastSubmissionTime is when the claim was last submitted; the zero time means not known. It is kept with the
 	// decision for analysis and decides nothing.
 	LastSubmissionTime time.Time
@@ -69,7 +72,7 @@ func (e *InvalidInputError) Error() string {
 	}
 	b.WriteString(". Correct the process variables")
 	if slices.ContainsFunc(e.Faults, func(f Fault) bool { return strings.HasPrefix(f.Variable, HeaderFault) }) {
-		b.WriteString(" and the worker's policies (a task header itself is the model's: cancel the instance and start it with a corrected model)")
+		b.WriteString(" and the worker's policies (a task header itself is the model's: deploy a corrected model and migrate the instance to it)")
 	}
 	b.WriteString(", then resolve the incident")
 	return b.String()

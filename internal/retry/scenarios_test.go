@@ -52,7 +52,7 @@ func TestScenariosOfTheRules(t *testing.T) {
 		{"005-1 transient error schedules a retry", "TIMEOUT - Connection timeout after 30s", 1, "retry TRANSIENT, count 2: Transient error, retry 2 of 5"},
 		{"005-2 maximum of retries exceeded", "TIMEOUT", 5, "MAX_RETRIES_EXCEEDED TRANSIENT, count 5: Transient error, all 5 retries used"},
 		{"005-3 permanent error detected", "INVALID_PATIENT_DATA - CPF inválido", 0, "PERMANENT_ERROR PERMANENT, count 0: Permanent error INVALID_PATIENT_DATA, no retry"},
-		{"005-7 unknown error handled", "ORA-00060 deadlock detected", 1, "retry UNKNOWN, count 2: Unknown error, retry 2 of 5"},
+		{"005-7 unknown error handled", "ORA-01403 no data found", 1, "retry UNKNOWN, count 2: Unknown error, retry 2 of 5"},
 		{"004-1 transient error SERVICE_UNAVAILABLE", "SERVICE_UNAVAILABLE", 0, "retry TRANSIENT, count 1: Transient error, retry 1 of 5"},
 		{"004-2 permanent error INVALID_PROCEDURE_CODE", "INVALID_PROCEDURE_CODE", 0, "PERMANENT_ERROR PERMANENT, count 0: Permanent error INVALID_PROCEDURE_CODE, no retry"},
 		{"004-3 unknown error is retried to be safe", "erro desconhecido", 0, "retry UNKNOWN, count 1: Unknown error, retry 1 of 5"},

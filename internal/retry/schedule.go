@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"hospital.example/analyze-retry/internal/retry/match"
+	"hospital.example/analyze-retry/internal/evidence"
 )
 
 // Scheduled is one of the waits that lie ahead of a claim, in whole units of Precision but for Delay.
@@ -30,12 +30,12 @@ type Scheduled struct {
 func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 	p.check()
 	return func(yield func(Scheduled) bool) {
-		var t match.Text
-		t.Read(r.SubmissionError)
-		if p.classify(&t).Class == Permanent {
+		t := evidence.Read(r.SubmissionError)
+		defer t.Free()
+		if p.classify(t).Class == Permanent {
 			return
 		}
-		hint, deadline, start := p.findHint(&r, &t, now), p.deadline(&r, now), p.start(now)
+		hint, deadline, start := p.findHint(&r, t, now), p.deadline(&r, now), p.start(now)
 		var last Scheduled
 		own := true // the claim's own tries have not met the deadline yet
 		for ; r.RetryCount < p.MaxRetries; r.RetryCount++ {
@@ -47,7 +47,8 @@ func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 				next.Wait = wait.Backoff
 			}
 			if hint != (Hint{}) {
-				next.Shortest, next.Longest, hint = next.Wait, next.Wait, Hint{}
+				next.Shortest, next.Longest, _ = p.hinted(hint, start)
+				hint = Hint{}
 			}
 			if !deadline.IsZero() && !p.cut(&next, &last, deadline, start) {
 				return

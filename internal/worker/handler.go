@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -48,10 +49,33 @@ type Options struct {
 }
 
 // Handler answers the jobs of one job type by policies.
-type Handler struct{ opt Options }
+type Handler struct {
+	opt Options
+	// lost are the process instances that were warned of, for they lose their count again at every try.
+	lost instances
+}
 
 // NewHandler returns a handler.
 func NewHandler(o Options) *Handler { return &Handler{opt: o} }
+
+// instances is a set of process instances that stays small.
+type instances struct {
+	mu   sync.Mutex
+	keys map[int64]bool
+}
+
+// add adds an instance and reports whether it is new.
+func (s *instances) add(key int64) bool {
+	const most = 10_000 // then it begins anew: a further warning does no harm
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keys == nil || len(s.keys) == most {
+		s.keys = map[int64]bool{}
+	}
+	before := len(s.keys)
+	s.keys[key] = true
+	return len(s.keys) > before
+}
 
 // evaluation is what was found about one job, before it is stored.
 type evaluation struct {
@@ -81,6 +105,9 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	for i := range jobs {
 		h.decide(&evaluations[i])
 	}
+	if err := h.countRetries(ctx, jobs, evaluations); err != nil {
+		return releaseAll(jobs)
+	}
 	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.decision.Outcome == retry.OutcomeExhausted }); err != nil {
 		return releaseAll(jobs)
 	}
@@ -101,6 +128,36 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 		})
 	}
 	return answers
+}
+
+// countRetries asks the trail how often those claims were retried that are to be retried again, and decides anew about those
+// whose process has lost its count.
+func (h *Handler) countRetries(ctx context.Context, jobs []job.Job, evaluations []evaluation) error {
+	trail := &h.opt.Trail
+	var which []int
+	var asked []audit.RoundJob
+	for i := range evaluations {
+		if e := &evaluations[i]; e.decision.Outcome == retry.OutcomeRetry {
+			which = append(which, i)
+			asked = append(asked, audit.RoundJob{
+				ClaimID: e.Request.ClaimID, Cluster: trail.Cluster, ProcessInstanceKey: jobs[i].ProcessInstanceKey, JobKey: jobs[i].Key,
+			})
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	counts, err := query(ctx, trail, func(ctx context.Context) ([]int, error) { return trail.Rounds.Retried(ctx, asked) })
+	if err != nil {
+		return err
+	}
+	for n, i := range which {
+		if e := &evaluations[i]; counts[n] > e.Request.RetryCount {
+			e.Request.Retried = counts[n]
+			h.decide(e)
+		}
+	}
+	return nil
 }
 
 // addFirstFailures looks up the first failure of those claims that need it and do not have it yet: their deadline counts from
@@ -138,7 +195,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		At:         e.at.UTC().Truncate(time.Microsecond),
 		Key:        h.opt.Trail.key(j, e.Identity...),
 		ClaimID:    e.Request.ClaimID,
-		RetryCount: e.Request.RetryCount,
+		RetryCount: max(e.Request.RetryCount, e.Request.Retried),
 	}
 	detail := contract.Detail{
 		ProcessID: j.ProcessID, ElementID: j.ElementID,
@@ -152,7 +209,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 	d := &e.decision
 	detail.Steps = e.steps(j)
 	if d.Outcome == retry.OutcomeExhausted {
-		detail.Attempts = e.Request.RetryCount + 1
+		detail.Attempts = record.RetryCount + 1
 		if first := e.Request.FirstFailure; !first.IsZero() {
 			detail.FirstFailureTime = &first
 		}
@@ -196,6 +253,7 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 	default:
 		h.opt.Observer.Decided(e.decision, e.elapsed)
 		h.logIgnored(j, e)
+		h.logLostCount(j, e)
 		h.logDecision(j, e)
 	}
 }
@@ -213,15 +271,26 @@ func (h *Handler) logIgnored(j *job.Job, e *evaluation) {
 	}
 }
 
+// logLostCount warns of a process instance that has lost its count, once.
+func (h *Handler) logLostCount(j *job.Job, e *evaluation) {
+	if e.decision.CountFrom != retry.CountFromTrail || !h.lost.add(j.ProcessInstanceKey) {
+		return
+	}
+	h.opt.Logger.Warn("retry_count_lost", append(jobFields(j), zap.String("claimId", e.Request.ClaimID), zap.String("elementId", j.ElementID),
+		zap.Int("retryCount", e.Request.RetryCount), zap.Int("recordedRetries", e.Request.Retried),
+		zap.String("detail", "the process brought a lower retryCount than the audit trail has recorded, so the recorded one was taken; "+
+			"an input or output mapping of the task hides the variable retryCount: remove it from the model"))...)
+}
+
 // logDecision writes the one line of a decision.
 func (h *Handler) logDecision(j *job.Job, e *evaluation) {
 	d := &e.decision
 	level, event := zap.InfoLevel, "retry_scheduled"
 	switch {
 	case d.Outcome == retry.OutcomeExhausted:
-		event = "max_retries_exceeded"
+		level, event = zap.ErrorLevel, "max_retries_exceeded" // RN-BIL-005 section 2.1: LOG ERRO
 	case d.Outcome == retry.OutcomePermanent:
-		event = "permanent_error_detected"
+		level, event = zap.WarnLevel, "permanent_error_detected"
 	case h.opt.JobType == contract.BackoffJobType:
 		event = "submission_retry_scheduled" // RN-BIL-004 section 13.4
 	}

@@ -193,11 +193,11 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 			map[string]any{"submissionError": "", "ruleId": "unknown", "errorClassification": "UNKNOWN", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
 		},
 		{
-			"permanent error", `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA CPF 12345678909"}`, "permanent_error_detected", zap.InfoLevel,
+			"permanent error", `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA CPF 12345678909"}`, "permanent_error_detected", zap.WarnLevel,
 			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "ruleId": "permanent.INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": int64(0), "backoffMinutes": int64(0)},
 		},
 		{
-			"exhausted", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":5}`, "max_retries_exceeded", zap.InfoLevel,
+			"exhausted", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":5}`, "max_retries_exceeded", zap.ErrorLevel,
 			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(5), "backoffMinutes": int64(0)},
 		},
 	} {

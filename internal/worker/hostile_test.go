@@ -58,6 +58,9 @@ var hostile = map[string]struct{ piece, end string }{
 	"windows":              {"período de 01/12/2026 até 01/12/20x6 ", "3091"},
 	"a window, then blank": {"3091 per\u00edodo \t\t\t\t\t de", ""},
 	"codes":                {"3091 5008 ", ""},
+	"answers":              {"<codigoGlosa>1001<descricaoGlosa>", ""},
+	"gaps":                 {"tempo da da da ", "excedido"},
+	"escapes":              {`\\u00e7`, ""},
 	"almost a code":        {"TIMEOU ", ""},
 	"almost codes":         {"30910", ""},
 }
@@ -109,8 +112,8 @@ func readers(tb testing.TB) []reader {
 
 // Row 25 of the faults: twice the text may cost 2.5 times the time. Measured is four times the text, which costs a
 // reader that looks at each place for each place sixteen times the time, against a bound of eight: a busy machine must not fail
-// it. The guards are RE2, and the bounds within redaction. Seen to fail where redaction follows a row of backslashes to its
-// end: 15 times. BenchmarkHostileTexts has the figures.
+// it. The guards are RE2, and the bounds within redaction. Seen to fail where redaction searches for the end of an entity
+// without a bound: 9 times. BenchmarkHostileTexts has the figures.
 func TestNoTextCostsMoreThanItsLength(t *testing.T) {
 	const bound = 8
 	for _, r := range readers(t) {

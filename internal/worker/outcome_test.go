@@ -102,7 +102,7 @@ func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 	const (
 		fit   = `"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"` + redriveID + `"`
 		unfit = `"justification":{"a":1},"operator":7,"redriveId":"none"`
-		kept  = "paciente [CPF] ligou [EMAIL] " + redriveID
+		kept  = "paciente [número longo] ligou [palavra]@hospital.example " + redriveID
 	)
 	for _, tt := range []struct{ outcome, reason, kept string }{
 		{"REDRIVEN", fit, kept},
@@ -112,7 +112,7 @@ func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 		{"RESUBMITTED", unfit, "  "},
 		{"ABANDONED", unfit, "  "},
 		{"SUBMITTED", unfit, "  "},
-		{"ABANDONED", `"justification":"` + strings.Repeat("é", 20_000) + `"`, strings.Repeat("é", contract.MaxJustification) + "  "},
+		{"ABANDONED", `"justification":"` + strings.Repeat("não ", 20_000) + `"`, strings.Repeat("não ", contract.MaxJustification/len([]rune("não "))) + "  "},
 	} {
 		m := newMemory()
 		facts := m.outcome(t, `{"claimId":"CLM-001-1","outcome":"`+tt.outcome+`",`+tt.reason+`}`)

@@ -173,7 +173,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 	)
 }
 
-const correctedModel = "start it with a corrected model"
+const correctedModel = "deploy a corrected model and migrate the instance"
 
 func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
@@ -181,8 +181,8 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
-		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
-		`{"retryPolicy":""}`:                           `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
+		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"retryPolicy":""}`:                           `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
 		`{"retrypolicy":"fast"}`:                       `task header retrypolicy is "fast" but must be named retryPolicy`,
 		`{"retry-policy":"fast"}`:                      `task header retry-policy is "fast" but must be named retryPolicy`,
 		`{"max-retries":"3"}`:                          `task header max-retries is "3" but must be named maxRetries`,
@@ -190,6 +190,12 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"retryPolcy":"fast"}`:                        `task header retryPolcy is "fast" but must be named retryPolicy`,
 		`{"retry_polciy":"fast"}`:                      `task header retry_polciy is "fast" but must be named retryPolicy`,
 		`{"maxRetires":"3"}`:                           `task header maxRetires is "3" but must be named maxRetries`,
+		`{"policy":"fast"}`:                            `task header policy is "fast" but must be named retryPolicy`,
+		`{"policyName":"fast"}`:                        `task header policyName is "fast" but must be named retryPolicy`,
+		`{"maxRetry":"3"}`:                             `task header maxRetry is "3" but must be named maxRetries`,
+		`{"max_attempts":"3"}`:                         `task header max_attempts is "3" but must be named maxRetries`,
+		`{"backoff":"3m"}`:                             `task header backoff is "3m" but must be named base`,
+		`{"max-delay":"3h"}`:                           `task header max-delay is "3h" but must be named max`,
 		`{"Deadline":"3h"}`:                            `task header Deadline is "3h" but must be named deadline`,
 		`{"maxRetries":"-1"}`:                          `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
 		`{"maxRetries":"2.0"}`:                         `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
@@ -201,7 +207,7 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"retryPolicy":["fast"]}`:                     `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
 		`[1]`:                                          `task header is "[1]" but must be texts`,
 		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:  `task header RetryPolicy is "smtp" but must be named retryPolicy`,
-		`{"retryPolicy":"nobody","maxRetries":"many"}`: `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, smtp, smtp-dev, tiss`,
+		`{"retryPolicy":"nobody","maxRetries":"many"}`: `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
 		`{"base":"1.5ms"}`:                             `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
 		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
 	} {
@@ -218,8 +224,8 @@ func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 		`1736679600000`: until, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until, `"2025-01-12T08:00:00-03:00"`: until, `"2025-01-12T11:00:00.000Z[Etc/UTC]"`: until,
 		`"12/01/2025 08:00:00"`: until, // in São Paulo
 	} {
-		want{"reason": "HINT", "hint": hint, "backoffMinutes": 20.0, "nextRetryTime": "2025-01-12T11:00:00Z"}.
-			check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
+		want{"reason": "HINT", "hint": hint, "backoffMinutes": 24.0, "nextRetryTime": "2025-01-12T11:04:00Z"}. // never earlier, up to a fifth later
+															check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
 	}
 }
 

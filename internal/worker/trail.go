@@ -25,6 +25,7 @@ type Recorder interface {
 type Rounds interface {
 	Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error)
 	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
+	Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error)
 }
 
 // Trail is where decisions are kept and how they are known again.

@@ -24,6 +24,7 @@ import (
 type memory struct {
 	byKey    map[audit.Key]audit.Record
 	rounds   map[string]audit.Round // by claim
+	retried  map[string]int         // by claim
 	asked    [][]string             // the claims of each question about rounds
 	down     error
 	refuses  int64 // a job key whose record cannot be stored
@@ -78,6 +79,14 @@ func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Tim
 		first[i] = rounds[i].FirstFailure
 	}
 	return first, err
+}
+
+func (m *memory) Retried(_ context.Context, jobs []audit.RoundJob) ([]int, error) {
+	counts := make([]int, len(jobs))
+	for i := range jobs {
+		counts[i] = m.retried[jobs[i].ClaimID]
+	}
+	return counts, m.down
 }
 
 // only returns the one record that there is.
@@ -238,7 +247,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	if record.Key != wantKey || record.Inputs == [16]byte{} {
 		t.Errorf("key %+v, want %+v with a hash of the inputs", record.Key, wantKey)
 	}
-	check.Same(t, "TIMEOUT paciente: [NAME], CPF [CPF], [EMAIL]", facts.SubmissionError, "submission error")
+	check.Same(t, "TIMEOUT paciente: [palavra] da [palavra], CPF [número longo], [palavra]@example.com", facts.SubmissionError, "submission error")
 	if facts.MaxRetries != 5 || facts.BackoffMinutes != 12 || !facts.ShouldRetry || facts.RetryReason != "Transient error, retry 2 of 5" ||
 		facts.ErrorClassification != "TRANSIENT" || facts.ExecutionTimeMs != 1 || facts.RetryDecision.Policy != "tiss" ||
 		facts.RetryDecision.PolicyVersion == "" || facts.ElementID != "Task_AnalyzeRetry" || facts.ProcessID != "SubmissionRetryProcess" {
@@ -335,6 +344,8 @@ func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, er
 }
 
 func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
+
+func (waits) Retried(ctx context.Context, _ []audit.RoundJob) ([]int, error) { return nil, ended(ctx) }
 
 func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
 	return nil, ended(ctx)

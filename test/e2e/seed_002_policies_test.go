@@ -60,7 +60,7 @@ func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
 	f.oneTask("NightQueue", "retryPolicy", "night-queue")
 	job := f.start("NightQueue", vars{"claimId": "job_123", "submissionError": "ECONNRESET"})
 	incident := job.incident()
-	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, smtp, smtp-dev, tiss")
+	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss")
 
 	job.resolves(incident, nil)
 	incident = job.incident() // for nothing has changed
@@ -164,14 +164,14 @@ func TestSeed002TaskOverridesItsPolicyAndJobBringsHints(t *testing.T) {
 			"retryAfter", nil,
 			vars{"retryAfter": 1800},
 			"COMPLETED",
-			vars{"backoffMinutes": 30},
-			vars{"reason": "HINT", "backoffDuration": "PT30M", "hint": vars{"source": "VARIABLE", "after": "PT30M"}},
+			vars{},
+			vars{"reason": "HINT", "hint": vars{"source": "VARIABLE", "after": "PT30M"}},
 		},
 		{
 			"a retryAfter in the text", nil,
 			vars{"submissionError": "HTTP 503, Retry-After: 1200"},
 			"COMPLETED",
-			vars{"backoffMinutes": 20},
+			vars{},
 			vars{"reason": "HINT", "hint": vars{"source": "TEXT", "after": "PT20M"}},
 		},
 	} {
@@ -187,6 +187,11 @@ func TestSeed002TaskOverridesItsPolicyAndJobBringsHints(t *testing.T) {
 			got := readVars(s.T, string(answer.Variables))
 			got.hold(s.T, c.want)
 			got.object(s.T, "retryDecision").hold(s.T, c.decides)
+			if asked, hinted := map[string]float64{"retryAfter": 30, "a retryAfter in the text": 20}[c.name]; hinted {
+				if minutes, _ := got["backoffMinutes"].(float64); minutes < asked || minutes > 1.2*asked {
+					s.T.Errorf("it waits %v minutes, want %v and a fifth more at most", minutes, asked)
+				}
+			}
 		})
 	}
 }

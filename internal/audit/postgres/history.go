@@ -55,6 +55,32 @@ var (
 		) AS first ON true ORDER BY n`, inRound)
 )
 
+// selectRetried counts the jobs with a retry behind the last record that stopped the instance.
+var selectRetried = fmt.Sprintf(`SELECT retried
+	FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (claim, cluster, instance, job, n) CROSS JOIN LATERAL (
+		WITH round AS (
+			SELECT id, kind, job_key FROM (
+				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE claim_id = asked.claim
+					AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id DESC LIMIT %d
+			) AS last WHERE process_instance_key = asked.instance AND last.cluster = asked.cluster
+		)
+		SELECT count(DISTINCT job_key) AS retried FROM round
+			WHERE kind = 1 AND job_key <> asked.job AND id > (SELECT coalesce(max(id), 0) FROM round WHERE kind IN (2, 3) AND job_key <> asked.job)
+	) AS counted ORDER BY n`, audit.MaxRound)
+
+func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error) {
+	n := len(jobs)
+	claims, clusters, instances, keys := make([]string, n), make([]string, n), make([]int64, n), make([]int64, n)
+	for i := range jobs {
+		claims[i], clusters[i], instances[i], keys[i] = jobs[i].ClaimID, jobs[i].Cluster, jobs[i].ProcessInstanceKey, jobs[i].JobKey
+	}
+	counts, err := list(ctx, s.pool, pgx.RowTo[int], selectRetried, claims, clusters, instances, keys)
+	if err == nil && len(counts) != n {
+		err = fmt.Errorf("%d counts of %d jobs", len(counts), n)
+	}
+	return counts, s.wrap("count retries", err)
+}
+
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
 		var first *time.Time

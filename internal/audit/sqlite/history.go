@@ -52,6 +52,73 @@ var (
 		askedClaims, inRound, audit.MaxRound)
 )
 
+// selectRetried returns the decisions about the instances of jobs in the present rounds of their claims, without those about the
+// jobs themselves. Few rounds have more than some, so they are counted here and not there.
+var selectRetried = fmt.Sprintf(`SELECT column1, seq, kind, job_key
+	FROM (VALUES (0,?,?,?,?),(1,?,?,?,?),(2,?,?,?,?),(3,?,?,?,?),(4,?,?,?,?),(5,?,?,?,?),(6,?,?,?,?),(7,?,?,?,?)) AS asked
+	CROSS JOIN records ON claim_id = column2 AND cluster = column3 AND process_instance_key = column4 AND job_key <> column5 AND kind <= 3
+		AND seq > (SELECT coalesce(max(seq), 0) FROM records WHERE claim_id = column2 AND kind >= 16)
+		AND seq > coalesce((SELECT seq FROM records WHERE claim_id = column2 ORDER BY seq DESC LIMIT 1 OFFSET %d), 0)`, audit.MaxRound)
+
+func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error) {
+	counts := make([]int, 0, len(jobs))
+	for some := range slices.Chunk(jobs, claimsAtOnce) {
+		found, err := s.retriedOf(ctx, some)
+		if err != nil {
+			return nil, s.failed(err)
+		}
+		for i := range some {
+			counts = append(counts, found[i].count())
+		}
+	}
+	return counts, nil
+}
+
+func (s *store) retriedOf(ctx context.Context, jobs []audit.RoundJob) (found [claimsAtOnce]retries, err error) {
+	args := make([]any, 4*claimsAtOnce) // what is left is NULL, which no claim is
+	for i := range jobs {
+		j := &jobs[i]
+		args[4*i], args[4*i+1], args[4*i+2], args[4*i+3] = j.ClaimID, j.Cluster, j.ProcessInstanceKey, j.JobKey
+	}
+	rows, err := s.retried.QueryContext(ctx, args...)
+	if err != nil {
+		return found, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n, kind int
+		var d decided
+		if err := rows.Scan(&n, &d.seq, &kind, &d.job); err != nil {
+			return found, err
+		}
+		if r := &found[n]; kind == int(audit.KindRetry) {
+			r.decided = append(r.decided, d)
+		} else {
+			r.stopped = max(r.stopped, d.seq)
+		}
+	}
+	return found, rows.Err()
+}
+
+// retries are the retries of an instance, and when it was stopped last.
+type retries struct {
+	decided []decided
+	stopped int64
+}
+
+type decided struct{ seq, job int64 }
+
+// count returns how many jobs got a retry since the last stop.
+func (r *retries) count() int {
+	jobs := map[int64]bool{}
+	for _, d := range r.decided {
+		if d.seq > r.stopped {
+			jobs[d.job] = true
+		}
+	}
+	return len(jobs)
+}
+
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, s.rounds, claimIDs, func(rows *sql.Rows) (claim string, round audit.Round, err error) {
 		var first sql.NullInt64

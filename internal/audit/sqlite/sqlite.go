@@ -48,7 +48,7 @@ type store struct {
 	noted   atomic.Bool // there may be crashes to be ended by an Append
 	died    bool        // the process before this one has not closed the store
 
-	rounds, firstFailures *sql.Stmt
+	rounds, firstFailures, retried *sql.Stmt
 
 	// acknowledged is the head of the last commit that was reported done, rescued that the log of a file that is not in
 	// its place was brought into the file. Both need the turn.
@@ -131,6 +131,9 @@ func (s *store) prepare(ctx context.Context) (err error) {
 	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err == nil {
 		s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures)
 	}
+	if err == nil {
+		s.retried, err = s.read.PrepareContext(ctx, selectRetried)
+	}
 	return err
 }
 
@@ -178,7 +181,7 @@ func (s *store) Close() error {
 		errs = append(errs, s.writer.close())
 		s.writer = nil
 	}
-	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures} {
+	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures, s.retried} {
 		if question != nil {
 			errs = append(errs, question.Close())
 		}

@@ -3,6 +3,7 @@ package audittest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -102,6 +103,51 @@ var historyFacts = []fact{
 		})
 		check.Must(t, err)
 		s.mustVerify(t, 100)
+	}},
+	{"the retries of a process instance in the present round are counted, each job once", func(t *testing.T, s *subject) {
+		const instance, other = 77, 78
+		kinds := []struct {
+			kind     audit.Kind
+			job      int64
+			instance int64
+			want     int // for another job of the instance, behind it
+		}{
+			{audit.KindRetry, 1, instance, 1},
+			{audit.KindRetry, 1, instance, 1}, // its inputs were corrected
+			{audit.KindRejected, 2, instance, 1},
+			{audit.KindRetry, 2, instance, 2},
+			{audit.KindRetry, 3, other, 2},
+			{audit.KindRedriven, 4, instance, 2},
+			{audit.KindUndelivered, 2, instance, 2},
+			{audit.KindRetry, 5, instance, 3},
+			{audit.KindExhausted, 6, instance, 0},
+			{audit.KindRetry, 7, instance, 1}, // moved by hand, with a count that a person has chosen
+			{audit.KindPermanent, 8, other, 1},
+			{audit.KindPermanent, 9, instance, 0},
+			{audit.KindRetry, 10, instance, 1},
+			{audit.KindResubmitted, 11, other, 0},
+			{audit.KindRetry, 12, instance, 1},
+		}
+		job := audit.RoundJob{ClaimID: "CLM-a-1", Cluster: "production", ProcessInstanceKey: instance, JobKey: 99}
+		own, elsewhere, never := job, job, job
+		own.JobKey, elsewhere.Cluster, never.ClaimID = 12, "another", "CLM-never-1"
+		for i, k := range kinds {
+			r := Record(i)
+			r.ClaimID, r.Kind, r.JobKey, r.ProcessInstanceKey = job.ClaimID, k.kind, k.job, k.instance
+			if k.kind != audit.KindRetry {
+				r.NextRetryTime = time.Time{}
+			}
+			s.append(t, r)
+			counts, err := s.Retried(t.Context(), []audit.RoundJob{never, job})
+			check.Must(t, err)
+			same(t, fmt.Sprintf("retries behind record %d, %s", i, k.kind), counts, []int{0, k.want})
+		}
+		counts, err := s.Retried(t.Context(), []audit.RoundJob{own, elsewhere, job})
+		check.Must(t, err)
+		same(t, "without the job's own, and of another cluster", counts, []int{0, 0, 1})
+		if counts, err = s.Retried(t.Context(), nil); err != nil || len(counts) != 0 {
+			t.Errorf("no jobs: %v, %v", counts, err)
+		}
 	}},
 	{"a retry is pending until its claim is heard of", func(t *testing.T, s *subject) {
 		s.append(t, story(

@@ -54,9 +54,9 @@ func Samples() []audit.Record {
 		switch r.Kind {
 		case audit.KindRetry:
 		case audit.KindExhausted:
-			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [name]","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
+			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [palavras]","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
 		case audit.KindPermanent:
-			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [cpf]",`)
+			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]",`)
 		case audit.KindRejected:
 			r.Detail = detail(r.At, "")
 		case audit.KindUndelivered:

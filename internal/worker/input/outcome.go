@@ -79,12 +79,12 @@ func outcomeIdentity(v variables) []string {
 
 // readOrder reads what a person said who ordered a re-drive, which needs a justification.
 func (o *Outcome) readOrder(r *reader) {
-	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification)
+	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification, redact.Text)
 	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
 		r.fault(contract.Justification, "blank", ruleJustification)
 	}
 	if !r.get(contract.Operator).absent() {
-		o.Operator = r.written(contract.Operator, ruleOperator, contract.MaxOperator)
+		o.Operator = r.written(contract.Operator, ruleOperator, contract.MaxOperator, redact.UserName)
 	}
 	o.RedriveID = r.uuid(contract.RedriveID, ruleRedriveID)
 }
@@ -96,11 +96,12 @@ func (o *Outcome) readReason(r *reader) {
 		text, _ := r.get(variable).text()
 		return text
 	}
-	kept := func(variable string, most int) string {
-		text := []rune(strings.TrimSpace(redact.Stored(given(variable))))
+	kept := func(variable string, most int, redacted func(string) string) string {
+		text := []rune(strings.TrimSpace(redacted(given(variable))))
 		return string(text[:min(len(text), most)])
 	}
-	o.Justification, o.Operator = kept(contract.Justification, contract.MaxJustification), kept(contract.Operator, contract.MaxOperator)
+	o.Justification = kept(contract.Justification, contract.MaxJustification, redact.Stored)
+	o.Operator = kept(contract.Operator, contract.MaxOperator, redact.UserName)
 	if id, err := uuid.Parse(given(contract.RedriveID)); err == nil {
 		o.RedriveID = id.String()
 	}

@@ -78,7 +78,15 @@ func (r *reader) headers(j *job.Job) (headers map[string]string, ok bool) {
 // a short one such as "max" may belong to another worker.
 func meant(name, ours string) bool {
 	unmistakable := ours == contract.HeaderPolicy || ours == contract.HeaderMaxRetries
-	return strings.EqualFold(name, ours) || unmistakable && spelling.OneSlip(name, ours)
+	return strings.EqualFold(name, ours) || unmistakable && spelling.OneSlip(name, ours) || otherNames[strings.ToLower(name)] == ours
+}
+
+// otherNames are what people call our headers, in small letters.
+var otherNames = map[string]string{
+	"policy": contract.HeaderPolicy, "policyname": contract.HeaderPolicy, "retrypolicyname": contract.HeaderPolicy,
+	"maxretry": contract.HeaderMaxRetries, "maxattempts": contract.HeaderMaxRetries, "maxretrycount": contract.HeaderMaxRetries,
+	"backoff": contract.HeaderBase, "basedelay": contract.HeaderBase, "initialbackoff": contract.HeaderBase,
+	"maxbackoff": contract.HeaderMax, "maxdelay": contract.HeaderMax,
 }
 
 func lettersOnly(c rune) rune {

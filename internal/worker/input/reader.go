@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -109,14 +108,14 @@ func outside[T any](r *reader, variable string, parse func(string, *time.Locatio
 }
 
 // written reads a text that a person wrote, at most so many characters, and redacts it.
-func (r *reader) written(variable, rule string, most int) string {
+func (r *reader) written(variable, rule string, most int, redacted func(string) string) string {
 	text := r.text(variable, rule)
 	switch n := utf8.RuneCountInString(text); {
 	case r.faulty(variable):
 	case n > most:
 		r.fault(variable, "a text of "+strconv.Itoa(n)+" characters", rule)
 	default:
-		return strings.Clone(redact.Text(text))
+		return strings.Clone(redacted(text))
 	}
 	return ""
 }

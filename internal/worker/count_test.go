@@ -1,0 +1,77 @@
+package worker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/worker"
+)
+
+// A mapping of the model can hide the returned count. The claim must not loop for ever.
+func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
+	for _, tt := range []struct {
+		brought, recorded int
+		want              want
+	}{
+		{0, 0, want{"retryCount": 1.0, "countFrom": nil}},
+		{2, 2, want{"retryCount": 3.0, "delayBeforeJitter": "PT20M", "countFrom": nil}},
+		{3, 1, want{"retryCount": 4.0, "countFrom": nil}}, // decisions that another store holds
+		{0, 3, want{"retryCount": 4.0, "delayBeforeJitter": "PT40M", "countFrom": "TRAIL", "retriesLeft": 1.0}},
+		{1, 4, want{"retryCount": 5.0, "countFrom": "TRAIL", "retriesLeft": 0.0}},
+		{0, 5, want{"retryCount": 5.0, "shouldRetry": false, "reason": "COUNT", "countFrom": "TRAIL"}},
+		{2, 700, want{"retryCount": 700.0, "shouldRetry": false, "reason": "COUNT", "countFrom": "TRAIL"}},
+		{5, 2, want{"retryCount": 5.0, "shouldRetry": false, "reason": "COUNT", "countFrom": nil}},
+	} {
+		t.Run(fmt.Sprintf("brought %d, recorded %d", tt.brought, tt.recorded), func(t *testing.T) {
+			m := newMemory()
+			m.retried = map[string]int{"CLM-001-1": tt.recorded}
+			a := byPolicy(t, "tiss", policy.BuiltIns, m, newJob(fmt.Sprintf(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":%d}`, tt.brought)))
+			stopped := tt.want["shouldRetry"] == false
+			if tt.want.check(t, a); (a.Kind() == job.KindThrowError) != stopped {
+				t.Errorf("answered by %s", a.Kind())
+			}
+			if stopped && a.Code() != retry.CodeMaxRetriesExceeded {
+				t.Errorf("BPMN error %s", a.Code())
+			}
+			check.Same(t, max(tt.brought, tt.recorded), m.only(t).RetryCount, "the count in the trail")
+		})
+	}
+}
+
+func TestAPermanentErrorAsksForNoCount(t *testing.T) {
+	m := newMemory()
+	m.retried = map[string]int{"CLM-001-1": 3}
+	want{"errorClassification": "PERMANENT", "retryCount": 0.0, "countFrom": nil}.check(t, byPolicy(t, "tiss", policy.BuiltIns, m, newJob(jobWith("DUPLICATE_CLAIM"))))
+}
+
+func TestALostCountIsWarnedOfOnceForEachInstance(t *testing.T) {
+	core, logs := observer.New(zapcore.WarnLevel)
+	m := newMemory()
+	h := worker.NewHandler(optionsOn(m, &counts{}, atNow, zap.New(core)))
+	for n, instance := range []int64{1, 1, 2, 1} {
+		m.retried = map[string]int{"CLM-001-1": n + 1}
+		j := newJob(jobWith("TIMEOUT"))
+		j.Key, j.ProcessInstanceKey = int64(n+1), instance
+		h.Handle(t.Context(), []job.Job{j})
+	}
+	warned := logs.FilterMessage("retry_count_lost").All()
+	if len(warned) == 0 {
+		t.Fatalf("%+v", logs.All())
+	}
+	var of []any
+	for _, line := range warned {
+		of = append(of, line.ContextMap()["processInstanceKey"])
+	}
+	check.Same(t, []any{int64(1), int64(2)}, of, "warned of")
+	for name, value := range map[string]any{"claimId": "CLM-001-1", "retryCount": int64(0), "recordedRetries": int64(1), "elementId": "Task_AnalyzeRetry"} {
+		check.Same(t, value, warned[0].ContextMap()[name], "%s", name)
+	}
+}
