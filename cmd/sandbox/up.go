@@ -140,10 +140,10 @@ func printUp(out io.Writer, s sandbox) {
   broker's monitoring   %s
   worker's metrics      http://%s/metrics
   logs and data         %s
-
+%s
   bin/sandbox skip 10m   move the broker's clock, so that timers fire
   make down              stop both
-`, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir))
+`, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir), storeHint(s.Broker))
 	if zbctl := devbroker.Zbctl(s.Broker.Version); zbctl != "" {
 		fmt.Fprintf(out, `
   A claim by hand, with the command line client that comes with the broker:
@@ -155,6 +155,14 @@ func printUp(out io.Writer, s sandbox) {
   bin/sandbox skip 6m                  # the wait is over: activate submit-claim again
 `, zbctl, broker.Address())
 	}
+}
+
+// storeHint is how the commands of the worker find its store, empty where the settings name one already.
+func storeHint(broker devbroker.State) string {
+	if callerKeepsStore() {
+		return ""
+	}
+	return "\n  export " + storeOf(broker) + "\n  bin/worker history CLM-001-1   what the worker decided about a claim\n"
 }
 
 func newDown() *cobra.Command {

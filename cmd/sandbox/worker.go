@@ -68,6 +68,11 @@ func callerKeepsStore() bool {
 
 const storeSetting = "RETRY_DATABASE_URL="
 
+// storeOf is the setting that names the worker's store in the broker's directory.
+func storeOf(broker devbroker.State) string {
+	return storeSetting + "sqlite://" + filepath.Join(broker.Dir, "analyze-retry.db")
+}
+
 // deployModels runs `worker deploy`, which puts the bundled models on the broker.
 func deployModels(ctx context.Context, binary, gateway string) error {
 	if out, err := workerCommand(ctx, binary, gateway, "deploy").CombinedOutput(); err != nil {
@@ -82,7 +87,7 @@ func deployModels(ctx context.Context, binary, gateway string) error {
 func runWorker(ctx context.Context, w workerState, broker *devbroker.Broker, logPath string, detach bool) (*process.Process, error) {
 	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, broker.Address(), "run")
 	if !callerKeepsStore() {
-		cmd.Env = append(cmd.Env, storeSetting+"sqlite://"+filepath.Join(broker.State().Dir, "analyze-retry.db"))
+		cmd.Env = append(cmd.Env, storeOf(broker.State()))
 	}
 	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
 	ctx, cancel := context.WithTimeout(ctx, workerStartTimeout)

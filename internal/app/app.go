@@ -81,25 +81,25 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if err = a.openTracing(ctx, version); err != nil {
 		return nil, err
 	}
+	registry := metrics.NewRegistry()
+	a.numbers = metrics.New(registry, a.policies.Current().All())
+	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
+		return nil, err
+	}
 	if a.store, a.trail, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
 	a.secret = a.trail.secret
-	a.later("close the audit store", a.store.Close)
+	a.last("close the audit store", a.store.Close)
 	a.trail.save(ctx, a.store)
 	if err = openRetention(ctx, a.store, a.secret.Public(), cfg, log); err != nil {
 		return nil, err
 	}
-	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All())
 	appended, err := a.openQueue()
 	if err != nil {
 		return nil, err
 	}
 	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: a.numbers.StoreFailed, Appended: appended})
-	if err := a.listen(registry); err != nil {
-		return nil, err
-	}
 	if a.client, err = dial(cfg); err != nil {
 		return nil, err
 	}

@@ -220,8 +220,23 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
 	t.Parallel()
 	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"})
-	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, smtp, smtp-dev, tiss"
+	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+func TestATakenAddressLeavesNeitherStoreNorKeyBehind(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	defer taken.Close()
+	cfg, dir := settings(t, "127.0.0.1:1"), t.TempDir()
+	cfg.HTTPAddress, cfg.DatabaseURL = taken.Addr().String(), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
+	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
+		t.Errorf("got %v, want the address", err)
+	}
+	left, err := os.ReadDir(dir)
+	check.Must(t, err)
+	check.Same(t, 0, len(left), "files left behind")
 }

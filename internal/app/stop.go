@@ -18,6 +18,11 @@ func (a *App) later(what string, do func() error) {
 	a.cleanups = append(a.cleanups, cleanup{what, do})
 }
 
+// last registers the cleanup of a step that is undone after all others.
+func (a *App) last(what string, do func() error) {
+	a.cleanups = slices.Insert(a.cleanups, 0, cleanup{what, do})
+}
+
 // close undoes the steps of New, the last one first.
 func (a *App) close() error {
 	var errs []error
