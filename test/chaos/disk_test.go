@@ -176,11 +176,11 @@ func TestAnswersAreStoredThoughTheProcessDiesWhileSyncsFail(t *testing.T) {
 // completed that have no record, and none is released.
 func TestFullDiskIsWaitedOut(t *testing.T) {
 	r := newRig(t, setup{row: 16, what: "a full disk", store: inSQLite})
-	disk := faults.SmallDisk(t, 4<<20)
+	disk := faults.SmallDisk(t, 16<<20) // the store and its log fit many times: a machine that stores job by job writes 4 MiB of log
 	r.store.url = "sqlite://" + filepath.Join(disk, "analyze-retry.db")
 	w := r.warm(200, outageLock)
 	filler := filepath.Join(disk, "filler")
-	o := w.loses(500, func() { _ = os.WriteFile(filler, make([]byte, 8<<20), 0o600) }) // as much as there is room for
+	o := w.loses(500, func() { _ = os.WriteFile(filler, make([]byte, 32<<20), 0o600) }) // as much as there is room for
 	full, err := os.Stat(filler)
 	r.must(err)
 	o.lasts(time.Duration(either(3, 60)) * time.Second)
