@@ -34,6 +34,10 @@ func TestAPolicyPrintedAsJSONCanBePutIntoAFile(t *testing.T) {
 	}
 }
 
+func TestPolicyIsShownWithItsTargets(t *testing.T) {
+	with().prints(t, []string{"policies", "tiss"}, "Targets", "successAfterRetry >= 80% (RN-BIL-005 section VI)", "successAfterRetry >= 85% (RN-BIL-004 section VI)")
+}
+
 func TestLintExitCodeFollowsSeverity(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

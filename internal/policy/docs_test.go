@@ -39,7 +39,7 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	for _, def := range []string{"policy", "rule", "glosa"} {
+	for _, def := range []string{"policy", "target", "rule", "glosa"} {
 		for name := range schema(t)[def].Properties {
 			if name != "in" { // which is shown with its value
 				check.Contains(t, string(text), "`"+name+"`")

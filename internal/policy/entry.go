@@ -33,6 +33,8 @@ type Entry struct {
 	Unknown      string   `yaml:"unknown" json:"unknown"`
 	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError"`
 	JobOverrides *bool    `yaml:"jobOverrides" json:"jobOverrides"`
+	// Targets is empty, and not nil, where a file states that there are none.
+	Targets []Target `yaml:"targets" json:"targets,omitempty"`
 	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns both.
 	Rules   []Rule `yaml:"rules" json:"rules,omitempty"`
 	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
@@ -53,6 +55,13 @@ type Jitter struct {
 	Mode string `yaml:"mode" json:"mode"`
 	// Share goes with mode proportional only.
 	Share *float64 `yaml:"share" json:"share,omitempty"`
+}
+
+// Target is a target of an [Entry]: a KPI, and a bound with a value, such as ">= 80%", "<= 2h" or "<= 1.2".
+type Target struct {
+	KPI    string `yaml:"kpi" json:"kpi"`
+	Target string `yaml:"target" json:"target"`
+	Source string `yaml:"source" json:"source,omitempty"`
 }
 
 // Rule is a rule of an [Entry]. One of InDoubt has no class.
@@ -142,6 +151,9 @@ func (e *Entry) inherit(parent *Entry) {
 	fill(&e.Unknown, parent.Unknown)
 	fill(&e.OnEmptyError, parent.OnEmptyError)
 	fill(&e.JobOverrides, parent.JobOverrides)
+	if e.Targets == nil {
+		e.Targets = parent.Targets
+	}
 }
 
 // fill sets a field that is not stated.
@@ -195,9 +207,15 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 		JobOverrides:     *e.JobOverrides,
 		Rules:            rules(e.Rules),
 		InDoubt:          rules(e.InDoubt),
+		Targets:          make([]retry.Target, len(e.Targets)),
 	}
 	unread := len(faults) > 0
 	var err error
+	for i, t := range e.Targets {
+		if written.Targets[i], err = t.read(); err != nil {
+			faults = append(faults, &retry.SettingError{Setting: "targets", Problem: "has " + strconv.Quote(short(t.Target)) + ", which " + err.Error()})
+		}
+	}
 	written.Zone, err = time.LoadLocation(e.TimeZone)
 	if err != nil || e.TimeZone == "Local" {
 		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})

@@ -25,7 +25,7 @@ const (
 	maxNodes = 50_000
 	// maxText bounds the bytes of these values.
 	maxText = 8 << 20
-	// maxFields bounds the fields of a mapping. A policy has 18.
+	// maxFields bounds the fields of a mapping. A policy has 20.
 	maxFields = 100
 	// maxName bounds the name of a field in bytes: it stands in the paths of faults.
 	maxName = 100

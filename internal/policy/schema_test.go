@@ -66,6 +66,7 @@ func TestSchemaAndPolicyHaveTheSameFields(t *testing.T) {
 	}{
 		{"policy", fields(t, policy.Entry{}), slices.Sorted(maps.Keys(defs["policy"].Properties))},
 		{"jitter", fields(t, policy.Jitter{}), slices.Sorted(maps.Keys(defs["policy"].Properties["jitter"].Properties))},
+		{"target", fields(t, policy.Target{}), slices.Sorted(maps.Keys(defs["target"].Properties))},
 		{"rule", fields(t, policy.Rule{}), slices.Sorted(maps.Keys(defs["rule"].Properties))},
 		{"inDoubtRule", withoutClass, slices.Sorted(maps.Keys(defs["inDoubtRule"].Properties))},
 		{"unless", fields(t, policy.Condition{}), slices.Sorted(maps.Keys(defs["unless"].Properties))},

@@ -137,6 +137,9 @@ func (s ShownPolicy) Text() string {
 		b.label("Deadline", "%s after the first failure", term.Span(p.Deadline))
 	}
 	b.label("Input", "%s", s.input())
+	for i, t := range s.Policy.Targets {
+		b.label([]string{"Targets", ""}[min(i, 1)], "%s", targetWords(t))
+	}
 	if len(s.waits) > 0 {
 		b.WriteString("\n" + scheduleTable(p, s.waits, bandOnly))
 	}
@@ -160,6 +163,14 @@ func jitterWords(j retry.Jitter) string {
 	default:
 		return string(j.Mode)
 	}
+}
+
+func targetWords(t policy.Target) string {
+	text := t.KPI + " " + t.Target
+	if t.Source != "" {
+		text += " (" + term.Line(t.Source) + ")"
+	}
+	return text
 }
 
 func (s ShownPolicy) input() string {

@@ -47,6 +47,8 @@ type Settings struct {
 	// InDoubt are the texts after which a submission may have reached its receiver all the same. Their Class is not
 	// used.
 	InDoubt []Rule
+	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the version.
+	Targets []Target
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
@@ -169,7 +171,7 @@ func (s *Settings) faults() (faults []error) {
 	fault(s.Zone == nil, "timeZone", "is missing")
 	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", "must be claim or any")
 	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", "must be UNKNOWN, TRANSIENT or PERMANENT")
-	return faults
+	return append(faults, targetFaults(s.Targets)...)
 }
 
 // maxWait bounds Max: longer waits are no retries, and their sum must not overflow.

@@ -8,6 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
@@ -40,6 +41,15 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 		{"no zone", "timeZone", func(p *retry.Settings) { p.Zone = nil }},
 		{"an unknown form of ids", "ids", func(p *retry.Settings) { p.IDs = "uuid" }},
 		{"an unknown class", "unknown", func(p *retry.Settings) { p.Unknown = "MAYBE" }},
+		{"an unknown KPI", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "happiness", Bound: ">=", Value: 1}} }},
+		{"a target without a bound", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Value: 0.1}} }},
+		{"a share above one", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 1.01}} }},
+		{"a target that is no number", "targets", func(p *retry.Settings) {
+			p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: math.NaN()}}
+		}},
+		{"two targets of one source", "targets", func(p *retry.Settings) {
+			p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 0.1}, {KPI: "claimsLost", Bound: "<", Value: 0.2}}
+		}},
 	} {
 		p := plain(t).Settings
 		tt.change(&p)
@@ -99,6 +109,8 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 	if same := plain(t, func(p *retry.Settings) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
 		t.Error("where a rule comes from decides nothing, but is in the version")
 	}
+	target := func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 0.1}} }
+	check.Same(t, plain(t).Version(), plain(t, target).Version(), "version with a target, which decides nothing")
 }
 
 func TestMinutesAreRoundedUp(t *testing.T) {
