@@ -156,7 +156,7 @@ func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 			for _, task := range tasks {
 				want := map[string]string{"outcome": outcome}
 				if byHand[outcome] {
-					want["justification"], want["operator"] = "=justification", "=operator"
+					want["justification"], want["decidedBy"] = "=justification", "=decidedBy"
 				}
 				if byHand[outcome] && outcome != `="ABANDONED"` { // no message orders that
 					want["redriveId"] = "=redriveId"

@@ -167,7 +167,7 @@ func TestASpanHoldsNothingOfPatientsAndNoClaim(t *testing.T) {
 		g.Add(tracedJob(claim, c.Text, `"`+passed+`"`), tracedJob(c.Text, "TIMEOUT", text))
 		g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{"claimId":"` + claim + `","submissionError":[` + text + `],"retryUntil":` + text + `}`})
 		g.Add(gatewaytest.Job{Type: "record-retry-outcome", Variables: `{"claimId":"` + claim + `","outcome":"REDRIVEN",` +
-			`"justification":` + text + `,"operator":"Maria","traceparent":` + text + `}`})
+			`"justification":` + text + `,"decidedBy":"Maria","traceparent":` + text + `}`})
 	}
 	start(t, settings(t, address))
 	spans := collector.Await(t, 4*len(canaries))

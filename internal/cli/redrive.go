@@ -66,7 +66,7 @@ A claim is refused where
 			defer func() { err = errors.Join(err, sender.Close()) }()
 			r := redrive.Redriver{
 				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Wait: o.wait,
-				Order: redrive.Order{Justification: o.reason, Operator: o.operator},
+				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 			}
 			if o.claim != "" {
 				return o.one(ctx, command, &r)
@@ -212,6 +212,6 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 	n = utf8.RuneCountInString(o.operator)
 	kept := redact.UserName(o.operator)
 	wrong.when(strings.TrimSpace(o.operator) == "", "--operator is empty; say who orders it")
-	wrong.when(n > contract.MaxOperator, "--operator has %d characters; allowed: %d", n, contract.MaxOperator)
-	wrong.when(n <= contract.MaxOperator && kept != o.operator, "--operator would be kept as %s; give a user name", kept)
+	wrong.when(n > contract.MaxDecidedBy, "--operator has %d characters; allowed: %d", n, contract.MaxDecidedBy)
+	wrong.when(n <= contract.MaxDecidedBy && kept != o.operator, "--operator would be kept as %s; give a user name", kept)
 }

@@ -138,7 +138,7 @@ func TestWaitingClaimIsRedrivenAndRecorded(t *testing.T) {
 	if len(sent) != 1 || sent[0].Name != "redrive-claim" || sent[0].CorrelationKey != due || sent[0].TimeToLive != 0 {
 		t.Fatalf("sent %v", sent)
 	}
-	want := `{"redriveId":"` + sent[0].MessageId + `","justification":"` + orderedReason + `","operator":"maria"}`
+	want := `{"redriveId":"` + sent[0].MessageId + `","justification":"` + orderedReason + `","decidedBy":"maria"}`
 	if sent[0].Variables != want {
 		t.Errorf("variables %s, want %s", sent[0].Variables, want)
 	}
@@ -228,7 +228,7 @@ func TestOperatorDefaultsToTheSystemUser(t *testing.T) {
 	who, err := user.Current()
 	check.Must(t, err)
 	h.must(t, "redrive", "--claim", due, "--reason", orderedReason)
-	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"operator":"`+who.Username+`"`) {
+	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"decidedBy":"`+who.Username+`"`) {
 		t.Errorf("sent %s", sent)
 	}
 }

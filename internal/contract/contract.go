@@ -34,7 +34,7 @@ const (
 const (
 	Outcome       = "outcome"
 	Justification = "justification"
-	Operator      = "operator"
+	DecidedBy     = "decidedBy"
 	RedriveID     = "redriveId"
 )
 
@@ -51,9 +51,15 @@ const (
 	HeaderDeadline   = "deadline"
 )
 
+// The task headers that name with whom the model leaves a claim that is stopped, such as "billing".
+const (
+	HeaderOnExhausted = "onExhausted"
+	HeaderOnPermanent = "onPermanent"
+)
+
 // Headers are the names of the task headers.
 func Headers() []string {
-	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline}
+	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline, HeaderOnExhausted, HeaderOnPermanent}
 }
 
 // FirstVariables are the variables that every version of the worker has read, LaterVariables those that came with a later
@@ -74,11 +80,11 @@ func DecisionVariables() []string { return slices.Concat(FirstVariables(), Later
 
 // OutcomeVariables are the variables to fetch with an outcome job; the first two are required.
 func OutcomeVariables() []string {
-	return []string{ClaimID, Outcome, Justification, Operator, RedriveID}
+	return []string{ClaimID, Outcome, Justification, DecidedBy, RedriveID}
 }
 
 // The bounds of what a person says, in characters.
 const (
 	MaxJustification = 500
-	MaxOperator      = 100
+	MaxDecidedBy     = 100
 )

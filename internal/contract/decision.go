@@ -185,6 +185,9 @@ type Detail struct {
 	SubmissionError string `json:"submissionError,omitempty"`
 	// Steps are the times of the six steps of a decision; nil for other records.
 	Steps *Steps `json:"steps,omitempty"`
+	// With is, for a decision that stops a claim, with whom its model leaves it (header onExhausted or onPermanent); empty
+	// where the model does not name anyone.
+	With string `json:"with,omitempty"`
 	// ExecutionTimeMs is how long the analysis took, in milliseconds.
 	ExecutionTimeMs float64 `json:"executionTimeMs,omitempty"`
 	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for other records.
@@ -195,9 +198,9 @@ type Detail struct {
 	// Undelivered is, for a record of an answer that did not arrive, the hash of the record that holds the answer.
 	Undelivered string `json:"undelivered,omitempty"`
 	// Justification is why a person had the claim sent again or gave it up, redacted, at most [MaxJustification] characters;
-	// Operator is who, redacted, at most [MaxOperator].
+	// DecidedBy is by whom that was decided, redacted, at most [MaxDecidedBy]; empty where the model did not say so.
 	Justification string `json:"justification,omitempty"`
-	Operator      string `json:"operator,omitempty"`
+	DecidedBy     string `json:"decidedBy,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
 	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of

@@ -162,6 +162,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 		}
 		b = append(b, `]}`...)
 	}
+	b = appendPresent(b, "with", d.With)
 	if d.ExecutionTimeMs != 0 {
 		b = append(b, `,"executionTimeMs":`...)
 		b = strconv.AppendFloat(b, d.ExecutionTimeMs, 'f', -1, 64)
@@ -172,7 +173,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	b = appendTime(b, "firstFailureTime", d.FirstFailureTime, time.RFC3339Nano)
 	b = appendPresent(b, "undelivered", d.Undelivered)
 	b = appendPresent(b, "justification", d.Justification)
-	b = appendPresent(b, "operator", d.Operator)
+	b = appendPresent(b, "decidedBy", d.DecidedBy)
 	b = appendPresent(b, "redriveId", d.RedriveID)
 	b = appendPresent(b, "traceparent", d.Traceparent)
 	if lacking != nil {

@@ -87,6 +87,7 @@ type scheduled struct {
 type maxRetriesExceeded struct {
 	about
 	decision
+	With          string    `json:"with,omitempty"`
 	FinalError    string    `json:"finalError"`
 	TotalAttempts int       `json:"totalAttempts"`
 	TotalDuration string    `json:"totalDuration,omitempty"`
@@ -97,6 +98,7 @@ type maxRetriesExceeded struct {
 type permanentError struct {
 	about
 	decision
+	With         string    `json:"with,omitempty"`
 	ErrorType    string    `json:"errorType"`
 	ErrorMessage string    `json:"errorMessage"`
 	DetectedAt   time.Time `json:"detectedAt"`
@@ -137,7 +139,7 @@ type round struct {
 // order is why, and by whom, a claim was sent again or given up.
 type order struct {
 	Justification string `json:"justification,omitempty"`
-	Operator      string `json:"operator,omitempty"`
+	DecidedBy     string `json:"decidedBy,omitempty"`
 	RedriveID     string `json:"redriveId,omitempty"`
 }
 
@@ -170,13 +172,13 @@ func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 		}
 	case audit.KindExhausted:
 		return TypeMaxRetriesExceeded, maxRetriesExceeded{
-			about: a, decision: decisionOf(f), FinalError: f.SubmissionError,
+			about: a, decision: decisionOf(f), With: f.With, FinalError: f.SubmissionError,
 			TotalAttempts: attempts(f), TotalDuration: since(f.FirstFailureTime, r.At),
 			ExceededAt: r.At, Severity: critical,
 		}
 	case audit.KindPermanent:
 		return TypePermanentError, permanentError{
-			about: a, decision: decisionOf(f), ErrorType: cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID), ErrorMessage: f.SubmissionError,
+			about: a, decision: decisionOf(f), With: f.With, ErrorType: cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID), ErrorMessage: f.SubmissionError,
 			DetectedAt: r.At, Severity: critical,
 		}
 	case audit.KindRejected:
@@ -216,7 +218,7 @@ func roundOf(r *audit.Record, f *contract.Facts) round {
 	return round{Attempts: f.Attempts, RetryCount: r.RetryCount, FirstFailureTime: f.FirstFailureTime}
 }
 
-func orderOf(f *contract.Facts) order { return order{f.Justification, f.Operator, f.RedriveID} }
+func orderOf(f *contract.Facts) order { return order{f.Justification, f.DecidedBy, f.RedriveID} }
 
 // attempts returns how often the claim was submitted: the recorded number, or one more than its retries.
 func attempts(f *contract.Facts) int {

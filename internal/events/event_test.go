@@ -155,8 +155,13 @@ func record(t *rapid.T) audit.Record {
 		delete(detail, "firstFailureTime")
 	}
 	if r.Kind.IsOutcome() && rapid.Bool().Draw(t, "said why") {
-		detail["justification"], detail["operator"] = rapid.StringN(0, 500, -1).Draw(t, "why"), rapid.StringN(0, 100, -1).Draw(t, "who")
+		detail["justification"], detail["decidedBy"] = rapid.StringN(0, 500, -1).Draw(t, "why"), rapid.StringN(0, 100, -1).Draw(t, "who")
 		detail["redriveId"] = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
+	}
+	if (r.Kind == audit.KindExhausted || r.Kind == audit.KindPermanent) && rapid.Bool().Draw(t, "with somebody") {
+		detail["with"] = rapid.StringMatching(`[a-z-]{1,30}`).Draw(t, "with")
+	} else {
+		delete(detail, "with")
 	}
 	if rapid.Bool().Draw(t, "traced") {
 		detail["traceparent"] = rapid.StringMatching(`00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]`).Draw(t, "trace")

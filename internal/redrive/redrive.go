@@ -28,9 +28,9 @@ const (
 type Order struct {
 	// ID is the order's own, a UUID, by which its record is found in the audit trail.
 	ID string `json:"redriveId"`
-	// Justification says why, Operator who ordered it. Both become process variables, so that they hold no personal data.
+	// Justification says why, DecidedBy who ordered it. Both become process variables, so that they hold no personal data.
 	Justification string `json:"justification"`
-	Operator      string `json:"operator"`
+	DecidedBy     string `json:"decidedBy"`
 }
 
 // Redriver carries out an order for one claim or many.

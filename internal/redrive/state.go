@@ -133,12 +133,12 @@ func (c *Candidate) refused(force bool) *FaultError {
 	return why(InvalidRetryState, "its last record is of a kind that this worker does not know (%s)", c.Last.Kind)
 }
 
-// Person returns the operator of a record, in words where none is known.
+// Person returns by whom a record was decided, in words where that is not known.
 func Person(f *contract.Facts) string {
-	if f.Operator == "" {
+	if f.DecidedBy == "" {
 		return "a person"
 	}
-	return f.Operator
+	return f.DecidedBy
 }
 
 // Filter chooses claims by their last decision. An empty field chooses all.

@@ -47,9 +47,9 @@ type historyRecord struct {
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
 	// Undelivered is the hash of the record whose answer did not reach the process.
 	Undelivered string `json:"undelivered,omitempty"`
-	// Justification and Operator are what a person said, and who; RedriveID is the command by which they did.
+	// Justification and DecidedBy are what a person said, and who; RedriveID is the command by which they did.
 	Justification string `json:"justification,omitempty"`
-	Operator      string `json:"operator,omitempty"`
+	DecidedBy     string `json:"decidedBy,omitempty"`
 	RedriveID     string `json:"redriveId,omitempty"`
 
 	kind  audit.Kind
@@ -96,7 +96,7 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
-		Justification: facts.Justification, Operator: facts.Operator, RedriveID: facts.RedriveID,
+		Justification: facts.Justification, DecidedBy: facts.DecidedBy, RedriveID: facts.RedriveID,
 		NextRetryTime: optional(r.NextRetryTime),
 		kind:          r.Kind, facts: facts,
 	}

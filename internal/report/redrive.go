@@ -16,7 +16,7 @@ func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
 		return fmt.Sprintf("Claim %s would be sent again now.\n", claim) + term.Hanging("It: ", stood)
 	}
 	return fmt.Sprintf("Claim %s is sent again now.\n", claim) + term.Hanging("Before: ", stood) +
-		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.Operator), c.RedriveID)) +
+		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.DecidedBy), c.RedriveID)) +
 		term.Hanging("Reason: ", term.Line(order.Justification))
 }
 

@@ -208,11 +208,16 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 	}
 	d := &e.decision
 	detail.Steps = e.steps(j)
-	if d.Outcome == retry.OutcomeExhausted {
+	switch d.Outcome {
+	case retry.OutcomeExhausted:
+		detail.With = e.OnExhausted
 		detail.Attempts = record.RetryCount + 1
 		if first := e.Request.FirstFailure; !first.IsZero() {
 			detail.FirstFailureTime = &first
 		}
+	case retry.OutcomePermanent:
+		detail.With = e.OnPermanent
+	case retry.OutcomeRetry:
 	}
 	record.Kind, record.NextRetryTime, record.Message = audit.KindOf(d.Outcome), d.NextRetryTime, stopMessage(e.Request.ClaimID, d)
 	answer := contract.Of(d, h.opt.JobType)

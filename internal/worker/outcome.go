@@ -82,7 +82,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 		return record
 	}
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
-	detail.Justification, detail.Operator, detail.RedriveID = o.Justification, o.Operator, o.RedriveID
+	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
 	detail.Attempts = round.Failures
 	if o.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted

@@ -75,10 +75,10 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 		`{"outcome":"SUBMITTED","claimId":null}`:                                                          {"claimId is missing"},
 		`{"outcome":"SUBMITTED","claimId":"CLM-001-1","x":}`:                                              {"variables is no JSON object"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                    {"justification is missing"},
-		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","operator":null}`:        {"justification is blank"},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","decidedBy":null}`:       {"justification is blank"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"` + strings.Repeat("é", 501) + `"}`: {"justification is a text of 501 characters"},
-		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"operator":["maria"],"redriveId":"maria"}`: {
-			`claimId is "x x"`, "justification is 1", "operator is a list", `redriveId is "xxxxx"`,
+		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"decidedBy":["maria"],"redriveId":"maria"}`: {
+			`claimId is "x x"`, "justification is 1", "decidedBy is a list", `redriveId is "xxxxx"`,
 		},
 	} {
 		m := newMemory()
@@ -100,8 +100,8 @@ const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 // of a round. An accepted claim keeps no reason of an earlier re-drive.
 func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 	const (
-		fit   = `"justification":"paciente 529.982.247-25 ligou","operator":"maria@hospital.example","redriveId":"` + redriveID + `"`
-		unfit = `"justification":{"a":1},"operator":7,"redriveId":"none"`
+		fit   = `"justification":"paciente 529.982.247-25 ligou","decidedBy":"maria@hospital.example","redriveId":"` + redriveID + `"`
+		unfit = `"justification":{"a":1},"decidedBy":7,"redriveId":"none"`
 		kept  = "paciente [número longo] ligou [palavra]@hospital.example " + redriveID
 	)
 	for _, tt := range []struct{ outcome, reason, kept string }{
@@ -116,7 +116,7 @@ func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 	} {
 		m := newMemory()
 		facts := m.outcome(t, `{"claimId":"CLM-001-1","outcome":"`+tt.outcome+`",`+tt.reason+`}`)
-		if got := facts.Justification + " " + facts.Operator + " " + facts.RedriveID; got != tt.kept || m.only(t).Kind.String() != tt.outcome {
+		if got := facts.Justification + " " + facts.DecidedBy + " " + facts.RedriveID; got != tt.kept || m.only(t).Kind.String() != tt.outcome {
 			t.Errorf("%s %.80s: kept %s %q, want %q", tt.outcome, tt.reason, m.only(t).Kind, got, tt.kept)
 		}
 	}
@@ -125,11 +125,11 @@ func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 // A job that was recorded before the worker read these variables, and is given out again afterwards, is still that job.
 func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 	for variables, before := range map[string][]string{
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`:                                              {`"CLM-001-1"`, `"SUBMITTED"`},
-		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:         {`"CLM-001-1"`, `"RESUBMITTED"`},
-		`{"claimId":"CLM-001-1","outcome":"ABANDONED","operator":7,"redriveId":"` + redriveID + `"}`: {`"CLM-001-1"`, `"ABANDONED"`},
-		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                               {`"CLM-001-1"`, `"REDRIVEN"`},
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","traceparent":"00-1-2-3"}`:                     {`"CLM-001-1"`, `"SUBMITTED"`},
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`:                                               {`"CLM-001-1"`, `"SUBMITTED"`},
+		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:          {`"CLM-001-1"`, `"RESUBMITTED"`},
+		`{"claimId":"CLM-001-1","outcome":"ABANDONED","decidedBy":7,"redriveId":"` + redriveID + `"}`: {`"CLM-001-1"`, `"ABANDONED"`},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                {`"CLM-001-1"`, `"REDRIVEN"`},
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","traceparent":"00-1-2-3"}`:                      {`"CLM-001-1"`, `"SUBMITTED"`},
 		`[]`: {`[]`},
 	} {
 		m := newMemory()
@@ -142,7 +142,7 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
 	m, c := newMemory(), &counts{}
 	h := outcomesOn(m, c)
-	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","operator":"maria"`} {
+	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","decidedBy":"maria"`} {
 		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"REDRIVEN"` + more + `}`)})
 	}
 	if len(c.outcomes) != 2 || c.repeated != 0 {
@@ -166,8 +166,8 @@ func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
 	for _, variables := range []string{
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":-1}`, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`,
-		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","operator":"maria","redriveId":"` + redriveID + `"}`,
-		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"why","operator":"maria","redriveId":"` + redriveID + `"}`,
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","decidedBy":"maria","redriveId":"` + redriveID + `"}`,
+		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"why","decidedBy":"maria","redriveId":"` + redriveID + `"}`,
 	} {
 		m := newMemory()
 		if strings.Contains(variables, "outcome") {

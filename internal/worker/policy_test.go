@@ -181,39 +181,67 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
-		`{"retryPolicy":"tis"}`:                        `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"retryPolicy":""}`:                           `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"retrypolicy":"fast"}`:                       `task header retrypolicy is "fast" but must be named retryPolicy`,
-		`{"retry-policy":"fast"}`:                      `task header retry-policy is "fast" but must be named retryPolicy`,
-		`{"max-retries":"3"}`:                          `task header max-retries is "3" but must be named maxRetries`,
-		`{"MAX_RETRIES":"3"}`:                          `task header MAX_RETRIES is "3" but must be named maxRetries`,
-		`{"retryPolcy":"fast"}`:                        `task header retryPolcy is "fast" but must be named retryPolicy`,
-		`{"retry_polciy":"fast"}`:                      `task header retry_polciy is "fast" but must be named retryPolicy`,
-		`{"maxRetires":"3"}`:                           `task header maxRetires is "3" but must be named maxRetries`,
-		`{"policy":"fast"}`:                            `task header policy is "fast" but must be named retryPolicy`,
-		`{"policyName":"fast"}`:                        `task header policyName is "fast" but must be named retryPolicy`,
-		`{"maxRetry":"3"}`:                             `task header maxRetry is "3" but must be named maxRetries`,
-		`{"max_attempts":"3"}`:                         `task header max_attempts is "3" but must be named maxRetries`,
-		`{"backoff":"3m"}`:                             `task header backoff is "3m" but must be named base`,
-		`{"max-delay":"3h"}`:                           `task header max-delay is "3h" but must be named max`,
-		`{"Deadline":"3h"}`:                            `task header Deadline is "3h" but must be named deadline`,
-		`{"maxRetries":"-1"}`:                          `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
-		`{"maxRetries":"2.0"}`:                         `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
-		`{"base":"5"}`:                                 `task header base is "5" but must be ` + duration,
-		`{"base":"100us"}`:                             `task header base is "100us" but must be ` + duration,
-		`{"max":"P1M"}`:                                `task header max is "P1M" but must be ` + duration,
-		`{"max":"30s"}`:                                `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
-		`{"base":"` + strings.Repeat("9", 80) + `"}`:   `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
-		`{"retryPolicy":["fast"]}`:                     `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
-		`[1]`:                                          `task header is "[1]" but must be texts`,
-		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:  `task header RetryPolicy is "smtp" but must be named retryPolicy`,
-		`{"retryPolicy":"nobody","maxRetries":"many"}`: `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"base":"1.5ms"}`:                             `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
-		`{"max":"9000h","deadline":"1h"}`:              `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
+		`{"retryPolicy":"tis"}`:                             `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"retryPolicy":""}`:                                `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"retrypolicy":"fast"}`:                            `task header retrypolicy is "fast" but must be named retryPolicy`,
+		`{"retry-policy":"fast"}`:                           `task header retry-policy is "fast" but must be named retryPolicy`,
+		`{"max-retries":"3"}`:                               `task header max-retries is "3" but must be named maxRetries`,
+		`{"MAX_RETRIES":"3"}`:                               `task header MAX_RETRIES is "3" but must be named maxRetries`,
+		`{"retryPolcy":"fast"}`:                             `task header retryPolcy is "fast" but must be named retryPolicy`,
+		`{"retry_polciy":"fast"}`:                           `task header retry_polciy is "fast" but must be named retryPolicy`,
+		`{"maxRetires":"3"}`:                                `task header maxRetires is "3" but must be named maxRetries`,
+		`{"policy":"fast"}`:                                 `task header policy is "fast" but must be named retryPolicy`,
+		`{"policyName":"fast"}`:                             `task header policyName is "fast" but must be named retryPolicy`,
+		`{"maxRetry":"3"}`:                                  `task header maxRetry is "3" but must be named maxRetries`,
+		`{"max_attempts":"3"}`:                              `task header max_attempts is "3" but must be named maxRetries`,
+		`{"backoff":"3m"}`:                                  `task header backoff is "3m" but must be named base`,
+		`{"max-delay":"3h"}`:                                `task header max-delay is "3h" but must be named max`,
+		`{"Deadline":"3h"}`:                                 `task header Deadline is "3h" but must be named deadline`,
+		`{"maxRetries":"-1"}`:                               `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
+		`{"maxRetries":"2.0"}`:                              `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
+		`{"base":"5"}`:                                      `task header base is "5" but must be ` + duration,
+		`{"base":"100us"}`:                                  `task header base is "100us" but must be ` + duration,
+		`{"max":"P1M"}`:                                     `task header max is "P1M" but must be ` + duration,
+		`{"max":"30s"}`:                                     `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
+		`{"base":"` + strings.Repeat("9", 80) + `"}`:        `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
+		`{"retryPolicy":["fast"]}`:                          `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
+		`[1]`:                                               `task header is "[1]" but must be texts`,
+		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:       `task header RetryPolicy is "smtp" but must be named retryPolicy`,
+		`{"retryPolicy":"nobody","maxRetries":"many"}`:      `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"base":"1.5ms"}`:                                  `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
+		`{"max":"9000h","deadline":"1h"}`:                   `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
+		`{"onExhausted":"Billing"}`:                         `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
+		`{"onPermanent":""}`:                                `task header onPermanent is "" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
+		`{"onPermanent":"` + strings.Repeat("a", 31) + `"}`: `task header onPermanent is "` + strings.Repeat("a", 31) + `" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
+		`{"on-exhausted":"billing"}`:                        `task header on-exhausted is "billing" but must be named onExhausted`,
+		`{"onPermanet":"billing"}`:                          `task header onPermanet is "billing" but must be named onPermanent`,
 	} {
 		a := byTISS(t, asked{headers: headers}.job())
 		isRefused(t, a, fault)
 		check.Contains(t, a.Message(), correctedModel)
+	}
+}
+
+func TestDecisionRecordsWithWhomTheModelLeavesTheClaim(t *testing.T) {
+	const billing, registration = `"onExhausted":"billing"`, `"onPermanent":"registration"`
+	longest := strings.Repeat("z-", 15)
+	for _, tt := range []struct{ headers, more, with string }{
+		{billing + "," + registration, `"submissionError":"TIMEOUT","retryCount":5`, "billing"},
+		{billing + "," + registration, `"submissionError":"TIMEOUT","retryUntil":"2025-01-12T10:44:00Z"`, "billing"}, // no time is left
+		{billing + "," + registration, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
+		{billing + "," + registration, `"submissionError":"TIMEOUT"`, ""}, // it goes on
+		{registration, `"submissionError":"TIMEOUT","retryCount":5`, ""},
+		{billing, `"submissionError":"DUPLICATE_CLAIM"`, ""},
+		{`"onPermanent":"` + longest + `"`, `"submissionError":"DUPLICATE_CLAIM"`, longest},
+	} {
+		m := newMemory()
+		j := newJob(`{"claimId":"CLM-001-1",` + tt.more + `}`)
+		j.Headers = "{" + tt.headers + "}"
+		byPolicy(t, "tiss", policy.BuiltIns, m, j)
+		record := m.only(t)
+		facts, err := record.Facts()
+		check.Must(t, err)
+		check.Same(t, tt.with, facts.With, "%s with headers %s (%s)", tt.more, tt.headers, record.Kind)
 	}
 }
 

@@ -59,8 +59,8 @@ func TestDeployPutsAllResourcesOnTheBrokerAtOnce(t *testing.T) {
 
 func TestMessageIsNotKept(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		check.Must(r, r.client.PublishMessage(r.Context(), &Message{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}))
-		want := []*pb.PublishMessageRequest{{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"operator":"maria"}`}}
+		check.Must(r, r.client.PublishMessage(r.Context(), &Message{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"decidedBy":"maria"}`}))
+		want := []*pb.PublishMessageRequest{{Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"decidedBy":"maria"}`}}
 		check.Same(r, want, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), "sent")
 	})
 }

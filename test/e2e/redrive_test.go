@@ -88,7 +88,7 @@ func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 
 func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	o := atTheOffice(t)
-	nobody := vars{"justification": nil, "operator": nil, "redriveId": nil}
+	nobody := vars{"justification": nil, "decidedBy": nil, "redriveId": nil}
 	for id, c := range map[string]struct {
 		stops                         func(*claim)
 		team, person, event, recorder string
@@ -118,15 +118,15 @@ func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 			if n := len(claim.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
 				o.Errorf("the person's task was taken back %d times, want once", n)
 			}
-			claim.recordedWith(c.recorder, vars{"justification": reason, "operator": "maria"})
+			claim.recordedWith(c.recorder, vars{"justification": reason, "decidedBy": "maria"})
 			claim.notifies("registration")
 			// What somebody else said the round before is not the person's.
 			claim.asks("Task_CorrectData").holds(nobody).
-				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "operator": "joão"})
+				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "decidedBy": "joão"})
 			claim.submission().complete(nil)
 			claim.endsAt("EndEvent_ClaimSubmitted")
 			claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
-			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "operator": "joão", "redriveId": nil})
+			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "decidedBy": "joão", "redriveId": nil})
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // reDrive is what the message says that has a claim sent again.
 var reDrive = vars{
-	"justification": "a operadora voltou", "operator": "maria", "redriveId": "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10",
+	"justification": "a operadora voltou", "decidedBy": "maria", "redriveId": "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10",
 }
 
 // redrives publishes the message that has a claim sent again at once. The broker does not keep it for later.

@@ -19,7 +19,7 @@ func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 	o.orders(4, "max_retries_exceeded: claim JOB-1", "--claim", "JOB-1")
 	o.orders(0, "RESUBMITTED at ", "--claim", "JOB-1", "--force")
 
-	job.task(runJob).holds(vars{"retryCount": 0, "justification": reason, "operator": "maria"}).complete(nil)
+	job.task(runJob).holds(vars{"retryCount": 0, "justification": reason, "decidedBy": "maria"}).complete(nil)
 	job.endsAt("EndEvent_Done")
 	job.variables().hold(t, vars{"status": "completed"})
 	job.recorded("RESUBMITTED", "SUBMITTED")

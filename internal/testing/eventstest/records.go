@@ -54,9 +54,9 @@ func Samples() []audit.Record {
 		switch r.Kind {
 		case audit.KindRetry:
 		case audit.KindExhausted:
-			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [palavras]","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
+			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [palavras]","with":"billing","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
 		case audit.KindPermanent:
-			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]",`)
+			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]","with":"registration",`)
 		case audit.KindRejected:
 			r.Detail = detail(r.At, "")
 		case audit.KindUndelivered:
@@ -67,7 +67,7 @@ func Samples() []audit.Record {
 				r.Detail += `,"firstFailureTime":"` + first.Format(time.RFC3339Nano) + `"`
 			}
 			if r.Kind == audit.KindRedriven {
-				r.Detail += `,"justification":"a operadora confirmou que o serviço voltou","operator":"maria","redriveId":"5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"`
+				r.Detail += `,"justification":"a operadora confirmou que o serviço voltou","decidedBy":"maria","redriveId":"5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"`
 			}
 			r.Detail += "}"
 		}

@@ -18,6 +18,9 @@ type Decision struct {
 	Request retry.Request
 	// Policy is the one that answers, with what task and job override; nil where the variables are no JSON object.
 	Policy *retry.Policy
+	// OnExhausted and OnPermanent name with whom the model leaves a claim that is stopped so, such as billing; empty where
+	// it does not name anyone.
+	OnExhausted, OnPermanent string
 	// Identity are the parts of the job that its decision depends on: a job is known again by its keys and these.
 	Identity []string
 	// Invalid is nil or an [*retry.InvalidInputError] that names all faults: of headers, of types and of values. It holds
@@ -43,6 +46,7 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 		d.Identity = append(d.Identity, j.Headers, known.Version())
 	}
 	d.Policy, d.Request = chosen, r.request(j, chosen)
+	d.OnExhausted, d.OnPermanent = r.onExhausted, r.onPermanent
 	d.Invalid = r.err(contract.DecisionVariables)
 	return d
 }

@@ -16,8 +16,8 @@ import (
 type Outcome struct {
 	Kind    audit.Kind
 	ClaimID string
-	// Justification and Operator are what a person said and who, redacted; RedriveID is the command by which.
-	Justification, Operator, RedriveID string
+	// Justification and DecidedBy are what a person said and who, redacted; RedriveID is the command by which.
+	Justification, DecidedBy, RedriveID string
 	// Identity and Invalid are those of [Decision].
 	Identity []string
 	Invalid  error
@@ -32,7 +32,7 @@ var outcomeKinds = map[string]audit.Kind{
 const (
 	ruleOutcome       = `SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN`
 	ruleJustification = "a text that is not blank, at most 500 characters"
-	ruleOperator      = "a text of at most 100 characters"
+	ruleDecidedBy     = "a text of at most 100 characters"
 	ruleRedriveID     = "a UUID"
 )
 
@@ -69,7 +69,7 @@ func outcomeIdentity(v variables) []string {
 	if v.get(contract.Outcome) != `"REDRIVEN"` {
 		return parts
 	}
-	for _, name := range []string{contract.Justification, contract.Operator, contract.RedriveID} {
+	for _, name := range []string{contract.Justification, contract.DecidedBy, contract.RedriveID} {
 		if value := v.get(name); value != "" {
 			parts = append(parts, name, string(value))
 		}
@@ -83,8 +83,8 @@ func (o *Outcome) readOrder(r *reader) {
 	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
 		r.fault(contract.Justification, "blank", ruleJustification)
 	}
-	if !r.get(contract.Operator).absent() {
-		o.Operator = r.written(contract.Operator, ruleOperator, contract.MaxOperator, redact.UserName)
+	if !r.get(contract.DecidedBy).absent() {
+		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy, redact.UserName)
 	}
 	o.RedriveID = r.uuid(contract.RedriveID, ruleRedriveID)
 }
@@ -101,7 +101,7 @@ func (o *Outcome) readReason(r *reader) {
 		return string(text[:min(len(text), most)])
 	}
 	o.Justification = kept(contract.Justification, contract.MaxJustification, redact.Stored)
-	o.Operator = kept(contract.Operator, contract.MaxOperator, redact.UserName)
+	o.DecidedBy = kept(contract.DecidedBy, contract.MaxDecidedBy, redact.UserName)
 	if id, err := uuid.Parse(given(contract.RedriveID)); err == nil {
 		o.RedriveID = id.String()
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ const (
 	ruleMaxAttempts  = "a whole number from 1 to 1001, or absent"
 	ruleMilliseconds = "whole milliseconds, 1 or more, or absent"
 	ruleDuration     = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
+	ruleWith         = "a word such as billing or dead-letter: 1 to 30 of a to z and -"
 )
 
 // policyFor returns the policy of a job: the one that its task names, or else the job type's own, with what task and job
@@ -33,6 +35,7 @@ func (r *reader) policyFor(j *job.Job, known *policy.Set, name string) (chosen *
 		return fallback, true
 	}
 	headers, settled := r.headers(j)
+	r.onExhausted, r.onPermanent = r.with(headers, contract.HeaderOnExhausted), r.with(headers, contract.HeaderOnPermanent)
 	if named, is := headers[contract.HeaderPolicy]; is {
 		other, is := known.Get(named)
 		if !is {
@@ -74,12 +77,27 @@ func (r *reader) headers(j *job.Job) (headers map[string]string, ok bool) {
 	return headers, true
 }
 
+// withWord is what a header may name as the one with whom a claim is.
+var withWord = regexp.MustCompile(`^[a-z-]{1,30}$`)
+
+// with reads a header that names with whom a claim is left; empty where it is absent or at fault.
+func (r *reader) with(headers map[string]string, name string) string {
+	text, is := headers[name]
+	if is && !withWord.MatchString(text) {
+		r.headerFault(name, text, ruleWith)
+		return ""
+	}
+	return text
+}
+
 // meant reports whether a header that is not one of ours was meant to be it. For a distinctive name one slip is enough;
 // a short one such as "max" may belong to another worker.
 func meant(name, ours string) bool {
-	unmistakable := ours == contract.HeaderPolicy || ours == contract.HeaderMaxRetries
+	unmistakable := slices.Contains(distinctive, ours)
 	return strings.EqualFold(name, ours) || unmistakable && spelling.OneSlip(name, ours) || otherNames[strings.ToLower(name)] == ours
 }
+
+var distinctive = []string{contract.HeaderPolicy, contract.HeaderMaxRetries, contract.HeaderOnExhausted, contract.HeaderOnPermanent}
 
 // otherNames are what people call our headers, in small letters.
 var otherNames = map[string]string{

@@ -24,6 +24,8 @@ type reader struct {
 	variables
 	zone   *time.Location
 	faults []retry.Fault
+	// onExhausted and onPermanent are those of [Decision].
+	onExhausted, onPermanent string
 	// faultyHeader reports whether one of the faults is a header's.
 	faultyHeader bool
 }
