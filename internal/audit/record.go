@@ -116,3 +116,15 @@ func (r *Record) Facts() (contract.Facts, error) {
 	}
 	return f, nil
 }
+
+// PolicyOf returns the policy that made a decision, or the last one before an outcome, by what is stored of it; empty where that
+// names none.
+func PolicyOf(variables, detail string) string {
+	for _, text := range []string{variables, detail} {
+		// The check of the trail reports a text that is no JSON.
+		if f, err := contract.Read(text, ""); err == nil && f.PolicyName() != "" {
+			return f.PolicyName()
+		}
+	}
+	return ""
+}

@@ -75,10 +75,9 @@ type History interface {
 	// Between calls visit with each record decided in from <= At < to, in the order of At and then of ID. It stops at
 	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
-	// Pending returns the retries whose claim has not been heard of since, decided in from <= At and due before the time
-	// due, ordered by when they are due and then by ID. A later decision, rejection, re-drive or outcome of the claim is to
-	// hear of it; a later KindUndelivered is not, for such a claim waits for nothing and needs a person.
-	Pending(ctx context.Context, from, due time.Time) ([]Record, error)
+	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened and then of the claim's ID. The
+	// claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops at visit's error.
+	OpenClaims(ctx context.Context, visit func(*OpenClaim) error) error
 	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.
 	Rounds(ctx context.Context, claimIDs []string) ([]Round, error)
@@ -89,9 +88,15 @@ type History interface {
 	// in the present round: since the claim's last outcome, and since the instance was last stopped by a decision. A job counts
 	// once, however often its inputs were corrected. It reads the last MaxRound records of each round.
 	Retried(ctx context.Context, jobs []RoundJob) ([]int, error)
-	// Success counts the outcomes at or after a time of rounds that were retried: how many there are, and how many of
-	// them were accepted in the end.
-	Success(ctx context.Context, from time.Time) (accepted, retried int64, err error)
+}
+
+// OpenClaim is a claim that failed and has not ended: no outcome says since then that the insurer accepted it or that it was given
+// up. A job whose input named no claim is none.
+type OpenClaim struct {
+	// Record is the claim's last one. A KindUndelivered is passed over, because it is about the one before.
+	Record
+	// Opened is when the claim's first record since its last end was decided.
+	Opened time.Time
 }
 
 // Round is what is known of one round of submissions of a claim.
@@ -105,6 +110,9 @@ type Round struct {
 	// FirstFailure is when the failure was decided about that was recorded first; zero where there is none among the first
 	// MaxRound records of the round.
 	FirstFailure time.Time
+	// Policy is the one that made the last decision among the first MaxRound records of the round. Where there is none it is that
+	// of the outcome before the round, empty where there is none either.
+	Policy string
 }
 
 // RoundJob is a job of which [History.Retried] is asked.

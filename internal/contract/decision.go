@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -195,6 +196,8 @@ type Detail struct {
 	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
 	// failed; nil where none had.
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
+	// Policy is, for an outcome and a re-drive, the one that made the last decision of the round; empty where there was none.
+	Policy string `json:"policy,omitempty"`
 	// Undelivered is, for a record of an answer that did not arrive, the hash of the record that holds the answer.
 	Undelivered string `json:"undelivered,omitempty"`
 	// Justification is why a person had the claim sent again or gave it up, redacted, at most [MaxJustification] characters;
@@ -236,6 +239,9 @@ type Facts struct {
 	Decision
 	Detail
 }
+
+// PolicyName returns the policy that decided, for an outcome and a re-drive the one that decided last; empty where none has.
+func (f *Facts) PolicyName() string { return cmp.Or(f.RetryDecision.Policy, f.Policy) }
 
 // Read reads the variables and the detail of a record, of any job type; either may be empty. It fails only
 // where they are not what this package writes.

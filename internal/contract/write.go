@@ -171,6 +171,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 		b = appendInt(b, "attempts", d.Attempts)
 	}
 	b = appendTime(b, "firstFailureTime", d.FirstFailureTime, time.RFC3339Nano)
+	b = appendPresent(b, "policy", d.Policy)
 	b = appendPresent(b, "undelivered", d.Undelivered)
 	b = appendPresent(b, "justification", d.Justification)
 	b = appendPresent(b, "decidedBy", d.DecidedBy)

@@ -29,10 +29,10 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		attempts int
 	}{
 		{"SUBMITTED", audit.Round{}, audit.KindSubmitted, 1},
-		{"SUBMITTED", audit.Round{Failures: 2, Retries: 2, FirstFailure: since}, audit.KindSubmitted, 3},
+		{"SUBMITTED", audit.Round{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindSubmitted, 3},
 		{"RESUBMITTED", audit.Round{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1},
 		{"ABANDONED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6},
-		{"REDRIVEN", audit.Round{Failures: 2, Retries: 2, FirstFailure: since}, audit.KindRedriven, 2},
+		{"REDRIVEN", audit.Round{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindRedriven, 2},
 	} {
 		m, c := newMemory(), &counts{}
 		m.rounds = map[string]audit.Round{"CLM-001-1": tt.round}
@@ -47,6 +47,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		if (facts.FirstFailureTime == nil) != tt.round.FirstFailure.IsZero() {
 			t.Errorf("%s: first failure %v, want %v", tt.outcome, facts.FirstFailureTime, tt.round.FirstFailure)
 		}
+		check.Same(t, tt.round.Policy, facts.Policy, "%s: policy of the round", tt.outcome)
 		check.Same(t, []audit.Kind{tt.kind}, c.outcomes, "%s: counted", tt.outcome)
 	}
 }

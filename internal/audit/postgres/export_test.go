@@ -65,6 +65,7 @@ func Plan(tb testing.TB, s audit.Store, query string) string {
 var (
 	SelectRounds        = selectRounds
 	SelectFirstFailures = selectFirstFailures
+	SelectOpenClaims    = selectOpenClaims
 	FindJobs            = findJobs
 )
 

@@ -7,7 +7,7 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA analyze_retry TO analyze_retry_app;
-    GRANT SELECT ON goose_db_version, tombstones, retention TO analyze_retry_app;
+    GRANT SELECT ON goose_db_version, tombstones, retention, open_claims TO analyze_retry_app;
     GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
     GRANT USAGE ON SEQUENCE chains, record_ids TO analyze_retry_app;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,11 +30,21 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 		})
 }
 
-func (s *store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
-	return s.records(ctx, "SELECT "+columns+` FROM records AS r
-		WHERE kind = $1 AND at >= $2 AND next_retry < $3 AND NOT EXISTS
-			(SELECT FROM records AS later WHERE later.claim_id = r.claim_id AND later.id > r.id AND later.kind <> $4)
-		ORDER BY next_retry, id`, audit.KindRetry, from, due, audit.KindUndelivered)
+// selectOpenClaims returns a page of the open claims, each with its last record.
+var selectOpenClaims = "SELECT " + strings.Replace(columns, "claim_id", "last.claim_id", 1) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
+	(SELECT * FROM records WHERE claim_id = open.claim_id AND kind <> 5 ORDER BY id DESC LIMIT 1) AS last
+	WHERE (opened, open.claim_id) > ($1, $2) ORDER BY opened, open.claim_id LIMIT $3`
+
+func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
+	var c audit.OpenClaim
+	at, claim := time.Time{}, ""
+	return s.pages(ctx, selectOpenClaims,
+		func() []any { return []any{at, claim, pageRows} },
+		func(r *audit.Record) error {
+			c.Record, c.Opened = *r, c.Opened.UTC()
+			at, claim = c.Opened, c.ClaimID
+			return visit(&c)
+		}, &c.Opened)
 }
 
 // inRound are the first records of the present round of asked.claim: those behind its last outcome. The number stands in
@@ -42,13 +53,15 @@ var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instan
 	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
 
 var (
-	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first
+	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, '')
 		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
 			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
 				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
-				count(*) >= %d AS at_least, (array_agg(at ORDER BY id) FILTER (WHERE kind <= 3))[1] AS first
+				count(*) >= %d AS at_least, (array_agg(at ORDER BY id) FILTER (WHERE kind <= 3))[1] AS first,
+				max(id) FILTER (WHERE kind <= 3) AS last
 			FROM (%s) AS records
-		) AS round ORDER BY n`, audit.MaxRound, inRound)
+		) AS round LEFT JOIN records AS decision
+			ON decision.id = coalesce(last, (SELECT max(id) FROM records WHERE claim_id = asked.claim AND kind >= 16)) ORDER BY n`, audit.MaxRound, inRound)
 	selectFirstFailures = fmt.Sprintf(`SELECT first.at
 		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) LEFT JOIN LATERAL (
 			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY id LIMIT 1
@@ -84,8 +97,9 @@ func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, erro
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
 		var first *time.Time
-		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first)
-		round.FirstFailure = utc(first)
+		var variables, detail string
+		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail)
+		round.FirstFailure, round.Policy = utc(first), audit.PolicyOf(variables, detail)
 		return round, err
 	})
 }
@@ -121,13 +135,6 @@ func utc(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// Success implements [audit.History]. Its FirstOutcome stands in the query, so that the index of the outcomes fits it.
-func (s *store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE kind = $2), count(*)
-		FROM records WHERE kind >= 16 AND at >= $1 AND retry_count > 0`, from, audit.KindSubmitted).Scan(&accepted, &retried)
-	return accepted, retried, s.wrap("count outcomes", err)
-}
-
 func (s *store) records(ctx context.Context, query string, arguments ...any) ([]audit.Record, error) {
 	rows, _ := s.pool.Query(ctx, query, arguments...) // collect returns its error
 	records, err := collect(rows)
@@ -135,13 +142,13 @@ func (s *store) records(ctx context.Context, query string, arguments ...any) ([]
 }
 
 // pages calls visit with the records of one page after the other, until one is not full. Where a page begins is said by
-// its arguments. An error of visit's is returned as it is.
-func (s *store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error) error {
+// its arguments; more is where the columns behind a record's go. An error of visit's is returned as it is.
+func (s *store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error, more ...any) error {
 	for {
 		rows, _ := s.pool.Query(ctx, query, arguments()...) // each returns its error
 		n := 0
 		var own error // visit's error is not the store's
-		err := each(rows, func(r *audit.Record) error { n++; own = visit(r); return own })
+		err := each(rows, func(r *audit.Record) error { n++; own = visit(r); return own }, more...)
 		if own != nil {
 			return own
 		}

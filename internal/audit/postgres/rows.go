@@ -17,9 +17,9 @@ import (
 const columns = `id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count,
 	next_retry, message, variables, detail, hash`
 
-// each calls visit with each record of an answer that has the columns. The record is valid during the call only. It stops
-// at visit's error.
-func each(rows pgx.Rows, visit func(*audit.Record) error) error {
+// each calls visit with each record of an answer that has the columns, and scans the columns behind them into more. The record is
+// valid during the call only. It stops at visit's error.
+func each(rows pgx.Rows, visit func(*audit.Record) error, more ...any) error {
 	defer rows.Close()
 	var r audit.Record
 	var kind int16
@@ -29,6 +29,7 @@ func each(rows pgx.Rows, visit func(*audit.Record) error) error {
 		&r.ID, &r.Chain, &r.Seq, &kind, &r.At, &r.Cluster, &r.JobKey, &r.ProcessInstanceKey, &inputs, &r.ClaimID,
 		&r.RetryCount, &next, &r.Message, &r.Variables, &r.Detail, &hash,
 	}
+	fields = append(fields, more...)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
 			return err

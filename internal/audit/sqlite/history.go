@@ -21,18 +21,23 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 	return s.query(ctx, visit, selectRecords+"WHERE at >= ? AND at < ? ORDER BY at, seq", micros(from), micros(to))
 }
 
-func (s *store) Pending(ctx context.Context, from, due time.Time) ([]audit.Record, error) {
-	return s.list(ctx, selectRecords+`AS r WHERE at >= ? AND next_retry < ? AND kind = ? AND NOT EXISTS (
-			SELECT 1 FROM records AS later WHERE later.claim_id = r.claim_id AND later.seq > r.seq AND later.kind <> ?
-		) ORDER BY next_retry, seq`,
-		micros(from), ceilSeconds(due), int64(audit.KindRetry), int64(audit.KindUndelivered))
+// selectOpenClaims returns the open claims, each with its last record.
+const selectOpenClaims = "SELECT " + columns + `, opened FROM (SELECT claim_id AS open, opened FROM open_claims) CROSS JOIN records
+	ON seq = (SELECT seq FROM records WHERE claim_id = open AND kind <> 5 ORDER BY seq DESC LIMIT 1) ORDER BY opened, open`
+
+func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
+	var c audit.OpenClaim
+	return s.each(ctx, func(v *reader) error {
+		c.Opened = utc(v.int(openedColumn))
+		return v.record(&c.Record)
+	}, func() error { return visit(&c) }, selectOpenClaims)
 }
 
 // claimsAtOnce is how many claims one statement asks about: the values of askedClaims. Few claims of a batch have used up
 // their retries; of outcomes all ask. The claims are a table of values because SQLite would build an index of an IN list.
 const (
 	claimsAtOnce = 8
-	askedClaims  = "(VALUES (?),(?),(?),(?),(?),(?),(?),(?)) AS asked CROSS JOIN records"
+	askedClaims  = "(VALUES (?1),(?2),(?3),(?4),(?5),(?6),(?7),(?8)) AS asked"
 )
 
 // inRound are the records of the present round of a claim: those behind its last outcome. The number stands in the text, for
@@ -41,13 +46,17 @@ const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0
 
 // Both are asked for jobs that wait, so they stay prepared.
 var (
-	selectRounds = fmt.Sprintf(`SELECT claim_id, failures, retries, at_least, (SELECT at FROM records WHERE seq = first) FROM (
-		SELECT claim_id, count(first) AS failures, sum(retried) AS retries, sum(records) >= %[3]d AS at_least, min(first) AS first FROM (
-			SELECT claim_id, count(*) AS records, min(CASE WHEN kind <= 3 THEN seq END) AS first, max(kind = 1) AS retried
-			FROM %[1]s ON %[2]s AND seq <= coalesce((SELECT seq FROM records WHERE %[2]s ORDER BY seq LIMIT 1 OFFSET %[3]d - 1), 9223372036854775807)
+	selectRounds = fmt.Sprintf(`SELECT column1, coalesce(failures, 0), coalesce(retries, 0), coalesce(at_least, 0), (SELECT at FROM records WHERE seq = first),
+			decision.variables, decision.detail
+		FROM %[1]s LEFT JOIN (
+		SELECT claim_id, count(first) AS failures, sum(retried) AS retries, sum(records) >= %[3]d AS at_least, min(first) AS first, max(last) AS last FROM (
+			SELECT claim_id, count(*) AS records, min(CASE WHEN kind <= 3 THEN seq END) AS first, max(CASE WHEN kind <= 3 THEN seq END) AS last,
+				max(kind = 1) AS retried
+			FROM %[1]s CROSS JOIN records ON %[2]s AND seq <= coalesce((SELECT seq FROM records WHERE %[2]s ORDER BY seq LIMIT 1 OFFSET %[3]d - 1), 9223372036854775807)
 			GROUP BY claim_id, cluster, job_key, process_instance_key
-		) GROUP BY claim_id)`, askedClaims, inRound, audit.MaxRound)
-	selectFirstFailures = fmt.Sprintf(`SELECT claim_id, at FROM %s ON seq =
+		) GROUP BY claim_id) AS round ON round.claim_id = column1 LEFT JOIN records AS decision
+			ON decision.seq = coalesce(last, (SELECT max(seq) FROM records WHERE claim_id = column1 AND kind >= 16)) WHERE column1 IS NOT NULL`, askedClaims, inRound, audit.MaxRound)
+	selectFirstFailures = fmt.Sprintf(`SELECT claim_id, at FROM %s CROSS JOIN records ON seq =
 		(SELECT seq FROM (SELECT seq, kind FROM records WHERE %s ORDER BY seq LIMIT %d) WHERE kind <= 3 LIMIT 1)`,
 		askedClaims, inRound, audit.MaxRound)
 )
@@ -122,10 +131,12 @@ func (r *retries) count() int {
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, s.rounds, claimIDs, func(rows *sql.Rows) (claim string, round audit.Round, err error) {
 		var first sql.NullInt64
-		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first)
+		var variables, detail sql.NullString
+		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail)
 		if first.Valid {
 			round.FirstFailure = utc(first.Int64)
 		}
+		round.Policy = audit.PolicyOf(variables.String, detail.String)
 		return claim, round, err
 	})
 }
@@ -178,15 +189,5 @@ func ofClaims[T any](ctx context.Context, s *store, question *sql.Stmt, claimIDs
 	return results, nil
 }
 
-// The numbers stand in the text, for SQLite to know that the partial index holds all of them.
-const selectSuccess = "SELECT count(*) FILTER (WHERE kind = 16), count(*) FROM records WHERE kind >= 16 AND at >= ? AND retry_count > 0"
-
-func (s *store) Success(ctx context.Context, from time.Time) (accepted, retried int64, err error) {
-	err = s.read.QueryRowContext(ctx, selectSuccess, micros(from)).Scan(&accepted, &retried)
-	return accepted, retried, s.failed(err)
-}
-
-// micros is the least stored time that is not before t, and ceilSeconds the same of what is stored in seconds.
+// micros is the least stored time that is not before t.
 func micros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
-
-func ceilSeconds(t time.Time) int64 { return t.Add(time.Second - 1).Unix() }

@@ -16,6 +16,9 @@ import (
 // columns are those of a record, in the order in which they are written and read.
 const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash"
 
+// openedColumn is the place of a column behind columns.
+const openedColumn = 14
+
 // eachRow calls visit with each row of an answer, and closes that. The row is valid during the call.
 func eachRow(rows driver.Rows, visit func(*reader) error) error {
 	defer rows.Close()
@@ -75,17 +78,22 @@ func (v *reader) check(i int, ok bool) {
 	}
 }
 
-// query calls visit with each record of a query that selects columns, on one of the reading connections. It asks the driver
-// itself: the conversions of database/sql cost as much as the reading, and a check reads millions of records. The record is
-// valid during the call. An error of visit's is returned as it is.
+// query calls visit with each record of a query that selects columns, as each does. The record is valid during the call.
 func (s *store) query(ctx context.Context, visit func(*audit.Record) error, query string, args ...any) error {
+	var record audit.Record
+	return s.each(ctx, func(v *reader) error { return v.record(&record) }, func() error { return visit(&record) }, query, args...)
+}
+
+// each calls read and then visit with each row of a query, on one of the reading connections. It asks the driver itself: the
+// conversions of database/sql cost as much as the reading, and a check reads millions of records. An error of visit's is
+// returned as it is.
+func (s *store) each(ctx context.Context, read func(*reader) error, visit func() error, query string, args ...any) error {
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
 		return s.failed(err)
 	}
 	defer conn.Close()
 	var own error // visit's error is not the store's
-	var record audit.Record
 	n := 0
 	err = conn.Raw(func(c any) error {
 		rows, err := c.(driver.QueryerContext).QueryContext(ctx, query, named(nil, args))
@@ -96,10 +104,10 @@ func (s *store) query(ctx context.Context, visit func(*audit.Record) error, quer
 			if n++; n%1000 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := v.record(&record); err != nil {
+			if err := read(v); err != nil {
 				return err
 			}
-			own = visit(&record)
+			own = visit()
 			return own
 		})
 	})

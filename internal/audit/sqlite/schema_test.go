@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -11,14 +13,15 @@ import (
 // secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim and
 // the tables have other names, and firstSchema to the first one, in which nothing stands twice.
 const (
-	secondSchema = `DROP TRIGGER records_are_removed_behind_a_tombstone_only;
+	secondSchema = `DROP TRIGGER claims_are_opened; DROP TRIGGER claims_are_ended; DROP TRIGGER claims_are_forgotten; DROP TABLE open_claims;
+	DROP TRIGGER records_are_removed_behind_a_tombstone_only;
 	DROP TRIGGER tombstones_are_never_changed; DROP TRIGGER tombstones_are_never_removed; DROP INDEX crashes_again;
 	ALTER TABLE tombstones RENAME TO stubs; ALTER TABLE crashes RENAME TO deaths;
 	CREATE TRIGGER records_are_removed_behind_a_stub_only BEFORE DELETE ON records BEGIN SELECT 1; END;
 	CREATE TRIGGER stubs_are_never_changed BEFORE UPDATE ON stubs BEGIN SELECT 1; END;
 	CREATE TRIGGER stubs_are_never_removed BEFORE DELETE ON stubs BEGIN SELECT 1; END;
 	CREATE INDEX deaths_again ON deaths (cluster, job_key, count, at);
-	DROP INDEX records_claim_outcome; DROP INDEX records_outcome;
+	DROP INDEX records_claim_outcome;
 	CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
 	DELETE FROM meta WHERE name = 'retention';
 	DELETE FROM goose_db_version WHERE version_id > 2;`
@@ -50,6 +53,22 @@ func TestAStoreOfTheFirstVersionKeepsRecordsAndMarks(t *testing.T) {
 	check.Must(t, err)
 	if len(unanswered) != 1 || unanswered[0] != ids[4] || len(unpublished) != 3 || unpublished[0].ID != ids[3] {
 		t.Errorf("unanswered %v, %d unpublished; want %d, and those from %d on", unanswered, len(unpublished), ids[4], ids[3])
+	}
+}
+
+func TestAnOlderStoreKnowsItsOpenClaims(t *testing.T) {
+	s, at, secret := newStore(t)
+	open := func() (all []audit.OpenClaim) {
+		t.Helper()
+		check.Must(t, s.OpenClaims(t.Context(), func(c *audit.OpenClaim) error { all = append(all, *c); return nil }))
+		return all
+	}
+	audittest.Append(t, s, audittest.Ends(100)...)
+	want := open()
+	check.Must(t, s.Close(), at.exec(t, secondSchema))
+	s = openFile(t, at.path, secret)
+	if got := open(); len(want) == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d open claims after the migration, want the %d of before", len(got), len(want))
 	}
 }
 

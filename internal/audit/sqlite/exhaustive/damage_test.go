@@ -131,9 +131,9 @@ func (w whole) ask(ctx context.Context, s audit.Store) answers {
 		say("claim " + claim)(s.Claim(ctx, claim))
 	}
 	say("rounds")(s.Rounds(ctx, claims))
-	say("pending")(s.Pending(ctx, audittest.Start, last.Add(time.Hour)))
-	accepted, retried, err := s.Success(ctx, audittest.Start)
-	say("success")([]int64{accepted, retried}, err)
+	var open []audit.OpenClaim
+	err := s.OpenClaims(ctx, func(c *audit.OpenClaim) error { open = append(open, *c); return nil })
+	say("open claims")(open, err)
 	say("heads")(s.Heads(ctx))
 	say("tombstones")(s.Tombstones(ctx))
 	say("queue")(s.Noted(ctx, audit.NoteQueue))
