@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -18,7 +19,10 @@ import (
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the system of the tests
+	goleak.VerifyTestMain(devpostgres.Main{M: m})
+}
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -77,7 +81,7 @@ func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
 		{"no claim", "history", []string{"worker history wants one claim", "worker history --help"}},
 		{"two claims", "audit export CLM-1-1 CLM-1-2", []string{"worker audit export wants one claim, such as CLM-001-7, but got 2 arguments"}},
 		{"a time without a unit", "kpi --since 7", []string{"--since", "7d, 24h or 90m"}},
-		{"a time of nothing", "pending --since 0d", []string{"--since", "7d, 24h or 90m"}},
+		{"a time of nothing", "kpi --since 0d", []string{"--since", "7d, 24h or 90m"}},
 		{"an empty time", "kpi --since=", []string{"--since", "7d, 24h or 90m"}},
 		{"all of the last hour", "events tail --all --since 1h", []string{"--all and --since exclude each other", "worker events tail --help"}},
 		{"to follow what waits", "events tail --unpublished --follow", []string{"--unpublished is what waits now"}},

@@ -10,7 +10,7 @@ import (
 )
 
 func newHistory(now clock) *cobra.Command {
-	return withJSON(&cobra.Command{
+	return forPeople(withJSON(&cobra.Command{
 		Use:   "history CLAIM",
 		Short: "Show the history of a claim: every decision with its six steps",
 		Long: `Shows what happened to a claim, from the audit store: every decision with its
@@ -19,9 +19,15 @@ decision taken, next try scheduled) and what each found, rejected inputs,
 answers that did not reach the process, claims that a person had sent again and
 why, and how each round of submissions ended.
 
-Times are UTC. The insurer's texts are shown as they are kept: without personal
-data. It changes nothing and may run while a worker runs.`,
+It states what the trail knows: that the worker threw an error, not what the
+model did with it; who decided an outcome only where the model named a person.
+The insurer's texts are shown as they are kept: without personal data.
+
+The text is in the language of --lang, else of RETRY_LANG, else of LC_ALL,
+LC_MESSAGES or LANG; JSON is English, with times in UTC. It changes nothing and
+may run while a worker runs.`,
 		Example: `  worker history CLM-ENC-001-1234567890
+  worker history CLM-ENC-001-1234567890 --lang pt-BR --tz America/Sao_Paulo
   worker history CLM-ENC-001-1234567890 --json | jq '.records[].kind'`,
 		Args: oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -30,8 +36,12 @@ data. It changes nothing and may run while a worker runs.`,
 				if err != nil {
 					return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
 				}
-				return printAnswer(command, h, h.Text())
+				p, err := printerOf(command)
+				if err != nil {
+					return err
+				}
+				return printAnswer(command, h, h.Text(p))
 			})
 		},
-	}, "print one JSON object")
+	}, "print one JSON object"))
 }

@@ -185,7 +185,7 @@ func TestForceRedrivesAStoppedClaim(t *testing.T) {
 	h := openHospital(t)
 	for _, claim := range []string{usedUp, hopeless} {
 		h.prints(t, ordered("--claim", claim, "--force"), "RESUBMITTED at 2026-01-12T10:00:01Z, ordered by maria")
-		h.prints(t, []string{"history", claim}, "Submitted again by maria", "Reason: "+orderedReason)
+		h.prints(t, []string{"history", claim}, "submitted again by maria", "Reason: "+orderedReason)
 	}
 	for claim, code := range map[string]int{acceptedNow: 5, openIncident: 5, neverHeardOf: 3} {
 		h.fails(t, code, claim, ordered("--claim", claim, "--force")...)

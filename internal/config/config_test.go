@@ -80,6 +80,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{"RETRY_PPROF_ADDRESS", "localhost:6060"},
 		{"RETRY_LOG_LEVEL", "debug"},
 		{"RETRY_LOG_FORMAT", "console"},
+		{"RETRY_LANG", "pt-BR"},
 		{"RETRY_JOB_TYPES", "analyze-retry=tiss, email-retry=smtp", "analyze-retry=tiss,email-retry=smtp"},
 		{"RETRY_POLICIES_FILE", "policies.yaml"},
 		{"RETRY_DATABASE_URL", "postgres://retry:s3cret@db.example/retry?sslmode=require", "postgres://retry:***@db.example/retry?sslmode=require"},

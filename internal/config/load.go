@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kelseyhightower/envconfig"
 
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -36,6 +38,22 @@ func NewEnvironment(variables []string) Environment {
 
 // PoliciesFile returns the setting of the policies file alone, for commands that use no other setting.
 func (e Environment) PoliciesFile() string { return e["RETRY_POLICIES_FILE"] }
+
+// Language returns the language of texts that a command prints: RETRY_LANG, else that of the locale. Its error is the
+// [FaultsError] of RETRY_LANG.
+func (e Environment) Language() (lang.Language, error) {
+	const name = "RETRY_LANG"
+	if text := e[name]; text != "" {
+		language, err := lang.Parse(text)
+		if err != nil {
+			f := faults{seen: map[string]bool{}}
+			f.addValue(name, text)
+			return "", FaultsError(f.texts)
+		}
+		return language, nil
+	}
+	return lang.OfLocale(cmp.Or(e["LC_ALL"], e["LC_MESSAGES"], e["LANG"])), nil
+}
 
 // FaultsError is every fault of a configuration, one text for each.
 type FaultsError []string

@@ -1,160 +1,183 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// The words of history and explain about a decision. Both read the object `retryDecision`, so that they use the same ones.
-// Records of older versions lack part of it; that part is left out.
+// words are the words of history and explain about a decision, in a language. Both read the object `retryDecision`, so that
+// they use the same ones. Records of older versions lack part of it; that part is left out.
+type words struct{ *term.Printer }
 
-// classWords names the class of an error, and why it has that.
-func classWords(class string, x *contract.Explanation) string {
+// english are the words of JSON, and of commands that have no other language.
+var english = words{term.NewPrinter(lang.English, time.UTC)}
+
+// classNames are the classes as they are shown.
+var classNames = map[retry.Class]lang.Text{
+	retry.Transient: lang.Textf("TRANSIENT"), retry.Permanent: lang.Textf("PERMANENT"), retry.Unknown: lang.Textf("UNKNOWN"),
+}
+
+// class names the class of an error, and why it has that.
+func (w words) class(class retry.Class, x *contract.Explanation) string {
+	name := string(class)
+	if text, known := classNames[class]; known {
+		name = w.Text(text)
+	}
 	switch {
 	case x.MatchedCode != "":
-		return fmt.Sprintf("%s: it contains %s (rule %s)", class, x.MatchedCode, x.RuleID)
+		return w.Sprintf("%s: it contains %s (rule %s)", name, x.MatchedCode, x.RuleID)
 	case x.RuleID == "empty":
-		return class + ": it is empty"
+		return w.Sprintf("%s: it is empty", name)
 	case x.RuleID == retry.RuleUnknown || x.RuleID == "":
-		return class + ": no rule of the policy matches it"
+		return w.Sprintf("%s: no rule of the policy matches it", name)
 	default:
-		return fmt.Sprintf("%s: rule %s matches it", class, x.RuleID)
+		return w.Sprintf("%s: rule %s matches it", name, x.RuleID)
 	}
 }
 
-// waitWords words the length of a wait, and its reason. jittered is the wait, or the band that it is in.
-func waitWords(x *contract.Explanation, jittered string) string {
-	before := isoWords(x.DelayBeforeJitter)
+// wait words the length of a wait, and its reason. jittered is the wait, or the band that it is in.
+func (w words) wait(x *contract.Explanation, jittered string) string {
+	before := w.iso(x.DelayBeforeJitter)
 	pulled := slices.Contains(x.Bounds, "DEADLINE") && x.Deadline != nil
-	text := before + ", with jitter " + jittered
+	var text string
 	switch {
 	case x.Reason == retry.StepHint:
-		text = fmt.Sprintf("%s: %s%s", jittered, hintWords(x.Hint), hintBounds(x, jittered, pulled))
+		text = jittered + ": " + w.hint(x.Hint) + w.hintBounds(x, jittered, pulled)
 	case pulled:
-		return fmt.Sprintf("%s, pulled forward to the deadline %s: %s", before, term.Time(*x.Deadline), jittered)
+		return w.Sprintf("%s, pulled forward to the deadline %s: %s", before, w.Time(*x.Deadline), jittered)
 	case before == jittered:
-		text = before + " before and after jitter" + policyBounds(x)
+		text = w.Sprintf("%s before and after jitter", before) + w.policyBounds(x)
 	default:
-		text += policyBounds(x)
+		text = w.Sprintf("%s, with jitter %s", before, jittered) + w.policyBounds(x)
 	}
 	if pulled {
-		text += ", pulled forward to the deadline " + term.Time(*x.Deadline)
+		text += w.Sprintf(", pulled forward to the deadline %s", w.Time(*x.Deadline))
 	}
 	return text
 }
 
 // policyBounds names the bounds that have cut the band that the wait was drawn from.
-func policyBounds(x *contract.Explanation) string {
-	var names []string
-	for _, bound := range x.Bounds {
-		if bound != "DEADLINE" {
-			names = append(names, strings.ToLower(bound))
-		}
-	}
-	if names == nil {
+func (w words) policyBounds(x *contract.Explanation) string {
+	switch below, above := slices.Contains(x.Bounds, "MIN"), slices.Contains(x.Bounds, "MAX"); {
+	case below && above:
+		return w.Sprintf(", bounded by the policy's min and max")
+	case below:
+		return w.Sprintf(", bounded by the policy's min")
+	case above:
+		return w.Sprintf(", bounded by the policy's max")
+	default:
 		return ""
 	}
-	return ", bounded by the policy's " + strings.Join(names, " and ")
 }
 
 // hintBounds words how the wait differs from the hint. Where the deadline shortened the wait after that, it is no longer the
 // bound itself.
-func hintBounds(x *contract.Explanation, wait string, pulled bool) string {
+func (w words) hintBounds(x *contract.Explanation, wait string, pulled bool) string {
 	switch {
 	case slices.Contains(x.Bounds, "MAX") && !pulled:
-		return ", capped at " + wait
+		return w.Sprintf(", capped at %s", wait)
 	case slices.Contains(x.Bounds, "MAX"):
-		return ", capped at the policy's max"
+		return w.Sprintf(", capped at the policy's max")
 	case slices.Contains(x.Bounds, "MIN"):
-		return ", raised to the policy's min"
-	case x.Hint != nil && x.Hint.After != "" && isoWords(x.Hint.After) != wait:
-		return ", with jitter"
+		return w.Sprintf(", raised to the policy's min")
+	case x.Hint != nil && x.Hint.After != "" && w.iso(x.Hint.After) != wait:
+		return w.Sprintf(", with jitter")
 	default:
 		return ""
 	}
 }
 
-// hintWords words the hint of the other side.
-func hintWords(h *contract.Hint) string {
+// hint words the hint of the other side.
+func (w words) hint(h *contract.Hint) string {
 	if h == nil {
-		return "the other side's time"
+		return w.Sprintf("the other side's time")
 	}
 	where := "Retry-After"
 	if h.Source == retry.HintVariable {
-		where = "variable retryAfter"
+		where = w.Sprintf("variable retryAfter")
 	}
 	switch {
 	case h.Until == nil:
-		return fmt.Sprintf("the other side asked to come back after %s (%s)", isoWords(h.After), where)
+		return w.Sprintf("the other side asked to come back after %s (%s)", w.iso(h.After), where)
 	case h.Source == retry.HintWindow:
-		return "the insurer's window for submissions opens " + term.Time(*h.Until)
+		return w.Sprintf("the insurer's window for submissions opens %s", w.Time(*h.Until))
 	default:
-		return fmt.Sprintf("the other side asked to come back at %s (%s)", term.Time(*h.Until), where)
+		return w.Sprintf("the other side asked to come back at %s (%s)", w.Time(*h.Until), where)
 	}
 }
 
-// settledWords names the step of the rule that settled the decision.
-func settledWords(x *contract.Explanation) string {
-	by, known := map[retry.Step]string{
-		retry.StepCount: "count", retry.StepPermanent: "class", retry.StepDeadline: "deadline", retry.StepHint: "hint", retry.StepBackoff: "back-off",
-	}[x.Reason]
-	if !known {
-		return ""
-	}
-	return ", settled by the " + by
+var settledTexts = map[retry.Step]lang.Text{
+	retry.StepCount: lang.Textf(", settled by the count"), retry.StepPermanent: lang.Textf(", settled by the class"),
+	retry.StepDeadline: lang.Textf(", settled by the deadline"), retry.StepHint: lang.Textf(", settled by the hint"),
+	retry.StepBackoff: lang.Textf(", settled by the back-off"),
 }
 
-// adviceWords words what to do before the claim is sent again.
-func adviceWords(x *contract.Explanation) string {
+// settled names the step of the rule that settled the decision.
+func (w words) settled(x *contract.Explanation) string {
+	if text, known := settledTexts[x.Reason]; known {
+		return w.Text(text)
+	}
+	return ""
+}
+
+// advice words what to do before the claim is sent again.
+func (w words) advice(x *contract.Explanation) string {
 	switch x.Advice {
 	case "":
 		return ""
 	case retry.AdviceCheckStatus:
-		return "check the protocol's status before sending again, for it may have arrived"
+		return w.Sprintf("check the protocol's status before sending again, for it may have arrived")
 	default:
 		return string(x.Advice)
 	}
 }
 
-// overridesWords lists what task or job had changed of the policy.
-func overridesWords(o *contract.Overrides) string {
-	var words []string
+// overrides lists what task or job had changed of the policy, by the names of its settings.
+func (w words) overrides(o *contract.Overrides) string {
+	var list []string
 	if o.MaxRetries != nil {
-		words = append(words, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
+		list = append(list, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
 	}
 	for _, span := range []struct{ name, iso string }{{"base", o.Base}, {"max", o.Max}, {"deadline", o.Deadline}} {
 		if span.iso != "" {
-			words = append(words, span.name+" "+isoWords(span.iso))
+			list = append(list, span.name+" "+w.iso(span.iso))
 		}
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(list, ", ")
 }
 
-// ignoredWords lists the variables that could not be read, and why.
-func ignoredWords(ignored []contract.Ignored) string {
-	why := map[retry.IgnoredReason]string{
-		retry.IgnoredType: "is neither a text nor a number", retry.IgnoredUnreadable: "has no known form",
-		retry.IgnoredAmbiguous: "can mean more than one thing", retry.IgnoredNegative: "is negative", retry.IgnoredYear: "has an impossible year",
-	}
-	words := make([]string, len(ignored))
+var ignoredTexts = map[retry.IgnoredReason]lang.Text{
+	retry.IgnoredType: lang.Textf("is neither a text nor a number"), retry.IgnoredUnreadable: lang.Textf("has no known form"),
+	retry.IgnoredAmbiguous: lang.Textf("can mean more than one thing"), retry.IgnoredNegative: lang.Textf("is negative"),
+	retry.IgnoredYear: lang.Textf("has an impossible year"),
+}
+
+// ignored lists the variables that could not be read, and why.
+func (w words) ignored(ignored []contract.Ignored) string {
+	list := make([]string, len(ignored))
 	for i, one := range ignored {
-		words[i] = one.Variable + " " + cmp.Or(why[one.Reason], string(one.Reason))
+		why := string(one.Reason)
+		if text, known := ignoredTexts[one.Reason]; known {
+			why = w.Text(text)
+		}
+		list[i] = one.Variable + " " + why
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(list, ", ")
 }
 
-// isoWords words an ISO 8601 duration.
-func isoWords(iso string) string {
+// iso words an ISO 8601 duration.
+func (w words) iso(iso string) string {
 	d, err := policy.ParseDuration(iso)
 	if err != nil {
 		return iso
 	}
-	return term.Span(d)
+	return w.Span(d)
 }

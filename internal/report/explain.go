@@ -183,7 +183,7 @@ The first rule that matches the text gives the class; without one it is
 // Text words the explanation.
 func (e Explanation) Text() string {
 	var b labelled
-	b.label("Decision", "%s%s", e.decision(), settledWords(&e.Decision))
+	b.label("Decision", "%s%s", e.decision(), english.settled(&e.Decision))
 	b.label("Because", "%s", e.because())
 	if len(e.Evidence) > 0 {
 		b.label("Evidence", "%s", strings.Join(e.Evidence, "; "))
@@ -191,16 +191,16 @@ func (e Explanation) Text() string {
 	if len(e.Later) > 0 {
 		b.label("Later", "%s", e.laterWords())
 	}
-	if advice := adviceWords(&e.Decision); advice != "" {
+	if advice := english.advice(&e.Decision); advice != "" {
 		b.label("Advice", "%s", advice)
 	}
 	if e.BPMNError == "" {
-		b.label("Wait", "%s", waitWords(&e.Decision, e.wait()))
+		b.label("Wait", "%s", english.wait(&e.Decision, e.wait()))
 	} else {
 		b.label("Then", "%s", e.then())
 	}
 	if len(e.Decision.Ignored) > 0 {
-		b.label("Ignored", "%s", ignoredWords(e.Decision.Ignored))
+		b.label("Ignored", "%s", english.ignored(e.Decision.Ignored))
 	}
 	b.label("Policy", "%s, version %s%s", e.Policy, e.PolicyVersion, e.overridden())
 	if len(e.Schedule) > 0 {
@@ -240,7 +240,7 @@ func (e Explanation) wait() string {
 }
 
 func (e Explanation) because() string {
-	class := "the error is " + classWords(string(e.Classification), &e.Decision)
+	class := "the error is " + english.class(e.Classification, &e.Decision)
 	switch e.Decision.Reason { //nolint:exhaustive // the others say it in their outcome
 	case retry.StepCount:
 		// The count of a decision that stops is the one that was asked.
@@ -267,7 +267,7 @@ func (e Explanation) overridden() string {
 	if e.Decision.Overrides == nil {
 		return ""
 	}
-	return ", overridden: " + overridesWords(e.Decision.Overrides)
+	return ", overridden: " + english.overrides(e.Decision.Overrides)
 }
 
 // footnote words how exact the waits are.

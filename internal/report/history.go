@@ -3,11 +3,13 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
@@ -21,8 +23,8 @@ type History struct {
 	Status  string          `json:"status"`
 	Records []historyRecord `json:"records"`
 
-	standing string         // the same in words
-	byHash   map[string]int // from the hash of a record to its index
+	now    time.Time
+	byHash map[string]int // from the hash of a record to its index
 }
 
 // historyRecord is one record of a history. Fields that its kind does not have are left out.
@@ -52,8 +54,8 @@ type historyRecord struct {
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	RedriveID     string `json:"redriveId,omitempty"`
 
-	kind  audit.Kind
-	facts contract.Facts
+	record *audit.Record
+	facts  contract.Facts
 }
 
 // decision is what a record keeps in its detail where the answer does not hold it: with job type retry-submission-backoff.
@@ -72,7 +74,7 @@ type historyStep struct {
 
 // HistoryOf returns the history of a claim's records, of which there is at least one.
 func HistoryOf(records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, byHash: map[string]int{}}
+	h := History{ClaimID: records[0].ClaimID, now: now, byHash: map[string]int{}}
 	for i := range records {
 		one, err := historyRecordOf(&records[i])
 		if err != nil {
@@ -81,8 +83,7 @@ func HistoryOf(records []audit.Record, now time.Time) (History, error) {
 		h.Records = append(h.Records, one)
 		h.byHash[one.Hash] = i
 	}
-	last := len(records) - 1
-	h.Status, h.standing = redrive.StatusOf(&records[last], now), standing(&records[last], &h.Records[last].facts, now)
+	h.Status = redrive.StatusOf(&records[len(records)-1], now)
 	return h, nil
 }
 
@@ -98,7 +99,7 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
 		Justification: facts.Justification, DecidedBy: facts.DecidedBy, RedriveID: facts.RedriveID,
 		NextRetryTime: optional(r.NextRetryTime),
-		kind:          r.Kind, facts: facts,
+		record:        r, facts: facts,
 	}
 	if r.Kind.IsDecision() && r.Variables != "" {
 		t.Answer = json.RawMessage(r.Variables)
@@ -107,7 +108,7 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		}
 	}
 	if facts.Steps != nil {
-		found, times := findings(r, &facts), facts.Steps.Times()
+		found, times := english.findings(r, &facts), facts.Steps.Times()
 		for i, name := range contract.StepNames() {
 			t.Steps = append(t.Steps, historyStep{name, times[i], found[i]})
 		}
@@ -116,182 +117,218 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 }
 
 // findings words what each of the six steps of a decision found.
-func findings(r *audit.Record, f *contract.Facts) [6]string {
+func (w words) findings(r *audit.Record, f *contract.Facts) [6]string {
 	x := &f.RetryDecision
-	found := [6]string{f.SubmissionError, classWords(string(f.ErrorClassification), x), countWords(r, f), "none", "", "none"}
+	found := [6]string{f.SubmissionError, w.class(f.ErrorClassification, x), w.count(r, f), w.Sprintf("none"), "", w.Sprintf("none")}
 	if r.Kind == audit.KindRetry {
-		found[3] = waitWords(x, isoWords(x.BackoffDuration))
-		found[4] = fmt.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries)
-		found[5] = "for " + term.Time(r.NextRetryTime)
+		found[3] = w.wait(x, w.iso(x.BackoffDuration))
+		found[4] = w.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries)
+		found[5] = w.Sprintf("for %s", w.Time(r.NextRetryTime))
 		if x.Deadline != nil {
-			found[5] += "; the deadline is " + term.Time(*x.Deadline)
+			found[5] += w.Sprintf("; the deadline is %s", w.Time(*x.Deadline))
 		}
 	} else {
-		found[4] = "stop: BPMN error " + r.Kind.String()
+		found[4] = w.Sprintf("stop: BPMN error %s", r.Kind)
 		if x.Hint != nil {
-			found[3] += ", although " + hintWords(x.Hint)
+			found[3] += w.Sprintf(", although %s", w.hint(x.Hint))
 		}
 	}
 	if o := x.Overrides; o != nil {
-		found[3] += " (overridden for this job: " + overridesWords(o) + ")"
+		found[3] += w.Sprintf(" (overridden for this job: %s)", w.overrides(o))
 	}
 	if len(x.Ignored) > 0 {
-		found[3] += " (ignored: " + ignoredWords(x.Ignored) + ")"
+		found[3] += w.Sprintf(" (ignored: %s)", w.ignored(x.Ignored))
 	}
 	if x.Reason == retry.StepDeadline && x.Deadline != nil {
-		found[4] += fmt.Sprintf(", no retry fits before the deadline %s", term.Time(*x.Deadline))
+		found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(*x.Deadline))
 	}
-	found[4] += settledWords(x)
-	if advice := adviceWords(x); advice != "" {
+	found[4] += w.settled(x)
+	if advice := w.advice(x); advice != "" {
 		found[4] += "; " + advice
 	}
 	return found
 }
 
-func countWords(r *audit.Record, f *contract.Facts) string {
-	words := fmt.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+func (w words) count(r *audit.Record, f *contract.Facts) string {
+	text := w.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
 	if f.RetryDecision.CountFrom == retry.CountFromTrail {
-		words += " by this trail (the process brought fewer: it has lost its count)"
+		text += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
 	}
 	if r.RetryCount >= f.MaxRetries {
-		words += ": none is left"
+		text += w.Sprintf(": none is left")
 	}
-	return words
+	return text
 }
 
-// standing words how a claim stands by its last record.
-func standing(last *audit.Record, f *contract.Facts, now time.Time) string {
-	who := term.Line(redrive.Person(f))
+// standing words how a claim stands by its last record. It states what the trail knows: that the worker threw an error, not
+// what the model does with it; that the model recorded an outcome, not who decided it unless the model named a person.
+func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) string {
 	switch last.Kind {
 	case audit.KindRetry:
-		retries, due := fmt.Sprintf("retry %d of %d", f.RetryCount, f.MaxRetries), last.NextRetryTime
+		due := last.NextRetryTime
 		if due.After(now) {
-			return fmt.Sprintf("waits for %s, due %s (in %s)", retries, term.Time(due), term.About(due.Sub(now)))
+			return w.Sprintf("waits for retry %d of %d, due %s (in %s)", f.RetryCount, f.MaxRetries, w.Time(due), w.About(due.Sub(now)))
 		}
-		return fmt.Sprintf("%s was due %s, and nothing was heard since (for %s)", retries, term.Time(due), term.About(now.Sub(due)))
+		return w.Sprintf("retry %d of %d was due %s, and nothing was heard since (for %s)", f.RetryCount, f.MaxRetries, w.Time(due), w.About(now.Sub(due)))
 	case audit.KindExhausted:
+		why := w.Sprintf("all retries are used up")
 		if x := f.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
-			return fmt.Sprintf("no retry fits before the deadline %s; the billing team reviews the claim", term.Time(*x.Deadline))
+			why = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
 		}
-		return "all retries are used up; the billing team reviews the claim"
+		return why + w.thrown(last)
 	case audit.KindPermanent:
-		return "a retry cannot help; the registration team corrects the data"
+		return w.Sprintf("a retry cannot help") + w.thrown(last)
 	case audit.KindRejected:
-		return "an incident waits for an operator to correct the input"
+		return w.Sprintf("the worker rejected the input, which raises an incident; nothing was heard since")
 	case audit.KindUndelivered:
-		return "the last answer did not reach the process: look there whether the claim goes on"
+		return w.Sprintf("the last answer did not reach the process: look there whether the claim goes on")
 	case audit.KindRedriven:
-		return fmt.Sprintf("sent again by %s, and nothing was heard since (for %s)", who, term.About(now.Sub(last.At)))
-	case audit.KindSubmitted:
-		return "the insurer has accepted it"
-	case audit.KindResubmitted:
-		return who + " has submitted it again"
-	case audit.KindAbandoned:
-		return who + " has given it up"
+		return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(f), w.About(now.Sub(last.At)))
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+		return w.outcome(last.Kind, f)
 	default:
-		return "its last record is of a kind that this worker does not know (" + last.Kind.String() + ")"
+		return w.Sprintf("its last record is of a kind that this worker does not know (%s)", last.Kind)
 	}
+}
+
+// thrown words what the trail knows of a claim whose last record is a thrown error.
+func (w words) thrown(last *audit.Record) string {
+	return w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
+}
+
+var outcomeTexts = map[audit.Kind]lang.Text{
+	audit.KindSubmitted:   lang.Textf("accepted by the insurer"),
+	audit.KindResubmitted: lang.Textf("submitted again"),
+	audit.KindAbandoned:   lang.Textf("abandoned"),
+}
+
+// outcome words an outcome, and by whom it was decided.
+func (w words) outcome(kind audit.Kind, f *contract.Facts) string {
+	text := w.Text(outcomeTexts[kind])
+	if by := w.by(f); by != "" {
+		return text + by
+	}
+	return w.Sprintf("%s, as the model recorded", text)
+}
+
+// by names the person who decided, where the record does.
+func (w words) by(f *contract.Facts) string {
+	if f.DecidedBy == "" {
+		return ""
+	}
+	return w.Sprintf(" by %s", term.Line(f.DecidedBy))
 }
 
 // maxShownError is how many characters of an insurer's text a terminal is given; a page of HTML would bury the rest.
 const maxShownError = 243
 
-// stepWords are the six steps as they are shown.
-var stepWords = [6]string{"error received", "error classified", "counter checked", "backoff computed", "decision taken", "next try scheduled"}
+// stepTexts are the six steps as they are shown.
+var stepTexts = [6]lang.Text{
+	lang.Textf("error received"), lang.Textf("error classified"), lang.Textf("counter checked"),
+	lang.Textf("backoff computed"), lang.Textf("decision taken"), lang.Textf("next try scheduled"),
+}
 
 // Text words the history.
-func (h History) Text() string {
+func (h *History) Text(p *term.Printer) string {
+	w := words{p}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Claim %s, %s\n", term.Line(h.ClaimID), term.Count(len(h.Records), "record"))
-	b.WriteString(term.Hanging("Now: ", h.standing))
+	last := &h.Records[len(h.Records)-1]
+	b.WriteString(w.Sprintf("Claim %s, %s", term.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
+	b.WriteString(term.Hanging(w.Sprintf("Now: "), w.standing(last.record, &last.facts, h.now)))
+	b.WriteString(p.Zone())
 	for i := range h.Records {
 		r := &h.Records[i]
-		fmt.Fprintf(&b, "\n#%d  %s  %s\n", i+1, term.Millis(r.At), r.title())
+		fmt.Fprintf(&b, "\n#%d  %s  %s\n", i+1, w.Millis(r.At), w.title(r))
 		if r.Steps != nil {
-			b.WriteString(r.stepsText())
-		} else if say := h.event(r); say != "" {
+			b.WriteString(w.steps(r))
+		} else if say := w.event(h, r); say != "" {
 			b.WriteString(term.Wrap(term.Line(say), "    "))
 		}
 		if r.Justification != "" {
-			b.WriteString(term.Hanging("    Reason: ", term.Line(r.Justification)))
+			b.WriteString(term.Hanging(w.Sprintf("    Reason: "), term.Line(r.Justification)))
 		}
-		if r.kind.IsDecision() && r.kind != audit.KindRetry {
-			b.WriteString(term.Wrap("Message: "+term.Line(r.Message), "    "))
+		if r.record.Kind.IsDecision() && r.record.Kind != audit.KindRetry {
+			b.WriteString(term.Wrap(w.Sprintf("Message: %s", term.Line(r.Message)), "    "))
 		}
-		b.WriteString(term.Wrap(r.origin(), "    "))
+		b.WriteString(term.Wrap(w.origin(r), "    "))
 	}
 	return b.String()
 }
 
+// kindTexts are the kinds of records as they are shown, but for a retry.
+var kindTexts = map[audit.Kind]lang.Text{
+	audit.KindExhausted: lang.Textf("MAX_RETRIES_EXCEEDED"), audit.KindPermanent: lang.Textf("PERMANENT_ERROR"),
+	audit.KindRejected: lang.Textf("REJECTED"), audit.KindUndelivered: lang.Textf("UNDELIVERED"), audit.KindRedriven: lang.Textf("REDRIVEN"),
+	audit.KindSubmitted: lang.Textf("SUBMITTED"), audit.KindResubmitted: lang.Textf("RESUBMITTED"), audit.KindAbandoned: lang.Textf("ABANDONED"),
+}
+
 // title is the kind of record, and for a retry which one.
-func (t *historyRecord) title() string {
-	if t.kind == audit.KindRetry {
-		return fmt.Sprintf("%s %d of %d", t.Kind, t.facts.RetryCount, t.facts.MaxRetries)
+func (w words) title(t *historyRecord) string {
+	if t.record.Kind == audit.KindRetry {
+		return w.Sprintf("RETRY %d of %d", t.facts.RetryCount, t.facts.MaxRetries)
+	}
+	if text, known := kindTexts[t.record.Kind]; known {
+		return w.Text(text)
 	}
 	return t.Kind
 }
 
-func (t *historyRecord) stepsText() string {
+func (w words) steps(t *historyRecord) string {
 	var b strings.Builder
-	for i, s := range t.Steps {
-		head := fmt.Sprintf("    %-18s  %s  ", stepWords[i], s.At.UTC().Format("15:04:05.000Z"))
-		b.WriteString(term.Hanging(head, shownText(s.Found)))
+	for i, found := range w.findings(t.record, &t.facts) {
+		head := fmt.Sprintf("    %-18s  %s  ", w.Text(stepTexts[i]), w.Clock(t.Steps[i].At))
+		b.WriteString(term.Hanging(head, w.shown(found)))
 	}
 	return b.String()
 }
 
 // event words a record that has no steps.
-func (h History) event(t *historyRecord) string {
-	switch t.kind {
+func (w words) event(h *History, t *historyRecord) string {
+	switch kind := t.record.Kind; kind {
 	case audit.KindRejected:
-		return "Incident: " + t.Message
+		return w.Sprintf("Incident: %s", t.Message)
 	case audit.KindUndelivered:
-		which := "of an earlier record"
 		if i, here := h.byHash[t.Undelivered]; here {
-			which = fmt.Sprintf("of #%d", i+1)
+			return w.Sprintf("The answer of #%d did not reach the process: its job was gone.", i+1)
 		}
-		return "The answer " + which + " did not reach the process: its job was gone."
-	case audit.KindSubmitted:
-		return "Accepted by the insurer " + t.round()
+		return w.Sprintf("The answer of an earlier record did not reach the process: its job was gone.")
 	case audit.KindRedriven:
-		return "Sent again now by " + redrive.Person(&t.facts) + ", before its time, " + t.round()
-	case audit.KindResubmitted:
-		return "Submitted again by " + redrive.Person(&t.facts) + " " + t.round()
-	case audit.KindAbandoned:
-		return "Given up by " + redrive.Person(&t.facts) + " " + t.round()
+		return w.Sprintf("Sent again now%s, before its time, %s", w.by(&t.facts), w.round(t))
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
+		return w.Sprintf("The outcome: %s; %s", w.outcome(kind, &t.facts), w.round(t))
 	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:
-		return "The times of its steps are not known."
+		return w.Sprintf("The times of its steps are not known.")
 	default:
 		return ""
 	}
 }
 
 // round sums up a round of submissions at its end, or so far.
-func (t *historyRecord) round() string {
-	text := fmt.Sprintf("after %s and %s", term.Count(t.Attempts, "submission"), term.Count(t.RetriesUsed, "retry"))
+func (w words) round(t *historyRecord) string {
+	text := w.Sprintf("after %s and %s", w.Sprintf("%d submissions", t.Attempts), w.Sprintf("%d retries", t.RetriesUsed))
 	if t.FirstFailureTime == nil {
 		return text + "."
 	}
-	return fmt.Sprintf("%s, %s after the first failure (%s).", text, term.About(t.At.Sub(*t.FirstFailureTime)), term.Time(*t.FirstFailureTime))
+	return w.Sprintf("%s, %s after the first failure (%s).", text, w.About(t.At.Sub(*t.FirstFailureTime)), w.Time(*t.FirstFailureTime))
 }
 
 // origin words where the record comes from and where it is in the audit trail.
-func (t *historyRecord) origin() string {
-	text := fmt.Sprintf("Job %s, process instance %s of cluster %s", t.JobKey, t.ProcessInstanceKey, term.Line(t.Cluster))
+func (w words) origin(t *historyRecord) string {
+	text := w.Sprintf("Job %s, process instance %s of cluster %s", t.JobKey, t.ProcessInstanceKey, term.Line(t.Cluster))
 	if t.ElementID != "" {
-		text += fmt.Sprintf(", task %s of %s", term.Line(t.ElementID), term.Line(t.ProcessID))
+		text += w.Sprintf(", task %s of %s", term.Line(t.ElementID), term.Line(t.ProcessID))
 	}
-	if p := t.facts.RetryDecision; p.Policy != "" {
-		text += fmt.Sprintf("; policy %s %s", p.Policy, p.PolicyVersion)
+	if x := &t.facts.RetryDecision; x.Policy != "" {
+		text += w.Sprintf("; policy %s %s", x.Policy, x.PolicyVersion)
 	}
-	return fmt.Sprintf("%s; audit chain %d, place %d, hash %.12s.", text, t.Chain, t.Seq, t.Hash)
+	return text + w.Sprintf("; audit chain %s, place %s, hash %.12s.", strconv.Itoa(t.Chain), strconv.FormatInt(t.Seq, 10), t.Hash)
 }
 
-// shownText returns a text as far as a terminal need show it.
-func shownText(text string) string {
+// shown returns a text as far as a terminal need show it.
+func (w words) shown(text string) string {
 	shown := term.Shorten(text, maxShownError)
 	if shown != text {
-		shown += " (all of it: --json)"
+		shown += w.Sprintf(" (all of it: --json)")
 	}
 	return term.Line(shown)
 }

@@ -11,7 +11,7 @@ import (
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood := term.Line(c.ClaimID), standing(c.Last, &c.Facts, now)
+	claim, stood := term.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now)
 	if c.Result == redrive.Planned {
 		return fmt.Sprintf("Claim %s would be sent again now.\n", claim) + term.Hanging("It: ", stood)
 	}

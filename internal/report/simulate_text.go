@@ -35,7 +35,7 @@ func (s *Simulation) setting() string {
 		down = append(down, outageWords(o))
 	}
 	text := fmt.Sprintf("%s submitted %s; the insurer is down %s; every failure says %q; seed %d.",
-		term.Count(s.Claims, "claim"), submitted, strings.Join(down, " and "), shownText(s.Error), s.Seed)
+		term.Count(s.Claims, "claim"), submitted, strings.Join(down, " and "), english.shown(s.Error), s.Seed)
 	if s.FailureRate > 0 {
 		text += fmt.Sprintf(" Without an outage %g %% of the tries fail too.", 100*s.FailureRate)
 	}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// The flags of commands that print for people.
+const (
+	langFlag = "lang"
+	zoneFlag = "tz"
+)
+
+// forPeople adds to a command the flags that choose the language of its texts and the zone of its times. The command prints
+// with [printerOf]. JSON does not depend on them.
+func forPeople(command *cobra.Command) *cobra.Command {
+	read := func(text string) error {
+		_, err := lang.Parse(text)
+		return err
+	}
+	command.Flags().Var(&notation{kind: "LANGUAGE", read: read}, langFlag, "language of the text: pt-BR or en (default RETRY_LANG)")
+	zone := func(text string) error {
+		_, err := zoneOf(text)
+		return err
+	}
+	command.Flags().Var(&notation{kind: "ZONE", read: zone}, zoneFlag, "zone of the times, an IANA name (default the system's)")
+	return command
+}
+
+// printerOf returns the printer of a command with the flags of [forPeople]: the language of --lang, else of RETRY_LANG, else of
+// the locale; the zone of --tz, else the system's.
+func printerOf(command *cobra.Command) (*term.Printer, error) {
+	language, err := config.Process().Language()
+	if err != nil {
+		return nil, err
+	}
+	if given := command.Flag(langFlag).Value.String(); given != "" {
+		language, _ = lang.Parse(given) // the flag has read it
+	}
+	zone, err := zoneOf(command.Flag(zoneFlag).Value.String())
+	return term.NewPrinter(language, zone), err
+}
+
+// zoneOf returns a zone by its IANA name, the system's for none.
+func zoneOf(name string) (*time.Location, error) {
+	if name == "" {
+		return systemZone(), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, errors.New("give an IANA time zone, such as America/Sao_Paulo or UTC")
+	}
+	return zone, nil
+}
+
+// systemZone returns the system's zone, by its IANA name where that can be found.
+func systemZone() *time.Location {
+	path, err := os.Readlink("/etc/localtime")
+	_, name, found := strings.Cut(path, "/zoneinfo/")
+	if err != nil || !found || time.Local.String() != "Local" { // TZ names it, or there is none: UTC
+		return time.Local
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.Local
+	}
+	return zone
+}

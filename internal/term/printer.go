@@ -1,0 +1,71 @@
+package term
+
+import (
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/lang"
+)
+
+// Printer writes texts for people in a language, with times in a zone.
+type Printer struct {
+	*lang.Printer
+	zone *time.Location
+}
+
+// NewPrinter returns a printer of a language and a zone.
+func NewPrinter(l lang.Language, zone *time.Location) *Printer {
+	return &Printer{lang.NewPrinter(l), zone}
+}
+
+// layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English is exact by
+// itself; in Portuguese the zone is only in the line [Printer.Zone].
+var layouts = map[lang.Language]struct{ second, millis, minute, clock, day string }{
+	lang.English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000", time.DateOnly},
+	lang.Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006"},
+}
+
+// Zone returns a line that names the zone of the times. An output with times has it once.
+func (p *Printer) Zone() string {
+	name := p.zone.String()
+	if name == "Local" { // a system that does not name its zone
+		name = time.Now().Format("UTC-07:00")
+	}
+	return p.Sprintf("Times: %s", name) + "\n"
+}
+
+// Location returns the zone of the times.
+func (p *Printer) Location() *time.Location { return p.zone }
+
+// Day returns the day of an instant.
+func (p *Printer) Day(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].day) }
+
+// Time returns an instant to the second.
+func (p *Printer) Time(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].second) }
+
+// Millis returns an instant to the millisecond.
+func (p *Printer) Millis(t time.Time) string {
+	return t.In(p.zone).Format(layouts[p.Language()].millis)
+}
+
+// Minute returns an instant to the minute.
+func (p *Printer) Minute(t time.Time) string {
+	return t.In(p.zone).Format(layouts[p.Language()].minute)
+}
+
+// Clock returns the time of day of an instant, to the millisecond.
+func (p *Printer) Clock(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].clock) }
+
+// Span returns a duration by [Span].
+func (p *Printer) Span(d time.Duration) string { return p.Decimal(Span(d)) }
+
+// About returns a measured duration by [About].
+func (p *Printer) About(d time.Duration) string { return p.Decimal(About(d)) }
+
+// Decimal returns a text with numbers such as 1.5 with the decimal sign of the language.
+func (p *Printer) Decimal(text string) string {
+	if p.Language() == lang.Portuguese {
+		return strings.ReplaceAll(text, ".", ",")
+	}
+	return text
+}
