@@ -181,6 +181,7 @@ func (a *App) Run(ctx context.Context) error {
 	upkeep.Go(func() { a.watchPlace(background) })
 	upkeep.Go(func() { a.reloadPolicies(background) })
 	upkeep.Go(func() { a.watchTrail(background) })
+	upkeep.Go(func() { a.watchClaims(background) })
 	if a.relay != nil {
 		upkeep.Go(func() { a.relay.Run(background) })
 	}

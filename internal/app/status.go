@@ -9,12 +9,8 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 )
 
-const (
-	// askTimeout bounds what a scrape asks of the store or the gateway.
-	askTimeout = time.Second
-	// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
-	successWindow = 24 * time.Hour
-)
+// askTimeout bounds what a scrape asks of the store or the gateway.
+const askTimeout = time.Second
 
 // ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host and broker agree
 // well enough, polls come through, and the gateway sees a leader for every partition.
@@ -77,14 +73,5 @@ func (a *App) state(version string) metrics.State {
 			return metrics.Unknown()
 		},
 		ClockTrusted: func() bool { return a.clock.Err() == nil },
-		SuccessRate: func() float64 {
-			ctx, cancel := context.WithTimeout(a.stopping, askTimeout)
-			defer cancel()
-			accepted, retried, err := a.store.Success(ctx, time.Now().Add(-successWindow))
-			if err != nil || retried == 0 {
-				return metrics.Unknown()
-			}
-			return float64(accepted) / float64(retried)
-		},
 	}
 }

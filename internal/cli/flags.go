@@ -37,6 +37,11 @@ func (n *notation) Type() string { return n.kind }
 
 // sinceFlag adds the flag --since, a time that reaches back from now.
 func sinceFlag(flags *pflag.FlagSet, standard, usage string) *time.Duration {
+	return agoFlag(flags, "since", standard, usage)
+}
+
+// agoFlag adds a flag for how long ago something was; without a standard it is 0 where it is not given.
+func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
 	since := new(time.Duration)
 	read := func(text string) error {
 		digits := strings.TrimRight(text, "dhm")
@@ -48,8 +53,10 @@ func sinceFlag(flags *pflag.FlagSet, standard, usage string) *time.Duration {
 		*since = time.Duration(n) * unit
 		return nil
 	}
-	_ = read(standard)
-	flags.Var(&notation{"time", standard, read}, "since", usage+", as 7d, 24h or 90m")
+	if standard != "" {
+		_ = read(standard)
+	}
+	flags.Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
 	return since
 }
 

@@ -2,50 +2,100 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/kpi"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 func newKPI(now clock) *cobra.Command {
-	command := &cobra.Command{
+	command := forPeople(&cobra.Command{
 		Use:   "kpi",
-		Short: "Measure the KPIs of the rule against their targets",
-		Long: `Measures the KPIs of RN-BIL-005 and of the older RN-BIL-004 over the records
-of the last days, each against its target:
+		Short: "Measure the KPIs of each policy against its targets",
+		Long: `Measures the KPIs of RN-BIL-005 and of the older RN-BIL-004 over a time, each
+policy against its own targets, and shows what became of each claim:
 
-  success after retry      accepted, of the rounds that had a retry and ended
+  success after retry      accepted in the end, of the claims that were retried
+                           and are not under way any more. One that stands
+                           stopped is no success, one that a person had sent
+                           again and that was accepted is one
   time to success          from the first failure to the acceptance, where there
                            was a retry; mean and median
   permanent errors         of all errors that were decided about
-  retries used up          claims at the limit, of all claims decided about
-  claims lost              the same, of the claims that were retried
-  attempts to success      submissions for each acceptance
+  retries used up          claims that reached the limit, of all claims decided
+                           about, whatever became of them
+  claims lost              those that stand stopped at the limit or were given
+                           up, of the claims that were retried
+  attempts to success      submissions for each accepted claim, also for those
+                           that never failed
+  ended within 24 h, 48 h  of the claims that failed (ANS IN 41)
 
-A round is the submissions of a claim until it is accepted, a person submits it
-again, or a person gives it up. How rounds end is known from the outcomes that
-the process reports (record-retry-outcome).`,
+How claims end is known from the outcomes that the process reports
+(record-retry-outcome). A claim stands as it stood at the end of the time.`,
 		Example: `  worker kpi
-  worker kpi --since 24h --json | jq '.kpis[] | select(.verdict == "missed")'`,
+  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR
+  worker kpi --json | jq '.policies[].kpis[] | select(.verdict == "missed")'`,
 		Args: noArgs,
-	}
-	flags := command.Flags()
-	since := sinceFlag(flags, "7d", "how far back to measure")
+	})
+	since := sinceFlag(command.Flags(), "7d", "how far back to measure")
+	addPeriod(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
-			to := now().UTC()
-			answer := report.KPIs{From: to.Add(-*since), To: to}
-			var tally kpi.Tally
-			if err := store.Between(ctx, answer.From, to, tally.Add); err != nil {
+		p, err := printerOf(command)
+		if err != nil {
+			return err
+		}
+		within, err := periodOf(command, p.Location())
+		if err != nil {
+			return err
+		}
+		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+			within := within.until(now(), *since)
+			policies, err := measure(ctx, cfg, store, within)
+			if err != nil {
 				return err
 			}
-			answer.KPIs, answer.Counts = tally.Indicators(), tally.Counts()
-			return printAnswer(command, answer, answer.Text())
+			answer := report.KPIs{From: within.from.UTC(), To: within.to.UTC(), Policies: policies}
+			return printAnswer(command, answer, answer.Text(p))
 		})
 	}
 	return withJSON(command, "print one JSON object")
+}
+
+// until returns the period with what is missing: it ends now, and begins so long before its end. It never ends later than now.
+func (p period) until(now time.Time, since time.Duration) period {
+	if p.to.IsZero() || p.to.After(now) {
+		p.to = now
+	}
+	if p.from.IsZero() {
+		p.from = p.to.Add(-since)
+	}
+	return p
+}
+
+// measure returns the KPIs of a period by policy.
+func measure(ctx context.Context, cfg config.Config, store audit.Store, within period) ([]kpi.Result, error) {
+	policies, err := policy.Open(cfg.PoliciesFile)
+	if err != nil {
+		return nil, err
+	}
+	var tally kpi.Tally
+	if err := store.Between(ctx, within.from, within.to, tally.Add); err != nil {
+		return nil, err
+	}
+	return tally.Results(within.to, func(name string) []retry.Target { return targets(policies.Current(), name) }), nil
+}
+
+// targets returns those of a policy, none of one that is not in force any more.
+func targets(set *policy.Set, name string) []retry.Target {
+	p, known := set.Get(name)
+	if !known {
+		return nil
+	}
+	return p.Targets
 }

@@ -1,196 +1,115 @@
-// Package kpi measures the KPIs of RN-BIL-005, section VI, and of the older RN-BIL-004, section VI, over the records
-// of an audit trail.
+// Package kpi measures the KPIs of RN-BIL-005, section VI, and of the older RN-BIL-004, section VI, over the records of an audit
+// trail, by policy, and what became of each claim.
 package kpi
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
-)
-
-// Measure is what a KPI counts in.
-type Measure string
-
-// The measures. A share is from 0 to 1.
-const (
-	Share   Measure = "share"
-	Seconds Measure = "seconds"
-	Number  Measure = "number"
-)
-
-// Bound is the side of its target on which a KPI has to be.
-type Bound string
-
-// The bounds.
-const (
-	AtLeast Bound = ">="
-	AtMost  Bound = "<="
-	Below   Bound = "<"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 // Verdict is how a KPI compares with its target.
 type Verdict string
 
-// The verdicts. Without anything measured there is none on it.
+// The verdicts. Where nothing was measured there is none on it, nor where there is no target.
 const (
-	Met    Verdict = "met"
-	Missed Verdict = "missed"
-	NoData Verdict = "no data"
+	Met      Verdict = "met"
+	Missed   Verdict = "missed"
+	NoData   Verdict = "no data"
+	NoTarget Verdict = "no target"
 )
 
 // Indicator is one row of the table of KPIs. Its JSON form is stable: names are added, never changed.
 type Indicator struct {
-	// Name is stable, Rule the document that sets the target.
-	Name    string  `json:"name"`
-	Rule    string  `json:"rule"`
-	Measure Measure `json:"measure"`
+	// Name is one of [retry.KPIs].
+	Name    string        `json:"name"`
+	Measure retry.Measure `json:"measure"`
 	// Value is nil where nothing was measured.
-	Value   *float64 `json:"value"`
-	Bound   Bound    `json:"bound"`
-	Target  float64  `json:"target"`
-	Verdict Verdict  `json:"verdict"`
+	Value *float64 `json:"value"`
+	// Target is on the side Bound of Value, and Source the document that sets it. There is none where Bound is empty.
+	Bound   string  `json:"bound,omitempty"`
+	Target  float64 `json:"target,omitempty"`
+	Source  string  `json:"source,omitempty"`
+	Verdict Verdict `json:"verdict"`
 	// MeasuredOn is how many things Value was measured on, Part how many of them it counts, where it is a share.
 	MeasuredOn int64 `json:"measuredOn"`
 	Part       int64 `json:"part,omitempty"`
 }
 
-// measured returns the indicator with a value that was measured on so many things, and its verdict. Of nothing the value does
-// not count.
-func (i Indicator) measured(value float64, on int64) Indicator {
-	i.MeasuredOn, i.Verdict = on, NoData
-	if on == 0 {
+// against returns the indicator with a target and the verdict on it.
+func (i Indicator) against(t retry.Target) Indicator {
+	i.Bound, i.Target, i.Source, i.Verdict = t.Bound, t.Value, t.Source, NoData
+	if i.Value == nil {
 		return i
 	}
-	i.Value, i.Verdict = &value, Missed
-	if met := map[Bound]bool{AtLeast: value >= i.Target, AtMost: value <= i.Target, Below: value < i.Target}; met[i.Bound] {
+	i.Verdict = Missed
+	v := *i.Value
+	if met := map[string]bool{">=": v >= t.Value, "<=": v <= t.Value, "<": v < t.Value}; met[t.Bound] {
 		i.Verdict = Met
 	}
 	return i
 }
 
+// measured is a value that was measured on so many things. Of nothing it does not count.
+func measured(name string, value float64, on int64) Indicator {
+	i := Indicator{Name: name, Measure: retry.KPIs()[name], MeasuredOn: on, Verdict: NoData}
+	if on > 0 {
+		i.Value, i.Verdict = &value, NoTarget
+	}
+	return i
+}
+
 // share measures part of so many things.
-func (i Indicator) share(part, of int64) Indicator {
-	i.Measure, i.Part = Share, part
-	return i.measured(float64(part)/float64(of), of)
+func share(name string, part, of int64) Indicator {
+	i := measured(name, float64(part)/float64(of), of)
+	i.Part = part
+	return i
 }
 
-// Counts are how many records of each kind there are, and about how many claims decisions were made. Its JSON form is
-// stable.
-type Counts struct {
-	Claims      int64 `json:"claims"`
-	Decisions   int64 `json:"decisions"`
-	Retries     int64 `json:"retries"`
-	Exhausted   int64 `json:"maxRetriesExceeded"`
-	Permanent   int64 `json:"permanentErrors"`
-	Rejected    int64 `json:"rejected"`
-	Undelivered int64 `json:"undelivered"`
-	Submitted   int64 `json:"submitted"`
-	Resubmitted int64 `json:"resubmitted"`
-	Abandoned   int64 `json:"abandoned"`
-	Redriven    int64 `json:"redriven"`
-}
-
-// Tally counts records for the KPIs. Its zero value has counted none. It is for one goroutine at a time.
-type Tally struct {
-	kinds  map[audit.Kind]int64
-	claims map[string]decided
-
-	retriedOutcomes, retriedSuccesses int64
-	attempts                          int64
-	toSuccess                         []float64 // seconds
-}
-
-// decided is what was decided about a claim.
-type decided struct{ retried, exhausted bool }
-
-// Add counts a record. It fails only where the record is not one that this worker writes.
-func (t *Tally) Add(r *audit.Record) error {
-	if t.kinds == nil {
-		t.kinds, t.claims = map[audit.Kind]int64{}, map[string]decided{}
-	}
-	t.kinds[r.Kind]++
-	switch {
-	case r.Kind.IsDecision():
-		d := t.claims[r.ClaimID]
-		d.retried = d.retried || r.Kind == audit.KindRetry
-		d.exhausted = d.exhausted || r.Kind == audit.KindExhausted
-		t.claims[r.ClaimID] = d
-	case r.Kind.IsOutcome():
-		return t.addOutcome(r)
-	}
-	return nil
-}
-
-func (t *Tally) addOutcome(r *audit.Record) error {
-	retried := r.RetryCount > 0
-	if retried {
-		t.retriedOutcomes++
-	}
-	if r.Kind != audit.KindSubmitted {
-		return nil
-	}
-	facts, err := r.Facts()
-	if err != nil {
-		return err
-	}
-	t.attempts += int64(facts.Attempts)
-	if !retried {
-		return nil
-	}
-	t.retriedSuccesses++
-	if facts.FirstFailureTime != nil {
-		// The clocks of two replicas may differ: a success is never before the failure.
-		t.toSuccess = append(t.toSuccess, max(r.At.Sub(*facts.FirstFailureTime), 0).Seconds())
-	}
-	return nil
-}
-
-// Counts returns the numbers of records.
-func (t *Tally) Counts() Counts {
-	n := t.kinds
-	return Counts{
-		Claims: int64(len(t.claims)), Decisions: n[audit.KindRetry] + n[audit.KindExhausted] + n[audit.KindPermanent],
-		Retries: n[audit.KindRetry], Exhausted: n[audit.KindExhausted], Permanent: n[audit.KindPermanent],
-		Rejected: n[audit.KindRejected], Undelivered: n[audit.KindUndelivered],
-		Submitted: n[audit.KindSubmitted], Resubmitted: n[audit.KindResubmitted], Abandoned: n[audit.KindAbandoned],
-		Redriven: n[audit.KindRedriven],
-	}
-}
-
-// Indicators returns the table. What each row divides by what is the documents' formula:
+// indicators returns a row for each target, and one for each KPI without any. What each divides by what is the documents' formula,
+// taken by claim, so that an outage is no success while its claims stand stopped, and a claim that a person rescued is not lost:
 //
-//   - successAfterRetry: of the rounds of submissions that had a retry and ended, those that the insurer accepted
-//     ("sucessos retry / total retries"). A claim that a person resubmitted or gave up is none.
-//   - meanTimeToSuccess, medianTimeToSuccess: from the first failure to the acceptance, of the rounds that had a retry.
+//   - successAfterRetry: of the claims that were retried and are not under way any more, those that the insurer accepted in the
+//     end ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
+//   - meanTimeToSuccess, medianTimeToSuccess: from the claim's first failure to its acceptance, of the claims that were retried.
 //   - permanentErrors: of the errors that were decided about, the permanent ones ("% de erros que não devem ter retry").
-//   - retriesUsedUp: of the claims that were decided about, those that reached the limit ("contas que esgotaram
-//     tentativas"). It counts claims and not decisions: a lost claim has six, so that a share of the decisions would
-//     never be above a sixth.
-//   - claimsLost: the same claims, of those that were retried ("perdidas / total retry").
-//   - meanAttemptsToSuccess: submissions for each acceptance, of all accepted rounds, also those that never failed.
-func (t *Tally) Indicators() []Indicator {
-	const rnBIL005, rnBIL004 = "RN-BIL-005", "RN-BIL-004"
-	var retried, exhausted int64
-	for _, d := range t.claims {
-		if d.exhausted {
-			exhausted++
+//   - retriesUsedUp: of the claims that were decided about, those that reached the limit ("contas que esgotaram tentativas"),
+//     whatever became of them.
+//   - claimsLost: of the claims that were retried, those that reached the limit and stand stopped or were given up ("perdidas /
+//     total retry").
+//   - meanAttemptsToSuccess: submissions for each accepted claim, also of those that never failed, about which no policy has
+//     decided.
+//   - endedWithin24h, endedWithin48h: of the claims that failed, those that ended within so long of their first failure. One that
+//     is open counts when it is older.
+func (s *sums) indicators(targets []retry.Target) []Indicator {
+	slices.Sort(s.toSuccess)
+	timed := int64(len(s.toSuccess))
+	all := []Indicator{
+		share("successAfterRetry", s.retriedAccepted, s.retriedSettled),
+		measured("meanTimeToSuccess", mean(s.toSuccess), timed),
+		measured("medianTimeToSuccess", median(s.toSuccess), timed),
+		share("permanentErrors", s.counts.Permanent, s.counts.Decisions),
+		share("retriesUsedUp", s.exhausted, s.decided),
+		share("claimsLost", s.lost, s.retried),
+		measured("meanAttemptsToSuccess", float64(s.attempts)/float64(s.accepted), s.accepted),
+		share("endedWithin24h", s.within[0], s.due[0]),
+		share("endedWithin48h", s.within[1], s.due[1]),
+	}
+	var rows []Indicator
+	for _, i := range all {
+		n := len(rows)
+		for _, t := range targets {
+			if t.KPI == i.Name {
+				rows = append(rows, i.against(t))
+			}
 		}
-		if d.retried || d.exhausted { // its retries may have been before the time that is looked at
-			retried++
+		if len(rows) == n {
+			rows = append(rows, i)
 		}
 	}
-	slices.Sort(t.toSuccess)
-	n, timed := t.Counts(), int64(len(t.toSuccess))
-	return []Indicator{
-		Indicator{Name: "successAfterRetry", Rule: rnBIL005, Bound: AtLeast, Target: 0.80}.share(t.retriedSuccesses, t.retriedOutcomes),
-		Indicator{Name: "successAfterRetry", Rule: rnBIL004, Bound: AtLeast, Target: 0.85}.share(t.retriedSuccesses, t.retriedOutcomes),
-		Indicator{Name: "meanTimeToSuccess", Rule: rnBIL005, Measure: Seconds, Bound: AtMost, Target: 7200}.measured(mean(t.toSuccess), timed),
-		Indicator{Name: "medianTimeToSuccess", Rule: rnBIL004, Measure: Seconds, Bound: AtMost, Target: 3600}.measured(median(t.toSuccess), timed),
-		Indicator{Name: "permanentErrors", Rule: rnBIL005, Bound: Below, Target: 0.10}.share(n.Permanent, n.Decisions),
-		Indicator{Name: "retriesUsedUp", Rule: rnBIL005, Bound: Below, Target: 0.05}.share(exhausted, n.Claims),
-		Indicator{Name: "claimsLost", Rule: rnBIL004, Bound: AtMost, Target: 0.03}.share(exhausted, retried),
-		Indicator{Name: "meanAttemptsToSuccess", Rule: rnBIL004, Measure: Number, Bound: AtMost, Target: 1.2}.measured(float64(t.attempts)/float64(n.Submitted), n.Submitted),
-	}
+	return rows
 }
 
 func mean(all []float64) float64 {
@@ -208,4 +127,31 @@ func median(all []float64) float64 {
 		return 0
 	}
 	return (all[(n-1)/2] + all[n/2]) / 2
+}
+
+// spans are those of endedWithin24h and endedWithin48h (ANS IN 41).
+var spans = [2]time.Duration{24 * time.Hour, 48 * time.Hour}
+
+// Cause is a reason for which submissions failed.
+type Cause struct {
+	Class       string `json:"errorClassification"`
+	RuleID      string `json:"ruleId"`
+	MatchedCode string `json:"matchedCode,omitempty"`
+}
+
+// CauseCount is how many submissions failed for a reason.
+type CauseCount struct {
+	Cause
+	Failures int64 `json:"failures"`
+}
+
+func sortedCauses(counts map[Cause]int64) []CauseCount {
+	all := []CauseCount{}
+	for cause, n := range counts {
+		all = append(all, CauseCount{cause, n})
+	}
+	slices.SortFunc(all, func(a, b CauseCount) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.MatchedCode, b.MatchedCode))
+	})
+	return all
 }

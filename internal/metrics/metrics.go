@@ -38,6 +38,7 @@ type Metrics struct {
 	traffic     traffic
 	broker      broker
 	trail       trail
+	open        *open
 }
 
 // New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
@@ -59,6 +60,7 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 		traffic:     newTraffic(r),
 		broker:      newBroker(r),
 		trail:       newTrail(r),
+		open:        newOpen(r),
 	}
 	scheduled := r.counters("retry_scheduled_total",
 		"Retries that were scheduled, by the class of the error and by which retry of the claim it is.", "classification", "attempt")

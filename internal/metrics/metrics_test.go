@@ -63,7 +63,7 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	m := metrics.New(reg, policy.BuiltIns().All())
 	state := metrics.State{
 		Version: "v1.2.3", MaxJobsActive: 50, ActiveJobs: map[string]func() int{},
-		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true), SuccessRate: metrics.Unknown,
+		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true),
 		ClockSkew: metrics.Unknown, ClockTrusted: always(true),
 	}
 	for _, jobType := range jobTypes {

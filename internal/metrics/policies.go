@@ -63,7 +63,10 @@ func (p *policies) count(d *retry.Decision) {
 // rather than absent.
 func (m *Metrics) Know(known iter.Seq[*retry.Policy]) {
 	m.policies.info.Reset()
+	names := map[string]bool{}
+	defer func() { m.open.know(names) }()
 	for p := range known {
+		names[p.Name] = true
 		m.policies.info.WithLabelValues(p.Name, p.Version()).Set(1)
 		m.policies.deadLetters.WithLabelValues(p.Name)
 		m.policies.waits.WithLabelValues(p.Name)

@@ -18,8 +18,6 @@ type State struct {
 	ClockTrusted func() bool
 	// ClockSkew is how far the broker's clock is ahead of the worker's, in seconds.
 	ClockSkew func() float64
-	// SuccessRate is the share of the retried claims that were accepted in the end, over the last 24 hours.
-	SuccessRate func() float64
 	// ActiveJobs is the number of active jobs by the types that are worked; MaxJobsActive is the limit of each.
 	ActiveJobs    map[string]func() int
 	MaxJobsActive int
@@ -36,7 +34,6 @@ func RegisterState(reg prometheus.Registerer, s State) {
 	flag("retry_store_up", "1 while the audit store takes writes, else 0.", s.StoreUp)
 	flag("retry_clock_trusted", "1 while jobs are decided, 0 while the clocks of worker and broker differ by more than RETRY_MAX_CLOCK_SKEW and jobs are released.", s.ClockTrusted)
 	r.gaugeFunc("retry_clock_skew_seconds", "How far the broker's clock is ahead of the worker's, by the lock of the last job; NaN before the first.", nil, s.ClockSkew)
-	r.gaugeFunc("retry_success_rate", "Share of the retried claims that were accepted in the end, 0 to 1, of those that ended in the last 24 hours; NaN while there are none.", nil, s.SuccessRate)
 	r.gaugeFunc("retry_build_info", "1, with the version of the worker.", prometheus.Labels{"version": s.Version}, func() float64 { return 1 })
 	for jobType, active := range s.ActiveJobs {
 		labels := prometheus.Labels{"job_type": jobType}

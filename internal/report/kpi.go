@@ -5,58 +5,115 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// KPIs are the KPIs of a time. Their JSON form is stable: names are added, never changed.
+// KPIs are the KPIs of a time, by policy. Their JSON form is stable: names are added, never changed.
 type KPIs struct {
-	From   time.Time       `json:"from"`
-	To     time.Time       `json:"to"`
-	KPIs   []kpi.Indicator `json:"kpis"`
-	Counts kpi.Counts      `json:"counts"`
+	From     time.Time    `json:"from"`
+	To       time.Time    `json:"to"`
+	Policies []kpi.Result `json:"policies"`
 }
 
-var kpiLabels = map[string]string{
-	"successAfterRetry": "success after retry", "meanTimeToSuccess": "mean time to success",
-	"medianTimeToSuccess": "median time to success", "permanentErrors": "permanent errors",
-	"retriesUsedUp": "retries used up", "claimsLost": "claims lost", "meanAttemptsToSuccess": "mean attempts to success",
+var kpiLabels = map[string]lang.Text{
+	"successAfterRetry": lang.Textf("success after retry"), "meanTimeToSuccess": lang.Textf("mean time to success"),
+	"medianTimeToSuccess": lang.Textf("median time to success"), "permanentErrors": lang.Textf("permanent errors"),
+	"retriesUsedUp": lang.Textf("retries used up"), "claimsLost": lang.Textf("claims lost"),
+	"meanAttemptsToSuccess": lang.Textf("mean attempts to success"), "endedWithin24h": lang.Textf("ended within 24 h"),
+	"endedWithin48h": lang.Textf("ended within 48 h"),
 }
 
-// Text compares the KPIs with their targets.
-func (k KPIs) Text() string {
-	rows := [][]string{{"KPI", "RULE", "TARGET", "MEASURED", "ON", "VERDICT"}}
-	for _, one := range k.KPIs {
-		target, value, on := kpiValue(one.Measure, one.Target, 0), "-", "-"
-		if one.Value != nil {
-			value, on = kpiValue(one.Measure, *one.Value, 1), fmt.Sprint(one.MeasuredOn)
-		}
-		if one.Value != nil && one.Measure == kpi.Share { // a rounded share next to its target leaves no doubt so
-			on = fmt.Sprintf("%d of %d", one.Part, one.MeasuredOn)
-		}
-		rows = append(rows, []string{kpiLabels[one.Name], one.Rule, string(one.Bound) + " " + target, value, on, string(one.Verdict)})
-	}
+var verdictNames = map[kpi.Verdict]lang.Text{
+	kpi.Met: lang.Textf("met"), kpi.Missed: lang.Textf("missed"), kpi.NoData: lang.Textf("no data"), kpi.NoTarget: lang.Textf("no target"),
+}
+
+// Text compares the KPIs with their targets, and shows what became of the claims.
+func (k KPIs) Text(p *term.Printer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The last %s, from %s to %s\n\n%s", term.Span(k.To.Sub(k.From)), term.Time(k.From), term.Time(k.To), term.Table("", rows))
-	c := k.Counts
-	fmt.Fprintf(&b, "\n%s about %s: %s %d, %s %d, %s %d.\n", term.Count(c.Decisions, "decision"), term.Count(c.Claims, "claim"),
-		audit.KindRetry, c.Retries, audit.KindExhausted, c.Exhausted, audit.KindPermanent, c.Permanent)
-	fmt.Fprintf(&b, "Ends of rounds: %s %d, %s %d, %s %d.\n",
-		audit.KindSubmitted, c.Submitted, audit.KindResubmitted, c.Resubmitted, audit.KindAbandoned, c.Abandoned)
-	fmt.Fprintf(&b, "Sent again before their time: %s %d.\n", audit.KindRedriven, c.Redriven)
-	fmt.Fprintf(&b, "Rejected inputs: %d. Answers that did not reach the process: %d.\n", c.Rejected, c.Undelivered)
+	b.WriteString(p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)) + "\n" + p.Zone())
+	for i := range k.Policies {
+		r := &k.Policies[i]
+		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + term.Table("  ", truthRows(p, r.Claims)))
+		if r.Policy == claims.NoPolicy {
+			continue
+		}
+		b.WriteString("\n" + term.Table("  ", kpiRows(p, r.KPIs)) + "\n" + term.Wrap(countsWords(p, r.Counts), "  "))
+	}
+	if len(k.Policies) == 0 {
+		b.WriteString("\n" + p.Sprintf("No claims.") + "\n")
+	}
 	return b.String()
 }
 
-// kpiValue returns a value in its measure, a share with so many decimals and a number with one more.
-func kpiValue(m kpi.Measure, value float64, decimals int) string {
-	switch m {
-	case kpi.Share:
-		return fmt.Sprintf("%.*f %%", decimals, 100*value)
-	case kpi.Seconds:
-		return term.About(time.Duration(value * float64(time.Second)))
-	case kpi.Number:
+func policyTitle(p *term.Printer, policy string) string {
+	if policy == claims.NoPolicy {
+		return p.Sprintf("Claims about which no policy has decided")
 	}
-	return fmt.Sprintf("%.*f", decimals+1, value)
+	return p.Sprintf("Policy %s", policy)
+}
+
+// truthRows are what became of the claims, as a table of a name and a number.
+func truthRows(p *term.Printer, t kpi.Truth) [][]string {
+	number := func(n int64) string { return p.Sprintf("%d", n) }
+	rows := [][]string{
+		{p.Sprintf("claims sent"), number(t.Sent)},
+		{p.Sprintf("accepted in the end"), p.Sprintf("%d: at once %d, after retry %d, by a person %d", t.Accepted(), t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson)},
+	}
+	rows = append(rows, []string{p.Sprintf("claims given up"), number(t.Abandoned)})
+	open := number(t.OpenClaims())
+	var parts []string
+	for _, state := range claims.OpenStates() {
+		if n := t.Open[state]; n > 0 {
+			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
+		}
+	}
+	if parts != nil {
+		open += ": " + strings.Join(parts, ", ")
+	}
+	rows = append(rows, []string{p.Sprintf("claims open"), open})
+	if t.OldestOpen != nil {
+		rows = append(rows, []string{"", p.Sprintf("the oldest failed %s", p.Minute(*t.OldestOpen))})
+	}
+	return rows
+}
+
+func kpiRows(p *term.Printer, kpis []kpi.Indicator) [][]string {
+	rows := [][]string{{p.Sprintf("KPI"), p.Sprintf("TARGET"), p.Sprintf("MEASURED"), p.Sprintf("ON"), p.Sprintf("VERDICT"), p.Sprintf("SOURCE")}}
+	for _, one := range kpis {
+		target, value, on, source := "-", "-", "-", "-"
+		if one.Bound != "" {
+			target, source = one.Bound+" "+kpiValue(p, one.Measure, one.Target, 0), term.Line(one.Source)
+			source, _, _ = strings.Cut(source, " section")
+		}
+		if one.Value != nil {
+			value, on = kpiValue(p, one.Measure, *one.Value, 1), p.Sprintf("%d", one.MeasuredOn)
+		}
+		if one.Value != nil && one.Measure == retry.Share { // a rounded share next to its target leaves no doubt so
+			on = p.Sprintf("%d of %d", one.Part, one.MeasuredOn)
+		}
+		rows = append(rows, []string{p.Text(kpiLabels[one.Name]), target, value, on, p.Text(verdictNames[one.Verdict]), source})
+	}
+	return rows
+}
+
+// countsWords counts the records.
+func countsWords(p *term.Printer, c kpi.Counts) string {
+	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, answers that did not arrive %d, sent again before their time %d.",
+		c.Decisions, c.Retries, c.Exhausted, c.Permanent, c.Rejected, c.Undelivered, c.Redriven)
+}
+
+// kpiValue returns a value in its measure, a share with so many decimals and a number with one more.
+func kpiValue(p *term.Printer, m retry.Measure, value float64, decimals int) string {
+	switch m {
+	case retry.Share:
+		return p.Decimal(fmt.Sprintf("%.*f %%", decimals, 100*value))
+	case retry.Seconds:
+		return p.About(time.Duration(value * float64(time.Second)))
+	case retry.Number:
+	}
+	return p.Decimal(fmt.Sprintf("%.*f", decimals+1, value))
 }

@@ -1,0 +1,55 @@
+package claims
+
+import (
+	"context"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// Standing is how many claims are in a state.
+type Standing struct {
+	Claims int64
+	// Oldest is when the oldest of them first failed since its last end; zero where there is none.
+	Oldest time.Time
+}
+
+// Ages returns the ages that claims are counted by: an hour, a working day, the day and the two days of ANS IN 41, a week.
+func Ages() [5]time.Duration {
+	return [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour}
+}
+
+// Census counts the open claims of one policy.
+type Census struct {
+	States map[State]Standing
+	// OlderThan is how many claims are older than each of [Ages].
+	OlderThan [5]int64
+}
+
+// Count counts the open claims by the policy that decided last, as they stand at the time now.
+func Count(ctx context.Context, store audit.History, now time.Time) (map[string]*Census, error) {
+	all := map[string]*Census{}
+	err := store.OpenClaims(ctx, func(o *audit.OpenClaim) error {
+		c, err := OfOpen(o, now)
+		if err != nil {
+			return err
+		}
+		of := all[c.Policy]
+		if of == nil {
+			of = &Census{States: map[State]Standing{}}
+			all[c.Policy] = of
+		}
+		s := of.States[c.State]
+		if s.Claims++; s.Oldest.IsZero() || o.Opened.Before(s.Oldest) {
+			s.Oldest = o.Opened
+		}
+		of.States[c.State] = s
+		for i, age := range Ages() {
+			if c.Age(now) > age {
+				of.OlderThan[i]++
+			}
+		}
+		return nil
+	})
+	return all, err
+}

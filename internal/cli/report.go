@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/report"
+)
+
+func newReport(now clock) *cobra.Command {
+	command := forPeople(&cobra.Command{
+		Use:   "report",
+		Short: "Write the report of a month for a manager",
+		Long: `Writes two pages about a month, or another time: claims by outcome, the KPIs of
+each policy against its targets, the causes in words, the claims that are open
+and their ages, the ten oldest of them, and as a seal the end of the audit
+trail, for worker audit verify to compare with years later.
+
+Without --month or --from it is about the last whole month. Claims that are open
+are counted as of now.`,
+		Example: `  worker report --month 2026-11 --lang pt-BR --format html >novembro.html
+  worker report --from 2026-11-02 --to 2026-11-08
+  worker report --json | jq '.policies[] | {policy, claims}'`,
+		Args: noArgs,
+	})
+	addPeriod(command)
+	format := command.Flags().String("format", "markdown", "markdown, html or csv")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		write, known := report.Formats()[*format]
+		if !known {
+			return usageError{fmt.Errorf("--format is %q; known are markdown, html and csv, and --json", *format)}
+		}
+		p, err := printerOf(command)
+		if err != nil {
+			return err
+		}
+		within, err := periodOf(command, p.Location())
+		if err != nil {
+			return err
+		}
+		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+			now := now()
+			if within.from.IsZero() && within.to.IsZero() {
+				within = lastMonth(now, p.Location())
+			}
+			within := within.until(now, 31*day)
+			r := report.Report{From: within.from.UTC(), To: within.to.UTC(), WrittenAt: now.UTC().Truncate(time.Second)}
+			if r.Policies, err = measure(ctx, cfg, store, within); err != nil {
+				return err
+			}
+			if r.Open, err = claims.List(ctx, store, claims.Query{}, now); err != nil {
+				return err
+			}
+			if r.Heads, err = store.Heads(ctx); err != nil {
+				return err
+			}
+			if asJSON(command) {
+				return printJSON(command, r.JSON())
+			}
+			return write(command.OutOrStdout(), r.Document(p))
+		})
+	}
+	return withJSON(command, "print one JSON object")
+}
+
+// lastMonth returns the month before the one of an instant.
+func lastMonth(now time.Time, zone *time.Location) period {
+	year, month, _ := now.In(zone).Date()
+	begin := time.Date(year, month, 1, 0, 0, 0, 0, zone)
+	return period{begin.AddDate(0, -1, 0), begin}
+}

@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hospital.example/analyze-retry/internal/claims"
+)
+
+// open holds the metrics of where the claims are, as they were when last looked at. There are none before the first look, nor
+// behind one that failed: an alert on an absent number is right where 0 would be wrong.
+type open struct {
+	claims, oldest, older, success *prometheus.Desc
+
+	mu       sync.Mutex
+	looked   bool
+	census   map[string]*claims.Census
+	rates    map[string]float64
+	policies map[string]bool // in force, so that their numbers are 0 rather than absent
+}
+
+func newOpen(r registrar) *open {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, labels, nil)
+	}
+	return register(r, &open{
+		claims: describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", "policy", "state"),
+		oldest: describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", "policy", "state"),
+		older:  describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", "policy", "age"),
+		success: describe("retry_success_rate",
+			"Share of the retried claims that were accepted in the end, 0 to 1, of those heard of in the last 24 hours that are not under way any more: "+
+				"a claim that stands stopped is none. Absent while there are none.", "policy"),
+	})
+}
+
+// know takes the names of the policies in force.
+func (o *open) know(policies map[string]bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.policies = policies
+}
+
+// Describe implements [prometheus.Collector].
+func (o *open) Describe(all chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.older, o.success} {
+		all <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (o *open) Collect(all chan<- prometheus.Metric) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.looked {
+		return
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		all <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	known := maps.Clone(o.policies)
+	for policy := range o.census {
+		known[policy] = true
+	}
+	for _, policy := range slices.Sorted(maps.Keys(known)) {
+		of := o.census[policy]
+		if of == nil {
+			of = &claims.Census{}
+		}
+		for _, state := range claims.OpenStates() {
+			standing, age := of.States[state], 0.0
+			if standing.Claims > 0 {
+				age = max(time.Since(standing.Oldest).Seconds(), 0)
+			}
+			gauge(o.claims, float64(standing.Claims), policy, string(state))
+			gauge(o.oldest, age, policy, string(state))
+		}
+		for i, age := range claims.Ages() {
+			gauge(o.older, float64(of.OlderThan[i]), policy, ageLabel(age))
+		}
+	}
+	for policy, rate := range o.rates {
+		gauge(o.success, rate, policy)
+	}
+}
+
+// ageLabel returns the label of an age, which is in whole hours.
+func ageLabel(age time.Duration) string { return strconv.Itoa(int(age/time.Hour)) + "h" }
+
+// ClaimsCounted notes where the open claims are, by policy, and the share of retried claims that succeeded.
+func (m *Metrics) ClaimsCounted(census map[string]*claims.Census, successRates map[string]float64) {
+	m.open.mu.Lock()
+	defer m.open.mu.Unlock()
+	m.open.looked, m.open.census, m.open.rates = true, census, successRates
+}
+
+// ClaimsUnknown notes that it is not known where the claims are.
+func (m *Metrics) ClaimsUnknown() {
+	m.open.mu.Lock()
+	defer m.open.mu.Unlock()
+	m.open.looked = false
+}

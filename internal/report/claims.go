@@ -1,0 +1,177 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// Claims is a list of claims. Its JSON form is stable: names are added, never changed.
+type Claims struct {
+	Total  int            `json:"total"`
+	Claims []claims.Claim `json:"claims"`
+}
+
+// stateNames are the states in words.
+var stateNames = map[claims.State]lang.Text{
+	claims.Waiting: lang.Textf("waiting"), claims.Overdue: lang.Textf("overdue"), claims.Stopped: lang.Textf("stopped"),
+	claims.DeadLetter: lang.Textf("dead letter"), claims.Incident: lang.Textf("incident"), claims.Redriven: lang.Textf("sent again"),
+	claims.Submitted: lang.Textf("accepted"), claims.Abandoned: lang.Textf("given up"),
+}
+
+// withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
+var withNames = map[string]lang.Text{
+	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "administration": lang.Textf("administration"),
+}
+
+// Text lists a page of the claims, of at most limit claims each. The first page is 1.
+func (l Claims) Text(p *term.Printer, now time.Time, limit, page int) string {
+	first := min((page-1)*limit, len(l.Claims))
+	shown := l.Claims[first:min(first+limit, len(l.Claims))]
+	var b strings.Builder
+	if len(shown) > 0 {
+		b.WriteString(term.Table("", narrowRows(p, shown, now)) + "\n")
+	}
+	b.WriteString(term.Wrap(l.summary(p), ""))
+	if first+len(shown) < len(l.Claims) {
+		b.WriteString(p.Sprintf("Claims %d to %d of %d; the next page is --page %s.", first+1, first+len(shown), len(l.Claims), strconv.Itoa(page+1)) + "\n")
+	}
+	return b.String()
+}
+
+// summary counts the claims by state.
+func (l Claims) summary(p *term.Printer) string {
+	counts := map[claims.State]int{}
+	for i := range l.Claims {
+		counts[l.Claims[i].State]++
+	}
+	var parts []string
+	for _, state := range append(claims.OpenStates(), claims.EndedStates()...) {
+		if n := counts[state]; n > 0 {
+			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
+		}
+	}
+	if parts == nil {
+		return p.Sprintf("No claims.")
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// narrowRows are the rows of claims that fit a terminal.
+func narrowRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
+	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")}}
+	for i := range all {
+		c := &all[i]
+		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), term.Shorten(term.Line(reasonOf(c)), 16)})
+	}
+	return rows
+}
+
+// ageOf returns the age of an open claim in whole minutes, hours or days.
+func ageOf(c *claims.Claim, now time.Time) string {
+	age := c.Age(now)
+	switch {
+	case !c.State.IsOpen():
+		return "-"
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", age/time.Minute)
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h", age/time.Hour)
+	default:
+		return fmt.Sprintf("%d d", age/(24*time.Hour))
+	}
+}
+
+func retriesOf(c *claims.Claim) string {
+	if c.MaxRetries == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)
+}
+
+// wideRows are the rows of claims for a page.
+func wideRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
+	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("SINCE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("POLICY"), p.Sprintf("REASON")}}
+	for i := range all {
+		c := &all[i]
+		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, term.Line(reasonOf(c))})
+	}
+	return rows
+}
+
+// stateWords returns the state of a claim, with what is known of it.
+func stateWords(p *term.Printer, c *claims.Claim, now time.Time) string {
+	name := p.Text(stateNames[c.State])
+	switch {
+	case c.State == claims.Waiting:
+		return p.Sprintf("%s, due in %s", name, p.About(c.NextRetryTime.Sub(now)))
+	case c.State == claims.Overdue:
+		return p.Sprintf("%s for %s", name, p.About(now.Sub(*c.NextRetryTime)))
+	case c.State == claims.Stopped && c.With != "":
+		return name + ": " + withWords(p, c.With)
+	case c.DecidedBy != "":
+		return p.Sprintf("%s, by %s", name, term.Line(c.DecidedBy))
+	}
+	return name
+}
+
+func withWords(p *term.Printer, with string) string {
+	if name, known := withNames[with]; known {
+		return p.Text(name)
+	}
+	return term.Line(with)
+}
+
+// reasonOf returns why a claim has failed: the code that matched, else the class of the error, else what was recorded last.
+func reasonOf(c *claims.Claim) string {
+	switch {
+	case c.MatchedCode != "":
+		return c.MatchedCode
+	case c.Classification != "":
+		return c.Classification
+	default:
+		return c.Kind
+	}
+}
+
+// ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
+func ClaimsCSV(out io.Writer, all []claims.Claim) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
+		"errorClassification", "matchedCode", "with", "decidedBy", "processInstanceKey"}) // Flush keeps the error
+	instant := func(t *time.Time) string {
+		if t == nil {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	for i := range all {
+		c := &all[i]
+		row := []string{
+			c.ClaimID, string(c.State), c.Policy, instant(&c.Since), instant(c.Opened), instant(c.NextRetryTime), strconv.Itoa(c.RetryCount),
+			strconv.Itoa(c.MaxRetries), c.Kind, c.Classification, c.MatchedCode, c.With, c.DecidedBy, c.ProcessInstanceKey,
+		}
+		for n, cell := range row {
+			row[n] = spreadsheetSafe(cell)
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// spreadsheetSafe returns a cell that a spreadsheet does not take for a formula, without control characters.
+func spreadsheetSafe(cell string) string {
+	cell = term.Line(cell)
+	if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}

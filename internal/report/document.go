@@ -1,0 +1,119 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// Document is a report in words, without a format.
+type Document struct {
+	Language lang.Language
+	Title    string
+	Lead     []string
+	Sections []Section
+}
+
+// Section is a part of a document: a table whose first row is its head, a note, or both.
+type Section struct {
+	Title, Note string
+	Table       [][]string
+}
+
+// Head returns the head of the table, and Body its other rows.
+func (s Section) Head() []string { return s.Table[0] }
+
+// Body returns the rows of the table.
+func (s Section) Body() [][]string { return s.Table[1:] }
+
+// Formats returns what writes a document, by the name of the format.
+func Formats() map[string]func(io.Writer, Document) error {
+	return map[string]func(io.Writer, Document) error{"markdown": writeMarkdown, "html": writeHTML, "csv": writeCSV}
+}
+
+// inCell takes what Markdown would take for the end of a cell or for markup.
+var inCell = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`")
+
+func writeMarkdown(out io.Writer, d Document) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n", d.Title, strings.Join(d.Lead, "\n"))
+	for _, s := range d.Sections {
+		fmt.Fprintf(&b, "\n## %s\n", s.Title)
+		if s.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n", s.Note)
+		}
+		for i, row := range s.Table {
+			cells := make([]string, len(row))
+			for n, cell := range row {
+				cells[n] = inCell.Replace(term.Line(cell))
+			}
+			if i == 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+			if i == 0 {
+				b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+			}
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// page prints on A4 without a header of the browser in the way, and needs nothing from elsewhere.
+var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
+<html lang="{{.Language}}">
+<head>
+<meta charset="utf-8">
+<title>{{.Title}}</title>
+<style>
+@page { size: A4; margin: 16mm 14mm; }
+body { font: 10.5pt/1.4 system-ui, sans-serif; color: #1a1a1a; max-width: 190mm; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 17pt; margin: 0 0 .3rem; }
+h2 { font-size: 12pt; margin: 1.3rem 0 .4rem; break-after: avoid; }
+p { margin: .1rem 0; color: #555; }
+table { border-collapse: collapse; width: 100%; font-size: 9.5pt; }
+tr { break-inside: avoid; }
+th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #444; vertical-align: bottom; }
+td, th { padding: .22rem .5rem .22rem 0; overflow-wrap: anywhere; }
+td { border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums; vertical-align: top; }
+@media print { body { margin: 0; padding: 0; max-width: none; } }
+</style>
+</head>
+<body>
+<h1>{{.Title}}</h1>
+{{range .Lead}}<p>{{.}}</p>
+{{end}}{{range .Sections}}<h2>{{.Title}}</h2>
+{{with .Note}}<p>{{.}}</p>
+{{end}}{{if .Table}}<table>
+<thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead>
+<tbody>
+{{range .Body}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+{{end}}</tbody>
+</table>
+{{end}}{{end}}</body>
+</html>
+`))
+
+func writeHTML(out io.Writer, d Document) error { return page.Execute(out, d) }
+
+// writeCSV writes the tables one below the other, each row with the title of its section first.
+func writeCSV(out io.Writer, d Document) error {
+	w := csv.NewWriter(out)
+	for _, s := range d.Sections {
+		for _, row := range s.Table {
+			cells := []string{spreadsheetSafe(s.Title)}
+			for _, cell := range row {
+				cells = append(cells, spreadsheetSafe(cell))
+			}
+			_ = w.Write(cells) // Flush keeps the error
+		}
+	}
+	w.Flush()
+	return w.Error()
+}

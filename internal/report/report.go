@@ -1,0 +1,212 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/kpi"
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// Report is what a manager reads about a time.
+type Report struct {
+	From, To, WrittenAt time.Time
+	Policies            []kpi.Result
+	// Open are the claims that are open when it is written, the oldest first.
+	Open  []claims.Claim
+	Heads []audit.Head
+}
+
+// The most causes of a policy and the most open claims that a report lists.
+const (
+	mostCauses = 12
+	mostOpen   = 10
+)
+
+// reportJSON is the JSON form of a report. It is stable: names are added, never changed.
+type reportJSON struct {
+	From      time.Time      `json:"from"`
+	To        time.Time      `json:"to"`
+	WrittenAt time.Time      `json:"writtenAt"`
+	Policies  []kpi.Result   `json:"policies"`
+	Open      map[string]int `json:"open"`
+	Oldest    []claims.Claim `json:"oldest"`
+	Heads     []headJSON     `json:"heads"`
+}
+
+type headJSON struct {
+	Chain int    `json:"chain"`
+	Seq   int64  `json:"seq"`
+	Hash  string `json:"hash"`
+}
+
+// JSON returns the value to be printed as JSON.
+func (r *Report) JSON() any {
+	j := reportJSON{r.From, r.To, r.WrittenAt, r.Policies, map[string]int{}, r.oldest(), []headJSON{}}
+	for i := range r.Open {
+		j.Open[string(r.Open[i].State)]++
+	}
+	for _, h := range r.Heads {
+		j.Heads = append(j.Heads, headJSON{h.Chain, h.Seq, h.Hash.String()})
+	}
+	return j
+}
+
+func (r *Report) oldest() []claims.Claim { return r.Open[:min(mostOpen, len(r.Open))] }
+
+// Document returns the report in words.
+func (r *Report) Document(p *term.Printer) Document {
+	last := r.To.Add(-time.Nanosecond)
+	d := Document{
+		Language: p.Language(),
+		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
+		Lead: []string{
+			p.Sprintf("Written %s. Claims stand as they stood at the end of the time; what is open, as of now.", p.Minute(r.WrittenAt)),
+			strings.TrimSpace(p.Zone()),
+		},
+		Sections: []Section{r.outcomes(p)},
+	}
+	for i := range r.Policies {
+		if of := &r.Policies[i]; of.Policy != claims.NoPolicy {
+			d.Sections = append(d.Sections, Section{Title: p.Sprintf("KPIs of policy %s", of.Policy), Table: kpiRows(p, of.KPIs)})
+			if len(of.Causes) > 0 {
+				d.Sections = append(d.Sections, causes(p, of))
+			}
+		}
+	}
+	d.Sections = append(d.Sections, r.ages(p), r.oldestOpen(p), r.seal(p))
+	return d
+}
+
+// outcomes is the table of claims by policy and outcome.
+func (r *Report) outcomes(p *term.Printer) Section {
+	s := Section{Title: p.Sprintf("Claims by outcome"), Table: [][]string{{
+		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
+		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Given up"),
+	}}}
+	var sum kpi.Truth
+	sum.Open = map[claims.State]int64{}
+	row := func(name string, t *kpi.Truth) {
+		cells := []string{name}
+		for _, n := range []int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, t.OpenClaims(), t.Abandoned} {
+			cells = append(cells, p.Sprintf("%d", n))
+		}
+		s.Table = append(s.Table, cells)
+	}
+	for i := range r.Policies {
+		t := &r.Policies[i].Claims
+		name := r.Policies[i].Policy
+		if name == claims.NoPolicy {
+			name = p.Sprintf("none: no failure")
+		}
+		row(name, t)
+		sum.Sent, sum.Abandoned = sum.Sent+t.Sent, sum.Abandoned+t.Abandoned
+		sum.AcceptedAtOnce, sum.AcceptedAfterRetry = sum.AcceptedAtOnce+t.AcceptedAtOnce, sum.AcceptedAfterRetry+t.AcceptedAfterRetry
+		sum.AcceptedAfterPerson += t.AcceptedAfterPerson
+		sum.Open[claims.Waiting] += t.OpenClaims()
+	}
+	row(p.Sprintf("All"), &sum)
+	return s
+}
+
+// causes is the table of the reasons for which submissions under a policy failed.
+func causes(p *term.Printer, of *kpi.Result) Section {
+	s := Section{Title: p.Sprintf("Why submissions failed, policy %s", of.Policy), Table: [][]string{{
+		p.Sprintf("Failures"), p.Sprintf("Class"), p.Sprintf("Cause"), p.Sprintf("Rule"),
+	}}}
+	rest := int64(0)
+	for i, c := range of.Causes {
+		if i >= mostCauses {
+			rest += c.Failures
+			continue
+		}
+		s.Table = append(s.Table, []string{p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c.Cause), c.RuleID})
+	}
+	if rest > 0 {
+		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})
+	}
+	return s
+}
+
+// causeClasses are the classes of errors in words.
+var causeClasses = map[string]lang.Text{
+	"TRANSIENT": lang.Textf("passes by itself"), "PERMANENT": lang.Textf("needs a correction"), "UNKNOWN": lang.Textf("unknown"),
+}
+
+// causeWords returns a cause with the term of its code.
+func causeWords(p *term.Printer, c *kpi.Cause) string {
+	code := term.Line(c.MatchedCode)
+	if code == "" {
+		return p.Sprintf("no rule knows the text")
+	}
+	for _, kind := range []struct{ of, prefix string }{{"glosa", "Glosa "}, {"http", "HTTP "}, {"50", "HTTP "}, {"smtp", "SMTP "}} {
+		if !strings.Contains(c.RuleID, kind.of) {
+			continue
+		}
+		t := evidence.Read(kind.prefix + code)
+		words := t.Words(evidence.AllKinds)
+		t.Free()
+		if len(words) > 0 {
+			return words[0]
+		}
+	}
+	return code
+}
+
+// ages is the table of the open claims by state and age.
+func (r *Report) ages(p *term.Printer) Section {
+	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{{p.Sprintf("State"), p.Sprintf("Claims")}}}
+	limits := claims.Ages()
+	for _, age := range limits {
+		s.Table[0] = append(s.Table[0], p.Sprintf("older than %s", p.Span(age)))
+	}
+	for _, state := range claims.OpenStates() {
+		counts := make([]int, 1+len(limits))
+		for i := range r.Open {
+			c := &r.Open[i]
+			if c.State != state {
+				continue
+			}
+			counts[0]++
+			for n, age := range limits {
+				if c.Age(r.WrittenAt) > age {
+					counts[1+n]++
+				}
+			}
+		}
+		row := []string{p.Text(stateNames[state])}
+		for _, n := range counts {
+			row = append(row, p.Sprintf("%d", n))
+		}
+		s.Table = append(s.Table, row)
+	}
+	return s
+}
+
+func (r *Report) oldestOpen(p *term.Printer) Section {
+	s := Section{Title: p.Sprintf("The oldest open claims")}
+	if len(r.Open) == 0 {
+		s.Note = p.Sprintf("No claims.")
+		return s
+	}
+	s.Table = wideRows(p, r.oldest(), r.WrittenAt)
+	return s
+}
+
+// seal is the end of each chain, by which a later change of the trail shows.
+func (r *Report) seal(p *term.Printer) Section {
+	s := Section{
+		Title: p.Sprintf("Seal of the audit trail"),
+		Note:  p.Sprintf("The figures are those of the audit trail up to these records. worker audit verify shows whether one of them was changed since."),
+		Table: [][]string{{p.Sprintf("Chain"), p.Sprintf("Place"), p.Sprintf("Hash")}},
+	}
+	for _, h := range r.Heads {
+		s.Table = append(s.Table, []string{strconv.Itoa(h.Chain), strconv.FormatInt(h.Seq, 10), h.Hash.String()})
+	}
+	return s
+}
