@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/policy"
@@ -46,7 +47,11 @@ func TestSchemaAndRuleKnowTheSameKPIs(t *testing.T) {
 	}
 	for kpi, measure := range retry.KPIs() {
 		value := map[retry.Measure]string{retry.Share: "1%", retry.Seconds: "1s", retry.Number: "1"}[measure]
-		if _, err := policy.Parse("kpi.yaml", []byte(smallest+", targets: [{kpi: "+kpi+", target: '< "+value+"'}]}\n")); err != nil || !slices.Contains(names, kpi) {
+		bound := "<"
+		if strings.HasPrefix(kpi, "ended") || strings.HasPrefix(kpi, "success") {
+			bound = ">="
+		}
+		if _, err := policy.Parse("kpi.yaml", []byte(smallest+", targets: [{kpi: "+kpi+", target: '"+bound+value+"'}]}\n")); err != nil || !slices.Contains(names, kpi) {
 			t.Errorf("%s: %v", kpi, err)
 		}
 	}

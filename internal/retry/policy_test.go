@@ -43,6 +43,8 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 		{"an unknown class", "unknown", func(p *retry.Settings) { p.Unknown = "MAYBE" }},
 		{"an unknown KPI", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "happiness", Bound: ">=", Value: 1}} }},
 		{"a target without a bound", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Value: 0.1}} }},
+		{"a target on the wrong side", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: ">=", Value: 0.1}} }},
+		{"a target on the other wrong side", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "endedWithin24h", Bound: "<", Value: 0.1}} }},
 		{"a share above one", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 1.01}} }},
 		{"a target that is no number", "targets", func(p *retry.Settings) {
 			p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: math.NaN()}}

@@ -3,11 +3,12 @@ package retry
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Target is the value that a KPI of the policy's claims is to reach. Package kpi measures the KPIs. A target changes no decision.
 type Target struct {
-	// KPI is one of [KPIs]. Bound is the side of Value on which it has to be: ">=", "<=" or "<".
+	// KPI is one of [KPIs]. Bound is the side of Value on which it has to be: ">=" for the share of what went well, else "<=" or "<".
 	KPI, Bound string
 	// Value is a share from 0 to 1, a time in seconds, or a number.
 	Value float64
@@ -46,7 +47,11 @@ func targetFaults(targets []Target) (faults []error) {
 		}
 		measure, known := measures[t.KPI]
 		fault(!known, "has the KPI %q, which there is not", t.KPI)
-		fault(t.Bound != ">=" && t.Bound != "<=" && t.Bound != "<", "has the bound %q for %s but must have >=, <= or <", t.Bound, t.KPI)
+		if good := t.KPI == "successAfterRetry" || strings.HasPrefix(t.KPI, "endedWithin"); good {
+			fault(t.Bound != ">=", "has the bound %q for %s but must have >=", t.Bound, t.KPI)
+		} else {
+			fault(t.Bound != "<=" && t.Bound != "<", "has the bound %q for %s but must have <= or <", t.Bound, t.KPI)
+		}
 		fault(math.IsNaN(t.Value) || math.IsInf(t.Value, 0) || t.Value < 0, "has %v for %s but must have a number, 0 or more", t.Value, t.KPI)
 		fault(measure == Share && t.Value > 1, "has %v%% for %s but must have at most 100%%", t.Value*100, t.KPI)
 		fault(taken[key{t.KPI, t.Source}], "has %s twice from one source", t.KPI)
