@@ -163,7 +163,7 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 type nobody struct{}
 
 func (nobody) Decided(retry.Decision, time.Duration) {}
-func (nobody) Rejected(time.Duration)                {}
+func (nobody) Rejected(string, time.Duration)        {}
 func (nobody) Repeated()                             {}
 func (nobody) JobKeyReused()                         {}
 func (nobody) OutcomeRecorded(*audit.Record)         {}

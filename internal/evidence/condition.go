@@ -254,6 +254,21 @@ func (m *Matcher) smtp(list []string, fault faultFunc) {
 	m.add(part...)
 }
 
+// SMTPCodes returns the codes that a condition of these may find, in order: reply codes, and classes of enhanced status codes.
+func SMTPCodes(list []string) (codes []string) {
+	for _, code := range list {
+		if strings.Contains(code, ".") {
+			codes = append(codes, code)
+		}
+	}
+	for _, row := range TableOf(TableSMTP).Rows {
+		if slices.ContainsFunc(list, func(code string) bool { return codeMatches(code, row.Code) }) {
+			codes = append(codes, row.Code)
+		}
+	}
+	return codes
+}
+
 // faultCodes are the fault codes of SOAP 1.1 and 1.2.
 var faultCodes = []string{"Client", "Sender", "Server", "Receiver", "VersionMismatch", "MustUnderstand"}
 

@@ -5,7 +5,10 @@ package metrics
 
 import (
 	"iter"
+	"maps"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,88 +30,92 @@ func NewRegistry() *prometheus.Registry {
 
 // Metrics counts what the worker does. It is safe for use by several goroutines.
 type Metrics struct {
-	analysis    prometheus.Histogram
-	backoff     prometheus.Histogram
-	scheduled   map[retry.Class]*[mostAttempts]prometheus.Counter
-	maxExceeded prometheus.Counter
-	permanent   *prometheus.CounterVec
-	rnBIL004    rnBIL004
-	policies    policies
-	success     success
-	traffic     traffic
-	broker      broker
-	trail       trail
-	open        *open
+	decisions decisions
+	outcomes  outcomes
+	policies  policies
+	traffic   traffic
+	broker    broker
+	trail     trail
+	open      *open
 }
 
 // New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
 // these names already.
 func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 	r := registrar{reg}
+	submissions := r.counters("retry_submissions_total",
+		"Submissions whose result is known, by the policy, by which one of the claim it is, and by its result; the first ones that are accepted count under the policy none.",
+		labelPolicy, labelAttempt, "result")
 	m := &Metrics{
-		// A decision takes microseconds; the alert asks for 1 s.
-		analysis: r.histogram("retry_analysis_duration_seconds", "Time from a job's activation to its decision, including invalid input.",
-			1e-5, 1e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
-		// RN-BIL-005 section 13.4 fixes the name and with it the unit.
-		backoff:     r.histogram("backoff_duration_minutes", "Waits that were scheduled before the next submission, in minutes.", backoffBuckets...),
-		scheduled:   map[retry.Class]*[mostAttempts]prometheus.Counter{},
-		maxExceeded: r.counter("max_retries_exceeded_total", "Claims whose retries were used up, passed to the billing team."),
-		permanent:   r.counters("permanent_errors_total", "Claims stopped by a permanent error, by the matched code.", "code"),
-		rnBIL004:    newRNBIL004(r),
-		policies:    newPolicies(r),
-		success:     newSuccess(r),
-		traffic:     newTraffic(r),
-		broker:      newBroker(r),
-		trail:       newTrail(r),
-		open:        newOpen(r),
-	}
-	scheduled := r.counters("retry_scheduled_total",
-		"Retries that were scheduled, by the class of the error and by which retry of the claim it is.", "classification", "attempt")
-	for _, class := range []retry.Class{retry.Transient, retry.Unknown} {
-		m.scheduled[class] = &[mostAttempts]prometheus.Counter{}
-		for i := range mostAttempts {
-			m.scheduled[class][i] = scheduled.WithLabelValues(string(class), attempt(i+1))
-		}
+		decisions: newDecisions(r, submissions),
+		outcomes:  newOutcomes(r, submissions),
+		policies:  newPolicies(r),
+		traffic:   newTraffic(r),
+		broker:    newBroker(r),
+		trail:     newTrail(r),
+		open:      newOpen(r),
 	}
 	m.Know(known)
 	return m
 }
 
-// backoffBuckets are the steps of the schedule and the edges of their jitter bands, in minutes.
-var backoffBuckets = []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240}
+// The labels of what is counted about claims.
+const (
+	labelPolicy  = "policy"
+	labelAttempt = "attempt"
+)
+
+// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of input that names none.
+const noPolicy = "none"
+
+// byPolicy holds the series of each policy. They are looked up once, so that a decision is counted without a look-up by labels.
+type byPolicy[T any] struct {
+	series func(policy string) *T
+	mu     sync.Mutex
+	known  atomic.Pointer[map[string]*T]
+}
+
+func newByPolicy[T any](series func(policy string) *T) *byPolicy[T] {
+	b := &byPolicy[T]{series: series}
+	b.known.Store(&map[string]*T{})
+	return b
+}
+
+// of returns the series of a policy, and makes them where they are new.
+func (b *byPolicy[T]) of(policy string) *T {
+	if s := (*b.known.Load())[policy]; s != nil {
+		return s
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := maps.Clone(*b.known.Load())
+	if known[policy] == nil {
+		known[policy] = b.series(policy)
+		b.known.Store(&known)
+	}
+	return known[policy]
+}
 
 // mostAttempts is the last value of the label attempt, which stands for all after it too.
 const mostAttempts = 10
 
-// attempt returns the label of the n-th retry of a claim.
-func attempt(n int) string {
-	if n >= mostAttempts {
-		return strconv.Itoa(mostAttempts) + "+"
-	}
-	return strconv.Itoa(n)
-}
+// attempts are the series of one metric by its label attempt.
+type attempts [mostAttempts]prometheus.Counter
 
-// Decided counts a decision and the time that it took.
-func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
-	m.analysis.Observe(elapsed.Seconds())
-	m.policies.count(&d)
-	switch d.Outcome {
-	case retry.OutcomeRetry:
-		m.backoff.Observe(d.Backoff.Minutes())
-		class := retry.Transient
-		if d.Error.Class == retry.Unknown {
-			class = retry.Unknown
+func newAttempts(of *prometheus.CounterVec, labels prometheus.Labels) (a attempts) {
+	of = of.MustCurryWith(labels)
+	for i := range a {
+		value := strconv.Itoa(i + 1)
+		if i+1 == mostAttempts {
+			value += "+"
 		}
-		m.scheduled[class][min(max(d.RetryCount, 1), mostAttempts)-1].Inc()
-	case retry.OutcomeExhausted:
-		m.maxExceeded.Inc()
-	case retry.OutcomePermanent:
-		m.permanent.WithLabelValues(d.Error.Label).Inc()
+		a[i] = of.WithLabelValues(value)
 	}
+	return a
 }
 
-// Rejected counts a job whose input was invalid.
-func (m *Metrics) Rejected(elapsed time.Duration) { m.analysis.Observe(elapsed.Seconds()) }
+// of returns the series of the n-th attempt, counted from 1.
+func (a *attempts) of(n int) prometheus.Counter { return a[min(max(n, 1), mostAttempts)-1] }
 
 // registrar makes metrics and registers them.
 type registrar struct{ prometheus.Registerer }
@@ -139,19 +146,11 @@ func (r registrar) gaugeFunc(name, help string, labels prometheus.Labels, value 
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
 }
 
-func (r registrar) histogram(name, help string, buckets ...float64) prometheus.Histogram {
-	return register(r, prometheus.NewHistogram(histogramOptions(name, help, buckets)))
-}
-
-func (r registrar) histograms(name, help, label string, buckets ...float64) *prometheus.HistogramVec {
-	return register(r, prometheus.NewHistogramVec(histogramOptions(name, help, buckets), []string{label}))
-}
-
-// histogramOptions returns those of a histogram with these bounds, and with native buckets for a server that takes them: each
-// a tenth wider than the one before. 160 of them span all that is measured here with room to spare.
-func histogramOptions(name, help string, buckets []float64) prometheus.HistogramOpts {
-	return prometheus.HistogramOpts{
+// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a tenth wider than
+// the one before. 160 of them span all that is measured here with room to spare.
+func (r registrar) histograms(name, help string, buckets ...float64) *prometheus.HistogramVec {
+	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,
 		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160, NativeHistogramMinResetDuration: time.Hour,
-	}
+	}, []string{labelPolicy}))
 }

@@ -90,18 +90,31 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			exhausted.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable} // counted whatever becomes of the claim
 			m.Decided(exhausted, 3*time.Microsecond)
 			m.Decided(decide(t, "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
-			m.Rejected(3 * time.Microsecond)
+			decideBy := func(policyName, errorText string) retry.Decision {
+				d, err := policy.BuiltIn(policyName).Decide(retry.Request{ClaimID: "MSG-1", SubmissionError: errorText, ProcessInstanceKey: 1}, time.Unix(0, 0))
+				check.Must(t, err)
+				return d
+			}
+			for _, text := range []string{"451 4.3.0 try again", "Response: 4.7.1 greylisted", "connection refused", "no such reply"} {
+				m.Decided(decideBy("smtp", text), 3*time.Microsecond)
+			}
+			of004 := metrics.RNBIL004{Metrics: m}
+			of004.Decided(decideBy("fast", "TIMEOUT"), 3*time.Microsecond)
+			m.Decided(decide(t, "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
+			m.Rejected("tiss", 3*time.Microsecond)
+			m.Rejected("", 3*time.Microsecond)
 			m.Repeated()
 			m.JobKeyReused()
 			m.OutcomeRecorded(&audit.Record{Kind: audit.KindAbandoned})
 			failed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 			m.OutcomeRecorded(&audit.Record{
 				Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
-				Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z"}`,
+				Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"tiss"}`,
 			})
-			m.OutcomeRecorded(&audit.Record{ // without a retry: sent again by a person, so it has no time to success
+			m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`}) // at once: no policy has decided
+			m.OutcomeRecorded(&audit.Record{                                                                       // without a retry: sent again by a person, so it has no time to success
 				Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
-				Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z"}`,
+				Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
 			})
 			jobs := m.Jobs("analyze-retry", "analyze-retry@host")
 			jobs.Polled("OK")
@@ -195,5 +208,18 @@ func TestAReplacedPolicyIsNotShownAsInForce(t *testing.T) {
 	}
 	if !strings.Contains(text, `retry_dead_letters_total{policy="smtp"}`) {
 		t.Error("what smtp had counted is gone: the rate of a counter that vanishes is wrong")
+	}
+}
+
+func TestCountingADecisionAllocatesNothing(t *testing.T) {
+	_, m := registryOf(t)
+	for _, observer := range []interface {
+		Decided(retry.Decision, time.Duration)
+	}{m, metrics.RNBIL004{Metrics: m}} {
+		for _, d := range []retry.Decision{decide(t, "TIMEOUT", 0), decide(t, "strange", 5), decide(t, "INSURANCE_EXPIRED", 0)} {
+			if n := testing.AllocsPerRun(100, func() { observer.Decided(d, time.Microsecond) }); n > 0 {
+				t.Errorf("%T, %s: %v allocations", observer, d.Outcome, n)
+			}
+		}
 	}
 }

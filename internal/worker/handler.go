@@ -25,9 +25,10 @@ import (
 
 // Observer counts what becomes of jobs, with how long the decision took.
 type Observer interface {
-	// Decided is called for every new decision, Rejected for every new job whose input was invalid.
+	// Decided is called for every new decision, Rejected for every new job whose input was invalid, with the policy that would have
+	// decided; empty where the input does not show it.
 	Decided(d retry.Decision, elapsed time.Duration)
-	Rejected(elapsed time.Duration)
+	Rejected(policy string, elapsed time.Duration)
 	// Repeated is called for every job that was given its stored answer again.
 	Repeated()
 	// JobKeyReused is called where a job key is known from another process instance.
@@ -253,7 +254,11 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 		h.opt.Observer.Repeated()
 		h.opt.Logger.Info("decision_repeated", jobFields(j)...)
 	case e.Invalid != nil:
-		h.opt.Observer.Rejected(e.elapsed)
+		name := ""
+		if e.Policy != nil {
+			name = e.Policy.Name
+		}
+		h.opt.Observer.Rejected(name, e.elapsed)
 		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
 	default:
 		h.opt.Observer.Decided(e.decision, e.elapsed)

@@ -31,7 +31,7 @@ type counts struct {
 }
 
 func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
-func (c *counts) Rejected(time.Duration)                { c.rejected++ }
+func (c *counts) Rejected(string, time.Duration)        { c.rejected++ }
 func (c *counts) Repeated()                             { c.repeated++ }
 func (c *counts) JobKeyReused()                         { c.reused++ }
 func (c *counts) OutcomeRecorded(r *audit.Record)       { c.outcomes = append(c.outcomes, r.Kind) }

@@ -24,9 +24,9 @@ func TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer(t *testing.T) {
 	newer.waits(5, 6)
 	newer.cancel()
 	for _, line := range []string{
-		"submission_retry_total 1", "submission_retry_backoff_minutes_count 1", "submission_retry_max_exceeded 0",
-		`error_classification_distribution{classification="TRANSIENT"} 1`,
-		`retry_scheduled_total{attempt="1",classification="TRANSIENT"} 1`, "backoff_duration_minutes_count 1", "max_retries_exceeded_total 0",
+		`submission_retry_total{policy="tiss"} 1`, `submission_retry_backoff_minutes_count{policy="tiss"} 1`, `submission_retry_max_exceeded{policy="tiss"} 0`,
+		`error_classification_distribution{classification="TRANSIENT",policy="tiss"} 1`,
+		`retry_scheduled_total{attempt="1",classification="TRANSIENT",policy="tiss"} 1`, `backoff_duration_minutes_count{policy="tiss"} 1`, `max_retries_exceeded_total{policy="tiss"} 0`,
 	} {
 		o.worker.shows(line)
 	}
@@ -51,10 +51,10 @@ func TestSeed001ExhaustedClaimGoesToBilling(t *testing.T) {
 	})
 	claim.endsAt("EndEvent_ForBilling")
 	claim.variables().hold(t, vars{"status": "EXHAUSTED"})
-	o.worker.shows("submission_retry_total 5")
-	o.worker.shows("submission_retry_max_exceeded 1")
-	o.worker.shows("max_retries_exceeded_total 0")
-	o.worker.shows(`error_classification_distribution{classification="TRANSIENT"} 6`)
+	o.worker.shows(`submission_retry_total{policy="tiss"} 5`)
+	o.worker.shows(`submission_retry_max_exceeded{policy="tiss"} 1`)
+	o.worker.shows(`max_retries_exceeded_total{policy="tiss"} 0`)
+	o.worker.shows(`error_classification_distribution{classification="TRANSIENT",policy="tiss"} 6`)
 }
 
 func TestSeed001PermanentErrorGoesToRegistration(t *testing.T) {
@@ -66,6 +66,6 @@ func TestSeed001PermanentErrorGoesToRegistration(t *testing.T) {
 	claim.answered(submissionBackoff, "ERROR_THROWN", 1, fiveNames...)
 	claim.endsAt("EndEvent_ForRegistration")
 	claim.variables().hold(t, vars{"status": "REFUSED"})
-	o.worker.shows(`error_classification_distribution{classification="PERMANENT"} 1`)
-	o.worker.shows("submission_retry_max_exceeded 0")
+	o.worker.shows(`error_classification_distribution{classification="PERMANENT",policy="tiss"} 1`)
+	o.worker.shows(`submission_retry_max_exceeded{policy="tiss"} 0`)
 }

@@ -77,7 +77,7 @@ func TestSeed002ValidationErrorIsNotTriedAgain(t *testing.T) {
 	job := o.queued(nil)
 	job.task(runJob).fails("ValidationError: field email is required")
 	job.failedForGood(1)
-	o.worker.shows(`permanent_errors_total{code="job.validation"} 1`)
+	o.worker.shows(`permanent_errors_total{code="job.validation",policy="job-queue"} 1`)
 	o.worker.shows(`retry_dead_letters_total{policy="job-queue"} 1`)
 }
 

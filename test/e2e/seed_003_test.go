@@ -55,7 +55,13 @@ func TestSeed003BusyMailServerIsTriedAgainWithinSeconds(t *testing.T) {
 	if len(waits) != 3 {
 		t.Errorf("three e-mails wait %v, want three times of their own", waits)
 	}
-	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 0`)
+	for _, line := range []string{
+		`retry_dead_letters_total{policy="smtp"} 0`, `retry_smtp_replies_total{code="421",policy="smtp"} 1`, `retry_smtp_replies_total{code="550",policy="smtp"} 1`,
+		`retry_submissions_total{attempt="1",policy="smtp",result="failed"} 3`, `retry_submissions_total{attempt="2",policy="smtp",result="accepted"} 3`,
+		`backoff_duration_minutes_count{policy="smtp"} 3`, `retry_time_to_success_seconds_count{policy="smtp"} 3`, `retry_outcomes_total{outcome="submitted",policy="smtp"} 3`,
+	} {
+		o.worker.shows(line)
+	}
 }
 
 func TestSeed003EmailWithNoRetriesLeftIsADeadLetter(t *testing.T) {

@@ -51,8 +51,8 @@ func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	claim.recorded("RESUBMITTED", "SUBMITTED")
 	claim.variables().hold(t, vars{"claimId": "CLM-SEED-000-1", "protocol": "P-1"})
-	o.worker.shows(`retry_scheduled_total{attempt="1",classification="TRANSIENT"} 1`)
-	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED"} 1`)
+	o.worker.shows(`retry_scheduled_total{attempt="1",classification="TRANSIENT",policy="tiss"} 1`)
+	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED",policy="tiss"} 1`)
 }
 
 // answered returns the last of the n answers, COMPLETED or ERROR_THROWN, that the claim's jobs of a type were given so
