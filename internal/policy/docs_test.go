@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -88,5 +90,24 @@ func TestDocsNameEveryRuleOfTiss(t *testing.T) {
 		if !used[n[1]] {
 			t.Errorf("%s is no rule", n[1])
 		}
+	}
+}
+
+// docs/smtp.md has a row for each code, under the class that the policy gives it, and names each rule.
+func TestDocsHaveEveryReplyCodeUnderItsClass(t *testing.T) {
+	page, err := os.ReadFile("../../docs/smtp.md")
+	check.Must(t, err)
+	_, tables, _ := strings.Cut(string(page), "\n## Codes that are tried again\n")
+	transient, permanent, found := strings.Cut(tables, "\n## Codes that are not tried again\n")
+	if !found {
+		t.Fatal("the page has no two tables")
+	}
+	smtp := policy.BuiltIn("smtp")
+	for _, row := range evidence.TableOf(evidence.TableSMTP).Rows {
+		listed := map[retry.Class]string{retry.Transient: transient, retry.Permanent: permanent}
+		check.Contains(t, listed[smtp.Classify(row.Code+" no").Class], "\n| "+row.Code+" | "+row.Term+" | ")
+	}
+	for _, r := range smtp.Rules {
+		check.Contains(t, string(page), "`"+r.ID+"`")
 	}
 }
