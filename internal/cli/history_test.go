@@ -283,3 +283,39 @@ func TestReadmeShowsARealHistory(t *testing.T) {
 		rest = after
 	}
 }
+
+func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
+	const at, thrown = "2026-01-12T09:00:00Z", ": the worker threw the error %s; what the model does with it is not recorded"
+	stopped := func(kind audit.Kind) audit.Record {
+		return decided{kind, "", at, "TIMEOUT", "TRANSIENT", "TIMEOUT", 5, 0, 0}.record()
+	}
+	outcome := func(kind audit.Kind, operator string) audit.Record {
+		r := ended{kind, "", at, 2, 1, ""}.record()
+		r.Detail = detailed(contract.Detail{Attempts: 2, Operator: operator})
+		return r
+	}
+	tests := []struct {
+		last      audit.Record
+		now, seen string
+	}{
+		{stopped(audit.KindExhausted), "all retries are used up" + fmt.Sprintf(thrown, "MAX_RETRIES_EXCEEDED"), "stop: BPMN error"},
+		{stopped(audit.KindPermanent), "a retry cannot help" + fmt.Sprintf(thrown, "PERMANENT_ERROR"), "stop: BPMN error"},
+		{outcome(audit.KindSubmitted, ""), "accepted by the insurer, as the model recorded", "The outcome: accepted by the insurer, as the model recorded; after"},
+		{outcome(audit.KindAbandoned, ""), "abandoned, as the model recorded", "The outcome: abandoned, as the model recorded; after"},
+		{outcome(audit.KindAbandoned, "ana"), "abandoned by ana", "The outcome: abandoned by ana; after"},
+		{outcome(audit.KindResubmitted, ""), "submitted again, as the model recorded", "The outcome: submitted again, as the model recorded; after"},
+		{outcome(audit.KindResubmitted, "ana"), "submitted again by ana", "The outcome: submitted again by ana; after"},
+		{outcome(audit.KindRedriven, ""), "sent again, and nothing was heard since (for 60 min)", "Sent again now, before its time, after"},
+		{outcome(audit.KindRedriven, "ana"), "sent again by ana, and nothing was heard since (for 60 min)", "Sent again now by ana, before its time, after"},
+		{rejected("", at), "the worker rejected the input, which raises an incident; nothing was heard since", "Incident: invalid input"},
+	}
+	var records []audit.Record
+	for i, test := range tests {
+		test.last.ClaimID = fmt.Sprintf("CLM-LAST-%d", i)
+		records = append(records, test.last)
+	}
+	a := archived(t, keyed(records))
+	for i, test := range tests {
+		a.prints(t, []string{"history", fmt.Sprintf("CLM-LAST-%d", i)}, "Now: "+test.now+" Times: UTC", test.seen)
+	}
+}

@@ -164,9 +164,9 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		{hopeless, 5, "may be billed twice"},
 		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": an incident is open since 2026-01-12T08:07:00Z"},
 		{acceptedNow, 5, "the insurer accepted it at 2026-01-12T09:07:00Z"},
-		{givenUp, 5, "a person gave it up at 2026-01-11T09:00:00Z"},
-		{resubmitted, 5, "it is on its way already: a person sent it again at 2026-01-11T09:00:00Z"},
-		{redrivenNow, 5, "it is on its way already: a person sent it again at 2026-01-12T09:59:00Z"},
+		{givenUp, 5, "abandoned at 2026-01-11T09:00:00Z"},
+		{resubmitted, 5, "it is on its way already: sent again at 2026-01-11T09:00:00Z"},
+		{redrivenNow, 5, "it is on its way already: sent again at 2026-01-12T09:59:00Z"},
 	} {
 		h.fails(t, test.code, test.want, ordered("--claim", test.claim)...)
 		// The dry run says the same, and so does JSON.

@@ -105,7 +105,7 @@ func (c *Candidate) refused(force bool) *FaultError {
 	why := func(fault Fault, format string, args ...any) *FaultError {
 		return &FaultError{fault, c.ClaimID, fmt.Sprintf(format, args...)}
 	}
-	who, at := Person(&c.Facts), c.Last.At.UTC().Format(time.RFC3339)
+	by, at := by(&c.Facts), c.Last.At.UTC().Format(time.RFC3339)
 	switch c.Last.Kind {
 	case audit.KindRetry:
 		return nil
@@ -123,22 +123,22 @@ func (c *Candidate) refused(force bool) *FaultError {
 	case audit.KindRejected:
 		return why(InvalidRetryState, "an incident is open since %s: correct the input and resolve it, the claim then goes on by itself", at)
 	case audit.KindRedriven, audit.KindResubmitted:
-		return why(InvalidRetryState, "it is on its way already: %s sent it again at %s", who, at)
+		return why(InvalidRetryState, "it is on its way already: sent again%s at %s", by, at)
 	case audit.KindSubmitted:
 		return why(InvalidRetryState, "the insurer accepted it at %s: sent again it would be billed twice", at)
 	case audit.KindAbandoned:
-		return why(InvalidRetryState, "%s gave it up at %s: its process is over", who, at)
+		return why(InvalidRetryState, "abandoned%s at %s: its process is over", by, at)
 	case audit.KindUndelivered: // is never the last one that was heard
 	}
 	return why(InvalidRetryState, "its last record is of a kind that this worker does not know (%s)", c.Last.Kind)
 }
 
-// Person returns by whom a record was decided, in words where that is not known.
-func Person(f *contract.Facts) string {
+// by names the person who ordered or decided, where the record does.
+func by(f *contract.Facts) string {
 	if f.DecidedBy == "" {
-		return "a person"
+		return ""
 	}
-	return f.DecidedBy
+	return " by " + f.DecidedBy
 }
 
 // Filter chooses claims by their last decision. An empty field chooses all.
