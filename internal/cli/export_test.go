@@ -9,6 +9,9 @@ import (
 // RunAt is Run at a time of the test's own.
 var RunAt = runAt
 
+// IsPerson reports whether an account is of the kind that people sign in with.
+var IsPerson = isPerson
+
 // Commands are all commands, each as it is typed behind "worker".
 func Commands() (all []string) {
 	var visit func(*cobra.Command, string)

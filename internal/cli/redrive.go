@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -36,6 +38,10 @@ The order goes to the claim's process as the message redrive-claim, and counts
 as done when the worker has recorded it in the audit trail, with the reason and
 the operator. A message that no process waits for is not kept for later.
 
+The operator is who ordered it: --operator, or RETRY_OPERATOR, or the system
+user. root and service accounts must give one of the first two, for the trail
+has to name a person.
+
 The reason must hold no patient data. What is recognised as such is taken out.
 
 A claim is refused where
@@ -64,6 +70,9 @@ A claim is refused where
 				return err
 			}
 			defer func() { err = errors.Join(err, sender.Close()) }()
+			if err := o.completeOperator(cfg); err != nil {
+				return usageError{err}
+			}
 			r := redrive.Redriver{
 				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Wait: o.wait,
 				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
@@ -152,7 +161,7 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
 	flags.StringVar(&o.reason, "reason", "", "why, required: at most 500 characters, no patient data")
-	flags.StringVar(&o.operator, "operator", "", "who orders it (default the system user)")
+	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR, else the\nsystem user where that is a person)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
 	flags.StringVar(&o.filter.Class, "class", "", "choose by class: UNKNOWN, TRANSIENT, PERMANENT")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
@@ -204,14 +213,58 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 		o.reason = kept
 		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", term.Line(kept))
 	}
-	if !command.Flags().Changed("operator") {
-		if who, err := user.Current(); err == nil {
-			o.operator = who.Username
-		}
+	if command.Flags().Changed("operator") {
+		checkOperator("--operator", o.operator, wrong)
 	}
-	n = utf8.RuneCountInString(o.operator)
-	kept := redact.UserName(o.operator)
-	wrong.when(strings.TrimSpace(o.operator) == "", "--operator is empty; say who orders it")
-	wrong.when(n > contract.MaxDecidedBy, "--operator has %d characters; allowed: %d", n, contract.MaxDecidedBy)
-	wrong.when(n <= contract.MaxDecidedBy && kept != o.operator, "--operator would be kept as %s; give a user name", kept)
+}
+
+// checkOperator checks a name that source gives.
+func checkOperator(source, name string, wrong *faults) {
+	n, kept := utf8.RuneCountInString(name), redact.UserName(name)
+	wrong.when(strings.TrimSpace(name) == "", "%s is empty; say who orders it", source)
+	wrong.when(n > contract.MaxDecidedBy, "%s has %d characters; allowed: %d", source, n, contract.MaxDecidedBy)
+	wrong.when(n <= contract.MaxDecidedBy && kept != name, "%s would be kept as %s; give a user name", source, kept)
+}
+
+// completeOperator takes the operator from the settings or from the system where no flag names one. A dry run orders nothing,
+// and needs none.
+func (o *redriveFlags) completeOperator(cfg config.Config) error {
+	if o.operator != "" || o.dryRun {
+		return nil
+	}
+	var wrong faults
+	if o.operator = cfg.Operator; o.operator != "" {
+		checkOperator("RETRY_OPERATOR", o.operator, &wrong)
+		return errors.Join(wrong...)
+	}
+	who, err := user.Current()
+	if err != nil {
+		return fmt.Errorf("who orders it? The system user is not known (%w): give --operator NAME, or set RETRY_OPERATOR", err)
+	}
+	if !isPerson(who) {
+		return fmt.Errorf("who orders it? The system user %s may be anybody: give --operator NAME, or set RETRY_OPERATOR to your name", who.Username)
+	}
+	o.operator = who.Username
+	checkOperator("the system user's name", o.operator, &wrong)
+	return errors.Join(wrong...)
+}
+
+// isPerson reports whether an account of the system is of the kind that people sign in with, and neither root nor made for a
+// service.
+func isPerson(u *user.User) bool {
+	const (
+		firstOnLinux, firstOnMacOS = 1000, 500
+		// What is between these, such as 65534 (nobody), is for systemd, containers and the like. Directories number people
+		// above them.
+		lastLocal, lastReserved = 60000, 65535
+	)
+	if strings.HasPrefix(u.Uid, "S-") { // Windows: SYSTEM, LOCAL SERVICE and NETWORK SERVICE
+		return !slices.Contains([]string{"S-1-5-18", "S-1-5-19", "S-1-5-20"}, u.Uid)
+	}
+	first := firstOnLinux
+	if runtime.GOOS == "darwin" {
+		first = firstOnMacOS
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	return err == nil && uid >= first && (uid <= lastLocal || uid > lastReserved)
 }

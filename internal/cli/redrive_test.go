@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/user"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
@@ -223,14 +225,41 @@ func TestRedriveRedactsTheReason(t *testing.T) {
 	}
 }
 
-func TestOperatorDefaultsToTheSystemUser(t *testing.T) {
+func TestOperatorDefaultsToTheSystemUserIfThatIsAPerson(t *testing.T) {
 	h := openHospital(t)
 	who, err := user.Current()
 	check.Must(t, err)
-	h.must(t, "redrive", "--claim", due, "--reason", orderedReason)
-	if sent := h.messages()[0].Variables; !strings.Contains(sent, `"decidedBy":"`+who.Username+`"`) {
-		t.Errorf("sent %s", sent)
+	order := []string{"redrive", "--claim", due, "--reason", orderedReason}
+	if !cli.IsPerson(who) { // as in a container
+		h.fails(t, 2, "The system user "+who.Username+" may be anybody: give --operator NAME, or set RETRY_OPERATOR", order...)
+		check.Same(t, 0, len(h.messages()), "messages sent")
+		h.must(t, append(order, "--dry-run")...)
+		return
 	}
+	h.must(t, order...)
+	check.Contains(t, h.messages()[0].Variables, `"decidedBy":"`+who.Username+`"`)
+}
+
+func TestRootAndServiceAccountsAreNoPersons(t *testing.T) {
+	for uid, want := range map[string]bool{
+		"0": false, "33": false, "999": runtime.GOOS == "darwin", "1000": true, "60000": true, "60001": false, "65532": false, "65534": false,
+		"1000650000": true, "": false, "S-1-5-18": false, "S-1-5-20": false, "S-1-5-21-1004336348-1177238915-682003330-512": true,
+	} {
+		check.Same(t, want, cli.IsPerson(&user.User{Uid: uid, Username: "x"}), "user %s is a person", uid)
+	}
+}
+
+func TestOperatorIsTakenFromTheEnvironmentUnlessAFlagNamesOne(t *testing.T) {
+	h := openHospital(t)
+	h.settings = append(h.settings, "RETRY_OPERATOR=joana.prado")
+	h.must(t, "redrive", "--claim", due, "--reason", orderedReason)
+	h.must(t, ordered("--claim", late)...)
+	sent := h.messages()
+	check.Contains(t, sent[0].Variables, `"decidedBy":"joana.prado"`)
+	check.Contains(t, sent[1].Variables, `"decidedBy":"maria"`)
+
+	h.settings = append(h.settings, "RETRY_OPERATOR=joana@hospital.example")
+	h.fails(t, 2, "RETRY_OPERATOR would be kept as [palavra]@hospital.example; give a user name", "redrive", "--claim", doubtful, "--reason", orderedReason)
 }
 
 func TestRedriveReportsAllFlagFaults(t *testing.T) {

@@ -41,6 +41,8 @@ type Config struct {
 	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m" desc:"How long audit records are kept. Older ones are removed by whole months, once they are published and answered. The store remembers the longest retention: a shorter one needs worker audit purge --shorten."`
 	EventsURL      URL    `envconfig:"RETRY_EVENTS_URL" allowed:"a URL with nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://, see docs/events" desc:"The queue that events are published to. If unset, they stay in the store: see worker events tail."`
 
+	Operator string `envconfig:"RETRY_OPERATOR" allowed:"1 to 100 printable characters" desc:"Who orders what worker redrive sends, where --operator is not given. Set it in the session of a person who works as root or as a service account; the worker itself does not read it."`
+
 	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
 	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true uses plaintext to the gateway; false uses TLS."`
 	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
