@@ -291,7 +291,7 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 	}
 	outcome := func(kind audit.Kind, operator string) audit.Record {
 		r := ended{kind, "", at, 2, 1, ""}.record()
-		r.Detail = detailed(contract.Detail{Attempts: 2, Operator: operator})
+		r.Detail = detailed(contract.Detail{Attempts: 2, DecidedBy: operator})
 		return r
 	}
 	tests := []struct {

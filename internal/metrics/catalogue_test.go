@@ -21,7 +21,8 @@ type metric struct{ name, kind, labels, help string }
 // catalogue lists the worker's own metrics, in order.
 func catalogue(t *testing.T) []metric {
 	t.Helper()
-	reg, _ := registryOf(t)
+	reg, m := registryOf(t)
+	m.ClaimsCounted(nil, map[string]float64{"tiss": 1})
 	var list []metric
 	for _, family := range gather(t, reg) {
 		var labels []string
@@ -65,6 +66,10 @@ var groups = []struct {
 	{
 		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and the metrics that its KPIs are computed from. They keep the names of the document, although Prometheus's conventions prefer other units.",
 		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_submissions", "retry_smtp", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input", "retry_count"},
+	},
+	{
+		"Where the claims are", "Counted every minute over the audit trail, by every replica alike; see `worker claims`. They are absent until they were counted, and where they cannot be.",
+		[]string{"retry_claims", "retry_oldest_claim"},
 	},
 	{
 		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of that job type, which the metrics above omit.",

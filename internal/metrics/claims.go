@@ -29,9 +29,9 @@ func newOpen(r registrar) *open {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return register(r, &open{
-		claims: describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", "policy", "state"),
-		oldest: describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", "policy", "state"),
-		older:  describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", "policy", "age"),
+		claims: describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", labelPolicy, "state"),
+		oldest: describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
+		older:  describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
 		success: describe("retry_success_rate",
 			"Share of the retried claims that were accepted in the end, 0 to 1, of those heard of in the last 24 hours that are not under way any more: "+
 				"a claim that stands stopped is none. Absent while there are none.", "policy"),
