@@ -196,7 +196,8 @@ type Detail struct {
 	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
 	// failed; nil where none had.
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
-	// Policy is, for an outcome and a re-drive, the one that made the last decision of the round; empty where there was none.
+	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the one that decided last.
+	// It is empty where there is none.
 	Policy string `json:"policy,omitempty"`
 	// Undelivered is, for a record of an answer that did not arrive, the hash of the record that holds the answer.
 	Undelivered string `json:"undelivered,omitempty"`

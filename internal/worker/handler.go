@@ -204,6 +204,9 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		ExecutionTimeMs: milliseconds(e.elapsed),
 	}
 	if e.Invalid != nil {
+		if e.Policy != nil {
+			detail.Policy = e.Policy.Name
+		}
 		record.Message, record.Detail = e.Invalid.Error(), detail.Encode()
 		return record
 	}

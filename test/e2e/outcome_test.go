@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -37,34 +35,6 @@ func TestUnknownOutcomeIsAnIncidentUntilCorrected(t *testing.T) {
 			claim.endsAt("EndEvent_Recorded")
 		})
 	}
-}
-
-func TestSuccessRateCountsRetriedClaims(t *testing.T) {
-	s := atSharedBroker(t)
-	w := s.startWorker("RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "rate.db"))
-	w.answers("/healthz", http.StatusOK)
-	w.shows("retry_success_rate NaN")
-
-	atOnce := s.submits("CLM-E2E-14-6")
-	atOnce.submission().complete(nil)
-	atOnce.endsAt("EndEvent_ClaimSubmitted")
-	w.shows("retry_success_rate NaN")
-
-	retried := s.submits("CLM-E2E-14-7")
-	retried.submissionFails("TIMEOUT")
-	retried.waits(5, 6).passes()
-	retried.submission().complete(nil)
-	retried.endsAt("EndEvent_ClaimSubmitted")
-	w.shows("retry_success_rate 1")
-
-	abandoned := s.submits("CLM-E2E-14-8")
-	abandoned.submissionFails("TIMEOUT")
-	abandoned.waits(5, 6).passes()
-	abandoned.submissionFails("DUPLICATE_CLAIM")
-	abandoned.notifies("registration")
-	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON"})
-	abandoned.endsAt("EndEvent_AbandonedByRegistration")
-	w.shows("retry_success_rate 0.5")
 }
 
 // shows fails the test where this is no line of the worker's metrics.

@@ -1,0 +1,30 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestOpenClaimsAreCountedByPolicyAndState(t *testing.T) {
+	t.Parallel()
+	cfg := settings(t, "127.0.0.1:1")
+	records := audittest.Records(0, 3) // of 2015, so that their time has come
+	records[1].Kind, records[1].NextRetryTime = audit.KindPermanent, time.Time{}
+	records[2].At, records[2].NextRetryTime = time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+	written(t, cfg, records...)
+	r := start(t, cfg)
+	check.Await(t, "the claims are counted", func() bool {
+		_, text := r.get("/metrics")
+		return strings.Contains(text, `retry_claims{policy="tiss",state="overdue"} 1`) &&
+			strings.Contains(text, `retry_claims{policy="tiss",state="stopped"} 1`) &&
+			strings.Contains(text, `retry_claims{policy="tiss",state="waiting"} 1`) &&
+			strings.Contains(text, `retry_claims{policy="smtp",state="waiting"} 0`) &&
+			strings.Contains(text, `retry_claims_older_than{age="24h",policy="tiss"} 2`)
+	})
+	r.stopped()
+}

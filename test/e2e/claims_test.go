@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// measured is what worker kpi --json measures of the policy tiss.
+type measured struct {
+	Policy string
+	KPIs   []struct {
+		Name  string
+		Value *float64
+	}
+	Claims struct {
+		Sent, AcceptedAfterRetry, AcceptedAfterPerson, Abandoned int
+		Open                                                     map[string]int
+	}
+}
+
+func (o *office) measures() (m measured) {
+	o.Helper()
+	var answer struct{ Policies []measured }
+	code, text := o.says("kpi", "--json")
+	if err := json.Unmarshal([]byte(text), &answer); code != 0 || err != nil {
+		o.Fatalf("kpi: exit code %d, %v: %s", code, err, text)
+	}
+	for _, m := range answer.Policies {
+		if m.Policy == "tiss" {
+			return m
+		}
+	}
+	return measured{}
+}
+
+// successRateIs fails the test where the success after retry is another one; below 0 is none.
+func (o *office) successRateIs(want float64) {
+	o.Helper()
+	got := -1.0
+	for _, k := range o.measures().KPIs {
+		if k.Name == "successAfterRetry" && k.Value != nil {
+			got = *k.Value
+		}
+	}
+	if got != want {
+		o.Errorf("success after retry is %v, want %v", got, want)
+	}
+}
+
+// lists fails the test where the claim stands otherwise; where it is listed nowhere the state is empty.
+func (o *office) lists(claim, state, with string) {
+	o.Helper()
+	var answer struct {
+		Claims []struct{ ClaimID, State, With, Policy string }
+	}
+	code, text := o.says("claims", "--json", "--state", "waiting,overdue,stopped,dead-letter,incident,redriven,submitted,abandoned")
+	if err := json.Unmarshal([]byte(text), &answer); code != 0 || err != nil {
+		o.Fatalf("claims: exit code %d, %v: %s", code, err, text)
+	}
+	for _, c := range answer.Claims {
+		if c.ClaimID != claim {
+			continue
+		}
+		if c.State != state || c.With != with || c.Policy != "tiss" {
+			o.Errorf("claim %s is %+v, want it %s with %q", claim, c, state, with)
+		}
+		return
+	}
+	if state != "" {
+		o.Errorf("claim %s is not listed, want it %s: %s", claim, state, text)
+	}
+}
+
+func TestSuccessRateCountsRetriedClaims(t *testing.T) {
+	o := atTheOffice(t)
+	o.successRateIs(-1)
+
+	atOnce := o.submits("CLM-E2E-14-6")
+	atOnce.submission().complete(nil)
+	atOnce.endsAt("EndEvent_ClaimSubmitted")
+	o.successRateIs(-1)
+
+	retried := o.submits("CLM-E2E-14-7")
+	retried.submissionFails("TIMEOUT")
+	retried.waits(5, 6).passes()
+	retried.submission().complete(nil)
+	retried.endsAt("EndEvent_ClaimSubmitted")
+	o.successRateIs(1)
+
+	abandoned := o.submits("CLM-E2E-14-8")
+	abandoned.submissionFails("TIMEOUT")
+	abandoned.waits(5, 6).passes()
+	abandoned.submissionFails("DUPLICATE_CLAIM")
+	o.successRateIs(0.5) // while it stands stopped it is no success
+	abandoned.notifies("registration")
+	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON"})
+	abandoned.endsAt("EndEvent_AbandonedByRegistration")
+	o.successRateIs(0.5)
+}
+
+func TestClaimIsListedWhereverItIs(t *testing.T) {
+	const id = "CLM-E2E-15-1"
+	o := atTheOffice(t)
+	claim := o.submits(id)
+	o.lists(id, "", "")
+	claim.submissionFails("TIMEOUT")
+	wait := claim.waits(5, 6)
+	o.lists(id, "waiting", "")
+	wait.passes()
+	claim.submissionFails("INVALID_PROCEDURE_CODE")
+	claim.notifies("registration")
+	o.lists(id, "stopped", "registration")
+	task := claim.asks("Task_CorrectData")
+	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
+	task.complete(vars{"manualDecision": "RESUBMIT", "justification": "código corrigido"})
+	submission := claim.submission()
+	o.lists(id, "redriven", "")
+	submission.complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	o.lists(id, "submitted", "")
+	if truth := o.measures().Claims; truth.Sent != 1 || truth.AcceptedAfterPerson != 1 {
+		t.Errorf("the claim counts as %+v, want accepted after a person sent it again", truth)
+	}
+}
