@@ -26,7 +26,7 @@ func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg
 	if err := audit.ConfirmByHead(ctx, store, key); err != nil { // somebody holds a lock: no reason not to start
 		log.Warn("audit_clock_not_confirmed", zap.Error(err))
 	}
-	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
+	floor, err := store.Keep(ctx, cfg.AuditRetention.Floor())
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock boo
 	if err := judgeClock(ctx, store, secret.Public(), now, trustClock); err != nil {
 		return purged{}, err
 	}
-	floor, err := store.Keep(ctx, int(cfg.AuditRetention))
+	floor, err := store.Keep(ctx, cfg.AuditRetention.Floor())
 	if err != nil {
 		return purged{}, err
 	}

@@ -125,3 +125,15 @@ func TestPurgeByAClockFarAheadOfTheTrailIsRefused(t *testing.T) {
 	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
 	a.prints(t, []string{"audit", "purge", "--trust-clock"}, "Removed 19 records")
 }
+
+func TestUnlimitedRetentionRemovesNothingAndHoldsOthersToFiftyYears(t *testing.T) {
+	a := archived(t, decade())
+	was := today
+	defer func() { today = was }()
+	today = today.AddDate(90, 0, 0)
+	set := a.settings
+	a.settings = append(set, "RETRY_AUDIT_RETENTION=unlimited")
+	a.prints(t, []string{"audit", "purge", "--trust-clock"}, "unlimited", "Removed nothing.")
+	a.settings = append(set, "RETRY_AUDIT_RETENTION=5y")
+	a.prints(t, []string{"audit", "purge", "--dry-run"}, "50y", "Would remove 19 records")
+}

@@ -65,11 +65,24 @@ func (u URL) Scheme() string {
 	return ""
 }
 
-// Months is a span of calendar months, written as years (5y) or months (18m).
+// Months is a span of calendar months, written as years (5y) or months (18m), or unlimited.
 type Months int
+
+// Unlimited is so long that nothing is that old. mostMonths is the longest span that has a number.
+const (
+	Unlimited  Months = 2 * mostMonths
+	mostMonths        = 50 * 12
+)
+
+// Floor returns for how many months a store is to note that it keeps its records: at most fifty years.
+func (m Months) Floor() int { return min(int(m), mostMonths) }
 
 // Decode implements [envconfig.Decoder].
 func (m *Months) Decode(value string) error {
+	if value == "unlimited" {
+		*m = Unlimited
+		return nil
+	}
 	unit := 1
 	digits, years := strings.CutSuffix(value, "y")
 	if years {
@@ -81,7 +94,7 @@ func (m *Months) Decode(value string) error {
 	if err != nil {
 		return err
 	}
-	if n < 1 || int(n)*unit > 50*12 {
+	if n < 1 || int(n)*unit > mostMonths {
 		return errors.New("out of range")
 	}
 	*m = Months(int(n) * unit)
@@ -90,6 +103,9 @@ func (m *Months) Decode(value string) error {
 
 // String returns whole years as years.
 func (m Months) String() string {
+	if m == Unlimited {
+		return "unlimited"
+	}
 	if m%12 == 0 {
 		return strconv.Itoa(int(m/12)) + "y"
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 )
 
@@ -73,6 +74,7 @@ func (o *office) lists(claim, state, with string) {
 
 func TestSuccessRateCountsRetriedClaims(t *testing.T) {
 	o := atTheOffice(t)
+	o.worker.answers("/healthz", http.StatusOK)
 	o.successRateIs(-1)
 
 	atOnce := o.submits("CLM-E2E-14-6")
@@ -101,8 +103,9 @@ func TestSuccessRateCountsRetriedClaims(t *testing.T) {
 func TestClaimIsListedWhereverItIs(t *testing.T) {
 	const id = "CLM-E2E-15-1"
 	o := atTheOffice(t)
-	claim := o.submits(id)
+	o.worker.answers("/healthz", http.StatusOK)
 	o.lists(id, "", "")
+	claim := o.submits(id)
 	claim.submissionFails("TIMEOUT")
 	wait := claim.waits(5, 6)
 	o.lists(id, "waiting", "")
