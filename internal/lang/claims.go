@@ -18,6 +18,7 @@ var claimTexts = map[string]string{
 	"billing":        "faturamento",
 	"registration":   "cadastro",
 	"administration": "administração",
+	"operations":     "operações",
 
 	"CLAIM":  "CONTA",
 	"STATE":  "SITUAÇÃO",

@@ -28,7 +28,7 @@ var stateNames = map[claims.State]lang.Text{
 
 // withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
 var withNames = map[string]lang.Text{
-	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "administration": lang.Textf("administration"),
+	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "administration": lang.Textf("administration"), "operations": lang.Textf("operations"),
 }
 
 // Text lists a page of the claims, of at most limit claims each. The first page is 1.
@@ -129,9 +129,11 @@ func withWords(p *term.Printer, with string) string {
 	return term.Line(with)
 }
 
-// reasonOf returns why a claim has failed: the code that matched, else the class of the error, else what was recorded last.
+// reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
 func reasonOf(c *claims.Claim) string {
 	switch {
+	case !c.State.IsOpen():
+		return "-"
 	case c.MatchedCode != "":
 		return c.MatchedCode
 	case c.Classification != "":

@@ -80,8 +80,8 @@ p { margin: .1rem 0; color: #555; }
 table { border-collapse: collapse; width: 100%; font-size: 9.5pt; }
 tr { break-inside: avoid; }
 th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #444; vertical-align: bottom; }
-td, th { padding: .22rem .5rem .22rem 0; overflow-wrap: anywhere; }
-td { border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums; vertical-align: top; }
+td, th { padding: .22rem .5rem .22rem 0; }
+td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums; vertical-align: top; }
 @media print { body { margin: 0; padding: 0; max-width: none; } }
 </style>
 </head>
