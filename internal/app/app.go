@@ -106,7 +106,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.later("close the connection to the gateway", a.client.Close)
 	a.clock = zeebe.NewClock(cfg.MaxClockSkew, failpoint.Now, log)
 
-	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName}
+	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
@@ -152,6 +152,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
 		Clock:           a.clock,
+		Language:        a.cfg.Language,
 		Observer:        jobObserver{a.numbers.Jobs(jobType, a.cfg.WorkerName), a.tracer},
 		Logger:          a.log,
 	})

@@ -22,6 +22,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
@@ -45,6 +46,24 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 		check.Contains(t, metrics, line+"\n")
 	}
 	check.Same(t, 3, r.logs.FilterMessage("retry_scheduled").Len(), "lines about retries")
+}
+
+func TestEveryIncidentIsInTheConfiguredLanguage(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	incidents := map[int64]string{
+		g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})[0]:                                           "entrada inválida: claimId: recebido nada",
+		g.Add(gatewaytest.Job{Type: "record-retry-outcome", Variables: `{}`})[0]:                                    "entrada inválida: claimId: recebido nada",
+		g.Add(gatewaytest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "uma variável deste job tem níveis demais",
+	}
+	cfg := settings(t, address)
+	cfg.Language, cfg.JobTimeout = lang.Portuguese, time.Second
+	start(t, cfg)
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Incident == len(incidents) })
+	for key, want := range incidents {
+		_, _, message := g.Job(key)
+		check.Contains(t, message, want)
+	}
 }
 
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {

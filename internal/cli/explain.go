@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
@@ -110,7 +111,7 @@ func (q *explainFlags) read(p *retry.Policy, given *pflag.FlagSet) (wrong faults
 	request.ClaimID = cmp.Or(request.ClaimID, report.AnyClaim)
 	for _, f := range p.Faults(request) {
 		if f.Variable == "claimId" {
-			f.Value = fmt.Sprintf("%q", q.ClaimID) // as it was typed, not masked as in a log
+			f.Value = lang.Textf("%q", q.ClaimID) // as it was typed, not masked as in a log
 		}
 		wrong.when(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
 	}

@@ -81,7 +81,7 @@ func TestUnknownClaimNamesPossibleReasons(t *testing.T) {
 		for claim, want := range map[string]string{
 			"CLM-nobody-1": "nothing is known of claim CLM-nobody-1 in sqlite://STORE: no decision was asked for it, or its retention is over",
 			"ENC-001":      "nothing is known of ENC-001 in sqlite://STORE: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
-			"two words":    `nothing is known of claim "two words"; a claim is ` + retry.RuleClaimID + "; where a policy takes any ids, it is " + retry.RuleAnyID,
+			"two words":    `nothing is known of claim "two words"; a claim is ` + retry.RuleClaimID.String() + "; where a policy takes any ids, it is " + retry.RuleAnyID.String(),
 		} {
 			code, stdout, stderr := a.run(t, append(command, claim)...)
 			if code != 1 || stdout != "" || stderr != "worker: "+want+"\n" {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -69,7 +70,7 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decision, detail := drawDecision(t), drawDetail(t)
 		jobType := rapid.SampledFrom([]string{contract.JobType, contract.BackoffJobType}).Draw(t, "job type")
-		want := contract.Facts{Decision: contract.Of(&decision, jobType), Detail: detail}
+		want := contract.Facts{Decision: contract.Of(&decision, jobType, lang.English), Detail: detail}
 
 		variables, rest := contract.Encode(jobType, &want.Decision, &want.Detail)
 		got, err := contract.Read(variables, rest)

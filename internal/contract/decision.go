@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -79,20 +80,21 @@ type Ignored struct {
 	Reason   retry.IgnoredReason `json:"reason"`
 }
 
-// Of returns a decision of the rule as jobs of this type get it.
-func Of(d *retry.Decision, jobType string) Decision {
+// Of returns a decision of the rule as jobs of this type get it, its reason in a language.
+func Of(d *retry.Decision, jobType string, l lang.Language) Decision {
+	words := lang.In(l)
 	c := Decision{
 		ShouldRetry:         d.Outcome == retry.OutcomeRetry,
 		RetryCount:          d.RetryCount,
 		MaxRetries:          d.MaxRetries,
 		BackoffMinutes:      d.BackoffMinutes(),
 		NextRetryTime:       present(d.NextRetryTime),
-		RetryReason:         d.Reason(),
+		RetryReason:         words.Text(d.Reason()),
 		ErrorClassification: d.Error.Class,
 		RetryDecision:       Explain(d),
 	}
 	if jobType == BackoffJobType && c.ShouldRetry { // RN-BIL-004 section 3.2
-		c.RetryReason = fmt.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
+		c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
 	}
 	return c
 }

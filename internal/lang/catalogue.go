@@ -11,7 +11,7 @@ import (
 )
 
 // areas are the tables of the catalogue, Portuguese by English. Each area of the code has its own.
-var areas = []map[string]string{timeTexts, historyTexts, decisionTexts, claimTexts}
+var areas = []map[string]string{timeTexts, historyTexts, decisionTexts, answerTexts, settingTexts, claimTexts}
 
 // texts returns the texts of all tables.
 func texts() map[string]string {
@@ -30,6 +30,8 @@ var counts = map[string]counted{
 	"%d records":     {"%d record", "%d registro", "%d registros"},
 	"%d submissions": {"%d submission", "%d envio", "%d envios"},
 	"%d retries":     {"%d retry", "%d retentativa", "%d retentativas"},
+
+	"all %d retries used": {"the %d retry used", "usada a única retentativa (%d)", "usadas todas as %d retentativas"},
 }
 
 // timeTexts are of internal/term.

@@ -40,14 +40,14 @@ func TestPluralsAreRightInBothLanguages(t *testing.T) {
 	} {
 		text := lang.Textf("%d records", test.n)
 		check.Same(t, test.en, text.String(), "en")
-		check.Same(t, test.pt, lang.NewPrinter(lang.Portuguese).Text(text), "pt-BR")
+		check.Same(t, test.pt, lang.In(lang.Portuguese).Text(text), "pt-BR")
 	}
 }
 
 func TestATextInATextIsInTheSameLanguage(t *testing.T) {
 	inner := lang.Textf("%d records", 1)
 	text := lang.Textf("Times: %s", inner)
-	check.Same(t, "Horários: 1 registro", lang.NewPrinter(lang.Portuguese).Text(text), "pt-BR")
+	check.Same(t, "Horários: 1 registro", lang.In(lang.Portuguese).Text(text), "pt-BR")
 	check.Same(t, "Times: 1 record", text.String(), "en")
 	check.Same(t, any(inner), text.Args[0], "the argument")
 }

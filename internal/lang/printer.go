@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/text/message"
 )
@@ -23,9 +24,7 @@ func Textf(format string, args ...any) Text {
 }
 
 // String returns the text in English.
-func (t Text) String() string { return english.Text(t) }
-
-var english = NewPrinter(English)
+func (t Text) String() string { return In(English).Text(t) }
 
 // Printer writes texts in one language. It is safe for concurrent use.
 type Printer struct {
@@ -33,9 +32,21 @@ type Printer struct {
 	printer  *message.Printer
 }
 
-// NewPrinter returns a printer of a language.
-func NewPrinter(l Language) *Printer {
+var (
+	english    = sync.OnceValue(func() *Printer { return newPrinter(English) })
+	portuguese = sync.OnceValue(func() *Printer { return newPrinter(Portuguese) })
+)
+
+func newPrinter(l Language) *Printer {
 	return &Printer{language: l, printer: message.NewPrinter(l.tag(), message.Catalog(catalogue()))}
+}
+
+// In returns the printer of a language.
+func In(l Language) *Printer {
+	if l == Portuguese {
+		return portuguese()
+	}
+	return english()
 }
 
 // Language returns the language of the texts.

@@ -3,13 +3,13 @@ package policy
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -187,7 +187,7 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 		}
 		d, err := ParseDuration(text)
 		if err != nil {
-			faults = append(faults, &retry.SettingError{Setting: setting, Problem: "is " + strconv.Quote(short(text)) + ", which " + err.Error()})
+			faults = append(faults, &retry.SettingError{Setting: setting, Problem: lang.Textf("is %q, which %s", short(text), err)})
 		}
 		return d
 	}
@@ -213,12 +213,12 @@ func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
 	var err error
 	for i, t := range e.Targets {
 		if written.Targets[i], err = t.read(); err != nil {
-			faults = append(faults, &retry.SettingError{Setting: "targets", Problem: "has " + strconv.Quote(short(t.Target)) + ", which " + err.Error()})
+			faults = append(faults, &retry.SettingError{Setting: "targets", Problem: lang.Textf("%s", "has "+strconv.Quote(short(t.Target))+", which "+err.Error())})
 		}
 	}
 	written.Zone, err = time.LoadLocation(e.TimeZone)
 	if err != nil || e.TimeZone == "Local" {
-		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: fmt.Sprintf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})
+		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: lang.Textf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})
 		written.Zone = time.UTC // so that the rest is checked
 	}
 	if e.parent == nil {

@@ -152,7 +152,7 @@ var related = map[string][]string{
 // setting notes a fault that [retry.New] found, at the line of the setting. The fault of an inherited setting is noted at the
 // setting that it contradicts, else where it is inherited.
 func (v *resolver) setting(e *Entry, fault *retry.SettingError) {
-	problem := fault.Setting + " " + fault.Problem
+	problem := fault.Setting + " " + fault.Problem.String()
 	if fault.Rule != "" {
 		for _, r := range slices.Concat(e.Rules, e.InDoubt) {
 			if r.ID == fault.Rule && r.node != nil {

@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/replay"
 	"hospital.example/analyze-retry/internal/retry"
@@ -44,6 +45,7 @@ func TestTheSamePolicyChangesNothing(t *testing.T) {
 	texts := []string{"TIMEOUT", "HTTP 503", "weird", "INSURANCE_EXPIRED"}
 	rapid.Check(t, func(t *rapid.T) {
 		h := tiss()
+		h.language = rapid.SampledFrom([]lang.Language{lang.English, lang.Portuguese}).Draw(t, "language")
 		claims := rapid.IntRange(1, 20).Draw(t, "claims")
 		for n := range claims {
 			first := monday.Add(time.Duration(rapid.IntRange(0, 36_000).Draw(t, "first")) * time.Second)
@@ -257,8 +259,9 @@ func TestARecordThatCannotBeReadStopsTheReplay(t *testing.T) {
 
 // hospital is a process under a policy, whose worker records what it decides.
 type hospital struct {
-	policy  *retry.Policy
-	records []audit.Record
+	policy   *retry.Policy
+	language lang.Language
+	records  []audit.Record
 }
 
 // late is how long after its time a retry is decided about: no timer is exact.
@@ -311,7 +314,7 @@ func (h *hospital) fails(claim string, first time.Time, failure func(tried time.
 }
 
 func (h *hospital) decides(r *retry.Request, d *retry.Decision, decided time.Time) audit.Kind {
-	answer := contract.Of(d, contract.JobType)
+	answer := contract.Of(d, contract.JobType, h.language)
 	variables, detail := contract.Encode(contract.JobType, &answer, &contract.Detail{SubmissionError: r.SubmissionError})
 	record := audit.Record{
 		Kind: audit.KindOf(d.Outcome), At: decided, Key: audit.Key{ProcessInstanceKey: r.ProcessInstanceKey}, ClaimID: r.ClaimID,

@@ -98,7 +98,7 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		Classification: d.Error.Class,
 		Rule:           d.Error.RuleID,
 		MatchedCode:    d.Error.Code,
-		Reason:         d.Reason(),
+		Reason:         d.Reason().String(),
 		RetryCount:     d.RetryCount,
 		MaxRetries:     d.MaxRetries,
 		ClaimID:        claim,

@@ -1,10 +1,9 @@
 package retry
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
+
+	"hospital.example/analyze-retry/internal/lang"
 )
 
 // Outcome is what becomes of a claim.
@@ -166,21 +165,28 @@ var errorCodes = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePe
 func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 
 // Reason returns in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
-func (d *Decision) Reason() string {
+func (d *Decision) Reason() lang.Text {
 	switch {
 	case d.Outcome == OutcomeRetry:
-		return classNames[d.Error.Class] + " error, retry " + strconv.Itoa(d.RetryCount) + " of " + strconv.Itoa(d.MaxRetries)
+		return lang.Textf("%s, retry %d of %d", errorNames[d.Error.Class], d.RetryCount, d.MaxRetries)
 	case d.Outcome == OutcomePermanent:
-		return "Permanent error " + d.Error.Found() + ", no retry"
+		return lang.Textf("Permanent error %s, no retry", d.Error.Found())
 	case d.Step == StepDeadline:
-		return fmt.Sprintf("DEADLINE: %s error, no retry fits before %s", strings.ToLower(string(d.Error.Class)), d.Deadline.Format(time.RFC3339))
+		return lang.Textf("DEADLINE: %s, no retry fits before %s", lowerErrorNames[d.Error.Class], d.Deadline.Format(time.RFC3339))
 	default: // the count
-		return fmt.Sprintf("%s error, all %d retries used", classNames[d.Error.Class], d.MaxRetries)
+		return lang.Textf("%s, %s", errorNames[d.Error.Class], lang.Textf("all %d retries used", d.MaxRetries))
 	}
 }
 
-// classNames are the classes as the first word of a sentence.
-var classNames = map[Class]string{Transient: "Transient", Permanent: "Permanent", Unknown: "Unknown"}
+// errorNames are the classes at the beginning of a reason, lowerErrorNames within it.
+var (
+	errorNames = map[Class]lang.Text{
+		Transient: lang.Textf("Transient error"), Permanent: lang.Textf("Permanent error"), Unknown: lang.Textf("Unknown error"),
+	}
+	lowerErrorNames = map[Class]lang.Text{
+		Transient: lang.Textf("transient error"), Permanent: lang.Textf("permanent error"), Unknown: lang.Textf("unknown error"),
+	}
+)
 
 // RetriesLeft returns how many retries remain after this decision.
 func (d *Decision) RetriesLeft() int {

@@ -17,12 +17,8 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// written returns the values of a message with their durations formatted.
-func written(values []any) []any {
-	for i, value := range values {
-		if d, ok := value.(time.Duration); ok {
-			values[i] = FormatDuration(d)
-		}
-	}
-	return values
-}
+// span is a duration in a message, which is formatted when the message is printed.
+type span time.Duration
+
+// String returns the duration by [FormatDuration].
+func (s span) String() string { return FormatDuration(time.Duration(s)) }

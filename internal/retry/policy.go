@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/lang"
 )
 
 // Settings are the numbers and rules of a policy. How they are written in a file, and those that come with the worker, are
@@ -80,15 +82,15 @@ type SettingError struct {
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
 	Rule string
 	// Problem is what is wrong with it.
-	Problem string
+	Problem lang.Text
 }
 
 // Error names the rule, the setting and the problem.
 func (e *SettingError) Error() string {
 	if e.Rule != "" {
-		return "rule " + e.Rule + ": " + e.Setting + " " + e.Problem
+		return "rule " + e.Rule + ": " + e.Setting + " " + e.Problem.String()
 	}
-	return e.Setting + " " + e.Problem
+	return e.Setting + " " + e.Problem.String()
 }
 
 // New checks the settings and returns their policy. Its error joins a [*SettingError] for each fault.
@@ -100,7 +102,7 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	faults := s.faults()
 	for _, r := range s.Rules {
 		if r.Class != Transient && r.Class != Permanent {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: "must be TRANSIENT or PERMANENT"})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("must be TRANSIENT or PERMANENT")})
 		}
 	}
 	rules, ofRules := compile(s.Rules)
@@ -134,11 +136,11 @@ func compile(rules []Rule) (compiled []compiledRule, faults []error) {
 	for i := range rules {
 		r := &rules[i]
 		if r.ID == "" {
-			faults = append(faults, &SettingError{Setting: "id", Problem: "is missing: decisions and the audit trail name their rule"})
+			faults = append(faults, &SettingError{Setting: "id", Problem: lang.Textf("is missing: decisions and the audit trail name their rule")})
 		}
 		m, wrong := evidence.Compile(r.Condition)
 		for _, f := range wrong {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: f.Problem})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: lang.Textf("%s", f.Problem)})
 		}
 		compiled = append(compiled, compiledRule{m, fmt.Appendf(nil, "%q %q %s\n", r.ID, r.Class, r.Condition.Key())})
 	}
@@ -147,30 +149,30 @@ func compile(rules []Rule) (compiled []compiledRule, faults []error) {
 
 // faults returns the invalid numbers of the policy.
 func (s *Settings) faults() (faults []error) {
-	fault := func(wrong bool, setting, problem string, args ...any) {
+	fault := func(wrong bool, setting string, problem lang.Text) {
 		if wrong {
-			faults = append(faults, &SettingError{Setting: setting, Problem: fmt.Sprintf(problem, written(args)...)})
+			faults = append(faults, &SettingError{Setting: setting, Problem: problem})
 		}
 	}
-	fault(s.Name == "", "name", "is missing")
+	fault(s.Name == "", "name", lang.Textf("is missing"))
 	if unit, known := units[s.Precision]; known {
-		fault(s.Min < s.Precision, "min", "is %v but must be at least one %s, the precision", s.Min, unit)
-		fault(s.Min%s.Precision != 0, "min", "is %v but must be whole %ss, the precision", s.Min, unit)
-		fault(s.Max%s.Precision != 0, "max", "is %v but must be whole %ss, the precision", s.Max, unit)
+		fault(s.Min < s.Precision, "min", lang.Textf("is %s but must be at least one %s, the precision", span(s.Min), unit))
+		fault(s.Min%s.Precision != 0, "min", lang.Textf("is %s but must be whole %ss, the precision", span(s.Min), unit))
+		fault(s.Max%s.Precision != 0, "max", lang.Textf("is %s but must be whole %ss, the precision", span(s.Max), unit))
 	} else {
-		fault(true, "precision", "must be minute, second or millisecond")
+		fault(true, "precision", lang.Textf("must be minute, second or millisecond"))
 	}
-	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", "is %v but must be whole milliseconds, 1 or more", s.Base)
-	fault(s.Max < s.Min, "max", "is %v but must not be less than min, %v", s.Max, s.Min)
-	fault(s.Max < s.Base, "max", "is %v but must not be less than base, %v", s.Max, s.Base)
-	fault(s.Max > maxWait, "max", "is %v but must be at most %v", s.Max, maxWait)
-	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", "is %v but must be from 1 to 1000", s.Factor)
-	fault(!s.Jitter.valid(), "jitter", "must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only")
-	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", "is %d but must be from 0 to %d", s.MaxRetries, RetriesCeiling)
-	fault(s.Deadline < 0, "deadline", "is %v but must not be negative", s.Deadline)
-	fault(s.Zone == nil, "timeZone", "is missing")
-	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", "must be claim or any")
-	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", "must be UNKNOWN, TRANSIENT or PERMANENT")
+	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", lang.Textf("is %s but must be whole milliseconds, 1 or more", span(s.Base)))
+	fault(s.Max < s.Min, "max", lang.Textf("is %s but must not be less than min, %s", span(s.Max), span(s.Min)))
+	fault(s.Max < s.Base, "max", lang.Textf("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
+	fault(s.Max > maxWait, "max", lang.Textf("is %s but must be at most %s", span(s.Max), span(maxWait)))
+	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %v but must be from 1 to 1000", s.Factor))
+	fault(!s.Jitter.valid(), "jitter", lang.Textf("must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only"))
+	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", lang.Textf("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
+	fault(s.Deadline < 0, "deadline", lang.Textf("is %s but must not be negative", span(s.Deadline)))
+	fault(s.Zone == nil, "timeZone", lang.Textf("is missing"))
+	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", lang.Textf("must be claim or any"))
+	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", lang.Textf("must be UNKNOWN, TRANSIENT or PERMANENT"))
 	return append(faults, targetFaults(s.Targets)...)
 }
 
@@ -178,7 +180,9 @@ func (s *Settings) faults() (faults []error) {
 const maxWait = 366 * 24 * time.Hour
 
 // units are the values of Precision by name.
-var units = map[time.Duration]string{time.Minute: "minute", time.Second: "second", time.Millisecond: "millisecond"}
+var units = map[time.Duration]lang.Text{
+	time.Minute: lang.Textf("minute"), time.Second: lang.Textf("second"), time.Millisecond: lang.Textf("millisecond"),
+}
 
 // Version returns a short hash of everything in the policy that can change a decision, overrides of a job included. Two
 // decisions with the same name and version were made by the same policy.

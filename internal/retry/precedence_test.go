@@ -64,7 +64,7 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 			if d.Outcome == retry.OutcomeRetry {
 				got = "again at " + d.NextRetryTime.Format("15:04")
 			}
-			if got += ": " + d.Reason(); got != tt.becomes {
+			if got += ": " + d.Reason().String(); got != tt.becomes {
 				t.Errorf("became %q, want %q", got, tt.becomes)
 			}
 			if d.Step != tt.decides {

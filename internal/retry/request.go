@@ -1,12 +1,13 @@
 package retry
 
 import (
-	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/lang"
 )
 
 // maxIDBytes bounds a claim id, because it stands in logs, audit records and messages.
@@ -45,46 +46,53 @@ type Fault struct {
 	// Variable is the name of the process variable.
 	Variable string
 	// Value describes what the variable holds without repeating personal data; see [Shape].
-	Value string
-	// Rule says what it must hold.
-	Rule string
+	Value lang.Text
+	// Rule is what it must hold.
+	Rule lang.Text
 }
 
 // HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in a running
 // instance.
 const HeaderFault = "task header"
 
-// InvalidInputError reports all faults of one request at once. Its text is made for the operator who sees the incident
-// and never repeats personal data.
+// InvalidInputError reports all faults of one request at once. Its text is for the operator who sees the incident, and never
+// repeats personal data.
 type InvalidInputError struct {
 	Faults []Fault
 }
 
-// Error names every variable, the shape of its value and the rule it breaks.
-func (e *InvalidInputError) Error() string {
-	var b strings.Builder
-	b.WriteString("invalid input: ")
+// Error returns the text in English.
+func (e *InvalidInputError) Error() string { return e.Text().String() }
+
+// Text names every variable, the shape of its value and the rule it breaks.
+func (e *InvalidInputError) Text() lang.Text {
+	var all lang.Text
+	ofHeader := false
 	for i, f := range e.Faults {
-		if i > 0 {
-			b.WriteString("; ")
+		variable := lang.Textf("%s", f.Variable)
+		if header, is := strings.CutPrefix(f.Variable, HeaderFault); is {
+			ofHeader, variable = true, lang.Textf("task header%s", header)
 		}
-		fmt.Fprintf(&b, "%s is %s but must be %s", f.Variable, f.Value, f.Rule)
+		if fault := lang.Textf("%s is %s but must be %s", variable, f.Value, f.Rule); i == 0 {
+			all = fault
+		} else {
+			all = lang.Textf("%s; %s", all, fault)
+		}
 	}
-	b.WriteString(". Correct the process variables")
-	if slices.ContainsFunc(e.Faults, func(f Fault) bool { return strings.HasPrefix(f.Variable, HeaderFault) }) {
-		b.WriteString(" and the worker's policies (a task header itself is the model's: deploy a corrected model and migrate the instance to it)")
+	if ofHeader {
+		return lang.Textf("invalid input: %s. Correct the process variables and the worker's policies (a task header itself is the model's: "+
+			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
 	}
-	b.WriteString(", then resolve the incident")
-	return b.String()
+	return lang.Textf("invalid input: %s. Correct the process variables, then resolve the incident", all)
 }
 
 // The rules of the input variables, in the words of an incident message.
-const (
-	RuleClaimID         = `a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes`
-	RuleAnyID           = `one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`
-	RuleSubmissionError = `the text of the submission error, not blank`
-	RuleRetryCount      = `a whole number, 0 or more (absent counts as 0)`
-	RuleTime            = `an RFC 3339 time or a local date-time, from the year 2000 on, or absent`
+var (
+	RuleClaimID         = lang.Textf("a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes")
+	RuleAnyID           = lang.Textf("one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes")
+	RuleSubmissionError = lang.Textf("the text of the submission error, not blank")
+	RuleRetryCount      = lang.Textf("a whole number, 0 or more (absent counts as 0)")
+	RuleTime            = lang.Textf("an RFC 3339 time or a local date-time, from the year 2000 on, or absent")
 )
 
 // IDForm is the form that a policy asks of claim ids.
@@ -112,7 +120,7 @@ func (p *Policy) Faults(r Request) []Fault {
 		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
 	}
 	if r.RetryCount < 0 {
-		faults = append(faults, Fault{"retryCount", fmt.Sprint(r.RetryCount), RuleRetryCount})
+		faults = append(faults, Fault{"retryCount", lang.Textf("%s", strconv.Itoa(r.RetryCount)), RuleRetryCount})
 	}
 	return faults
 }
@@ -162,9 +170,9 @@ const maxShape = 40
 
 // Shape describes a text by its form: letters become x or X, digits become 9, the rest stays. "João 123" is shown as
 // "Xxxx 999", so that a person sees what kind of value is wrong and nobody's data is repeated.
-func Shape(text string) string {
+func Shape(text string) lang.Text {
 	if text == "" {
-		return "empty"
+		return lang.Textf("empty")
 	}
 	var b strings.Builder
 	b.WriteByte('"')
@@ -190,7 +198,7 @@ func Shape(text string) string {
 	}
 	b.WriteByte('"')
 	if len(text) > maxShape {
-		fmt.Fprintf(&b, " (%d bytes)", len(text))
+		return lang.Textf("%s (%d bytes)", b.String(), len(text))
 	}
-	return b.String()
+	return lang.Textf("%s", b.String())
 }

@@ -15,7 +15,7 @@ type Printer struct {
 
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l lang.Language, zone *time.Location) *Printer {
-	return &Printer{lang.NewPrinter(l), zone}
+	return &Printer{lang.In(l), zone}
 }
 
 // layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English is exact by

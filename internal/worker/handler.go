@@ -5,7 +5,7 @@ package worker
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -17,6 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
@@ -183,7 +184,9 @@ func (h *Handler) addFirstFailures(ctx context.Context, evaluations []evaluation
 
 func (h *Handler) decide(e *evaluation) {
 	if e.Invalid == nil {
-		e.decision, e.Invalid = e.Policy.Decide(e.Request, e.at)
+		var err error
+		e.decision, err = e.Policy.Decide(e.Request, e.at)
+		e.Invalid, _ = errors.AsType[*retry.InvalidInputError](err)
 	}
 	failpoint.At(failpoint.Decided, e.Request.ClaimID)
 	e.elapsed = h.opt.Now().Sub(e.at)
@@ -203,11 +206,12 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		SubmissionError: redact.Stored(e.Request.SubmissionError),
 		ExecutionTimeMs: milliseconds(e.elapsed),
 	}
+	words := lang.In(h.opt.Trail.Language)
 	if e.Invalid != nil {
 		if e.Policy != nil {
 			detail.Policy = e.Policy.Name
 		}
-		record.Message, record.Detail = e.Invalid.Error(), detail.Encode()
+		record.Message, record.Detail = words.Text(e.Invalid.Text()), detail.Encode()
 		return record
 	}
 	d := &e.decision
@@ -223,8 +227,11 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		detail.With = e.OnPermanent
 	case retry.OutcomeRetry:
 	}
-	record.Kind, record.NextRetryTime, record.Message = audit.KindOf(d.Outcome), d.NextRetryTime, stopMessage(e.Request.ClaimID, d)
-	answer := contract.Of(d, h.opt.JobType)
+	record.Kind, record.NextRetryTime = audit.KindOf(d.Outcome), d.NextRetryTime
+	if d.Outcome != retry.OutcomeRetry {
+		record.Message = words.Text(stopMessage(e.Request.ClaimID, d))
+	}
+	answer := contract.Of(d, h.opt.JobType, h.opt.Trail.Language)
 	record.Variables, record.Detail = contract.Encode(h.opt.JobType, &answer, &detail)
 	return record
 }
@@ -262,7 +269,7 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 			name = e.Policy.Name
 		}
 		h.opt.Observer.Rejected(name, e.elapsed)
-		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", stored.Record.Message))...)
+		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", e.Invalid.Error()))...)
 	default:
 		h.opt.Observer.Decided(e.decision, e.elapsed)
 		h.logIgnored(j, e)
@@ -356,23 +363,20 @@ func shorten(text string) string {
 	return redact.Cut(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
 }
 
-// stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident; empty for a retry. It names
-// the rule's code rather than the insurer's text, which may carry personal data.
-func stopMessage(claimID string, d *retry.Decision) string {
-	if d.Outcome == retry.OutcomeRetry {
-		return ""
-	}
+// stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident. It names the rule's
+// code rather than the insurer's text, which may carry personal data.
+func stopMessage(claimID string, d *retry.Decision) lang.Text {
 	last := string(d.Error.Class)
 	if d.Error.Code != "" {
 		last = d.Error.Code + " (" + last + ")"
 	}
 	switch {
 	case d.Outcome == retry.OutcomePermanent:
-		return fmt.Sprintf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
+		return lang.Textf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
 	case d.Step == retry.StepDeadline:
-		return fmt.Sprintf("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
+		return lang.Textf("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
 			claimID, d.Deadline.Format(time.RFC3339), last)
 	default:
-		return fmt.Sprintf("claim %s: all %d retries used, last error %s; review the claim, then resubmit or abandon it", claimID, d.MaxRetries, last)
+		return lang.Textf("claim %s: %s, last error %s; review the claim, then resubmit or abandon it", claimID, lang.Textf("all %d retries used", d.MaxRetries), last)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -67,7 +68,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
-		h.observe(&jobs[i], &stored[i])
+		h.observe(&jobs[i], &outcomes[i], &stored[i])
 		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, nil)
 	}
 	return answers
@@ -78,7 +79,8 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...)}
 	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
-		record.Kind, record.Message, record.Detail = audit.KindRejected, o.Invalid.Error(), detail.Encode()
+		message := lang.In(h.trail.Language).Text(o.Invalid.Text())
+		record.Kind, record.Message, record.Detail = audit.KindRejected, message, detail.Encode()
 		return record
 	}
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
@@ -99,7 +101,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 }
 
 // observe counts and logs what is new.
-func (h *OutcomeHandler) observe(j *job.Job, stored *audit.Appended) {
+func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.Appended) {
 	if stored.Record.ID == 0 {
 		return // the store has refused it, and the recorder has logged that
 	}
@@ -112,8 +114,8 @@ func (h *OutcomeHandler) observe(j *job.Job, stored *audit.Appended) {
 	case stored.Repeated:
 		h.observer.Repeated()
 		h.log.Info("outcome_repeated", jobFields(j)...)
-	case record.Kind == audit.KindRejected:
-		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", record.Message))...)
+	case o.Invalid != nil:
+		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", o.Invalid.Error()))...)
 	default:
 		h.observer.OutcomeRecorded(record)
 		h.log.Info("outcome_recorded", append(jobFields(j), zap.String("claimId", record.ClaimID),

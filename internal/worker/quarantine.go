@@ -10,6 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 )
 
 // Quarantine keeps a job that crashes the process from crashing it for ever. The broker delivers such a job again without end,
@@ -229,7 +230,7 @@ func (q *Quarantine) reject(ctx context.Context, j *job.Job, crashes int) job.An
 		Kind:    audit.KindRejected,
 		At:      time.Now().UTC().Truncate(time.Microsecond),
 		Key:     q.key(j),
-		Message: "the worker's process died each time it handled this job; find its last lines in the worker's log, correct the variables, then resolve the incident",
+		Message: lang.In(q.trail.Language).Sprintf("the worker's process died each time it handled this job; find its last lines in the worker's log, correct the variables, then resolve the incident"),
 		Detail:  (&contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}).Encode(),
 	}
 	stored, err := q.trail.Recorder.Record(ctx, []audit.Record{record}) // which clears the count

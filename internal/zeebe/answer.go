@@ -86,7 +86,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			if inDoubt || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
 				return r.answer, job.Unknown, true
 			}
-			r.answer = job.Incident("the gateway refused the worker's answer as invalid: a fault of the worker")
+			r.answer = job.Incident(w.words.Sprintf("the gateway refused the worker's answer as invalid: a fault of the worker"))
 			continue
 		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // the gateway has not passed it on
 		default:

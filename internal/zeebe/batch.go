@@ -2,7 +2,6 @@ package zeebe
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 )
 
 // batch is jobs that came together, and until when their answers may be sent.
@@ -65,7 +65,7 @@ func (w *Worker) work(b batch) {
 			a := answers[i]
 			if a.Kind() == 0 {
 				w.log.Error("handler_gave_no_answer", jobFields(j)...)
-				a = job.Fail(j.Retries-1, "the worker's handler gave no answer for this job")
+				a = job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler gave no answer for this job"))
 			}
 			w.reply(b, j, a)
 		}
@@ -73,14 +73,14 @@ func (w *Worker) work(b batch) {
 		w.release(b, stopping)
 	case len(b.jobs) > 1:
 		w.log.Warn("handler_failed_on_batch",
-			append(failure.fields, zap.String("fault", failure.text), zap.Int("handedOverOneByOne", len(b.jobs)))...)
+			append(failure.fields, zap.Stringer("fault", failure.text), zap.Int("handedOverOneByOne", len(b.jobs)))...)
 		for i := range b.jobs {
 			w.batches.Go(func() { w.work(batch{b.jobs[i : i+1 : i+1], b.answerBy}) })
 		}
 	default:
 		j := b.jobs[0]
-		w.log.Error("handler_failed_on_job", append(append(jobFields(j), zap.String("fault", failure.text)), failure.fields...)...)
-		w.reply(b, j, job.Fail(j.Retries-1, "the worker's handler "+failure.text))
+		w.log.Error("handler_failed_on_job", append(append(jobFields(j), zap.Stringer("fault", failure.text)), failure.fields...)...)
+		w.reply(b, j, job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler %s", failure.text)))
 	}
 }
 
@@ -103,7 +103,7 @@ func jobFields(j job.Job) []zap.Field {
 
 // handlerError is what a handler did wrong. Its text is for the broker and holds no data; the fields are for the log.
 type handlerError struct {
-	text   string
+	text   lang.Text
 	fields []zap.Field
 }
 
@@ -123,7 +123,7 @@ func (w *Worker) call(b batch) ([]job.Answer, *handlerError) {
 	case <-w.handling.Done():
 	}
 	return nil, &handlerError{
-		text:   "did not return in time",
+		text:   lang.Textf("did not return in time"),
 		fields: []zap.Field{zap.Int64("abandoned", w.abandoned.Add(1))},
 	}
 }
@@ -142,7 +142,7 @@ func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned c
 	defer func() {
 		if !completed {
 			v := recover() // nil where the handler ended its goroutine
-			o.err = &handlerError{text: fmt.Sprintf("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
+			o.err = &handlerError{text: lang.Textf("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
 			if err, ok := v.(runtime.Error); ok {
 				o.err.fields = append(o.err.fields, zap.String("panic", err.Error()))
 			}
@@ -152,6 +152,6 @@ func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned c
 	o.answers = handler.Handle(ctx, jobs)
 	completed = true
 	if len(o.answers) != len(jobs) { // no answer can be matched with its job
-		o.err = &handlerError{text: fmt.Sprintf("gave %d answers for %d jobs", len(o.answers), len(jobs))}
+		o.err = &handlerError{text: lang.Textf("gave %d answers for %d jobs", len(o.answers), len(jobs))}
 	}
 }

@@ -114,8 +114,8 @@ func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
 		return
 	}
 	w.log.Error("job_cannot_be_delivered", jobFields(j)...)
-	w.settle(j, job.Incident("a variable of this job is nested too deep to be delivered to a worker; "+
-		"correct the variable, then resolve the incident"), locked)
+	w.settle(j, job.Incident(w.words.Sprintf("a variable of this job is nested too deep to be delivered to a worker; "+
+		"correct the variable, then resolve the incident")), locked)
 }
 
 // settle answers a job at once, and reports whether the broker accepted that. If not, it leaves the answer to the

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/outage"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	// it.
 	Clock    *Clock
 	Observer Observer
+	// Language is the language of the incidents that the worker raises by itself.
+	Language lang.Language
 	// Logger gets neither variables nor the gateway's own texts about answers.
 	Logger *zap.Logger
 }
@@ -59,6 +62,7 @@ type Worker struct {
 	opt      Options
 	client   *Client
 	log      *zap.Logger
+	words    *lang.Printer  // of incidents
 	longPoll time.Duration  // longPoll, but in tests
 	gateway  outage.Tracker // by how the polls fare
 	reached  atomic.Bool    // the gateway has answered a poll
@@ -80,6 +84,7 @@ func NewWorker(client *Client, o Options) *Worker {
 	w := &Worker{
 		opt:      o,
 		log:      o.Logger.With(zap.String("jobType", o.JobType)),
+		words:    lang.In(o.Language),
 		client:   client,
 		longPoll: longPoll,
 		slots:    newSlots(o.MaxJobsActive),

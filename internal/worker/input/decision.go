@@ -8,6 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -23,9 +24,9 @@ type Decision struct {
 	OnExhausted, OnPermanent string
 	// Identity are the parts of the job that its decision depends on: a job is known again by its keys and these.
 	Identity []string
-	// Invalid is nil or an [*retry.InvalidInputError] that names all faults: of headers, of types and of values. It holds
-	// shapes of values, never values.
-	Invalid error
+	// Invalid names all faults, nil where there are none: of headers, of types and of values. It holds shapes of values,
+	// never values.
+	Invalid *retry.InvalidInputError
 
 	variables variables
 }
@@ -52,7 +53,9 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 }
 
 // Describe returns what a variable holds without repeating personal data. The variable must be there.
-func (d *Decision) Describe(variable string) string { return d.variables.get(variable).describe() }
+func (d *Decision) Describe(variable string) string {
+	return d.variables.get(variable).describe().String()
+}
 
 // identity returns the variables that every version reads, as they came, or the whole text where that is no JSON object. A
 // variable that came with a later version counts only where it is there, so that a job that was decided before is known
@@ -86,7 +89,11 @@ func (r *reader) request(j *job.Job, p *retry.Policy) retry.Request {
 	request.LastSubmissionTime, request.Ignored.LastSubmissionTime = outside(r, contract.LastSubmissionTime, retry.ParseLastSubmissionTime)
 	request.RetryAfter, request.Ignored.RetryAfter = outside(r, contract.RetryAfter, retry.ParseRetryAfter)
 	if !p.AcceptEmptyError || !r.get(contract.SubmissionError).absent() {
-		request.SubmissionError = r.text(contract.SubmissionError, retry.RuleSubmissionError)
+		rule := retry.RuleSubmissionError
+		if r.get(contract.SubmissionError).absent() {
+			rule = lang.Textf("%s: has the error event an output mapping?", rule)
+		}
+		request.SubmissionError = r.text(contract.SubmissionError, rule)
 	}
 	for _, f := range p.Faults(request) {
 		if !r.faulty(f.Variable) {

@@ -8,6 +8,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -20,7 +21,7 @@ type Outcome struct {
 	Justification, DecidedBy, RedriveID string
 	// Identity and Invalid are those of [Decision].
 	Identity []string
-	Invalid  error
+	Invalid  *retry.InvalidInputError
 }
 
 // outcomeKinds are the values of the variable outcome.
@@ -29,11 +30,11 @@ var outcomeKinds = map[string]audit.Kind{
 	"REDRIVEN": audit.KindRedriven,
 }
 
-const (
-	ruleOutcome       = `SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN`
-	ruleJustification = "a text that is not blank, at most 500 characters"
-	ruleDecidedBy     = "a text of at most 100 characters"
-	ruleRedriveID     = "a UUID"
+var (
+	ruleOutcome       = lang.Textf("SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN")
+	ruleJustification = lang.Textf("a text that is not blank, at most 500 characters")
+	ruleDecidedBy     = lang.Textf("a text of at most 100 characters")
+	ruleRedriveID     = lang.Textf("a UUID")
 )
 
 // ReadOutcome reads an outcome job.
@@ -81,7 +82,7 @@ func outcomeIdentity(v variables) []string {
 func (o *Outcome) readOrder(r *reader) {
 	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification, redact.Text)
 	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
-		r.fault(contract.Justification, "blank", ruleJustification)
+		r.fault(contract.Justification, lang.Textf("blank"), ruleJustification)
 	}
 	if !r.get(contract.DecidedBy).absent() {
 		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy, redact.UserName)

@@ -12,18 +12,19 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/spelling"
 )
 
-const (
-	ruleMaxRetries   = "a whole number from 0 to 1000"
-	ruleMaxAttempts  = "a whole number from 1 to 1001, or absent"
-	ruleMilliseconds = "whole milliseconds, 1 or more, or absent"
-	ruleDuration     = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
-	ruleWith         = "a word such as billing or dead-letter: 1 to 30 of a to z and -"
+var (
+	ruleMaxRetries   = lang.Textf("a whole number from 0 to 1000")
+	ruleMaxAttempts  = lang.Textf("a whole number from 1 to 1001, or absent")
+	ruleMilliseconds = lang.Textf("whole milliseconds, 1 or more, or absent")
+	ruleDuration     = lang.Textf("a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M")
+	ruleWith         = lang.Textf("a word such as billing or dead-letter: 1 to 30 of a to z and -")
 )
 
 // policyFor returns the policy of a job: the one that its task names, or else the job type's own, with what task and job
@@ -39,7 +40,7 @@ func (r *reader) policyFor(j *job.Job, known *policy.Set, name string) (chosen *
 	if named, is := headers[contract.HeaderPolicy]; is {
 		other, is := known.Get(named)
 		if !is {
-			r.headerFault(contract.HeaderPolicy, named, "the name of a policy: "+strings.Join(known.Names(), ", "))
+			r.headerFault(contract.HeaderPolicy, named, lang.Textf("the name of a policy: %s", strings.Join(known.Names(), ", ")))
 			return fallback, false
 		}
 		fallback = other
@@ -63,14 +64,14 @@ func (r *reader) headers(j *job.Job) (headers map[string]string, ok bool) {
 		return nil, true
 	}
 	if err := json.Unmarshal([]byte(j.Headers), &headers); err != nil {
-		r.headerFault("", j.Headers, "texts")
+		r.headerFault("", j.Headers, lang.Textf("texts"))
 		return nil, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		for _, ours := range contract.Headers() {
 			// A setting that is misspelt must not be a silent default.
 			if name != ours && meant(strings.Map(lettersOnly, name), ours) {
-				r.headerFault(name, headers[name], "named "+ours)
+				r.headerFault(name, headers[name], lang.Textf("named %s", ours))
 			}
 		}
 	}
@@ -117,9 +118,9 @@ func lettersOnly(c rune) rune {
 // maxShownHeader is how much of a header is shown. It is a text of the model, not of a patient.
 const maxShownHeader = 60
 
-func (r *reader) headerFault(name, value, rule string) {
+func (r *reader) headerFault(name, value string, rule lang.Text) {
 	r.faultyHeader = true
-	r.fault(strings.TrimSpace(retry.HeaderFault+" "+name), strconv.Quote(redact.Cut(value, maxShownHeader)), rule)
+	r.fault(strings.TrimSpace(retry.HeaderFault+" "+name), lang.Textf("%q", redact.Cut(value, maxShownHeader)), rule)
 }
 
 // overrides collects what task and job change of a policy.
@@ -132,7 +133,10 @@ type overrides struct {
 }
 
 // origin is a header or a variable, and what it holds.
-type origin struct{ name, value string }
+type origin struct {
+	name  string
+	value lang.Text
+}
 
 // misfits notes the overrides that the policy refuses once they are put together.
 func (o *overrides) misfits(policyName string, err error) {
@@ -143,7 +147,7 @@ func (o *overrides) misfits(policyName string, err error) {
 	for _, one := range joined.Unwrap() {
 		wrong, _ := errors.AsType[*retry.SettingError](one)
 		if from := o.from[wrong.Setting]; !o.faulty(from.name) {
-			o.fault(from.name, from.value, "one that policy "+policyName+" can have: "+wrong.Error())
+			o.fault(from.name, from.value, lang.Textf("one that policy %s can have: %s %s", policyName, wrong.Setting, wrong.Problem))
 		}
 	}
 }
@@ -171,7 +175,7 @@ func (o *overrides) fromHeaders() {
 			o.headerFault(d.name, text, ruleDuration)
 			continue
 		}
-		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, strconv.Quote(text)}
+		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, lang.Textf("%q", text)}
 	}
 }
 

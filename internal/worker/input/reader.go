@@ -11,12 +11,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
 // notObject is the fault of variables that are no JSON object.
 var notObject = &retry.InvalidInputError{Faults: []retry.Fault{{
-	Variable: "variables", Value: "no JSON object", Rule: "a JSON object of process variables",
+	Variable: "variables", Value: lang.Textf("no JSON object"), Rule: lang.Textf("a JSON object of process variables"),
 }}}
 
 // reader reads variable after variable and collects what is wrong with them.
@@ -30,12 +31,12 @@ type reader struct {
 	faultyHeader bool
 }
 
-func (r *reader) fault(variable, value, rule string) {
+func (r *reader) fault(variable string, value, rule lang.Text) {
 	r.faults = append(r.faults, retry.Fault{Variable: variable, Value: value, Rule: rule})
 }
 
 // err returns the error of all faults, in the order of the variables; nil where there is none.
-func (r *reader) err(variables func() []string) error {
+func (r *reader) err(variables func() []string) *retry.InvalidInputError {
 	if r.faults == nil {
 		return nil
 	}
@@ -52,10 +53,10 @@ func (r *reader) faulty(variable string) bool {
 }
 
 // text reads a variable that must be a text.
-func (r *reader) text(variable, rule string) string {
+func (r *reader) text(variable string, rule lang.Text) string {
 	v := r.get(variable)
 	if v.absent() {
-		r.fault(variable, "missing", rule)
+		r.fault(variable, lang.Textf("missing"), rule)
 		return ""
 	}
 	text, ok := v.text()
@@ -67,7 +68,7 @@ func (r *reader) text(variable, rule string) string {
 
 // whole reads a whole number from least to most, however it is written: FEEL makes no difference between 2 and 2.0. given is
 // false where the variable is absent or at fault.
-func (r *reader) whole(variable, rule string, least, most int64) (n int64, given bool) {
+func (r *reader) whole(variable string, rule lang.Text, least, most int64) (n int64, given bool) {
 	v := r.get(variable)
 	if v.absent() {
 		return 0, false
@@ -110,12 +111,12 @@ func outside[T any](r *reader, variable string, parse func(string, *time.Locatio
 }
 
 // written reads a text that a person wrote, at most so many characters, and redacts it.
-func (r *reader) written(variable, rule string, most int, redacted func(string) string) string {
+func (r *reader) written(variable string, rule lang.Text, most int, redacted func(string) string) string {
 	text := r.text(variable, rule)
 	switch n := utf8.RuneCountInString(text); {
 	case r.faulty(variable):
 	case n > most:
-		r.fault(variable, "a text of "+strconv.Itoa(n)+" characters", rule)
+		r.fault(variable, lang.Textf("a text of %d characters", n), rule)
 	default:
 		return strings.Clone(redacted(text))
 	}
@@ -123,7 +124,7 @@ func (r *reader) written(variable, rule string, most int, redacted func(string) 
 }
 
 // uuid reads a UUID; empty is none.
-func (r *reader) uuid(variable, rule string) string {
+func (r *reader) uuid(variable string, rule lang.Text) string {
 	if r.get(variable).absent() {
 		return ""
 	}
@@ -264,21 +265,20 @@ func (v value) textOrNumber() (text string, ok bool) {
 const maxShownNumber = 4
 
 // describe returns what a variable holds without repeating personal data.
-func (v value) describe() string {
+func (v value) describe() lang.Text {
 	switch v[0] {
 	case '"':
 		text, _ := v.text()
-		return "the text " + retry.Shape(text)
+		return lang.Textf("the text %s", retry.Shape(text))
 	case '{':
-		return "an object"
+		return lang.Textf("an object")
 	case '[':
-		return "a list"
+		return lang.Textf("a list")
 	case 't', 'f', 'n':
-		return string(v)
 	default:
 		if len(v) > maxShownNumber {
-			return "a number of " + strconv.Itoa(len(v)) + " characters"
+			return lang.Textf("a number of %d characters", len(v))
 		}
-		return string(v)
 	}
+	return lang.Textf("%s", string(v))
 }
