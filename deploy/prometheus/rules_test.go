@@ -184,6 +184,47 @@ func TestEveryAlertHasARunbookAndViceVersa(t *testing.T) {
 	}
 }
 
+// A person follows the Portuguese page with the same commands, metrics and names.
+func TestEveryRunbookIsThereInPortuguese(t *testing.T) {
+	const portuguese = "docs/pt-BR/runbooks/"
+	names := func(folder string) (all []string) {
+		for _, file := range deploytest.Files(t, folder+"*.md") {
+			all = append(all, filepath.Base(file))
+		}
+		return all
+	}
+	if diff := cmp.Diff(names(runbooks), names(portuguese)); diff != "" {
+		t.Errorf("runbooks (-English +Portuguese):\n%s", diff)
+	}
+	for _, name := range names(portuguese) {
+		text := deploytest.Read(t, portuguese+name)
+		for _, code := range inCode(deploytest.Read(t, runbooks+name)) {
+			if !strings.Contains(text, code) {
+				t.Errorf("%s%s lacks %s", portuguese, name, code)
+			}
+		}
+		if first, _, _ := strings.Cut(text, "\n"); name != "README.md" && first != "# "+strings.TrimSuffix(name, ".md") {
+			t.Errorf("%s%s does not begin with its name", portuguese, name)
+		}
+	}
+}
+
+// inCode returns what a page writes in a code block or between backquotes.
+func inCode(page string) (all []string) {
+	for i, block := range strings.Split(page, "```") {
+		if i%2 == 1 {
+			all = append(all, block)
+			continue
+		}
+		for k, code := range strings.Split(block, "`") {
+			if k%2 == 1 {
+				all = append(all, "`"+code+"`")
+			}
+		}
+	}
+	return all
+}
+
 func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, file := range append(files(t, "*.rules.yml"), "scrape.example.yml") {

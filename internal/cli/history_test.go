@@ -267,6 +267,16 @@ func demoClaim(t *testing.T) *archive {
 	})
 }
 
+func TestPortuguesePagesShowARealHistory(t *testing.T) {
+	const arguments = "history " + waiting + " --lang pt-BR --tz America/Sao_Paulo"
+	story := archived(t, week()).must(t, strings.Fields(arguments)...)
+	for _, page := range []string{"auditoria", "faturamento"} {
+		if want := "$ worker " + arguments + "\n" + story + "```\n"; !strings.Contains(read(t, "../../docs/pt-BR/"+page+".md"), want) {
+			t.Errorf("docs/pt-BR/%s.md does not hold this:\n%s", page, want)
+		}
+	}
+}
+
 func TestReadmeShowsARealHistory(t *testing.T) {
 	readme := read(t, "../../docs/audit.md")
 	_, shown, _ := strings.Cut(readme, "$ bin/worker history CLM-2026-004215\n")
