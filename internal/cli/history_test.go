@@ -263,7 +263,7 @@ func demoClaim(t *testing.T) *archive {
 			w.ask(t, w.decide, 2251799813685549, fmt.Sprintf(`{"claimId":"CLM-2026-004215","submissionError":%q,"retryCount":%d}`, failure.text, i))
 		}
 		w.now = moment("2026-11-21T16:47:00.215Z")
-		w.ask(t, w.outcome, 2251799813685541, `{"claimId":"CLM-2026-004215","outcome":"ABANDONED","justification":"Plano vencido; cobrar particular"}`)
+		w.ask(t, w.outcome, 2251799813685541, `{"claimId":"CLM-2026-004215","outcome":"ABANDONED","justification":"Plano vencido; cobrar particular","decidedBy":"billing"}`)
 	})
 }
 

@@ -90,11 +90,12 @@ func (p *Play) team(ctx context.Context, j *pb.ActivatedJob) error {
 	if err := json.Unmarshal([]byte(j.CustomHeaders), &headers); err != nil {
 		return fmt.Errorf("read the headers of %s: %w", j.ElementId, err)
 	}
-	act, ok := p.cast.decide(id, history.Team(headers))
+	team := history.Team(headers)
+	act, ok := p.cast.decide(id, team)
 	if !ok {
 		return nil
 	}
-	return p.complete(ctx, j.Key, map[string]any{"manualDecision": act.Decision, "justification": act.Justification})
+	return p.complete(ctx, j.Key, map[string]any{"manualDecision": act.Decision, "justification": act.Justification, "decidedBy": team})
 }
 
 // operate corrects a variable and resolves the incident, where the file has an operator do that.
