@@ -130,7 +130,7 @@ worker: --seed is "-1" but must be a whole number, 0 or more
 worker: --failure-rate is "x" but must be a number
 worker: unknown flag: --svgg
 `,
-		"redrive --wait 3 --since 7": `worker: --wait is "3" but must be a span of time such as 500ms, 90s, 5m or 24h
+		"redrive --timeout 3 --since 7": `worker: --timeout is "3" but must be a span of time such as 500ms, 90s, 5m or 24h
 worker: --since is "7"; give a whole number of days, hours or minutes, such as 7d, 24h or 90m
 `,
 		"explain --retry-count 99999999999999999999": `worker: --retry-count is "99999999999999999999", which is too large

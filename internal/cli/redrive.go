@@ -19,9 +19,11 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -50,15 +52,21 @@ A claim is refused where
   - its error is permanent (invalid_retry_state), unless --force is given: wrong
     data fails again, and a duplicate may be billed twice;
   - it is accepted, given up or on its way already, an incident is open, or
-    nothing was recorded within --wait (invalid_retry_state).`,
+    nothing was recorded within --timeout (invalid_retry_state).
+
+With --wait a stopped claim keeps its schedule and its count: it waits as its
+policy has it wait before the next retry, and is then sent as that retry. If
+that fails too, the count decides as always. A claim that waits already is
+refused (invalid_retry_state).`,
 		Example: `  worker redrive --claim CLM-001-7 --reason "insurer is back"
   worker redrive --claim CLM-001-7 --reason "data corrected" --force
+  worker redrive --claim CLM-001-7 --reason "insurer is back" --force --wait
   worker redrive --class UNKNOWN --since 7d --reason "gateway mended" --dry-run
   worker redrive --status exhausted --rule transient.503 --force --rate 30/m \
     --reason "insurer is back after two days" --yes --json | jq .notDone`,
 		Args: noArgs,
 	}
-	o := redriveFlags{wait: 10 * time.Second}
+	o := redriveFlags{timeout: 10 * time.Second}
 	o.define(command.Flags())
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
@@ -74,8 +82,15 @@ A claim is refused where
 				return usageError{err}
 			}
 			r := redrive.Redriver{
-				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Wait: o.wait,
+				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Timeout: o.timeout,
 				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
+			}
+			if o.wait {
+				known, err := knownPolicies(ctx, cfg.PoliciesFile)
+				if err != nil {
+					return err
+				}
+				r.Backoff = backoffBy(known)
 			}
 			if o.claim != "" {
 				return o.one(ctx, command, &r)
@@ -84,6 +99,27 @@ A claim is refused where
 		})
 	}
 	return withJSON(command, "print one JSON object")
+}
+
+// backoffBy returns how long these policies have a stopped claim wait before its next try, with what its task or job had changed.
+func backoffBy(known *policy.Set) func(*redrive.Candidate) (time.Duration, error) {
+	return func(c *redrive.Candidate) (time.Duration, error) {
+		x := &c.Facts.RetryDecision
+		p, is := known.Get(x.Policy)
+		if !is {
+			return 0, fmt.Errorf("its policy %s is not known here: set RETRY_POLICIES_FILE as for the worker, or send it without --wait", x.Policy)
+		}
+		if x.Overrides != nil {
+			o, err := x.Overrides.Rule()
+			if err != nil {
+				return 0, err
+			}
+			if p, err = p.With(o); err != nil {
+				return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
+			}
+		}
+		return p.Backoff(retry.Request{ClaimID: c.ClaimID, RetryCount: c.Facts.RetryCount, ProcessInstanceKey: c.Last.ProcessInstanceKey}), nil
+	}
 }
 
 // one sends one claim again, or prints what would be done.
@@ -117,7 +153,11 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 	}
 	show(answer.Preview(*o.since))
 	if planned := answer.Count(redrive.Planned); !o.dryRun && planned > 0 {
-		question := fmt.Sprintf("Send %s again now, at most %s?", term.Count(planned, "claim"), command.Flag("rate").Value)
+		when := "now"
+		if o.wait {
+			when = "after a wait"
+		}
+		question := fmt.Sprintf("Send %s again %s, at most %s?", term.Count(planned, "claim"), when, command.Flag("rate").Value)
 		if !o.yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was sent")
 		}
@@ -143,11 +183,12 @@ type redriveFlags struct {
 	claim, reason, operator string
 	filter                  redrive.Filter
 	since                   *time.Duration
-	every, wait             time.Duration
-	force, dryRun, yes      bool
+	every, timeout          time.Duration
+	force, wait             bool
+	dryRun, yes             bool
 }
 
-const maxRedriveWait = 10 * time.Minute
+const maxRedriveTimeout = 10 * time.Minute
 
 var (
 	redriveStatuses = []string{redrive.Exhausted, redrive.Permanent, redrive.Waiting, redrive.Overdue}
@@ -160,9 +201,10 @@ var (
 func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
-	flags.StringVar(&o.reason, "reason", "", "why, required: at most 500 characters, no patient data")
+	flags.StringVar(&o.reason, "reason", "", "why, required: up to 500 characters, no patient data")
 	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR, else the\nsystem user where that is a person)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
+	flags.BoolVar(&o.wait, "wait", false, "keep schedule and count: wait as the policy says")
 	flags.StringVar(&o.filter.Class, "class", "", "choose by class: UNKNOWN, TRANSIENT, PERMANENT")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
@@ -171,7 +213,7 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	rateFlag(flags, &o.every)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
-	flags.DurationVar(&o.wait, "wait", o.wait, "time to wait for each record")
+	flags.DurationVar(&o.timeout, "timeout", o.timeout, "time to wait for each record")
 }
 
 // check returns all that is wrong with the flags at once, and completes them.
@@ -179,7 +221,7 @@ func (o *redriveFlags) check(command *cobra.Command) error {
 	var wrong faults
 	o.checkChoice(command, &wrong)
 	o.checkOrder(command, &wrong)
-	wrong.when(o.wait <= 0 || o.wait > maxRedriveWait, "--wait is %s; allowed: more than 0, at most %s", o.wait, maxRedriveWait)
+	wrong.when(o.timeout <= 0 || o.timeout > maxRedriveTimeout, "--timeout is %s; allowed: more than 0, at most %s", o.timeout, maxRedriveTimeout)
 	return errors.Join(wrong...)
 }
 

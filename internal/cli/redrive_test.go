@@ -18,6 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 )
@@ -194,6 +195,52 @@ func TestForceRedrivesAStoppedClaim(t *testing.T) {
 	}
 }
 
+func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
+	h := openHospital(t)
+	h.waiting[usedUp] = audit.KindRedriven // as a model that knows redriveWait
+	var planned, done struct{ Result, Wait string }
+	h.decodes(t, 0, &planned, ordered("--claim", usedUp, "--force", "--wait", "--dry-run")...)
+	h.decodes(t, 0, &done, ordered("--claim", usedUp, "--force", "--wait")...)
+	check.Same(t, "planned done", planned.Result+" "+done.Result, "results")
+	check.Same(t, planned.Wait, done.Wait, "the wait of the dry run and of the order")
+	wait, err := contract.ParseISODuration(done.Wait)
+	if shortest, longest := policy.BuiltIn("tiss").Band(5); err != nil || wait < shortest || wait > longest {
+		t.Errorf("it waits %s (%v), want %v to %v", done.Wait, err, shortest, longest)
+	}
+	check.Contains(t, h.messages()[0].Variables, `"redriveWait":"`+done.Wait+`","retryCount":6}`)
+}
+
+func TestOnlyAStoppedClaimKeepsItsSchedule(t *testing.T) {
+	h := openHospital(t)
+	for claim, want := range map[string]string{
+		due:         "it is not stopped: its next retry is due 2026-01-12T10:07:00Z by the policy already",
+		late:        "it is not stopped: its next retry is due 2026-01-12T09:00:00Z",
+		acceptedNow: "the insurer accepted it",
+	} {
+		h.fails(t, 5, "worker: invalid_retry_state: claim "+claim+": "+want, ordered("--claim", claim, "--force", "--wait")...)
+	}
+	h.fails(t, 4, "max_retries_exceeded", ordered("--claim", usedUp, "--wait")...)
+	check.Same(t, 0, len(h.messages()), "messages sent")
+}
+
+func TestAModelThatSendsAtOnceIsReported(t *testing.T) {
+	h := openHospital(t) // its models begin a new round
+	h.fails(t, 1, "worker: it was sent again at once, in a new round: its process does not know redriveWait",
+		ordered("--claim", usedUp, "--force", "--wait")...)
+	_, results := h.results(t, 1, "--class", "PERMANENT", "--force", "--wait", "--yes")
+	check.Same(t, map[string]string{hopeless: "failed"}, results, "of several")
+}
+
+func TestWaitNeedsThePolicyOfTheClaim(t *testing.T) {
+	h := openHospital(t)
+	stopped := decided{audit.KindExhausted, "CLM-R-011-11", "2026-01-11T10:00:00Z", "504", "TRANSIENT", "504", 5, 0, 0}.record()
+	stopped.Variables = strings.Replace(stopped.Variables, `"policy":"tiss"`, `"policy":"night"`, 1)
+	stopped.Cluster, stopped.JobKey = "zeebe", 2251799813799999
+	_, err := h.store.Append(t.Context(), []audit.Record{stopped}, nil)
+	check.Must(t, err)
+	h.fails(t, 5, "its policy night is not known here: set RETRY_POLICIES_FILE", ordered("--claim", "CLM-R-011-11", "--force", "--wait")...)
+}
+
 // Rarely a worker takes an answer for lost that came through.
 func TestUndeliveredAnswerDoesNotPreventRedrive(t *testing.T) {
 	openHospital(t).must(t, ordered("--claim", doubtful)...)
@@ -202,7 +249,7 @@ func TestUndeliveredAnswerDoesNotPreventRedrive(t *testing.T) {
 func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, due)
-	h.fails(t, 5, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it", ordered("--claim", due, "--wait", "50ms")...)
+	h.fails(t, 5, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it", ordered("--claim", due, "--timeout", "50ms")...)
 	if n := len(h.messages()); n != 1 {
 		t.Errorf("sent %d messages, want one: a second one could send the claim twice", n)
 	}
@@ -267,8 +314,8 @@ func TestRedriveReportsAllFlagFaults(t *testing.T) {
 	for args, want := range map[string][]string{
 		"": {"which claims? give --claim, or choose some", "there is no terminal to ask at: look at it with --dry-run"},
 		"--claim CLM-1-1 --rate 5/s --yes --class UNKNOWN": {"--claim and --class exclude", "--claim and --rate exclude", "--claim and --yes exclude"},
-		"--class unknown --status lost --rule= --wait 0s": {
-			`--class is "unknown"; allowed: TRANSIENT, UNKNOWN, PERMANENT`, `--status is "lost"`, "--rule is empty", "--wait is 0s",
+		"--class unknown --status lost --rule= --timeout 0s": {
+			`--class is "unknown"; allowed: TRANSIENT, UNKNOWN, PERMANENT`, `--status is "lost"`, "--rule is empty", "--timeout is 0s",
 		},
 		"--claim= --reason= --operator=":         {"--claim is empty", "--reason is empty", "--operator is empty"},
 		"--claim x --operator maria@example.com": {"--operator would be kept as [palavra]@example.com"},
@@ -310,7 +357,7 @@ func TestBulkRedriveReportsEachClaim(t *testing.T) {
 func TestBulkRedriveFailsIfAnyClaimIsLeft(t *testing.T) {
 	h := openHospital(t)
 	delete(h.waiting, late) // its timer fires in this moment
-	code, stdout, stderr := h.run(t, ordered("--policy", "tiss", "--yes", "--rate", "1000/s", "--wait", "2s")...)
+	code, stdout, stderr := h.run(t, ordered("--policy", "tiss", "--yes", "--rate", "1000/s", "--timeout", "2s")...)
 	if code != 1 || stderr != "worker: 3 of 5 claims not sent again\n" {
 		t.Errorf("exit code %d, complaint %s", code, stderr)
 	}

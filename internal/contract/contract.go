@@ -36,6 +36,8 @@ const (
 	Justification = "justification"
 	DecidedBy     = "decidedBy"
 	RedriveID     = "redriveId"
+	// RedriveWait is how long a claim waits that a person has sent again with its schedule kept.
+	RedriveWait = "redriveWait"
 )
 
 // OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it may hold personal
@@ -80,7 +82,7 @@ func DecisionVariables() []string { return slices.Concat(FirstVariables(), Later
 
 // OutcomeVariables are the variables to fetch with an outcome job; the first two are required.
 func OutcomeVariables() []string {
-	return []string{ClaimID, Outcome, Justification, DecidedBy, RedriveID}
+	return []string{ClaimID, Outcome, Justification, DecidedBy, RedriveID, RedriveWait}
 }
 
 // The bounds of what a person says, in characters.

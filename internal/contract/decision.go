@@ -209,6 +209,8 @@ type Detail struct {
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
+	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
+	RedriveWait string `json:"redriveWait,omitempty"`
 	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of
 	// the decision, so that a job is known again with any trace.
 	Traceparent string `json:"traceparent,omitempty"`

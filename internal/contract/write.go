@@ -176,6 +176,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	b = appendPresent(b, "justification", d.Justification)
 	b = appendPresent(b, "decidedBy", d.DecidedBy)
 	b = appendPresent(b, "redriveId", d.RedriveID)
+	b = appendPresent(b, "redriveWait", d.RedriveWait)
 	b = appendPresent(b, "traceparent", d.Traceparent)
 	if lacking != nil {
 		b = appendInt(b, "maxRetries", lacking.MaxRetries)

@@ -126,7 +126,8 @@ type redriven struct {
 	about
 	round
 	order
-	RedrivenAt time.Time `json:"redrivenAt"`
+	RedriveWait string    `json:"redriveWait,omitempty"`
+	RedrivenAt  time.Time `json:"redrivenAt"`
 }
 
 // round is the state of a round of submissions.
@@ -196,7 +197,7 @@ func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 		}
 	case audit.KindRedriven:
 		a.Version = redrivenVersion
-		return TypeRedriven, redriven{about: a, round: roundOf(r, f), order: orderOf(f), RedrivenAt: r.At}
+		return TypeRedriven, redriven{about: a, round: roundOf(r, f), order: orderOf(f), RedriveWait: f.RedriveWait, RedrivenAt: r.At}
 	default:
 		return "", nil
 	}

@@ -164,6 +164,9 @@ func record(t *rapid.T) audit.Record {
 	} else {
 		delete(detail, "with")
 	}
+	if r.Kind == audit.KindRedriven && rapid.Bool().Draw(t, "waits") {
+		detail["redriveWait"] = contract.ISODuration(time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "wait")) * time.Millisecond)
+	}
 	if rapid.Bool().Draw(t, "traced") {
 		detail["traceparent"] = rapid.StringMatching(`00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]`).Draw(t, "trace")
 	}

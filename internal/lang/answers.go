@@ -57,6 +57,7 @@ var answerTexts = map[string]string{
 	"a text that is not blank, at most 500 characters":                                                  "um texto não em branco, com no máximo 500 caracteres",
 	"a text of at most 100 characters":                                                                  "um texto de no máximo 100 caracteres",
 	"a UUID":                                                                                            "um UUID",
+	"a duration such as PT30S or PT40M":                                                                 "uma duração como PT30S ou PT40M",
 	"a JSON object of process variables":                                                                "um objeto JSON com as variáveis do processo",
 	"texts":                                                                                             "textos",
 	"named %s":                                                                                          "um cabeçalho de nome %s",

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 )
 
 const (
@@ -31,6 +32,10 @@ type Order struct {
 	// Justification says why, DecidedBy who ordered it. Both become process variables, so that they hold no personal data.
 	Justification string `json:"justification"`
 	DecidedBy     string `json:"decidedBy"`
+	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601, and RetryCount the retry that
+	// this is. They are absent where it sends the claim at once, in a new round.
+	RedriveWait string `json:"redriveWait,omitempty"`
+	RetryCount  int    `json:"retryCount,omitempty"`
 }
 
 // Redriver carries out an order for one claim or many.
@@ -45,8 +50,10 @@ type Redriver struct {
 	Order Order
 	// Force sends claims whose retries are used up or whose error is permanent.
 	Force bool
-	// Wait is how long the record of an order is waited for.
-	Wait time.Duration
+	// Backoff returns how long the policy has a stopped claim wait before its next try. It is nil where claims are sent at once.
+	Backoff func(c *Candidate) (time.Duration, error)
+	// Timeout is how long the record of an order is waited for.
+	Timeout time.Duration
 }
 
 // Result is what became of a claim. The names are stable.
@@ -68,6 +75,8 @@ type Claim struct {
 	Result Result `json:"result"`
 	// RedriveID is the order's own UUID, in the record as well; absent where nothing was sent.
 	RedriveID string `json:"redriveId,omitempty"`
+	// Wait is how long the claim waits before it is sent again, as ISO 8601; absent where it is sent at once.
+	Wait string `json:"wait,omitempty"`
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
 	Recorded   string     `json:"recorded,omitempty"`
 	RecordedAt *time.Time `json:"recordedAt,omitempty"`
@@ -90,11 +99,21 @@ func (c *Claim) ends(result Result, err error) {
 }
 
 // judge plans a claim, or refuses it.
-func (c *Claim) judge(force bool) {
+func (r *Redriver) judge(c *Claim) {
 	c.Result = Planned
-	if fault := c.refused(force); fault != nil {
+	if fault := c.refused(r.Force, r.Backoff != nil); fault != nil {
 		c.ends(Refused, fault)
+		return
 	}
+	if r.Backoff == nil {
+		return
+	}
+	wait, err := r.Backoff(&c.Candidate)
+	if err != nil {
+		c.ends(Refused, &FaultError{InvalidRetryState, c.ClaimID, err.Error()})
+		return
+	}
+	c.Wait = contract.ISODuration(wait)
 }
 
 // Choose returns the claims whose last record since a time is a decision that fits, the longest decided first, each of them
@@ -105,7 +124,7 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 	claims := make([]Claim, len(chosen)) // in JSON a list, even where it is empty
 	for i, c := range chosen {
 		claims[i].Candidate = c
-		claims[i].judge(r.Force)
+		r.judge(&claims[i])
 	}
 	return claims, err
 }
@@ -128,7 +147,7 @@ func (r *Redriver) Look(ctx context.Context, claimID string) (c Claim) {
 		c.ends(Failed, err)
 		return c
 	}
-	c.judge(r.Force)
+	r.judge(&c)
 	return c
 }
 
@@ -141,6 +160,9 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	order := r.Order
 	order.ID = uuid.NewString()
 	c.RedriveID = order.ID
+	if c.Wait != "" {
+		order.RedriveWait, order.RetryCount = c.Wait, c.Facts.RetryCount+1
+	}
 	if err := r.Send(ctx, claimID, order); err != nil {
 		c.ends(Failed, fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
 		return c
@@ -154,17 +176,20 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	case record == nil:
 		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID, fmt.Sprintf(
 			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
-				"worker history reports whether one came later; look there before you order it once more", r.Wait)})
+				"worker history reports whether one came later; look there before you order it once more", r.Timeout)})
 	default:
 		c.Recorded, c.RecordedAt = record.Kind.String(), &record.At
 		c.ends(Done, nil)
+		if c.Wait != "" && record.Kind != audit.KindRedriven {
+			c.ends(Failed, errors.New("it was sent again at once, in a new round: its process does not know redriveWait (docs/model.md)"))
+		}
 	}
 	return c
 }
 
 // confirmation waits for the record that bears the order's ID. It returns nil where that does not come in time.
 func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Wait)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	tick := time.NewTicker(confirmEvery)
 	defer tick.Stop()

@@ -100,14 +100,19 @@ func candidateOf(r *audit.Record, now time.Time) (Candidate, error) {
 	return c, nil
 }
 
-// refused returns why the claim is not to be sent again, nil where it is.
-func (c *Candidate) refused(force bool) *FaultError {
+// refused returns why the claim is not to be sent again, nil where it is. A claim can keep its schedule only if it is stopped: one
+// that waits does so already.
+func (c *Candidate) refused(force, wait bool) *FaultError {
 	why := func(fault Fault, format string, args ...any) *FaultError {
 		return &FaultError{fault, c.ClaimID, fmt.Sprintf(format, args...)}
 	}
 	by, at := by(&c.Facts), c.Last.At.UTC().Format(time.RFC3339)
 	switch c.Last.Kind {
 	case audit.KindRetry:
+		if wait {
+			return why(InvalidRetryState, "it is not stopped: its next retry is due %s by the policy already; without --wait it is sent at once",
+				c.Last.NextRetryTime.UTC().Format(time.RFC3339))
+		}
 		return nil
 	case audit.KindExhausted:
 		if force {

@@ -5,17 +5,21 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/term"
 )
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood := term.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now)
-	if c.Result == redrive.Planned {
-		return fmt.Sprintf("Claim %s would be sent again now.\n", claim) + term.Hanging("It: ", stood)
+	claim, stood, when := term.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now), "now"
+	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
+		when = fmt.Sprintf("in %s, as retry %d", term.Span(wait), c.Facts.RetryCount+1)
 	}
-	return fmt.Sprintf("Claim %s is sent again now.\n", claim) + term.Hanging("Before: ", stood) +
+	if c.Result == redrive.Planned {
+		return fmt.Sprintf("Claim %s would be sent again %s.\n", claim, when) + term.Hanging("It: ", stood)
+	}
+	return fmt.Sprintf("Claim %s is sent again %s.\n", claim, when) + term.Hanging("Before: ", stood) +
 		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.DecidedBy), c.RedriveID)) +
 		term.Hanging("Reason: ", term.Line(order.Justification))
 }

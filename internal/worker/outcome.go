@@ -85,6 +85,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	}
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
+	detail.RedriveWait = o.RedriveWait
 	detail.Attempts, detail.Policy = round.Failures, round.Policy
 	if o.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted

@@ -78,6 +78,9 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                    {"justification is missing"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","decidedBy":null}`:       {"justification is blank"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"` + strings.Repeat("é", 501) + `"}`: {"justification is a text of 501 characters"},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"5 min"}`:        {`redriveWait is "9 xxx"`},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"PT0M"}`:         {`redriveWait is "XX9X"`},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":30}`:             {"redriveWait is 30"},
 		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"decidedBy":["maria"],"redriveId":"maria"}`: {
 			`claimId is "x x"`, "justification is 1", "decidedBy is a list", `redriveId is "xxxxx"`,
 		},
@@ -92,6 +95,13 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message() {
 			t.Errorf("%s: recorded %s %q", variables, record.Kind, record.Message)
 		}
+	}
+}
+
+func TestARedriveKeepsHowLongTheProcessWaits(t *testing.T) {
+	for outcome, want := range map[string]string{"REDRIVEN": "PT160M", "RESUBMITTED": "", "ABANDONED": "", "SUBMITTED": ""} {
+		facts := newMemory().outcome(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":"why","redriveWait":"PT160M"}`)
+		check.Same(t, want, facts.RedriveWait, "the wait kept of %s", outcome)
 	}
 }
 
@@ -143,11 +153,11 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
 	m, c := newMemory(), &counts{}
 	h := outcomesOn(m, c)
-	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","decidedBy":"maria"`} {
+	for _, more := range []string{``, `,"justification":" "`, `,"justification":"why"`, `,"justification":"why","decidedBy":"maria"`, `,"justification":"why","redriveWait":"PT5M"`} {
 		h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"REDRIVEN"` + more + `}`)})
 	}
-	if len(c.outcomes) != 2 || c.repeated != 0 {
-		t.Errorf("recorded %d re-drives with %d repeats, want 2 without any", len(c.outcomes), c.repeated)
+	if len(c.outcomes) != 3 || c.repeated != 0 {
+		t.Errorf("recorded %d re-drives with %d repeats, want 3 without any", len(c.outcomes), c.repeated)
 	}
 }
 

@@ -19,6 +19,8 @@ type Outcome struct {
 	ClaimID string
 	// Justification and DecidedBy are what a person said and who, redacted; RedriveID is the command by which.
 	Justification, DecidedBy, RedriveID string
+	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
+	RedriveWait string
 	// Identity and Invalid are those of [Decision].
 	Identity []string
 	Invalid  *retry.InvalidInputError
@@ -35,6 +37,7 @@ var (
 	ruleJustification = lang.Textf("a text that is not blank, at most 500 characters")
 	ruleDecidedBy     = lang.Textf("a text of at most 100 characters")
 	ruleRedriveID     = lang.Textf("a UUID")
+	ruleRedriveWait   = lang.Textf("a duration such as PT30S or PT40M")
 )
 
 // ReadOutcome reads an outcome job.
@@ -70,7 +73,7 @@ func outcomeIdentity(v variables) []string {
 	if v.get(contract.Outcome) != `"REDRIVEN"` {
 		return parts
 	}
-	for _, name := range []string{contract.Justification, contract.DecidedBy, contract.RedriveID} {
+	for _, name := range []string{contract.Justification, contract.DecidedBy, contract.RedriveID, contract.RedriveWait} {
 		if value := v.get(name); value != "" {
 			parts = append(parts, name, string(value))
 		}
@@ -88,6 +91,17 @@ func (o *Outcome) readOrder(r *reader) {
 		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy, redact.UserName)
 	}
 	o.RedriveID = r.uuid(contract.RedriveID, ruleRedriveID)
+	if r.get(contract.RedriveWait).absent() {
+		return
+	}
+	text := r.text(contract.RedriveWait, ruleRedriveWait)
+	wait, err := contract.ParseISODuration(text)
+	switch {
+	case err == nil && wait > 0:
+		o.RedriveWait = contract.ISODuration(wait)
+	case !r.faulty(contract.RedriveWait):
+		r.fault(contract.RedriveWait, retry.Shape(text), ruleRedriveWait)
+	}
 }
 
 // readReason reads what a model reports of an end. It may hold variables of these names for something else, or a text as
