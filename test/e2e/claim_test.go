@@ -223,7 +223,13 @@ func (c *claim) waitsFor(want time.Duration) pause {
 
 func (c *claim) nextPause() pause {
 	c.Helper()
-	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == "Event_WaitBackoff" })
+	return c.waitsAt("Event_WaitBackoff")
+}
+
+// waitsAt returns the timer of this event, which the claim waits for.
+func (c *claim) waitsAt(element string) pause {
+	c.Helper()
+	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == element })
 	return pause{c, timer, int(timer.due().Sub(timer.at()).Round(time.Minute) / time.Minute)}
 }
 

@@ -131,6 +131,37 @@ func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	}
 }
 
+func TestStoppedClaimKeepsItsScheduleAndItsCount(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-36-1")
+	claim.submissionFails("TIMEOUT")
+	claim.waits(5, 6).passes()
+	claim.submissionFails("INVALID_PROCEDURE_CODE")
+	claim.notifies("registration")
+	claim.deadLetter("Task_CorrectData", "registration")
+
+	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-36-1", "--force", "--wait")
+	kept := claim.waitsAt("Event_RegistrationRedriveWait")
+	if kept.minutes < 8 || kept.minutes > 12 {
+		t.Errorf("it waits %d minutes, want those before retry 2: 8 to 12", kept.minutes)
+	}
+	kept.passes()
+	claim.submission().holds(vars{"retryCount": 2}).fails("TIMEOUT")
+	claim.waits(16, 24)
+	claim.waitsForAnOrder("Event_RedriveClaim")
+	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-36-1")
+	claim.submission().holds(vars{"retryCount": 3}).fails("AUTHORIZATION_DENIED")
+
+	claim.notifies("registration")
+	claim.asks("Task_CorrectData").complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova"})
+	claim.submission().holds(vars{"retryCount": 0}).complete(nil) // at once, in a round of its own
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	claim.recorded("REDRIVEN", "REDRIVEN", "RESUBMITTED", "SUBMITTED")
+	if _, text := o.says("audit", "export", "CLM-E2E-36-1"); strings.Count(text, "redriveWait") != 1 {
+		t.Errorf("not one record has a wait:\n%s", text)
+	}
+}
+
 func TestOrderForAClaimThatDoesNotWaitIsRefused(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-E2E-34-1")
@@ -140,7 +171,7 @@ func TestOrderForAClaimThatDoesNotWaitIsRefused(t *testing.T) {
 	claim.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_TERMINATED", func(e event) bool { return e.Key == claim.instance })
 
 	o.orders(3, "job_not_found: claim CLM-E2E-34-2", "--claim", "CLM-E2E-34-2")
-	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--wait", "1s")
+	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--timeout", "1s")
 }
 
 func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {

@@ -27,14 +27,14 @@ func (c *claim) isWaitedFor(jobType, text string, waits ...time.Duration) *task 
 	return c.task(jobType)
 }
 
-// failedForGood waits for the end of a job of the queue that is not tried again.
-func (c *claim) failedForGood(attempts int) {
+// failedForGood takes the person's task for a job of the queue that is not tried again.
+func (c *claim) failedForGood(attempts int) *task {
 	c.Helper()
-	c.endsAt("EndEvent_PermanentlyFailed")
-	c.variables().hold(c.T, vars{"status": "permanently_failed"})
+	person := c.deadLetter("Task_HandleDeadLetter", "operations").holds(vars{"status": "permanently_failed"})
 	if n := len(c.jobs(runJob)); n != attempts {
 		c.Errorf("the job was run %d times, want %d", n, attempts)
 	}
+	return person
 }
 
 func TestSeed002JobHasThreeAttempts(t *testing.T) {
@@ -42,8 +42,34 @@ func TestSeed002JobHasThreeAttempts(t *testing.T) {
 	o.example("job-queue.bpmn")
 	job := o.queued(nil)
 	job.isWaitedFor(runJob, "connection refused", 5*time.Minute, 10*time.Minute).fails("connection refused")
-	job.failedForGood(3)
+	person := job.failedForGood(3)
+	job.recorded() // it has not ended
+	o.hasAnEvent("job_123", "retry.max_retries_exceeded.v3", `"with":"dead-letter"`)
+	person.complete(vars{"manualDecision": "ABANDON"})
+	job.endsAt("EndEvent_Discarded")
+	job.variables().hold(t, vars{"status": "permanently_failed"})
 	job.recorded("ABANDONED")
+}
+
+func TestSeed002DeadLetterIsSentAgainByHandAndByCommand(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("job-queue.bpmn")
+	job := o.queued(vars{"max_attempts": 1})
+	job.task(runJob).fails("ECONNRESET")
+	asked := job.failedForGood(1)
+	o.orders(4, "max_retries_exceeded: claim job_123", "--claim", "job_123")
+	o.orders(0, "1 of 1 claim sent again.", "--status", "exhausted", "--policy", "job-queue", "--force", "--yes")
+	job.task(runJob).holds(vars{"retryCount": 0, "status": nil}).fails("ValidationError: field email is required")
+	if n := len(job.events("JOB", "CANCELED", func(e event) bool { return e.Key == asked.key })); n != 1 {
+		t.Errorf("the person's task was taken back %d times, want once", n)
+	}
+
+	job.failedForGood(2).complete(vars{"manualDecision": "RESUBMIT"}) // without a justification it comes back
+	job.failedForGood(2).complete(vars{"manualDecision": "RESUBMIT", "justification": "campo corrigido", "decidedBy": "ana.lima"})
+	job.task(runJob).complete(nil)
+	job.endsAt("EndEvent_Done")
+	job.variables().hold(t, vars{"status": "completed"})
+	job.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
 }
 
 func TestSeed002JobBringsItsOwnLimits(t *testing.T) {
@@ -66,7 +92,8 @@ func TestSeed002JobBringsItsOwnLimits(t *testing.T) {
 		o.part(c.name, func(o *office) {
 			job := o.queued(c.limits)
 			job.isWaitedFor(runJob, "ECONNRESET", c.waits...).fails("ECONNRESET")
-			job.failedForGood(len(c.waits) + 1)
+			job.failedForGood(len(c.waits) + 1).complete(discarded)
+			job.endsAt("EndEvent_Discarded")
 		})
 	}
 }

@@ -73,11 +73,18 @@ func TestSeed003EmailWithNoRetriesLeftIsADeadLetter(t *testing.T) {
 	mail.task(sendEmail).fails(reply)
 
 	mail.notifies("admin").holds(vars{"retryCount": 4, "retryReason": "Transient error, all 4 retries used", "originalError": reply})
-	mail.endsAt("EndEvent_DeadLetter")
-	mail.variables().hold(t, vars{"status": "DEAD_LETTER"})
-	mail.recorded("ABANDONED")
+	mail.deadLetter("Task_HandleDeadLetter", "admin").holds(vars{"status": "DEAD_LETTER"})
+	if n := len(mail.jobs(sendEmail)); n != 5 {
+		t.Errorf("the e-mail was sent %d times, want 5", n)
+	}
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
-	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v3")
+	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v3", `"with":"dead-letter"`)
+
+	o.orders(0, "1 of 1 claim sent again.", "--status", "exhausted", "--policy", "smtp", "--force", "--yes")
+	mail.task(sendEmail).holds(vars{"retryCount": 0, "status": nil}).complete(nil)
+	mail.endsAt("EndEvent_Done")
+	mail.variables().hold(t, vars{"status": "SENT"})
+	mail.recorded("RESUBMITTED", "SUBMITTED")
 }
 
 func TestSeed003UnknownAddressIsADeadLetterAtOnce(t *testing.T) {
@@ -85,10 +92,18 @@ func TestSeed003UnknownAddressIsADeadLetterAtOnce(t *testing.T) {
 	o.example("email.bpmn")
 	mail := o.start("EmailProcess", vars{"claimId": "MSG-5"})
 	mail.task(sendEmail).fails("550 5.1.1 User unknown")
-	mail.endsAt("EndEvent_Failed")
-	mail.variables().hold(t, vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"})
+	refused := vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"}
+	mail.notifies("admin").holds(refused)
+	person := mail.deadLetter("Task_HandleDeadLetter", "admin").holds(refused)
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
-	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v3")
+	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v3", `"with":"dead-letter"`)
+	o.orders(5, "invalid_retry_state: claim MSG-5: its error is permanent", "--claim", "MSG-5")
+
+	person.complete(discarded)
+	mail.endsAt("EndEvent_Discarded")
+	mail.variables().hold(t, vars{"status": "DISCARDED"})
+	mail.recorded("ABANDONED")
+	mail.recordedWith("Task_RecordAbandoned", vars{"justification": "sem uso", "decidedBy": "ana.lima"})
 }
 
 // deploy/prometheus asks the broker how many e-mails went through.
@@ -109,18 +124,8 @@ func TestSeed003BrokerCountsTheEmailsForTheAlerts(t *testing.T) {
 	t.Errorf("the broker counts no completed e-mails:\n%s", text)
 }
 
-// hasAnEvent fails the test where the worker has no event of this type for the claim.
-func (o *office) hasAnEvent(claimID, kind string) {
-	o.Helper()
-	if code, text := o.says("events", "tail", "--all", "--claim", claimID); code != 0 || !strings.Contains(text, kind) {
-		o.Errorf("exit code %d, the events of %s lack a %s:\n%s", code, claimID, kind, text)
-	}
-}
-
 func TestSeed003DevelopmentProfileGivesUpEarlier(t *testing.T) {
-	const header = `<zeebe:taskHeaders>
-          <zeebe:header key="retryPolicy" value="smtp" />
-        </zeebe:taskHeaders>`
+	const header = `<zeebe:header key="retryPolicy" value="smtp" />`
 	o := atTheOffice(t, "RETRY_JOB_TYPES=analyze-retry=tiss,analyze-email=smtp-dev")
 	for name, changes := range map[string][]string{
 		"by a header":   {`value="smtp"`, `value="smtp-dev"`},
@@ -132,7 +137,11 @@ func TestSeed003DevelopmentProfileGivesUpEarlier(t *testing.T) {
 			mail.isRefusedFor("452 insufficient storage", 500*time.Millisecond, time.Second)
 			mail.task(sendEmail).fails("452 insufficient storage")
 			mail.notifies("admin").holds(vars{"retryReason": "Transient error, all 2 retries used"})
-			mail.endsAt("EndEvent_DeadLetter")
+			mail.deadLetter("Task_HandleDeadLetter", "admin").complete(discarded)
+			mail.endsAt("EndEvent_Discarded")
+			if n := len(mail.jobs(sendEmail)); n != 3 {
+				o.Errorf("the e-mail was sent %d times, want 3", n)
+			}
 			mail.variables().object(o.T, "retryDecision").hold(o.T, vars{"policy": "smtp-dev"})
 		})
 	}

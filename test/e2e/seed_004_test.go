@@ -32,6 +32,33 @@ func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 	o.orders(5, "invalid_retry_state: claim JOB-1", "--claim", "JOB-1", "--force")
 }
 
+// The document's manual retry waits calculateBackoff(attempts) and counts one attempt more.
+func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
+	o := atTheOffice(t)
+	o.example("fast-retry.bpmn")
+	job := o.start("FastRetryProcess", vars{"claimId": "JOB-4"})
+	job.task(runJob).fails("ECONNRESET")
+	wait := job.waitsFor(time.Second)
+	o.orders(5, "invalid_retry_state: claim JOB-4: it is not stopped: its next retry is due", "--claim", "JOB-4", "--wait")
+	wait.passes()
+	job.isWaitedFor(runJob, "ECONNRESET", 5*time.Second, 25*time.Second).fails("ECONNRESET")
+	job.deadLetter("Task_ReviewJob", "operations")
+
+	o.orders(4, "max_retries_exceeded: claim JOB-4", "--claim", "JOB-4", "--wait")
+	o.orders(0, "Claim JOB-4 is sent again in 30 s, as retry 4.", "--claim", "JOB-4", "--force", "--wait")
+	kept := job.waitsAt("Event_RedriveWait")
+	kept.isAbout(30 * time.Second) // 1 s * 5^3, at most 30 s
+	o.orders(5, "it is on its way already: maria sent it again", "--claim", "JOB-4", "--force")
+	kept.passes()
+	job.task(runJob).holds(vars{"retryCount": 4, "redriveWait": nil}).fails("ECONNRESET")
+
+	job.deadLetter("Task_ReviewJob", "operations").holds(vars{"retryCount": 4, "redriveWait": nil}).complete(discarded)
+	job.endsAt("EndEvent_Abandoned")
+	job.recorded("REDRIVEN", "ABANDONED")
+	o.hasAnEvent("JOB-4", "retry.redriven.v1", `"redriveWait":"PT30S"`, `"decidedBy":"maria"`)
+	o.hasAnEvent("JOB-4", "retry.max_retries_exceeded.v3", `"retryCount":4`, `"with":"operations"`)
+}
+
 func TestSeed004WaitIsEndedByHand(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("fast-retry.bpmn")

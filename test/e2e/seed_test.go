@@ -72,6 +72,40 @@ func (c *claim) answered(jobType, how string, n int, names ...string) (last vars
 	return last
 }
 
+// offeredTo fails the test where the person's task is not offered to this group alone.
+func (t *task) offeredTo(group string) *task {
+	t.scene.Helper()
+	if want := `\"` + group + `\"`; !strings.Contains(t.headers, `"io.camunda.zeebe:candidateGroups":"[`+want+`]"`) {
+		t.scene.Errorf("%s has the headers %s, want the group %s", t.element, t.headers, group)
+	}
+	return t
+}
+
+// deadLetter takes the person's task that a dead letter waits at, as soon as a re-drive reaches it too.
+func (c *claim) deadLetter(person, group string) *task {
+	c.Helper()
+	t := c.asks(person).offeredTo(group)
+	c.next("the subscription of the person's task", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(e event) bool {
+		return strings.HasSuffix(e.ElementID, "Redriven")
+	})
+	return t
+}
+
+// discarded is a person's decision to give up.
+var discarded = vars{"manualDecision": "ABANDON", "justification": "sem uso", "decidedBy": "ana.lima"}
+
+// hasAnEvent fails the test where the worker has no event of this type for the claim, with these words.
+func (o *office) hasAnEvent(claimID, kind string, words ...string) {
+	o.Helper()
+	code, text := o.says("events", "tail", "--all", "--claim", claimID)
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, kind) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			return
+		}
+	}
+	o.Errorf("exit code %d, the events of %s lack a %s with %q:\n%s", code, claimID, kind, words, text)
+}
+
 // example puts a model of the examples on the broker.
 func (s *scene) example(name string) {
 	s.Helper()
