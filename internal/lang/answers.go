@@ -87,7 +87,7 @@ var settingTexts = map[string]string{
 	"is %s but must not be less than min, %s":          "é %s, mas não deve ser menor que min, %s",
 	"is %s but must not be less than base, %s":         "é %s, mas não deve ser menor que base, %s",
 	"is %s but must be at most %s":                     "é %s, mas deve ser no máximo %s",
-	"is %v but must be from 1 to 1000":                 "é %v, mas deve ser de 1 a 1000",
+	"is %s but must be from 1 to 1000":                 "é %s, mas deve ser de 1 a 1000",
 	"is %s but must be from 0 to %s":                   "é %s, mas deve ser de 0 a %s",
 	"is %s but must not be negative":                   "é %s, mas não deve ser negativo",
 	"minute":                                           "minuto",

@@ -166,7 +166,7 @@ func (s *Settings) faults() (faults []error) {
 	fault(s.Max < s.Min, "max", lang.Textf("is %s but must not be less than min, %s", span(s.Max), span(s.Min)))
 	fault(s.Max < s.Base, "max", lang.Textf("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
 	fault(s.Max > maxWait, "max", lang.Textf("is %s but must be at most %s", span(s.Max), span(maxWait)))
-	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %v but must be from 1 to 1000", s.Factor))
+	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %s but must be from 1 to 1000", strconv.FormatFloat(s.Factor, 'g', -1, 64)))
 	fault(!s.Jitter.valid(), "jitter", lang.Textf("must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only"))
 	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", lang.Textf("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
 	fault(s.Deadline < 0, "deadline", lang.Textf("is %s but must not be negative", span(s.Deadline)))
