@@ -55,6 +55,7 @@ var historyTexts = map[string]string{
 	"all retries are used up":                                                          "todas as retentativas foram usadas",
 	"no retry fits before the deadline %s":                                             "nenhum envio cabe antes do prazo final %s",
 	"a retry cannot help":                                                              "um novo envio não resolve",
+	": the worker threw the error %s; the model leaves the claim with %s":              ": o worker lançou o erro %s; o modelo deixa a conta com %s",
 	": the worker threw the error %s; what the model does with it is not recorded":     ": o worker lançou o erro %s; o que o modelo faz com ele não está registrado",
 	"the worker rejected the input, which raises an incident; nothing was heard since": "o worker rejeitou a entrada, o que abre um incidente; nada foi registrado desde então",
 	"the last answer did not reach the process: look there whether the claim goes on":  "a última resposta não chegou ao processo: verifique nele se a conta segue",

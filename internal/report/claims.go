@@ -23,12 +23,12 @@ type Claims struct {
 var stateNames = map[claims.State]lang.Text{
 	claims.Waiting: lang.Textf("waiting"), claims.Overdue: lang.Textf("overdue"), claims.Stopped: lang.Textf("stopped"),
 	claims.DeadLetter: lang.Textf("dead letter"), claims.Incident: lang.Textf("incident"), claims.Redriven: lang.Textf("sent again"),
-	claims.Submitted: lang.Textf("accepted"), claims.Abandoned: lang.Textf("given up"),
+	claims.Submitted: lang.Textf("accepted"), claims.Abandoned: lang.Textf("abandoned"),
 }
 
 // withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
 var withNames = map[string]lang.Text{
-	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "administration": lang.Textf("administration"), "operations": lang.Textf("operations"),
+	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "dead-letter": lang.Textf("the dead letters"), "administration": lang.Textf("administration"), "operations": lang.Textf("operations"),
 }
 
 // Text lists a page of the claims, of at most limit claims each. The first page is 1.

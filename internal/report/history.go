@@ -175,9 +175,9 @@ func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) st
 		if x := f.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
 			why = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
 		}
-		return why + w.thrown(last)
+		return why + w.thrown(last, f)
 	case audit.KindPermanent:
-		return w.Sprintf("a retry cannot help") + w.thrown(last)
+		return w.Sprintf("a retry cannot help") + w.thrown(last, f)
 	case audit.KindRejected:
 		return w.Sprintf("the worker rejected the input, which raises an incident; nothing was heard since")
 	case audit.KindUndelivered:
@@ -192,7 +192,10 @@ func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) st
 }
 
 // thrown words what the trail knows of a claim whose last record is a thrown error.
-func (w words) thrown(last *audit.Record) string {
+func (w words) thrown(last *audit.Record, f *contract.Facts) string {
+	if f.With != "" {
+		return w.Sprintf(": the worker threw the error %s; the model leaves the claim with %s", last.Kind, withWords(w.Printer, f.With))
+	}
 	return w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
 }
 

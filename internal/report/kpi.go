@@ -63,7 +63,7 @@ func truthRows(p *term.Printer, t kpi.Truth) [][]string {
 		{p.Sprintf("claims sent"), number(t.Sent)},
 		{p.Sprintf("accepted in the end"), p.Sprintf("%d: at once %d, after retry %d, by a person %d", t.Accepted(), t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson)},
 	}
-	rows = append(rows, []string{p.Sprintf("claims given up"), number(t.Abandoned)})
+	rows = append(rows, []string{p.Sprintf("claims abandoned"), number(t.Abandoned)})
 	open := number(t.OpenClaims())
 	var parts []string
 	for _, state := range claims.OpenStates() {

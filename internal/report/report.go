@@ -87,7 +87,7 @@ func (r *Report) Document(p *term.Printer) Document {
 func (r *Report) outcomes(p *term.Printer) Section {
 	s := Section{Title: p.Sprintf("Claims by outcome"), Table: [][]string{{
 		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
-		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Given up"),
+		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
 	}}}
 	var sum kpi.Truth
 	sum.Open = map[claims.State]int64{}

@@ -66,7 +66,7 @@ func TestSeed001ExhaustedClaimIsSuspendedForBilling(t *testing.T) {
 	claim.endsAt("EndEvent_Abandoned")
 	claim.variables().hold(t, vars{"status": "ABANDONED"})
 	claim.recorded("RESUBMITTED", "ABANDONED")
-	if code, story := o.says("history", "CLM-SEED-001-3"); code != 0 || !strings.Contains(story, "abandoned, as the model recorded by ana.lima") {
+	if code, story := o.says("history", "CLM-SEED-001-3"); code != 0 || !strings.Contains(story, "abandoned by ana.lima") {
 		t.Errorf("exit code %d, the story is:\n%s", code, story)
 	}
 }
