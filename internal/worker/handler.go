@@ -29,7 +29,7 @@ type Observer interface {
 	// Decided is called for every new decision, Rejected for every new job whose input was invalid, with the policy that would have
 	// decided; empty where the input does not show it.
 	Decided(d retry.Decision, elapsed time.Duration)
-	Rejected(policy string, elapsed time.Duration)
+	Rejected(policyName string, elapsed time.Duration)
 	// Repeated is called for every job that was given its stored answer again.
 	Repeated()
 	// JobKeyReused is called where a job key is known from another process instance.
