@@ -43,9 +43,11 @@ func rows() []row {
 	return []row{
 		{"State", state()},
 		{"Targets, over the time range above", kpis()},
+		{"Claims that have not ended", claims()},
 		{"Decisions", decisions()},
 		{"Waits", waits()},
 		{"Outcomes", outcomes()},
+		{"E-mail, policy smtp", emails()},
 		{"Jobs and broker", jobs()},
 		{"Store, events and audit trail", storage()},
 		{"Per day", perDay()},
@@ -107,6 +109,10 @@ func variables() []cog.Builder[dashboard.VariableModel] {
 			AllValue(".+").
 			Description("The job of the scrape configuration. Several workers on job types of their own have several.").
 			Current(option("analyze-retry", "analyze-retry")),
+		choice("policy", "Policy", `label_values(retry_policy_info{namespace=~"$namespace",job=~"$job"}, policy)`).
+			AllValue(".+").
+			Description("For what is counted by policy. All adds claims, e-mails and other jobs up.").
+			Current(option("tiss", "tiss")),
 		choice("job_type", "Job type", `label_values(retry_jobs_active_limit{namespace=~"$namespace",job=~"$job"}, job_type)`).
 			Description("The job types that the workers work; the broker's own counts are shown for these.").
 			Current(option("All", "$__all")),

@@ -3,13 +3,19 @@ package grafana_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
+	"math"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
+	"hospital.example/analyze-retry/deploy/deploytest"
 	"hospital.example/analyze-retry/deploy/grafana"
 )
 
@@ -102,7 +108,7 @@ func TestTheDashboardIsFoundAgainAndAsksForItsPrometheus(t *testing.T) {
 			t.Errorf("of the variable %s only one value can be chosen", v.Name)
 		}
 	}
-	want := map[string]string{"DS_PROMETHEUS": "datasource", "namespace": "query", "job": "query", "job_type": "query"}
+	want := map[string]string{"DS_PROMETHEUS": "datasource", "namespace": "query", "job": "query", "policy": "query", "job_type": "query"}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
@@ -139,6 +145,63 @@ func TestEveryPanelHasDescriptionUnitAndThresholds(t *testing.T) {
 			t.Errorf("%s never changes its colour", p.Title)
 		}
 	}
+}
+
+// "6 K" says nothing without its unit.
+func TestEveryAxisHasAUnit(t *testing.T) {
+	for _, p := range read(t).drawn() {
+		if unit := p.FieldConfig.Defaults.Unit; p.Type == "timeseries" && (unit == "short" || unit == "none") {
+			t.Errorf("%s: its axis has the unit %q", p.Title, unit)
+		}
+	}
+}
+
+// What meets the target in the title is green.
+func TestTargetInATitleIsWhereTheColourChanges(t *testing.T) {
+	target := regexp.MustCompile(`\(target (≥|≤|<) ([0-9.]+)( %| h| min)?\)`)
+	scale := map[string]float64{" %": 0.01, " h": 3600, " min": 60, "": 1}
+	found := 0
+	for _, p := range read(t).drawn() {
+		stated := target.FindStringSubmatch(p.Title)
+		if stated == nil {
+			continue
+		}
+		found++
+		value, err := strconv.ParseFloat(stated[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := p.FieldConfig.Defaults.Thresholds.Steps
+		before, after := steps[0].Color, steps[1].Color
+		if stated[1] == "≥" {
+			before, after = after, before
+		}
+		if math.Abs(*steps[1].Value-value*scale[stated[3]]) > 1e-9 || before != "green" || after == "green" {
+			t.Errorf("%s: the colour changes at %v, from %s to %s", p.Title, *steps[1].Value, steps[0].Color, steps[1].Color)
+		}
+	}
+	if found != 6 {
+		t.Errorf("%d titles with a target, want 6", found)
+	}
+}
+
+func TestMemoryIsShownAgainstTheChartsLimit(t *testing.T) {
+	var values struct {
+		Resources struct{ Limits struct{ Memory string } }
+	}
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "deploy/helm/analyze-retry/values.yaml")), &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range read(t).drawn() {
+		if p.Title != "Memory" {
+			continue
+		}
+		if got, want := fmt.Sprintf("%gMi", *p.FieldConfig.Defaults.Thresholds.Steps[1].Value/(1<<20)), values.Resources.Limits.Memory; got != want {
+			t.Errorf("the limit in the panel is %s, in the chart %s", got, want)
+		}
+		return
+	}
+	t.Error("there is no panel Memory")
 }
 
 func TestNoPanelCoversAnother(t *testing.T) {

@@ -41,6 +41,11 @@ func worker(metric string, matchers ...string) string {
 	return metric + "{" + strings.Join(append([]string{`namespace=~"$namespace"`, `job=~"$job"`}, matchers...), ",") + "}"
 }
 
+// ofPolicies selects series of the worker that are about the policies chosen above the panels.
+func ofPolicies(metric string, matchers ...string) string {
+	return worker(metric, append([]string{`policy=~"$policy"`}, matchers...)...)
+}
+
 // broker selects series of the Zeebe broker, which is another scrape job of the same namespace.
 func broker(metric string, matchers ...string) string {
 	return metric + "{" + strings.Join(append([]string{`namespace=~"$namespace"`}, matchers...), ",") + "}"
@@ -66,15 +71,17 @@ func sumBy(by []string, expr string) string {
 	return "sum by (" + strings.Join(by, ", ") + ") (" + expr + ")"
 }
 
+// selector is [worker], [ofPolicies] or another function that selects series of a metric.
+type selector func(metric string, matchers ...string) string
+
 // quantile of a histogram, over all replicas; window is a range as inLast takes it.
-func quantile(q float64, histogram, window string) string {
-	return fmt.Sprintf("histogram_quantile(%g, sum by (le) (rate(%s[%s])))", q, worker(histogram+"_bucket"), window)
+func (of selector) quantile(q float64, histogram, window string) string {
+	return fmt.Sprintf("histogram_quantile(%g, sum by (le) (rate(%s[%s])))", q, of(histogram+"_bucket"), window)
 }
 
 // mean of a histogram, over all replicas.
-func mean(histogram, window string) string {
-	return fmt.Sprintf("sum(increase(%s[%s])) / sum(increase(%s[%s]))",
-		worker(histogram+"_sum"), window, worker(histogram+"_count"), window)
+func (of selector) mean(histogram, window string) string {
+	return fmt.Sprintf("sum(increase(%s[%s])) / sum(increase(%s[%s]))", of(histogram+"_sum"), window, of(histogram+"_count"), window)
 }
 
 // refs names the queries of a panel.
@@ -237,7 +244,7 @@ func bars(a about, q query) *bargauge.PanelBuilder {
 
 // heat shows how a classic histogram spreads over time.
 func heat(a about, histogram string) *heatmap.PanelBuilder {
-	q := query{inLast("$__rate_interval", worker(histogram+"_bucket"), "le"), "{{le}}"}
+	q := query{inLast("$__rate_interval", ofPolicies(histogram+"_bucket"), "le"), "{{le}}"}
 	return heatmap.NewPanelBuilder().
 		Title(a.title).Description(a.description).Unit("short").
 		Height(8).Span(12).

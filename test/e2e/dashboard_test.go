@@ -56,7 +56,12 @@ func readDashboard(t *testing.T) (d dashboard) {
 // samples all the same.
 var (
 	unknownAtFirst = map[string]string{"retry_audit_intact": "NaN until the first check of the trail, 5 minutes after the start"}
-	absentAtFirst  = map[string]string{"retry_audit_verified_timestamp_seconds": "0 until then, which the panel leaves out"}
+	absentAtFirst  = map[string]string{
+		"retry_audit_verified_timestamp_seconds": "0 until then, which the panel leaves out",
+		"retry_claims":                           "not measured yet",
+		"retry_oldest_claim_age_seconds":         "not measured yet",
+		"retry_success_rate":                     "not by policy yet",
+	}
 )
 
 func TestEveryDashboardExpressionHasAnAnswer(t *testing.T) {
@@ -113,7 +118,7 @@ func (d *hospitalDay) ask(board dashboard) (all answers, missing string) {
 	now := time.Now()
 	step := max(time.Second, now.Sub(d.began).Truncate(time.Second)/200)
 	fill := strings.NewReplacer("$__rate_interval", "15s", "$__range", fmt.Sprintf("%.0fs", now.Sub(d.began).Seconds()),
-		"$namespace", namespace, "$job_type", analyzeRetry+"|"+recordOutcome+"|"+submissionBackoff, "$job", "analyze-retry")
+		"$namespace", namespace, "$policy", "tiss", "$job_type", analyzeRetry+"|"+recordOutcome+"|"+submissionBackoff, "$job", "analyze-retry")
 	all = answers{seconds(d.began), seconds(now), step.Seconds(), map[int]map[string]answer{}}
 	for _, panel := range board.Panels {
 		from, step := d.began, step
@@ -189,8 +194,8 @@ func (d *hospitalDay) variablesHaveValues(board dashboard) {
 			d.Errorf("the variable %s has no values: %s %v", v.Name, query.Query, err)
 		}
 	}
-	if asked != 3 {
-		d.Errorf("%d variables ask Prometheus, want 3", asked)
+	if asked != 4 {
+		d.Errorf("%d variables ask Prometheus, want 4", asked)
 	}
 }
 

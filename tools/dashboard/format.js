@@ -23,6 +23,8 @@ const suffixOf = { cpm: ' c/m', reqps: ' req/s' };
 
 // format writes a value in a unit of Grafana.
 globalThis.format = (v, unit, decimals) => {
+  if (unit === 'bool_yes_no') return v ? 'Yes' : 'No';
+  if (unit?.startsWith('suffix:')) return trim(v, decimals) + unit.slice('suffix:'.length);
   if (v === 0 && unit !== 'percentunit') return `0${unitsOf[unit] ? (unit === 's' ? ' s' : unit === 'm' ? ' min' : unit === 'bytes' ? ' B' : '') : suffixOf[unit] ?? ''}`;
   if (unit === 'percentunit') return `${trim(v * 100, decimals)}%`;
   if (unitsOf[unit]) {

@@ -97,7 +97,7 @@ globalThis.draw = (board, answers) => {
   const top = Math.min(...board.panels.map((p) => p.gridPos.y));
   const main = document.body.appendChild(document.createElement('main'));
   main.innerHTML = `<header><h1>${board.title}</h1>
-    <div class="chip"><b>Prometheus</b><span>prometheus</span></div><div class="chip"><b>Namespace</b><span>All</span></div><div class="chip"><b>Worker</b><span>analyze-retry</span></div><div class="chip"><b>Job type</b><span>All</span></div>
+    <div class="chip"><b>Prometheus</b><span>prometheus</span></div><div class="chip"><b>Namespace</b><span>All</span></div><div class="chip"><b>Worker</b><span>analyze-retry</span></div><div class="chip"><b>Policy</b><span>tiss</span></div><div class="chip"><b>Job type</b><span>All</span></div>
     <div class="right">${time(answers.From)} to ${time(answers.To)} UTC<br>drawn from what Prometheus answered, not by Grafana</div></header><div class="grid"></div>`;
   const grid = main.querySelector('.grid');
   let bottom = 0;
