@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 )
 
 // State is where a claim stands. It is a label of metrics.
@@ -96,31 +97,45 @@ func of(r *audit.Record, now time.Time) (Claim, error) {
 	if err != nil {
 		return Claim{}, err
 	}
+	next := NextTry(r, &facts)
 	c := Claim{
-		ClaimID: r.ClaimID, State: StateOf(r.Kind, r.NextRetryTime, facts.With == WithDeadLetters, now), Policy: cmp.Or(facts.PolicyName(), NoPolicy), Since: r.At,
+		ClaimID: r.ClaimID, State: StateOf(r.Kind, next, facts.With == WithDeadLetters, now), Policy: cmp.Or(facts.PolicyName(), NoPolicy), Since: r.At,
 		RetryCount: max(r.RetryCount, facts.RetryCount), MaxRetries: facts.MaxRetries, Kind: r.Kind.String(),
 		Classification: string(facts.ErrorClassification), MatchedCode: facts.RetryDecision.MatchedCode,
 		With: facts.With, DecidedBy: facts.DecidedBy, Opened: facts.FirstFailureTime,
 		ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
 	}
 	if c.State == Waiting || c.State == Overdue {
-		due := r.NextRetryTime
-		if c.NextRetryTime = &due; c.State == Overdue {
-			c.Since = due
+		if c.NextRetryTime = &next; c.State == Overdue {
+			c.Since = next
 		}
 	}
 	return c, nil
 }
 
-// StateOf returns the state at the time now of a claim with a last record of this kind: next is the time of its retry, deadLetter
-// reports whether its model keeps stopped claims as dead letters.
+func waiting(next, now time.Time) State {
+	if now.Before(next) {
+		return Waiting
+	}
+	return Overdue
+}
+
+// NextTry returns when the claim of a record is to be submitted again: the time of a retry, or that of a re-drive that keeps the
+// schedule. It is zero where there is none.
+func NextTry(r *audit.Record, facts *contract.Facts) time.Time {
+	wait, err := contract.ParseISODuration(facts.RedriveWait)
+	if err != nil || wait == 0 { // the worker has written it, and the check of the trail reports another
+		return r.NextRetryTime
+	}
+	return r.At.Add(wait)
+}
+
+// StateOf returns the state at the time now of a claim with a last record of this kind. next is that of [NextTry], and deadLetter
+// reports whether the model keeps stopped claims as dead letters.
 func StateOf(kind audit.Kind, next time.Time, deadLetter bool, now time.Time) State {
 	switch kind {
 	case audit.KindRetry:
-		if now.Before(next) {
-			return Waiting
-		}
-		return Overdue
+		return waiting(next, now)
 	case audit.KindExhausted, audit.KindPermanent:
 		if deadLetter {
 			return DeadLetter
@@ -131,6 +146,9 @@ func StateOf(kind audit.Kind, next time.Time, deadLetter bool, now time.Time) St
 	case audit.KindAbandoned:
 		return Abandoned
 	case audit.KindRedriven, audit.KindResubmitted:
+		if !next.IsZero() {
+			return waiting(next, now)
+		}
 		return Redriven
 	case audit.KindRejected, audit.KindUndelivered:
 	}

@@ -35,6 +35,8 @@ func storeOf(t *testing.T, records ...audit.Record) audit.Store {
 		case r.Kind.IsDecision():
 			r.Variables = `{"retryCount":1,"maxRetries":5,"retryDecision":{"policy":"tiss","matchedCode":"TIMEOUT"}}`
 			detail.With = r.Message
+		case r.Kind == audit.KindRedriven:
+			detail.RedriveWait = r.Message
 		case r.Kind.IsOutcome():
 			detail.Policy, detail.DecidedBy = "tiss", r.Message
 		}
@@ -105,6 +107,12 @@ func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
 func TestAClaimThatFailedAfterItsEndHasNotEnded(t *testing.T) {
 	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, ""), record("CLM-a-1", audit.KindRetry, ""))
 	check.Same(t, 0, len(listed(t, s, claims.Query{States: claims.EndedStates(), From: noon}, noon.Add(time.Hour))), "claims that ended")
+}
+
+func TestARedriveThatKeepsTheScheduleWaits(t *testing.T) {
+	s := storeOf(t, record("CLM-a-1", audit.KindExhausted, "billing"), record("CLM-a-1", audit.KindRedriven, "PT40M"))
+	check.Same(t, []string{"a waiting none"}, listed(t, s, claims.Query{}, noon.Add(40*time.Minute)), "before its time")
+	check.Same(t, []string{"a overdue none"}, listed(t, s, claims.Query{}, noon.Add(41*time.Minute)), "at its time")
 }
 
 func TestTheCensusCountsStatesAndAges(t *testing.T) {

@@ -146,7 +146,7 @@ func (c *claim) add(r *audit.Record, facts *contract.Facts) {
 	if c.last == audit.KindSubmitted || c.last == audit.KindAbandoned { // it begins anew
 		*c = claim{policy: c.policy}
 	}
-	c.last, c.at, c.next = r.Kind, r.At, r.NextRetryTime
+	c.last, c.at, c.next = r.Kind, r.At, claims.NextTry(r, facts)
 	if first := facts.FirstFailureTime; first != nil && (c.opened.IsZero() || first.Before(c.opened)) {
 		c.opened = *first
 	}

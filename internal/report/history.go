@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/redrive"
@@ -183,6 +184,9 @@ func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) st
 	case audit.KindUndelivered:
 		return w.Sprintf("the last answer did not reach the process: look there whether the claim goes on")
 	case audit.KindRedriven:
+		if next := claims.NextTry(last, f); !next.IsZero() {
+			return w.Sprintf("to be sent again%s, due %s", w.by(f), w.Time(next))
+		}
 		return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(f), w.About(now.Sub(last.At)))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 		return w.outcome(last.Kind, f)
@@ -296,6 +300,9 @@ func (w words) event(h *History, t *historyRecord) string {
 		}
 		return w.Sprintf("The answer of an earlier record did not reach the process: its job was gone.")
 	case audit.KindRedriven:
+		if t.facts.RedriveWait != "" {
+			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(&t.facts), w.iso(t.facts.RedriveWait), w.round(t))
+		}
 		return w.Sprintf("Sent again now%s, before its time, %s", w.by(&t.facts), w.round(t))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 		return w.Sprintf("The outcome: %s; %s", w.outcome(kind, &t.facts), w.round(t))

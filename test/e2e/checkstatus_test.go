@@ -13,8 +13,8 @@ const checkStatus = "check-claim-status"
 
 // inDoubt is a decision, by the test in the worker's place, about a submission that may have reached the insurer.
 var inDoubt = vars{
-	"shouldRetry": true, "retryCount": 1, "backoffMinutes": 1, "originalError": "read timed out",
-	"retryDecision": vars{"backoffDuration": "PT0S", "advice": "CHECK_STATUS"},
+	"shouldRetry": true, "retryCount": 1, "backoffMinutes": 0, "originalError": "read timed out",
+	"retryDecision": vars{"advice": "CHECK_STATUS"},
 }
 
 // failsInDoubt starts a claim whose first submission may have reached the insurer; it waits no time.

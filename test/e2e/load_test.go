@@ -76,7 +76,9 @@ func (d *hospitalDay) others() {
 	mail := d.start("EmailProcess", vars{"claimId": "MSG-DASHBOARD-1"})
 	mail.isRefusedFor("421 4.3.2 Service not available, closing transmission channel", time.Second, 2*time.Second)
 	mail.task(sendEmail).fails("550 5.1.1 User unknown")
-	mail.endsAt("EndEvent_Failed")
+	mail.notifies("admin")
+	mail.asks("Task_HandleDeadLetter").complete(discarded)
+	mail.endsAt("EndEvent_Discarded")
 }
 
 // claims are the n-th set of the demo's claims; each set has numbers of its own.
