@@ -225,9 +225,9 @@ func builds() []cog.Builder[dashboard.Panel] {
 		bounded(about{"Memory", "Resident memory, by replica. The chart's limit is 128 MiB: above it the container is killed.", "bytes"},
 			steps(good, step{chartMemory, bad}),
 			query{worker("process_resident_memory_bytes"), "{{instance}}"}).
-			Span(4),
+			Span(12),
 		lines(about{"CPU", "Cores in use, by replica.", "suffix: cores"},
 			query{"rate(" + worker("process_cpu_seconds_total") + "[$__rate_interval])", "{{instance}}"}).
-			Span(4),
+			Span(12),
 	}
 }

@@ -69,16 +69,22 @@ func (d *hospitalDay) others() {
 	older.endsAt("EndEvent_Done")
 
 	d.example("email.bpmn")
-	late := d.start("EmailProcess", vars{"claimId": "MSG-DASHBOARD-2"})
-	late.isRefusedFor("451 4.3.0 try again later", time.Second)
-	late.task(sendEmail).complete(nil)
-	late.endsAt("EndEvent_Done")
+	d.isMailed("MSG-DASHBOARD-2", "451 4.3.0 try again later", time.Second)
 	mail := d.start("EmailProcess", vars{"claimId": "MSG-DASHBOARD-1"})
 	mail.isRefusedFor("421 4.3.2 Service not available, closing transmission channel", time.Second, 2*time.Second)
 	mail.task(sendEmail).fails("550 5.1.1 User unknown")
 	mail.notifies("admin")
 	mail.asks("Task_HandleDeadLetter").complete(discarded)
 	mail.endsAt("EndEvent_Discarded")
+}
+
+// isMailed sends an e-mail that is refused a few times, with these delays, before it is accepted.
+func (d *hospitalDay) isMailed(id, reply string, delays ...time.Duration) {
+	d.Helper()
+	mail := d.start("EmailProcess", vars{"claimId": id})
+	mail.isRefusedFor(reply, delays...)
+	mail.task(sendEmail).complete(nil)
+	mail.endsAt("EndEvent_Done")
 }
 
 // claims are the n-th set of the demo's claims; each set has numbers of its own.
@@ -114,6 +120,9 @@ var (
 	rarer    = []int{4, 2, 1, 8, 1, 3, 11, 1, 5, 2, 4, 12, 1, 9, 7, 2, 1, 4, 6, 15, 1}
 )
 
+// replies are those of mail servers that e-mails meet in turns.
+var replies = []string{"451 4.3.0 try again later", "421 4.7.0 too many connections", "450 4.2.1 mailbox busy", "451 4.7.1 greylisted"}
+
 // goesOn plays such rounds for so long, with an hour in which an insurer is away and a moment in which the queue is.
 func (d *hospitalDay) goesOn(whole time.Duration) {
 	d.Helper()
@@ -137,6 +146,9 @@ func (d *hospitalDay) goesOn(whole time.Duration) {
 		}
 		d.queueIs(passed > 0.55 && passed < 0.62)
 		d.plays(claims)
+		if delays := []time.Duration{time.Second, 2 * time.Second}; round%8 == 0 {
+			d.isMailed(fmt.Sprintf("MSG-DAY-%d", round), replies[round/8%len(replies)], delays[:1+round/8%len(delays)]...)
+		}
 		pauseFor(d.Context(), 2*time.Second)
 	}
 	d.queueIs(false)
