@@ -21,6 +21,7 @@ type finalStage struct {
 	base, user string
 	copies     map[string]string // from the build stage, by where they go, with the owner if it is not root
 	env        []string
+	health     []string // the command of the health check, after its kind
 }
 
 func readFinalStage(t *testing.T) finalStage {
@@ -36,6 +37,8 @@ func readFinalStage(t *testing.T) finalStage {
 				t.Fatalf("COPY of something that the test does not know: %s", c)
 			}
 			s.copies[c.DestPath] = strings.TrimSpace(c.SourcePaths[0] + " " + c.Chown)
+		case *instructions.HealthCheckCommand:
+			s.health = c.Health.Test
 		case *instructions.UserCommand:
 			s.user = c.User
 		case *instructions.EnvCommand:
@@ -99,6 +102,16 @@ func TestTheWorkerTakesTheSettingsOfTheImage(t *testing.T) {
 		if out, err := worker.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("worker %s: %v\n%s", command, err, out)
 		}
+	}
+	// The health check finds no worker where none runs.
+	health := readFinalStage(t).health
+	if len(health) != 3 || health[0] != "CMD" || health[1] != "/worker" {
+		t.Fatalf("the health check is %q", health)
+	}
+	worker := exec.CommandContext(t.Context(), built(t).worker, health[2])
+	worker.Env = append(readFinalStage(t).env, "RETRY_HTTP_ADDRESS=127.0.0.1:1")
+	if out, err := worker.CombinedOutput(); err == nil || !strings.Contains(string(out), "no worker answers") {
+		t.Errorf("worker %s: %v\n%s", health[2], err, out)
 	}
 }
 
