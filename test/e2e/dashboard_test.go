@@ -58,9 +58,6 @@ var (
 	unknownAtFirst = map[string]string{"retry_audit_intact": "NaN until the first check of the trail, 5 minutes after the start"}
 	absentAtFirst  = map[string]string{
 		"retry_audit_verified_timestamp_seconds": "0 until then, which the panel leaves out",
-		"retry_claims":                           "not measured yet",
-		"retry_oldest_claim_age_seconds":         "not measured yet",
-		"retry_success_rate":                     "not by policy yet",
 	}
 )
 
