@@ -156,41 +156,25 @@ func (f Filter) fits(c *Candidate) bool {
 	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
 }
 
-// choose returns the claims whose last record since a time is a decision that fits, the longest decided first.
+// choose returns the open claims whose last record is a decision since a time that fits, the longest decided first.
 func choose(ctx context.Context, store audit.Store, since, now time.Time, filter Filter) ([]Candidate, error) {
-	last := map[string]audit.Record{}
-	end := now.AddDate(100, 0, 0) // later than any record, also of a clock that is ahead
-	err := store.Between(ctx, since, end, func(r *audit.Record) error {
-		switch known := last[r.ClaimID]; {
-		case r.ClaimID == "", r.Kind == audit.KindUndelivered, r.ID < known.ID:
-		case r.Kind.IsDecision():
-			last[r.ClaimID] = *r
-		default: // it is not chosen, and there may be very many of these
-			last[r.ClaimID] = audit.Record{ID: r.ID, Kind: r.Kind}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
 	var chosen []Candidate
-	for _, r := range last {
-		if !r.Kind.IsDecision() {
-			continue
+	err := store.OpenClaims(ctx, func(o *audit.OpenClaim) error {
+		if !o.Kind.IsDecision() || o.At.Before(since) {
+			return nil
 		}
+		r := o.Record
 		c, err := candidateOf(&r, now)
-		if err != nil {
-			return nil, err
-		}
-		if filter.fits(&c) {
+		if err == nil && filter.fits(&c) {
 			chosen = append(chosen, c)
 		}
-	}
+		return err
+	})
 	slices.SortFunc(chosen, func(a, b Candidate) int {
 		if d := a.DecidedAt.Compare(*b.DecidedAt); d != 0 {
 			return d
 		}
 		return strings.Compare(a.ClaimID, b.ClaimID)
 	})
-	return chosen, nil
+	return chosen, err
 }
