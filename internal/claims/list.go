@@ -66,16 +66,16 @@ func (q *Query) fits(c *Claim, at time.Time) bool {
 func ended(ctx context.Context, store audit.History, from, now time.Time) ([]Claim, error) {
 	last := map[string]Claim{}
 	err := store.Between(ctx, from, now.AddDate(100, 0, 0), func(r *audit.Record) error {
-		switch r.Kind {
-		case audit.KindUndelivered:
+		if r.Kind == audit.KindUndelivered {
 			return nil
-		case audit.KindSubmitted, audit.KindAbandoned:
-			c, err := of(r, now)
-			last[r.ClaimID] = c
-			return err
 		}
-		delete(last, r.ClaimID)
-		return nil
+		if r.Kind != audit.KindSubmitted && r.Kind != audit.KindAbandoned {
+			delete(last, r.ClaimID)
+			return nil
+		}
+		c, err := of(r, now)
+		last[r.ClaimID] = c
+		return err
 	})
 	return slices.SortedFunc(maps.Values(last), func(a, b Claim) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ClaimID, b.ClaimID))

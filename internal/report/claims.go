@@ -146,8 +146,10 @@ func reasonOf(c *claims.Claim) string {
 // ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
 func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
-		"errorClassification", "matchedCode", "with", "decidedBy", "processInstanceKey"}) // Flush keeps the error
+	_ = w.Write([]string{
+		"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
+		"errorClassification", "matchedCode", "with", "decidedBy", "processInstanceKey",
+	}) // Flush keeps the error
 	instant := func(t *time.Time) string {
 		if t == nil {
 			return ""

@@ -70,14 +70,6 @@ func later(n int, records []audit.Record) []audit.Record {
 // minute is n minutes after the first record.
 func minute(n int) time.Time { return Start.Add(time.Duration(n) * time.Minute) }
 
-func names(records []audit.Record) []string {
-	list := []string{}
-	for i := range records {
-		list = append(list, records[i].ClaimID)
-	}
-	return list
-}
-
 var historyFacts = []fact{
 	{"a claim has its own records, in order", func(t *testing.T, s *subject) {
 		results := s.append(t, story(step{"a", audit.KindRetry, 0}, step{"b", audit.KindRetry, 0}, step{"a", audit.KindRetry, 1}, step{"A", audit.KindRetry, 1})...)
@@ -183,7 +175,9 @@ var historyFacts = []fact{
 			results = append(results, stored(s.append(t, records[i]))...)
 		}
 		want := []audit.OpenClaim{
-			{Record: results[6], Opened: minute(0)}, {Record: results[11], Opened: minute(3)}, {Record: results[4], Opened: minute(4)},
+			{Record: results[6], Opened: minute(0)},
+			{Record: results[11], Opened: minute(3)},
+			{Record: results[4], Opened: minute(4)},
 			{Record: results[13], Opened: minute(12)},
 		}
 		same(t, "open claims", s.openClaims(t), want)
