@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,14 +27,20 @@ and their ages, the ten oldest of them, and as a seal the end of the audit
 trail, for worker audit verify to compare with years later.
 
 Without --month or --from it is about the last whole month. Claims that are open
-are counted as of now.`,
+are counted as of now.
+
+With --dir it goes into a file of that directory, whose name has the first
+and the last day, such as report_2026-11-01_2026-11-30.html, and the path is
+printed. One of the same name is replaced.`,
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html >novembro.html
   worker report --from 2026-11-02 --to 2026-11-08
+  worker report --lang pt-BR --format html --dir /var/lib/reports
   worker report --json | jq '.policies[] | {policy, claims}'`,
 		Args: noArgs,
 	})
 	addPeriod(command)
 	format := command.Flags().String("format", "markdown", "markdown, html or csv")
+	dir := command.Flags().String("dir", "", "directory to write a file into, instead of printing")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		write, known := report.Formats()[*format]
 		if !known {
@@ -60,13 +70,39 @@ are counted as of now.`,
 			if r.Heads, err = store.Heads(ctx); err != nil {
 				return err
 			}
+			extension := map[string]string{"markdown": "md", "html": "html", "csv": "csv"}[*format]
+			text := func(out io.Writer) error { return write(out, r.Document(p)) }
 			if asJSON(command) {
-				return printJSON(command, r.JSON())
+				extension, text = "json", func(out io.Writer) error { return encode(out, r.JSON(), "  ") }
 			}
-			return write(command.OutOrStdout(), r.Document(p))
+			if *dir == "" {
+				return text(command.OutOrStdout())
+			}
+			first, last := within.from.In(p.Location()), within.to.In(p.Location()).Add(-time.Nanosecond)
+			path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly), last.Format(time.DateOnly), extension))
+			if err := writeWhole(path, text); err != nil {
+				return err
+			}
+			return printText(command, path+"\n")
 		})
 	}
 	return withJSON(command, "print one JSON object")
+}
+
+// writeWhole writes a file that its owner and group can read. It has its name only when it is complete.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o640), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // lastMonth returns the month before the one of an instant.
