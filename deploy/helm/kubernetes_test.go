@@ -69,6 +69,8 @@ func TestEveryObjectIsOneThatKubernetesAndTheOperatorsTake(t *testing.T) {
 		{"Deployment", "readOnlyRootFilesystem: true", "readOnlyRootFileSystem: true"},
 		{"Deployment", "terminationGracePeriodSeconds: 102", "terminationGracePeriodSeconds: 102s"},
 		{"Deployment", "image: ", "picture: "},
+		{"CronJob", "timeZone: ", "timezone: "},
+		{"CronJob", "    spec:\n      backoffLimit:", "    specs:\n      backoffLimit:"},
 		{"Job", "backoffLimit: 3", "backOffLimit: 3"},
 		{"NetworkPolicy", "protocol: UDP", "protocols: UDP"},
 		{"PodDisruptionBudget", "maxUnavailable: 1", "maxUnavailables: 1"},

@@ -38,7 +38,7 @@ func TestEverySelectorFindsItsOwnPodsAndNoOthers(t *testing.T) {
 				t.Errorf("%s: %s selects everything", file, o.name)
 			}
 			for name, pod := range templates {
-				ours := strings.HasSuffix(o.name, "-migrate") == strings.HasPrefix(name, "Job ")
+				ours := component(o.name) == component(name)
 				matches := true
 				for key, value := range labels {
 					matches = matches && pod.Labels[key] == value
@@ -52,6 +52,16 @@ func TestEverySelectorFindsItsOwnPodsAndNoOthers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// component is what an object belongs to, by its name.
+func component(name string) string {
+	for _, part := range []string{"migrate", "report"} {
+		if strings.HasSuffix(name, "-"+part) {
+			return part
+		}
+	}
+	return "worker"
 }
 
 func subset(small, large map[string]any) bool {

@@ -29,6 +29,7 @@ func TestValuesThatCannotWorkAreRefusedWithWhatToDo(t *testing.T) {
 		"KEDA on SQLite":                    {"sqlite", "keda: {enabled: true, serverAddress: http://p}", []string{"keda.enabled with store.type=sqlite"}},
 		"a disruption budget on SQLite":     {"sqlite", "podDisruptionBudget: {enabled: true}", []string{"podDisruptionBudget.enabled with store.type=sqlite"}},
 		"migrating SQLite":                  {"sqlite", "migrate: {existingSecret: owner}", []string{"migrate.existingSecret with store.type=sqlite"}},
+		"a report on SQLite":                {"sqlite", "report: {enabled: true}", []string{"report.enabled with store.type=sqlite", "kubectl --namespace claims exec deploy/billing-analyze-retry -- /worker report"}},
 		"a claim with PostgreSQL":           {"minimal", "store: {sqlite: {existingClaim: c}}", []string{"store.sqlite.existingClaim has no effect"}},
 		"HPA and KEDA":                      {"minimal", "autoscaling: {enabled: true}\nkeda: {enabled: true, serverAddress: http://p}", []string{"two scalers would fight"}},
 		"HPA with least above greatest":     {"minimal", "autoscaling: {enabled: true, minReplicas: 7}", []string{"autoscaling.minReplicas is greater than autoscaling.maxReplicas"}},
@@ -110,6 +111,10 @@ func TestValuesOutOfRangeAreRefusedByTheSchema(t *testing.T) {
 		"extraEnv: [{name: A}]":                                            "/extraEnv/0",
 		"existingSecret: Not A Name":                                       "/existingSecret",
 		"podLabels: {a: 1}":                                                "/podLabels/a",
+		"report: {schedule: monthly}":                                      "/report/schedule",
+		"report: {language: pt}":                                           "/report/language",
+		"report: {format: pdf}":                                            "/report/format",
+		"report: {timeZone: '-03:00'}":                                     "/report/timeZone",
 		"migrate: {activeDeadlineSeconds: 5}":                              "/migrate/activeDeadlineSeconds",
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -124,14 +124,26 @@ func mountedFiles(t *testing.T, pod corev1.PodSpec) map[string]bool {
 	return files
 }
 
-func TestOnlyTheMigrationUsesTheOwnersSecret(t *testing.T) {
+func TestJobsUseTheirOwnSecretAndNothingElse(t *testing.T) {
+	own := map[string]string{"migrate": "analyze-retry-owner", "report": "analyze-retry-reader"}
 	for name, pod := range pods(t, objects(t, valueFiles(t)["everything"])) {
-		owner := strings.HasPrefix(name, "Job ")
 		for _, volume := range pod.Spec.Volumes {
-			if volume.Secret != nil && (volume.Secret.SecretName == "analyze-retry-owner") != owner {
-				t.Errorf("%s mounts the Secret %s", name, volume.Secret.SecretName)
+			if volume.Secret == nil {
+				continue
+			}
+			used, of := volume.Secret.SecretName, component(name)
+			if of == "worker" && (used == own["migrate"] || used == own["report"]) || of != "worker" && used != own[of] {
+				t.Errorf("%s mounts the Secret %s", name, used)
+			}
+			if of != "worker" && (len(volume.Secret.Items) != 1 || volume.Secret.Items[0].Key != "database-url") {
+				t.Errorf("%s mounts more than the URL of the database: %+v", name, volume.Secret.Items)
 			}
 		}
+	}
+	// Without a Secret of its own the report reads with the worker's URL.
+	report := pods(t, objects(t, valueFiles(t)["saas"]))["CronJob billing-analyze-retry-report"]
+	if got := report.Spec.Volumes[0].Secret.SecretName; got != "analyze-retry" {
+		t.Errorf("the report reads with the Secret %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package helm_test
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,27 @@ func policies(all []object) string {
 		}
 	}
 	return ""
+}
+
+// Faults of the command line end with exit code 2; here only the store is absent.
+func TestTheReportTakesTheArgumentsOfItsJob(t *testing.T) {
+	worker := deploytest.Worker(t)
+	for _, text := range []string{"{enabled: true}", "{enabled: true, language: en, format: csv, timeZone: UTC}", "{enabled: true, format: html, existingClaim: c}"} {
+		args := pods(t, objects(t, values(t, "minimal", "report: "+text)))["CronJob billing-analyze-retry-report"].Spec.Containers[0].Args
+		cmd := exec.CommandContext(t.Context(), worker, args...)
+		cmd.Env = []string{"RETRY_DATABASE_URL=sqlite:///absent/analyze-retry.db"}
+		out, err := cmd.CombinedOutput()
+		if failed, is := errors.AsType[*exec.ExitError](err); !is || failed.ExitCode() != 1 || !strings.Contains(string(out), "there is no audit store") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func TestTheNameOfTheReportsJobIsShortEnough(t *testing.T) {
+	long := "fullnameOverride: " + strings.Repeat("a", 44) + "-bbbbbbb\nreport: {enabled: true}"
+	if name := at[string](one(t, objects(t, values(t, "minimal", long)), "CronJob").tree, "metadata", "name"); len(name) > 52 || strings.Contains(name, "--") {
+		t.Errorf("%s has %d characters, and Kubernetes takes 52", name, len(name))
+	}
 }
 
 // The worker itself checks names, notations, and settings that need or exclude each other.

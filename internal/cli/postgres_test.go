@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"context"
+	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -14,17 +16,17 @@ import (
 )
 
 // onPostgres is an archive in a database without tables.
-func onPostgres(t *testing.T) (a *archive, url string) {
+func onPostgres(t *testing.T) (a *archive, address string) {
 	t.Helper()
-	url = devpostgres.Database(t)
+	address = devpostgres.Database(t)
 	secret, keyFile := audittest.SavedSecret(t)
-	a = with("RETRY_DATABASE_URL="+url, "RETRY_AUDIT_KEY_FILE="+keyFile)
+	a = with("RETRY_DATABASE_URL="+address, "RETRY_AUDIT_KEY_FILE="+keyFile)
 	a.path, a.secret = "STORE", secret
-	return a, url
+	return a, address
 }
 
 func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
-	a, url := onPostgres(t)
+	a, address := onPostgres(t)
 
 	a.fails(t, 1, "worker migrate", "history", accepted)
 	for range 2 {
@@ -32,7 +34,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 			t.Errorf("output %q", stdout)
 		}
 	}
-	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
+	store, err := postgres.Open(t.Context(), address, a.secret, postgres.Options{})
 	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
@@ -45,16 +47,54 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 	}
 }
 
-func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
-	a, url := onPostgres(t)
+// The role is that of deploy/postgres/README.md, for reports and auditors.
+func TestARoleThatOnlyReadsAnswersEveryQuestion(t *testing.T) {
+	a, owner := onPostgres(t)
 	a.must(t, "migrate")
-	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
-	a.must(t, "audit", "verify", "--expect-empty")
-	store, err := postgres.Open(t.Context(), url, a.secret, postgres.Options{})
+	store, err := postgres.Open(t.Context(), owner, a.secret, postgres.Options{})
 	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
-	conn, err := pgx.Connect(t.Context(), url)
+
+	conn, err := pgx.Connect(t.Context(), owner)
+	check.Must(t, err)
+	const role, password = "analyze_retry_reader", "reads-only"
+	_, err = conn.Exec(t.Context(), "CREATE ROLE "+role+" LOGIN PASSWORD '"+password+"'; "+readerGrants(t))
+	check.Must(t, err)
+	t.Cleanup(func() { // roles are the server's, not the database's
+		_, err := conn.Exec(context.Background(), "DROP OWNED BY "+role+"; DROP ROLE "+role)
+		check.Must(t, errors.Join(err, conn.Close(context.Background())))
+	})
+	u, err := url.Parse(owner)
+	check.Must(t, err)
+	u.User = url.UserPassword(role, password)
+	a.settings[0] = "RETRY_DATABASE_URL=" + u.String()
+	for _, args := range reading {
+		a.must(t, args...)
+	}
+}
+
+// readerGrants are the rights that the documentation names for a role that only reads.
+func readerGrants(t *testing.T) string {
+	t.Helper()
+	_, sql, _ := strings.Cut(read(t, "../../deploy/postgres/README.md"), "again after a migration that adds a table:\n\n")
+	sql, _, found := strings.Cut(sql, "\n\n")
+	if !found || !strings.Contains(sql, "GRANT SELECT") {
+		t.Fatalf("deploy/postgres/README.md has no rights for a reader: %q", sql)
+	}
+	return sql
+}
+
+func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
+	a, address := onPostgres(t)
+	a.must(t, "migrate")
+	a.fails(t, 1, "there are no records, and no stubs", "audit", "verify")
+	a.must(t, "audit", "verify", "--expect-empty")
+	store, err := postgres.Open(t.Context(), address, a.secret, postgres.Options{})
+	check.Must(t, err)
+	defer store.Close()
+	a.add(t, store, week()...)
+	conn, err := pgx.Connect(t.Context(), address)
 	check.Must(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(t.Context(), `SET search_path = analyze_retry; SET session_replication_role = replica;

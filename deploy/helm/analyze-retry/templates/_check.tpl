@@ -29,6 +29,9 @@ to do.
 {{- if $v.migrate.existingSecret -}}
 {{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker brings its file up to date by itself; leave it empty" -}}
 {{- end -}}
+{{- if $v.report.enabled -}}
+{{- $faults = append $faults (printf "report.enabled with store.type=sqlite: only the worker's pod has the file's volume; let a schedule of your own run `kubectl --namespace %s exec deploy/%s -- /worker report`, or set store.type=postgres" .Release.Namespace (include "analyze-retry.fullname" .)) -}}
+{{- end -}}
 {{- else if $v.store.sqlite.existingClaim -}}
 {{- $faults = append $faults "store.sqlite.existingClaim has no effect with store.type=postgres: leave it empty, or set store.type=sqlite" -}}
 {{- end -}}

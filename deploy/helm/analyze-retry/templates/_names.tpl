@@ -35,6 +35,17 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: migrate
 {{- end }}
 
+{{- define "analyze-retry.reportSelector" -}}
+app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: report
+{{- end }}
+
+{{/* Kubernetes takes 52 characters for the name of a CronJob. */}}
+{{- define "analyze-retry.reportName" -}}
+{{ include "analyze-retry.fullname" . | trunc 45 | trimSuffix "-" }}-report
+{{- end }}
+
 {{/* Labels of every object beside its selector's. */}}
 {{- define "analyze-retry.commonLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
