@@ -64,7 +64,7 @@ var groups = []struct {
 	prefixes     []string
 }{
 	{
-		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and the metrics that its KPIs are computed from. They keep the names of the document, although Prometheus's conventions prefer other units.",
+		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and the metrics that the KPIs of section VI are computed from. They keep the names of the document, although Prometheus's conventions prefer other units.",
 		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_submissions", "retry_smtp", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input", "retry_count"},
 	},
 	{

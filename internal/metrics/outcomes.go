@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// outcomes holds the metrics of how rounds of submissions end, all by policy. The KPIs of RN-BIL-005 section 13.4 are computed from
+// outcomes holds the metrics of how rounds of submissions end, all by policy. The KPIs of RN-BIL-005 section VI are computed from
 // them.
 type outcomes struct{ *byPolicy[outcomeSeries] }
 
