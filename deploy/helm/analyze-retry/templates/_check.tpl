@@ -36,6 +36,18 @@ to do.
 {{- $faults = append $faults "store.sqlite.existingClaim has no effect with store.type=postgres: leave it empty, or set store.type=sqlite" -}}
 {{- end -}}
 
+{{- /* The form only. Rules and numbers are the worker's to check: worker policies lint. */ -}}
+{{- with $v.worker.policies -}}
+{{- $file := fromYaml . -}}
+{{- $first := dict -}}
+{{- if kindIs "slice" $file.policies }}{{ $first = $file.policies | first }}{{ end -}}
+{{- if $file.Error -}}
+{{- $faults = append $faults (printf "worker.policies is not the text of a YAML file (%s): give the file by --set-file worker.policies=policies.yaml, and check it by `worker policies lint policies.yaml`" $file.Error) -}}
+{{- else if not (and (kindIs "map" $first) $first) -}}
+{{- $faults = append $faults "worker.policies holds no policies: the text begins with `policies:` and a list of them; check it by `worker policies lint policies.yaml`" -}}
+{{- end -}}
+{{- end -}}
+
 {{- if and $v.autoscaling.enabled $v.keda.enabled -}}
 {{- $faults = append $faults "autoscaling.enabled and keda.enabled: two scalers would fight over the replicas; choose one (KEDA makes its own HorizontalPodAutoscaler)" -}}
 {{- end -}}
