@@ -42,7 +42,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-e2e chaos soak fuzz bench race-ready
+.PHONY: test test-unit test-deploy test-e2e coverage chaos soak fuzz bench race-ready
 # Most of the time the tests wait, for servers and for the broker, so more packages run at once than there are processors.
 # The detector's pause at the end of each process finds no race. Thousands of stores opened by one goroutine each
 # (exhaustive) are ten times slower with the detector, and it finds nothing there.
@@ -61,6 +61,27 @@ test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, 
 
 test-e2e: race-ready ## The real-broker suite
 	$(RACE) ./test/e2e
+
+# What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
+# the greater holds, for each package. The tests of all of them count: the handler's tests are those of its reader too.
+RULE := ./internal/retry ./internal/evidence ./internal/policy ./internal/contract ./internal/worker ./internal/worker/input
+COVERAGE := .cache/coverage.out
+empty :=
+comma := ,
+coverage: ## How much of the rule's packages the tests run; at least 96 % of each
+	@mkdir -p $(dir $(COVERAGE))
+	@$(GO) test -coverprofile=$(COVERAGE) -coverpkg=$(subst $(empty) ,$(comma),$(RULE)) $(RULE) >$(COVERAGE).log || { cat $(COVERAGE).log; exit 1; }
+	@awk -v least=96 'NR > 1 { \
+			package = $$1; sub("/[^/]*$$", "", package); sub("^.*/internal/", "internal/", package); \
+			if (!($$1 in statements)) total[package] += statements[$$1] = $$2; \
+			if ($$3 > 0 && !run[$$1]++) covered[package] += $$2 \
+		} END { \
+			for (package in total) { \
+				share = 100 * covered[package] / total[package]; few = share < least; bad += few; \
+				printf "%-24s %5.1f %% of %4d statements%s\n", package, share, total[package], few ? ", less than " least " %" : "" \
+			} \
+			exit bad || NR < 2 \
+		}' $(COVERAGE)
 
 # -v, because go hides the table at the end of a test that passed. Each row says itself which others it can run next to. The
 # soak is compiled with the tag soak only.
@@ -90,7 +111,7 @@ race-ready:
 
 .PHONY: verify subjects fmt fmt-check vet lint lint-models
 verify: ## What CI runs, in its order
-	@start=$$(date +%s); for step in subjects fmt-check vet lint lint-models build test chaos; do \
+	@start=$$(date +%s); for step in subjects fmt-check vet lint lint-models build test coverage chaos; do \
 		echo "== make $$step (after $$(($$(date +%s) - start)) s)"; $(MAKE) --no-print-directory $$step || exit 1; \
 	done
 
