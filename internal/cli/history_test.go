@@ -267,12 +267,18 @@ func demoClaim(t *testing.T) *archive {
 	})
 }
 
-func TestPortuguesePagesShowARealHistory(t *testing.T) {
-	const arguments = "history " + waiting + " --lang pt-BR --tz America/Sao_Paulo"
-	story := archived(t, week()).must(t, strings.Fields(arguments)...)
-	for _, page := range []string{"auditoria", "faturamento"} {
-		if want := "$ worker " + arguments + "\n" + story + "```\n"; !strings.Contains(read(t, "../../docs/pt-BR/"+page+".md"), want) {
-			t.Errorf("docs/pt-BR/%s.md does not hold this:\n%s", page, want)
+func TestPortuguesePagesShowRealOutput(t *testing.T) {
+	a := archived(t, week())
+	const history = "history " + waiting + " --lang pt-BR --tz America/Sao_Paulo"
+	for _, shown := range []struct{ page, arguments string }{
+		{"auditoria", history},
+		{"faturamento", history},
+		{"faturamento", "claims --lang pt-BR"},
+		{"faturamento", "kpi --month 2026-01 --lang pt-BR --tz America/Sao_Paulo"},
+	} {
+		output := a.must(t, strings.Fields(shown.arguments)...)
+		if want := "$ worker " + shown.arguments + "\n" + output + "```\n"; !strings.Contains(read(t, "../../docs/pt-BR/"+shown.page+".md"), want) {
+			t.Errorf("docs/pt-BR/%s.md does not hold this:\n%s", shown.page, want)
 		}
 	}
 }
