@@ -48,7 +48,7 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	o.orders(0, "Claim JOB-4 is sent again in 30 s, as retry 4.", "--claim", "JOB-4", "--force", "--wait")
 	kept := job.waitsAt("Event_RedriveWait")
 	kept.isAbout(30 * time.Second) // 1 s * 5^3, at most 30 s
-	o.orders(5, "it is on its way already: maria sent it again", "--claim", "JOB-4", "--force")
+	o.orders(5, "it is on its way already: sent again by maria", "--claim", "JOB-4", "--force")
 	kept.passes()
 	job.task(runJob).holds(vars{"retryCount": 4, "redriveWait": nil}).fails("ECONNRESET")
 

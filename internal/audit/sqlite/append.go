@@ -80,6 +80,9 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	if err := b.insert(ctx, w); err != nil {
 		return err
 	}
+	if err := b.noteClaims(ctx, w); err != nil {
+		return err
+	}
 	if w.seq == 0 {
 		if err := w.exec(ctx, noteMeta, metaChain, now()); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // Check has SQLite hold every index against its table, and every page and value against its form; see [audit.Maintenance]. It
 // takes about as long as reading all records.
 func (s *store) Check(ctx context.Context) error {
-	err := s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing)
+	err := s.check(ctx, "PRAGMA integrity_check(1)", placesDiffer, columnMissing, claimsDiffer)
 	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
 		return err
 	}

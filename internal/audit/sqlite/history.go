@@ -21,18 +21,6 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 	return s.query(ctx, visit, selectRecords+"WHERE at >= ? AND at < ? ORDER BY at, seq", micros(from), micros(to))
 }
 
-// selectOpenClaims returns the open claims, each with its last record.
-const selectOpenClaims = "SELECT " + columns + `, opened FROM (SELECT claim_id AS open, opened FROM open_claims) CROSS JOIN records
-	ON seq = (SELECT seq FROM records WHERE claim_id = open AND kind <> 5 ORDER BY seq DESC LIMIT 1) ORDER BY opened, open`
-
-func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
-	var c audit.OpenClaim
-	return s.each(ctx, func(v *reader) error {
-		c.Opened = utc(v.int(openedColumn))
-		return v.record(&c.Record)
-	}, func() error { return visit(&c) }, selectOpenClaims)
-}
-
 // claimsAtOnce is how many claims one statement asks about: the values of askedClaims. Few claims of a batch have used up
 // their retries; of outcomes all ask. The claims are a table of values because SQLite would build an index of an IN list.
 const (

@@ -113,6 +113,9 @@ func (s *store) Purge(ctx context.Context, t audit.Tombstone) error {
 		if err := w.exec(ctx, "DELETE FROM outbox WHERE seq <= ?", t.Through); err != nil {
 			return err
 		}
-		return w.exec(ctx, "DELETE FROM records WHERE seq <= ?", t.Through)
+		if err := w.exec(ctx, "DELETE FROM records WHERE seq <= ?", t.Through); err != nil {
+			return err
+		}
+		return w.forgetClaims(ctx, t.Newest.UnixMicro())
 	})
 }

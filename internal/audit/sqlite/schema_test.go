@@ -13,8 +13,7 @@ import (
 // secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim and
 // the tables have other names, and firstSchema to the first one, in which nothing stands twice.
 const (
-	secondSchema = `DROP TRIGGER claims_are_opened; DROP TRIGGER claims_are_ended; DROP TRIGGER claims_are_forgotten; DROP TABLE open_claims;
-	DROP TRIGGER records_are_removed_behind_a_tombstone_only;
+	secondSchema = `DROP TABLE open_claims; DROP TRIGGER records_are_removed_behind_a_tombstone_only;
 	DROP TRIGGER tombstones_are_never_changed; DROP TRIGGER tombstones_are_never_removed; DROP INDEX crashes_again;
 	ALTER TABLE tombstones RENAME TO stubs; ALTER TABLE crashes RENAME TO deaths;
 	CREATE TRIGGER records_are_removed_behind_a_stub_only BEFORE DELETE ON records BEGIN SELECT 1; END;

@@ -43,6 +43,17 @@ func (s *subject) purge(t *testing.T, before time.Time, publish bool, records in
 }
 
 var purgeFacts = []fact{
+	{"a claim whose records are all gone is open no more", func(t *testing.T, s *subject) {
+		records := story(step{"gone", audit.KindRetry, 0}, step{"left", audit.KindRetry, 0}, step{"left", audit.KindRetry, 1}, step{"young", audit.KindRetry, 0})
+		s.settle(t, IDs(s.append(t, records...)))
+		s.purge(t, minute(2), false, 2)
+		open := []string{}
+		for _, c := range s.openClaims(t) {
+			open = append(open, c.ClaimID)
+		}
+		same(t, "open claims", open, []string{"CLM-left-1", "CLM-young-1"})
+		check.Must(t, s.Check(t.Context()))
+	}},
 	{"records are removed by their time, and a signed tombstone stands for them", func(t *testing.T, s *subject) {
 		s.settle(t, IDs(s.append(t, Records(0, 100)...)))
 		if tombstones := s.purgeable(t, minute(0), true); len(tombstones) != 0 {
