@@ -7,11 +7,12 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Standing is how many claims are in a state.
-type Standing struct {
+// StateCount is how many claims are in a state.
+type StateCount struct {
 	Claims int64
-	// Oldest is when the oldest of them first failed since its last end; zero where there is none.
-	Oldest time.Time
+	// Oldest is when the oldest of them first failed since its last end, and Longest since when one of them has been in this state
+	// for the longest; zero where there is none.
+	Oldest, Longest time.Time
 }
 
 // Ages returns the ages that claims are counted by: an hour, a working day, the day and the two days of ANS IN 41, a week.
@@ -21,7 +22,7 @@ func Ages() [5]time.Duration {
 
 // Census counts the open claims of one policy.
 type Census struct {
-	States map[State]Standing
+	States map[State]StateCount
 	// OlderThan is how many claims are older than each of [Ages].
 	OlderThan [5]int64
 }
@@ -36,12 +37,15 @@ func Count(ctx context.Context, store audit.History, now time.Time) (map[string]
 		}
 		of := all[c.Policy]
 		if of == nil {
-			of = &Census{States: map[State]Standing{}}
+			of = &Census{States: map[State]StateCount{}}
 			all[c.Policy] = of
 		}
 		s := of.States[c.State]
 		if s.Claims++; s.Oldest.IsZero() || o.Opened.Before(s.Oldest) {
 			s.Oldest = o.Opened
+		}
+		if s.Longest.IsZero() || c.Since.Before(s.Longest) {
+			s.Longest = c.Since
 		}
 		of.States[c.State] = s
 		for i, age := range Ages() {

@@ -124,6 +124,6 @@ func TestTheCensusCountsStatesAndAges(t *testing.T) {
 	census, err := claims.Count(t.Context(), s, noon.Add(time.Hour))
 	check.Must(t, err)
 	check.Same(t, map[string]*claims.Census{"tiss": {
-		States: map[claims.State]claims.Standing{claims.Stopped: {Claims: 2, Oldest: old.At}}, OlderThan: [5]int64{1, 1, 1, 0, 0},
+		States: map[claims.State]claims.StateCount{claims.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}, OlderThan: [5]int64{1, 1, 1, 0, 0},
 	}}, census, "census")
 }

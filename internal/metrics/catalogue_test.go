@@ -69,7 +69,7 @@ var groups = []struct {
 	},
 	{
 		"Where the claims are", "Counted every minute over the audit trail, by every replica alike; see `worker claims`. They are absent until they were counted, and where they cannot be.",
-		[]string{"retry_claims", "retry_oldest_claim"},
+		[]string{"retry_claims", "retry_oldest_claim", "retry_longest_in_state"},
 	},
 	{
 		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of that job type, which the metrics above omit.",

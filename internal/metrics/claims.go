@@ -12,10 +12,10 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 )
 
-// open holds the metrics of where the claims are, as they were when last looked at. There are none before the first look, nor
+// openClaims holds the metrics of where the claims are, as they were when last looked at. There are none before the first look, nor
 // behind one that failed: an alert on an absent number is right where 0 would be wrong.
-type open struct {
-	claims, oldest, older, success *prometheus.Desc
+type openClaims struct {
+	claims, oldest, longest, older, success *prometheus.Desc
 
 	mu       sync.Mutex
 	looked   bool
@@ -24,14 +24,15 @@ type open struct {
 	policies map[string]bool // in force, so that their numbers are 0 rather than absent
 }
 
-func newOpen(r registrar) *open {
+func newOpenClaims(r registrar) *openClaims {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
-	return register(r, &open{
-		claims: describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", labelPolicy, "state"),
-		oldest: describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
-		older:  describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
+	return register(r, &openClaims{
+		claims:  describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", labelPolicy, "state"),
+		oldest:  describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
+		longest: describe("retry_longest_in_state_seconds", "Time for which one of these claims has been in this state for the longest; 0 where there is none.", labelPolicy, "state"),
+		older:   describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
 		success: describe("retry_success_rate",
 			"Share of the retried claims that were accepted in the end, 0 to 1, of those heard of in the last 24 hours that are not under way any more: "+
 				"a claim that stands stopped is none. Absent while there are none.", "policy"),
@@ -39,21 +40,21 @@ func newOpen(r registrar) *open {
 }
 
 // know takes the names of the policies in force.
-func (o *open) know(policies map[string]bool) {
+func (o *openClaims) know(policies map[string]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.policies = policies
 }
 
 // Describe implements [prometheus.Collector].
-func (o *open) Describe(all chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.older, o.success} {
+func (o *openClaims) Describe(all chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.longest, o.older, o.success} {
 		all <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (o *open) Collect(all chan<- prometheus.Metric) {
+func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.looked {
@@ -72,12 +73,10 @@ func (o *open) Collect(all chan<- prometheus.Metric) {
 			of = &claims.Census{}
 		}
 		for _, state := range claims.OpenStates() {
-			standing, age := of.States[state], 0.0
-			if standing.Claims > 0 {
-				age = max(time.Since(standing.Oldest).Seconds(), 0)
-			}
-			gauge(o.claims, float64(standing.Claims), policy, string(state))
-			gauge(o.oldest, age, policy, string(state))
+			n := of.States[state]
+			gauge(o.claims, float64(n.Claims), policy, string(state))
+			gauge(o.oldest, secondsSince(n.Oldest), policy, string(state))
+			gauge(o.longest, secondsSince(n.Longest), policy, string(state))
 		}
 		for i, age := range claims.Ages() {
 			gauge(o.older, float64(of.OlderThan[i]), policy, ageLabel(age))
@@ -86,6 +85,14 @@ func (o *open) Collect(all chan<- prometheus.Metric) {
 	for policy, rate := range o.rates {
 		gauge(o.success, rate, policy)
 	}
+}
+
+// secondsSince returns the time since an instant; 0 since the zero time, and since one that is to come.
+func secondsSince(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return max(time.Since(t).Seconds(), 0)
 }
 
 // ageLabel returns the label of an age, which is in whole hours.

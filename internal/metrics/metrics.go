@@ -36,7 +36,7 @@ type Metrics struct {
 	traffic   traffic
 	broker    broker
 	trail     trail
-	open      *open
+	open      *openClaims
 }
 
 // New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
@@ -53,7 +53,7 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 		traffic:   newTraffic(r),
 		broker:    newBroker(r),
 		trail:     newTrail(r),
-		open:      newOpen(r),
+		open:      newOpenClaims(r),
 	}
 	m.Know(known)
 	return m

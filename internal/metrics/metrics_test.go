@@ -104,8 +104,8 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			m.Decided(decide(t, "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
 			ahead := time.Now().Add(time.Hour)                                         // by the clock of another replica: the age is 0
 			m.ClaimsCounted(map[string]*claims.Census{
-				"tiss": {States: map[claims.State]claims.Standing{claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}}, OlderThan: [5]int64{300, 12, 3}},
-				"old":  {States: map[claims.State]claims.Standing{claims.Incident: {Claims: 1, Oldest: ahead}}}, // not in force any more
+				"tiss": {States: map[claims.State]claims.StateCount{claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}}, OlderThan: [5]int64{300, 12, 3}},
+				"old":  {States: map[claims.State]claims.StateCount{claims.Incident: {Claims: 1, Oldest: ahead}}}, // not in force any more
 			}, map[string]float64{"tiss": 0.075})
 			m.Rejected("tiss", 3*time.Microsecond)
 			m.Rejected("", 3*time.Microsecond)
