@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -123,5 +124,22 @@ func TestClaimIsListedWhereverItIs(t *testing.T) {
 	o.lists(id, "submitted", "")
 	if truth := o.measures().Claims; truth.Sent != 1 || truth.AcceptedAfterPerson != 1 {
 		t.Errorf("the claim counts as %+v, want accepted after a person sent it again", truth)
+	}
+}
+
+// An instance that is cancelled reports nothing more: a person ends its claim by a process of its own.
+func TestClaimOfACancelledInstanceIsEndedByAPerson(t *testing.T) {
+	const id = "CLM-E2E-15-2"
+	o := atTheOffice(t)
+	o.example("end-claim.bpmn")
+	claim := o.submits(id)
+	claim.submissionFails("TIMEOUT")
+	claim.waits(5, 6)
+	claim.cancel()
+	o.lists(id, "waiting", "")
+	o.start("EndClaimProcess", vars{"claimId": id, "outcome": "ABANDONED", "justification": "paga pelo paciente", "decidedBy": "ana.lima"}).endsAt("EndEvent_Ended")
+	o.lists(id, "abandoned", "")
+	if code, story := o.says("history", id); code != 0 || !strings.Contains(story, "abandoned by ana.lima") {
+		t.Errorf("exit code %d, the story is:\n%s", code, story)
 	}
 }
