@@ -110,6 +110,10 @@ type Round struct {
 	// FirstFailure is when the failure was decided about that was recorded first; zero where there is none among the first
 	// MaxRound records of the round.
 	FirstFailure time.Time
+	// Opened is when the claim's first record since its last end was decided, zero where it has none: see [OpenClaim]. Resubmitted
+	// reports that the round began with a resubmission.
+	Opened      time.Time
+	Resubmitted bool
 	// Policy is the one that made the last decision among the first MaxRound records of the round. Where there is none it is that
 	// of the outcome before the round, empty where there is none either.
 	Policy string

@@ -62,6 +62,9 @@ func drawDetail(t *rapid.T) contract.Detail {
 	if rapid.Bool().Draw(t, "first failure") {
 		d.FirstFailureTime = &at
 	}
+	if d.Resubmitted = rapid.Bool().Draw(t, "resubmitted"); d.Resubmitted {
+		d.OpenedAt = &at
+	}
 	return d
 }
 

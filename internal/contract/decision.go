@@ -198,6 +198,10 @@ type Detail struct {
 	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
 	// failed; nil where none had.
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
+	// OpenedAt is, for an outcome, when the claim was first recorded since its last end, also before a resubmission; nil where it was
+	// not. Resubmitted reports that a person had it submitted again since its last end or outcome.
+	OpenedAt    *time.Time `json:"openedAt,omitempty"`
+	Resubmitted bool       `json:"resubmitted,omitempty"`
 	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the one that decided last.
 	// It is empty where there is none.
 	Policy string `json:"policy,omitempty"`

@@ -171,6 +171,16 @@ func TestTimeToSuccessIsFromTheFirstFailureOfAnyRound(t *testing.T) {
 	expect(t, r, row{"meanTimeToSuccess", (5*3600 + 60) / 2, 2, kpi.Missed}, row{"medianTimeToSuccess", (5*3600 + 60) / 2, 2, kpi.Missed})
 }
 
+// The claim failed and was sent again by a person in the month before.
+func TestAnAcceptanceKnowsWhatWasBeforeTheTimeThatIsMeasured(t *testing.T) {
+	opened := noon.Add(-72 * time.Hour)
+	last := story("CLM-a-1", noon, accepted)
+	last[0].Detail = (&contract.Detail{Attempts: 1, Policy: "tiss", OpenedAt: &opened, Resubmitted: true}).Encode()
+	r := measure(t, noon.Add(time.Hour), last)
+	check.Same(t, int64(1), r.Claims.AcceptedAfterPerson, "claims accepted after a person sent them again")
+	expect(t, r, row{"meanTimeToSuccess", 72 * 3600, 1, kpi.Missed}, row{"endedWithin48h", 0, 1, kpi.NoTarget})
+}
+
 func TestASuccessIsNeverBeforeTheFailure(t *testing.T) {
 	early := story("CLM-a-1", noon, again, accepted)
 	first := noon.Add(time.Hour) // by the clock of another replica

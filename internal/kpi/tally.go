@@ -147,8 +147,10 @@ func (c *claim) add(r *audit.Record, facts *contract.Facts) {
 		*c = claim{policy: c.policy}
 	}
 	c.last, c.at, c.next = r.Kind, r.At, claims.NextTry(r, facts)
-	if first := facts.FirstFailureTime; first != nil && (c.opened.IsZero() || first.Before(c.opened)) {
-		c.opened = *first
+	for _, first := range []*time.Time{facts.FirstFailureTime, facts.OpenedAt} { // which may be before the time that is looked at
+		if first != nil && (c.opened.IsZero() || first.Before(c.opened)) {
+			c.opened = *first
+		}
 	}
 	if c.opened.IsZero() && !r.Kind.IsOutcome() {
 		c.opened = r.At
@@ -161,7 +163,7 @@ func (c *claim) add(r *audit.Record, facts *contract.Facts) {
 	case r.Kind.IsOutcome():
 		c.attempts += int64(facts.Attempts)
 		c.retried = c.retried || r.RetryCount > 0
-		c.byPerson = c.byPerson || r.Kind == audit.KindResubmitted
+		c.byPerson = c.byPerson || r.Kind == audit.KindResubmitted || facts.Resubmitted
 	case r.Kind == audit.KindRedriven:
 		c.byPerson = true
 	}
@@ -263,7 +265,7 @@ func (s *sums) accept(c *claim) {
 	default:
 		s.truth.AcceptedAfterRetry++
 	}
-	if c.retried && !c.opened.IsZero() {
+	if (c.retried || c.byPerson) && !c.opened.IsZero() {
 		// The clocks of two replicas may differ: a success is never before the failure.
 		s.toSuccess = append(s.toSuccess, max(c.at.Sub(c.opened), 0).Seconds())
 	}

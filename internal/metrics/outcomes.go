@@ -26,7 +26,7 @@ func newOutcomes(r registrar, submissions *prometheus.CounterVec) outcomes {
 		"Outcomes of rounds of submissions, by the policy of the round's last decision (none: there was none); redriven: a person sent the claim again before its time, in the same round.",
 		labelPolicy, "outcome")
 	// The targets are 60 minutes (median) and 2 hours (mean), of an e-mail 5 minutes.
-	time := r.histograms("retry_time_to_success_seconds", "Time from the first failure to the acceptance, of claims that had a retry and were accepted, by the policy.",
+	time := r.histograms("retry_time_to_success_seconds", "Time from the claim's first failure to its acceptance, of claims that had a retry or were sent again by a person, by the policy.",
 		1, 5, 15, 60, 300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400)
 	count := r.histograms("retry_attempts_to_success",
 		"Submissions until the claim was accepted, the first one included, by the policy; claims that never failed have the policy none.", 1, 2, 3, 4, 5, 6)
@@ -54,8 +54,8 @@ func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	}
 	s.attempts.Observe(float64(facts.Attempts))
 	s.accepted.of(facts.Attempts).Inc()
-	if r.RetryCount > 0 && facts.FirstFailureTime != nil {
+	if first := cmp.Or(facts.OpenedAt, facts.FirstFailureTime); first != nil && (r.RetryCount > 0 || facts.Resubmitted) {
 		// The clocks of two replicas may differ: a success is never before the failure.
-		s.time.Observe(max(r.At.Sub(*facts.FirstFailureTime), 0).Seconds())
+		s.time.Observe(max(r.At.Sub(*first), 0).Seconds())
 	}
 }

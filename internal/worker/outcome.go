@@ -86,7 +86,10 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
 	detail.RedriveWait = o.RedriveWait
-	detail.Attempts, detail.Policy = round.Failures, round.Policy
+	detail.Attempts, detail.Policy, detail.Resubmitted = round.Failures, round.Policy, round.Resubmitted
+	if !round.Opened.IsZero() {
+		detail.OpenedAt = &round.Opened
+	}
 	if o.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted
 	}

@@ -53,7 +53,9 @@ var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instan
 	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
 
 var (
-	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, '')
+	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, ''),
+			(SELECT opened FROM open_claims WHERE claim_id = asked.claim),
+			coalesce((SELECT kind = 17 FROM records WHERE claim_id = asked.claim AND kind >= 16 ORDER BY id DESC LIMIT 1), false)
 		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
 			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
 				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
@@ -96,10 +98,10 @@ func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, erro
 
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
-		var first *time.Time
+		var first, opened *time.Time
 		var variables, detail string
-		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail)
-		round.FirstFailure, round.Policy = utc(first), audit.PolicyOf(variables, detail)
+		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail, &opened, &round.Resubmitted)
+		round.FirstFailure, round.Opened, round.Policy = utc(first), utc(opened), audit.PolicyOf(variables, detail)
 		return round, err
 	})
 }

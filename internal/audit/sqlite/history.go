@@ -35,7 +35,8 @@ const inRound = "claim_id = asked.column1 AND seq > (SELECT coalesce(max(seq), 0
 // Both are asked for jobs that wait, so they stay prepared.
 var (
 	selectRounds = fmt.Sprintf(`SELECT column1, coalesce(failures, 0), coalesce(retries, 0), coalesce(at_least, 0), (SELECT at FROM records WHERE seq = first),
-			decision.variables, decision.detail
+			decision.variables, decision.detail, (SELECT opened FROM open_claims WHERE claim_id = column1),
+			coalesce((SELECT kind = 17 FROM records WHERE claim_id = column1 AND kind >= 16 ORDER BY seq DESC LIMIT 1), 0)
 		FROM %[1]s LEFT JOIN (
 		SELECT claim_id, count(first) AS failures, sum(retried) AS retries, sum(records) >= %[3]d AS at_least, min(first) AS first, max(last) AS last FROM (
 			SELECT claim_id, count(*) AS records, min(CASE WHEN kind <= 3 THEN seq END) AS first, max(CASE WHEN kind <= 3 THEN seq END) AS last,
@@ -118,11 +119,14 @@ func (r *retries) count() int {
 
 func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
 	return ofClaims(ctx, s, s.rounds, claimIDs, func(rows *sql.Rows) (claim string, round audit.Round, err error) {
-		var first sql.NullInt64
+		var first, opened sql.NullInt64
 		var variables, detail sql.NullString
-		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail)
+		err = rows.Scan(&claim, &round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail, &opened, &round.Resubmitted)
 		if first.Valid {
 			round.FirstFailure = utc(first.Int64)
+		}
+		if opened.Valid {
+			round.Opened = utc(opened.Int64)
 		}
 		round.Policy = audit.PolicyOf(variables.String, detail.String)
 		return claim, round, err

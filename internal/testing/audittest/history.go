@@ -47,6 +47,7 @@ func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	}
 	for i := range rounds {
 		same(t, "first failure of "+claims[i], first[i], rounds[i].FirstFailure)
+		rounds[i].Opened, rounds[i].Resubmitted = time.Time{}, false // a fact of their own
 	}
 	return rounds
 }
@@ -242,6 +243,24 @@ var historyFacts = []fact{
 		again[0].Variables, again[0].Detail = "{}", `{"policy":"of-before"}`
 		s.append(t, again...)
 		same(t, "of b, that a person submitted again", s.rounds(t, "CLM-b-1")[0].Policy, "of-before")
+	}},
+	{"a round knows since when its claim is open, also before a resubmission", func(t *testing.T, s *subject) {
+		records := story(
+			step{"a", audit.KindSubmitted, 0}, step{"a", audit.KindRejected, 0}, step{"a", audit.KindExhausted, 5}, step{"a", audit.KindResubmitted, 5},
+			step{"b", audit.KindRetry, 0}, step{"c", audit.KindRetry, 0}, step{"c", audit.KindAbandoned, 1},
+		)
+		for i := range records {
+			s.append(t, records[i])
+		}
+		rounds, err := s.Rounds(t.Context(), []string{"CLM-a-1", "CLM-b-1", "CLM-c-1", "CLM-d-1"})
+		check.Must(t, err)
+		for i, want := range []struct {
+			opened      time.Time
+			resubmitted bool
+		}{{minute(1), true}, {minute(4), false}, {}, {}} {
+			same(t, fmt.Sprintf("opened %d", i), rounds[i].Opened, want.opened)
+			same(t, fmt.Sprintf("resubmitted %d", i), rounds[i].Resubmitted, want.resubmitted)
+		}
 	}},
 	{"a very long round is counted in part", func(t *testing.T, s *subject) {
 		steps := []step{{"a", audit.KindRetry, 0}, {"a", audit.KindAbandoned, 1}, {"a", audit.KindRejected, 0}, {"a", audit.KindExhausted, 9}}
