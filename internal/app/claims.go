@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -23,23 +24,25 @@ const (
 func (a *App) watchClaims(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil {
+		census, err := claims.Count(ctx, a.store, began)
+		if err == nil {
+			a.numbers.ClaimsCounted(census)
+		} else {
 			a.numbers.ClaimsUnknown()
+		}
+		rates, ratesErr := a.successRates(ctx, began)
+		a.numbers.SuccessMeasured(rates)
+		if err = errors.Join(err, ratesErr); err != nil && ctx.Err() == nil {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		outage.Sleep(ctx, max(countEvery, countShare*time.Since(began)))
 	}
 }
 
-func (a *App) countClaims(ctx context.Context, now time.Time) error {
-	census, err := claims.Count(ctx, a.store, now)
-	if err != nil {
-		return err
-	}
+func (a *App) successRates(ctx context.Context, now time.Time) (map[string]float64, error) {
 	var tally kpi.Tally
 	if err := a.store.Between(ctx, now.Add(-successWindow), now, tally.Add); err != nil {
-		return err
+		return nil, err
 	}
-	a.numbers.ClaimsCounted(census, tally.SuccessRates(now))
-	return nil
+	return tally.SuccessRates(now), nil
 }

@@ -1,6 +1,6 @@
 // Package lang is the language of texts for people: English and Brazilian Portuguese. The code writes its texts in English,
-// and [Printer] looks them up in the catalogue, which is in this package for all others. JSON, logs, metrics and events are
-// for programs and stay English.
+// and [Printer] looks them up in the catalogue, which is in this package for all others. Logs and metrics are English, and so
+// are JSON and events, which quote what a process was sent.
 package lang
 
 import (

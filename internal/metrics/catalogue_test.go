@@ -22,7 +22,8 @@ type metric struct{ name, kind, labels, help string }
 func catalogue(t *testing.T) []metric {
 	t.Helper()
 	reg, m := registryOf(t)
-	m.ClaimsCounted(nil, map[string]float64{"tiss": 1})
+	m.ClaimsCounted(nil)
+	m.SuccessMeasured(map[string]float64{"tiss": 1})
 	var list []metric
 	for _, family := range gather(t, reg) {
 		var labels []string

@@ -12,8 +12,8 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 )
 
-// openClaims holds the metrics of where the claims are, as they were when last looked at. There are none before the first look, nor
-// behind one that failed: an alert on an absent number is right where 0 would be wrong.
+// openClaims holds the metrics of where the claims are, as they were when last counted. There are none before the first count, nor
+// after one that failed, because 0 would say that no claim is open.
 type openClaims struct {
 	claims, oldest, longest, older, success *prometheus.Desc
 
@@ -57,11 +57,14 @@ func (o *openClaims) Describe(all chan<- *prometheus.Desc) {
 func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.looked {
-		return
-	}
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		all <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	for policy, rate := range o.rates {
+		gauge(o.success, rate, policy)
+	}
+	if !o.looked {
+		return
 	}
 	known := maps.Clone(o.policies)
 	for policy := range o.census {
@@ -82,9 +85,6 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 			gauge(o.older, float64(of.OlderThan[i]), policy, ageLabel(age))
 		}
 	}
-	for policy, rate := range o.rates {
-		gauge(o.success, rate, policy)
-	}
 }
 
 // secondsSince returns the time since an instant; 0 since the zero time, and since one that is to come.
@@ -98,11 +98,18 @@ func secondsSince(t time.Time) float64 {
 // ageLabel returns the label of an age, which is in whole hours.
 func ageLabel(age time.Duration) string { return strconv.Itoa(int(age/time.Hour)) + "h" }
 
-// ClaimsCounted notes where the open claims are, by policy, and the share of retried claims that succeeded.
-func (m *Metrics) ClaimsCounted(census map[string]*claims.Census, successRates map[string]float64) {
+// ClaimsCounted notes where the open claims are, by policy.
+func (m *Metrics) ClaimsCounted(census map[string]*claims.Census) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
-	m.open.looked, m.open.census, m.open.rates = true, census, successRates
+	m.open.looked, m.open.census = true, census
+}
+
+// SuccessMeasured notes the share of retried claims that succeeded, by policy; nil where it is not known.
+func (m *Metrics) SuccessMeasured(rates map[string]float64) {
+	m.open.mu.Lock()
+	defer m.open.mu.Unlock()
+	m.open.rates = rates
 }
 
 // ClaimsUnknown notes that it is not known where the claims are.

@@ -78,7 +78,7 @@ func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 // Dashboards and alerts read these names, labels and values.
 func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 	for name, work := range map[string]func(*metrics.Metrics){
-		"at_start": func(m *metrics.Metrics) { m.ClaimsCounted(nil, nil) }, // of an empty store
+		"at_start": func(m *metrics.Metrics) { m.ClaimsCounted(nil) }, // of an empty store
 		"after_work": func(m *metrics.Metrics) {
 			m.Decided(decide(t, "TIMEOUT", 0), 3*time.Microsecond)
 			m.Decided(decide(t, "TIMEOUT", 2), 3*time.Microsecond)
@@ -106,7 +106,8 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			m.ClaimsCounted(map[string]*claims.Census{
 				"tiss": {States: map[claims.State]claims.StateCount{claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}}, OlderThan: [5]int64{300, 12, 3}},
 				"old":  {States: map[claims.State]claims.StateCount{claims.Incident: {Claims: 1, Oldest: ahead}}}, // not in force any more
-			}, map[string]float64{"tiss": 0.075})
+			})
+			m.SuccessMeasured(map[string]float64{"tiss": 0.075})
 			m.Rejected("tiss", 3*time.Microsecond)
 			m.Rejected("", 3*time.Microsecond)
 			m.Repeated()

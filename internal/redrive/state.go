@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/contract"
 )
 
@@ -65,11 +66,11 @@ var statuses = map[audit.Kind]string{
 }
 
 // StatusOf returns how a claim stands by its last record.
-func StatusOf(last *audit.Record, now time.Time) string {
-	switch {
-	case last.Kind != audit.KindRetry:
+func StatusOf(last *audit.Record, f *contract.Facts, now time.Time) string {
+	switch next := claims.NextTry(last, f); {
+	case next.IsZero():
 		return cmp.Or(statuses[last.Kind], "unknown")
-	case last.NextRetryTime.After(now):
+	case next.After(now):
 		return Waiting
 	default:
 		return Overdue
@@ -92,7 +93,7 @@ func candidateOf(r *audit.Record, now time.Time) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	c := Candidate{ClaimID: r.ClaimID, Status: StatusOf(r, now), Last: r, Facts: facts}
+	c := Candidate{ClaimID: r.ClaimID, Status: StatusOf(r, &facts, now), Last: r, Facts: facts}
 	if r.Kind.IsDecision() {
 		c.Classification, c.RetryReason, c.DecidedAt = string(facts.ErrorClassification), facts.RetryReason, &r.At
 		c.RuleID, c.Policy = facts.RetryDecision.RuleID, facts.RetryDecision.Policy

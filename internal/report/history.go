@@ -54,6 +54,11 @@ type historyRecord struct {
 	Justification string `json:"justification,omitempty"`
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	RedriveID     string `json:"redriveId,omitempty"`
+	// RedriveWait is how long the claim waits before it is sent again, as ISO 8601. With is with whom the model leaves a stopped claim.
+	RedriveWait string `json:"redriveWait,omitempty"`
+	With        string `json:"with,omitempty"`
+	// Policy is, of a record that is no decision, the one that decided last.
+	Policy string `json:"policy,omitempty"`
 
 	record *audit.Record
 	facts  contract.Facts
@@ -84,7 +89,7 @@ func HistoryOf(records []audit.Record, now time.Time) (History, error) {
 		h.Records = append(h.Records, one)
 		h.byHash[one.Hash] = i
 	}
-	h.Status = redrive.StatusOf(&records[len(records)-1], now)
+	h.Status = redrive.StatusOf(&records[len(records)-1], &h.Records[len(records)-1].facts, now)
 	return h, nil
 }
 
@@ -99,6 +104,7 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
 		Justification: facts.Justification, DecidedBy: facts.DecidedBy, RedriveID: facts.RedriveID,
+		RedriveWait: facts.RedriveWait, With: facts.With, Policy: facts.Policy,
 		NextRetryTime: optional(r.NextRetryTime),
 		record:        r, facts: facts,
 	}
@@ -184,8 +190,10 @@ func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) st
 	case audit.KindUndelivered:
 		return w.Sprintf("the last answer did not reach the process: look there whether the claim goes on")
 	case audit.KindRedriven:
-		if next := claims.NextTry(last, f); !next.IsZero() {
+		if next := claims.NextTry(last, f); next.After(now) {
 			return w.Sprintf("to be sent again%s, due %s", w.by(f), w.Time(next))
+		} else if !next.IsZero() {
+			return w.Sprintf("was to be sent again%s %s, and nothing was heard since (for %s)", w.by(f), w.Time(next), w.About(now.Sub(next)))
 		}
 		return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(f), w.About(now.Sub(last.At)))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
