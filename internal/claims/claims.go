@@ -124,7 +124,7 @@ func waiting(next, now time.Time) State {
 // schedule. It is zero where there is none.
 func NextTry(r *audit.Record, facts *contract.Facts) time.Time {
 	wait, err := contract.ParseISODuration(facts.RedriveWait)
-	if err != nil || wait == 0 { // the worker has written it, and the check of the trail reports another
+	if err != nil || wait == 0 { // absent, or not written by this worker
 		return r.NextRetryTime
 	}
 	return r.At.Add(wait)

@@ -68,7 +68,7 @@ func (u URL) Scheme() string {
 // Months is a span of calendar months, written as years (5y) or months (18m), or unlimited.
 type Months int
 
-// Unlimited is so long that nothing is that old. mostMonths is the longest span that has a number.
+// Unlimited is longer than any record is old. mostMonths is the longest span that can be given as a number.
 const (
 	Unlimited  Months = 2 * mostMonths
 	mostMonths        = 50 * 12

@@ -52,7 +52,7 @@ func (i Indicator) against(t retry.Target) Indicator {
 	return i
 }
 
-// measured is a value that was measured on so many things. Of nothing it does not count.
+// measured returns the indicator of a value that was measured on so many things; without a value where there are none.
 func measured(name string, value float64, on int64) Indicator {
 	i := Indicator{Name: name, Measure: retry.KPIs()[name], MeasuredOn: on, Verdict: NoData}
 	if on > 0 {
@@ -61,15 +61,15 @@ func measured(name string, value float64, on int64) Indicator {
 	return i
 }
 
-// share measures part of so many things.
+// share returns the indicator of a share.
 func share(name string, part, of int64) Indicator {
 	i := measured(name, float64(part)/float64(of), of)
 	i.Part = part
 	return i
 }
 
-// indicators returns a row for each target, and one for each KPI without any. What each divides by what is the documents' formula,
-// taken by claim, so that an outage is no success while its claims stand stopped, and a claim that a person rescued is not lost:
+// indicators returns a row for each target, and one for each KPI without any. They use the documents' formulas, by claim: an outage
+// is no success while its claims stand stopped, and a claim that a person rescued is not lost.
 //
 //   - successAfterRetry: of the claims that were retried and are not under way any more, those that the insurer accepted in the
 //     end ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.

@@ -115,7 +115,7 @@ func TestAnOutageIsNoSuccessAndARescuedClaimIsNotLost(t *testing.T) {
 	before := measure(t, at, night...)
 	expect(t, before,
 		row{"successAfterRetry", 25.0 / 325, 325, kpi.Missed}, row{"retriesUsedUp", 0.75, 400, kpi.Missed}, row{"claimsLost", 300.0 / 378, 378, kpi.Missed})
-	check.Same(t, kpi.Truth{
+	check.Same(t, kpi.Outcomes{
 		Sent: 400, AcceptedAfterRetry: 25, Open: map[claims.State]int64{claims.Waiting: 53, claims.Stopped: 322}, OldestOpen: &noon,
 	}, before.Claims, "the claims at night")
 
@@ -218,7 +218,7 @@ func TestClaimsThatAreOpenForLongMissTheDay(t *testing.T) {
 func TestAClaimThatFailsAfterItsEndIsOpenAnew(t *testing.T) {
 	r := measure(t, noon.Add(72*time.Hour), story("CLM-a-1", noon, again, accepted), story("CLM-a-1", noon.Add(71*time.Hour), again, undelivered))
 	since := noon.Add(71 * time.Hour)
-	check.Same(t, kpi.Truth{Sent: 1, Open: map[claims.State]int64{claims.Overdue: 1}, OldestOpen: &since}, r.Claims, "the claim")
+	check.Same(t, kpi.Outcomes{Sent: 1, Open: map[claims.State]int64{claims.Overdue: 1}, OldestOpen: &since}, r.Claims, "the claim")
 }
 
 func TestCausesAreCountedByRuleAndCode(t *testing.T) {

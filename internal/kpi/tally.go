@@ -39,9 +39,9 @@ func (n *Counts) add(kind audit.Kind) {
 	}
 }
 
-// Truth is what became of the claims that were heard of in a time, each counted once, as they stood at its end. Its JSON form is
+// Outcomes are what became of the claims with a record in a time, each counted once, as they stood at its end. Its JSON form is
 // stable.
-type Truth struct {
+type Outcomes struct {
 	// Sent is how many claims there are: the sum of those below.
 	Sent int64 `json:"sent"`
 	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterRetry those after retries only,
@@ -56,12 +56,12 @@ type Truth struct {
 }
 
 // Accepted returns how many claims the insurer accepted in the end.
-func (t Truth) Accepted() int64 {
+func (t Outcomes) Accepted() int64 {
 	return t.AcceptedAtOnce + t.AcceptedAfterRetry + t.AcceptedAfterPerson
 }
 
 // OpenClaims returns how many claims have not ended.
-func (t Truth) OpenClaims() (n int64) {
+func (t Outcomes) OpenClaims() (n int64) {
 	for _, of := range t.Open {
 		n += of
 	}
@@ -73,7 +73,7 @@ type Result struct {
 	// Policy is the one that decided last about a claim; [claims.NoPolicy] for claims that no policy has decided about.
 	Policy string       `json:"policy"`
 	KPIs   []Indicator  `json:"kpis"`
-	Claims Truth        `json:"claims"`
+	Claims Outcomes     `json:"claims"`
 	Causes []CauseCount `json:"causes"`
 	Counts Counts       `json:"counts"`
 }
@@ -85,7 +85,7 @@ type Tally struct {
 	claims map[string]*claim
 }
 
-// claim is what is known of a claim since its last end, or the end itself.
+// claim is what the records say of a claim since its last end, or of that end.
 type claim struct {
 	policy     string
 	last       audit.Kind
@@ -172,7 +172,7 @@ func (c *claim) add(r *audit.Record, facts *contract.Facts) {
 // sums are what the claims of one policy add up to.
 type sums struct {
 	counts                          Counts
-	truth                           Truth
+	outcomes                        Outcomes
 	retriedAccepted, retriedSettled int64
 	decided, exhausted              int64
 	retried, lost                   int64
@@ -194,7 +194,7 @@ func (t *Tally) Results(to time.Time, targets func(policy string) []retry.Target
 	results := []Result{}
 	for _, policy := range slices.Sorted(maps.Keys(of)) {
 		s := of[policy]
-		results = append(results, Result{policy, s.indicators(targets(policy)), s.truth, sortedCauses(t.causes[policy]), s.counts})
+		results = append(results, Result{policy, s.indicators(targets(policy)), s.outcomes, sortedCauses(t.causes[policy]), s.counts})
 	}
 	return results
 }
@@ -203,7 +203,7 @@ func (t *Tally) Results(to time.Time, targets func(policy string) []retry.Target
 func (t *Tally) sums(to time.Time) map[string]*sums {
 	of := map[string]*sums{}
 	for policy, counts := range t.counts {
-		of[policy] = &sums{counts: *counts, truth: Truth{Open: map[claims.State]int64{}}}
+		of[policy] = &sums{counts: *counts, outcomes: Outcomes{Open: map[claims.State]int64{}}}
 	}
 	for _, c := range t.claims {
 		of[cmp.Or(c.policy, claims.NoPolicy)].add(c, to)
@@ -216,17 +216,17 @@ func (s *sums) add(c *claim, to time.Time) {
 		return // of all that the claim has, the answer of one record did not arrive
 	}
 	state := claims.StateOf(c.last, c.next, c.deadLetter, to)
-	s.truth.Sent++
+	s.outcomes.Sent++
 	settled := true
 	switch state {
 	case claims.Submitted:
 		s.accept(c)
 	case claims.Abandoned:
-		s.truth.Abandoned++
+		s.outcomes.Abandoned++
 	case claims.Stopped, claims.DeadLetter:
-		s.truth.open(state, c.opened)
+		s.outcomes.open(state, c.opened)
 	case claims.Waiting, claims.Overdue, claims.Incident, claims.Redriven:
-		s.truth.open(state, c.opened)
+		s.outcomes.open(state, c.opened)
 		settled = false
 	}
 	accepted := state == claims.Submitted
@@ -259,11 +259,11 @@ func (s *sums) accept(c *claim) {
 	s.attempts += c.attempts
 	switch {
 	case c.byPerson:
-		s.truth.AcceptedAfterPerson++
+		s.outcomes.AcceptedAfterPerson++
 	case c.opened.IsZero():
-		s.truth.AcceptedAtOnce++
+		s.outcomes.AcceptedAtOnce++
 	default:
-		s.truth.AcceptedAfterRetry++
+		s.outcomes.AcceptedAfterRetry++
 	}
 	if (c.retried || c.byPerson) && !c.opened.IsZero() {
 		// The clocks of two replicas may differ: a success is never before the failure.
@@ -271,7 +271,7 @@ func (s *sums) accept(c *claim) {
 	}
 }
 
-func (t *Truth) open(state claims.State, opened time.Time) {
+func (t *Outcomes) open(state claims.State, opened time.Time) {
 	t.Open[state]++
 	if !opened.IsZero() && (t.OldestOpen == nil || opened.Before(*t.OldestOpen)) {
 		t.OldestOpen = &opened

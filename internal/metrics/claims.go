@@ -34,7 +34,7 @@ func newOpenClaims(r registrar) *openClaims {
 		longest: describe("retry_longest_in_state_seconds", "Time for which one of these claims has been in this state for the longest; 0 where there is none.", labelPolicy, "state"),
 		older:   describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
 		success: describe("retry_success_rate",
-			"Share of the retried claims that were accepted in the end, 0 to 1, of those heard of in the last 24 hours that are not under way any more: "+
+			"Share of the retried claims that were accepted in the end, 0 to 1, of those with a record in the last 24 hours that are not under way any more: "+
 				"a claim that stands stopped is none. Absent while there are none.", "policy"),
 	})
 }

@@ -37,7 +37,7 @@ func (k KPIs) Text(p *term.Printer) string {
 	b.WriteString(p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)) + "\n" + p.Zone())
 	for i := range k.Policies {
 		r := &k.Policies[i]
-		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + term.Table("  ", truthRows(p, r.Claims)))
+		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + term.Table("  ", outcomeRows(p, r.Claims)))
 		if r.Policy == claims.NoPolicy {
 			continue
 		}
@@ -56,8 +56,8 @@ func policyTitle(p *term.Printer, policy string) string {
 	return p.Sprintf("Policy %s", policy)
 }
 
-// truthRows are what became of the claims, as a table of a name and a number.
-func truthRows(p *term.Printer, t kpi.Truth) [][]string {
+// outcomeRows are what became of the claims, as a table of a name and a number.
+func outcomeRows(p *term.Printer, t kpi.Outcomes) [][]string {
 	number := func(n int64) string { return p.Sprintf("%d", n) }
 	rows := [][]string{
 		{p.Sprintf("claims sent"), number(t.Sent)},

@@ -89,9 +89,9 @@ func (r *Report) outcomes(p *term.Printer) Section {
 		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
 		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
 	}}}
-	var sum kpi.Truth
+	var sum kpi.Outcomes
 	sum.Open = map[claims.State]int64{}
-	row := func(name string, t *kpi.Truth) {
+	row := func(name string, t *kpi.Outcomes) {
 		cells := []string{name}
 		for _, n := range []int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, t.OpenClaims(), t.Abandoned} {
 			cells = append(cells, p.Sprintf("%d", n))

@@ -143,8 +143,8 @@ func (s *store) records(ctx context.Context, query string, arguments ...any) ([]
 	return records, s.wrap("read records", err)
 }
 
-// pages calls visit with the records of one page after the other, until one is not full. Where a page begins is said by
-// its arguments; more is where the columns behind a record's go. An error of visit's is returned as it is.
+// pages calls visit with the records of one page after the other, until one is not full. The arguments
+// say where a page begins; the columns behind a record's are scanned into more. An error of visit's is returned as it is.
 func (s *store) pages(ctx context.Context, query string, arguments func() []any, visit func(*audit.Record) error, more ...any) error {
 	for {
 		rows, _ := s.pool.Query(ctx, query, arguments()...) // each returns its error
