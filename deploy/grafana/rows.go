@@ -81,16 +81,16 @@ func outcomes() []cog.Builder[dashboard.Panel] {
 // claims are where those are that have not ended. Every replica of one store reports the same numbers, so they are not summed.
 func claims() []cog.Builder[dashboard.Panel] {
 	const hour = 3600
-	oldest := func(a about, states string, thresholds cog.Builder[dashboard.ThresholdsConfig]) *stat.PanelBuilder {
-		return now(a, "max("+ofPolicies("retry_oldest_claim_age_seconds", states)+")", thresholds).Height(4).Span(8)
+	greatest := func(a about, age string, thresholds cog.Builder[dashboard.ThresholdsConfig]) *stat.PanelBuilder {
+		return now(a, "max("+age+")", thresholds).Height(4).Span(8)
 	}
 	return []cog.Builder[dashboard.Panel]{
-		oldest(about{"Oldest claim that waits for a person", "Of those that were given up: stopped claims and dead letters. It alerts after a working day.", "s"},
-			`state=~"stopped|dead-letter"`, steps(good, step{24 * hour, warn}, step{48 * hour, bad})),
-		oldest(about{"Oldest overdue claim", "Its wait is over, and nothing was heard of it since. It alerts after 30 minutes.", "s"},
-			`state="overdue"`, steps(good, step{600, warn}, step{1800, bad})),
-		oldest(about{"Oldest open claim", "In whatever state. ANS IN 41/2018 allows 48 hours for sending a claim again; it alerts at 24.", "s"},
-			`state!=""`, steps(good, step{24 * hour, warn}, step{48 * hour, bad})),
+		greatest(about{"Longest wait for a person", "Of claims that were given up: since the last stop, or since it became a dead letter. It alerts after a working day.", "s"},
+			ofPolicies("retry_longest_in_state_seconds", `state=~"stopped|dead-letter"`), steps(good, step{24 * hour, warn}, step{48 * hour, bad})),
+		greatest(about{"Longest overdue", "For how long a claim's wait has been over, with nothing heard of it since. It alerts after 30 minutes.", "s"},
+			ofPolicies("retry_longest_in_state_seconds", `state="overdue"`), steps(good, step{600, warn}, step{1800, bad})),
+		greatest(about{"Oldest open claim", "Since its first failure, in whatever state. ANS IN 41/2018 allows 48 hours for sending a claim again; it alerts at 24.", "s"},
+			ofPolicies("retry_oldest_claim_age_seconds"), steps(good, step{24 * hour, warn}, step{48 * hour, bad})),
 		stacked(about{"Claims by state", "Claims that have not ended: they wait for their next try, are overdue for it, were stopped, are an incident or a dead letter, or were sent again by a person.", "suffix: claims"},
 			query{"sum by (state) (max by (namespace, policy, state) (" + ofPolicies("retry_claims") + "))", "{{state}}"}).
 			Span(12).
