@@ -104,6 +104,21 @@ func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
 	}
 }
 
+func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {
+	s := ward(t)
+	states := append(claims.EndedStates(), claims.Stopped)
+	for days, want := range map[int][]string{
+		29: {"stopped stopped tiss", "with stopped tiss billing", "accepted submitted tiss", "given-up abandoned tiss joão"},
+		40: {"stopped stopped tiss", "with stopped tiss billing"},
+	} {
+		check.Same(t, want, listed(t, s, claims.Query{States: states}, noon.AddDate(0, 0, days)), "after %d days", days)
+	}
+	ended := claims.Query{States: claims.EndedStates(), To: noon.AddDate(0, 0, 2)}
+	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 40)), "counted back from To")
+	ended.To = noon.AddDate(1, 0, 0)
+	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 2)), "a To in the future")
+}
+
 func TestAClaimThatFailedAfterItsEndHasNotEnded(t *testing.T) {
 	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, ""), record("CLM-a-1", audit.KindRetry, ""))
 	check.Same(t, 0, len(listed(t, s, claims.Query{States: claims.EndedStates(), From: noon}, noon.Add(time.Hour))), "claims that ended")

@@ -19,9 +19,12 @@ type Query struct {
 	// OlderThan is the least age of an open claim.
 	OlderThan time.Duration
 	// From and To bound when an open claim was first heard of since its last end, and when another one ended: From <= t < To. Each
-	// is zero for no bound; of the claims that ended, all since From are read.
+	// is zero for no bound, but without From the claims that ended are those of the 30 days before To, or before now where that is earlier.
 	From, To time.Time
 }
+
+// endedSpan is how far back a query without From finds claims that ended. All records since then are read.
+const endedSpan = 30 * 24 * time.Hour
 
 // List returns the claims that a query chooses, as they stand at the time now: the open ones first, the oldest first, then those
 // that ended, the one that ended first before the others.
@@ -48,6 +51,13 @@ func List(ctx context.Context, store audit.History, q Query, now time.Time) ([]C
 	}
 	if !slices.ContainsFunc(states, func(s State) bool { return !s.IsOpen() }) {
 		return all, nil
+	}
+	if q.From.IsZero() {
+		until := now
+		if q.To.Before(now) {
+			until = q.To
+		}
+		q.From = until.Add(-endedSpan)
 	}
 	ended, err := ended(ctx, store, q.From, now)
 	for _, c := range ended {

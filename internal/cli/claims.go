@@ -35,8 +35,8 @@ audit trail knows of them:
   redriven     a person had it sent again, and nothing was heard since
 
 A claim ends when the process reports so (record-retry-outcome). Those that
-ended are listed by --state submitted and --state abandoned, by default of the
-last 30 days.
+ended are listed by --state submitted and --state abandoned, without --from those
+of the 30 days before --to or before now.
 
 As "worker pending" it lists the claims that wait and those that are overdue.`,
 		Example: `  worker claims
@@ -82,9 +82,6 @@ As "worker pending" it lists the claims that wait and those that are overdue.`,
 		query.From, query.To = within.from, within.to
 		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
 			now := now()
-			if query.From.IsZero() && slices.ContainsFunc(query.States, func(s claims.State) bool { return !s.IsOpen() }) {
-				query.From = now.Add(-30 * day)
-			}
 			all, err := claims.List(ctx, store, query, now)
 			switch {
 			case err != nil:
