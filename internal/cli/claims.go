@@ -35,8 +35,8 @@ audit trail knows of them:
   redriven     a person had it sent again, and nothing was heard since
 
 A claim ends when the process reports so (record-retry-outcome). Those that
-ended are listed by --state submitted and --state abandoned, without --from those
-of the 30 days before --to or before now.
+ended are listed by --state submitted and --state abandoned; without --from,
+those of the 30 days before --to or before now.
 
 As "worker pending" it lists the claims that wait and those that are overdue.`,
 		Example: `  worker claims
@@ -62,8 +62,9 @@ As "worker pending" it lists the claims that wait and those that are overdue.`,
 			wrong.when(!slices.Contains(known, state), "--state is %q; known are %s", name, strings.Trim(fmt.Sprint(known), "[]"))
 			query.States = append(query.States, state)
 		}
-		wrong.when(*limit < 1, "--limit is %d but must be 1 or more", *limit)
-		wrong.when(*page < 1, "--page is %d but must be 1 or more", *page)
+		const most = 1_000_000
+		wrong.when(*limit < 1 || *limit > most, "--limit is %d but must be from 1 to %d", *limit, most)
+		wrong.when(*page < 1 || *page > most, "--page is %d but must be from 1 to %d", *page, most)
 		wrong.when(*csv && asJSON(command), "give either --csv or --json")
 		if wrong != nil {
 			return usageError{errors.Join(wrong...)}

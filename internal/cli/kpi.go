@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,8 +56,13 @@ How claims end is known from the outcomes that the process reports
 		if err != nil {
 			return err
 		}
+		if within != (period{}) && command.Flags().Changed("since") {
+			return usageError{errors.New("give either --since, or --month, --from and --to")}
+		}
+		if within, err = within.until(now(), *since); err != nil {
+			return err
+		}
 		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			within := within.until(now(), *since)
 			policies, err := measure(ctx, cfg, store, within)
 			if err != nil {
 				return err
@@ -67,15 +74,19 @@ How claims end is known from the outcomes that the process reports
 	return withJSON(command, "print one JSON object")
 }
 
-// until returns the period with what is missing: it ends now, and begins so long before its end. It never ends later than now.
-func (p period) until(now time.Time, since time.Duration) period {
+// until returns the period with what is missing: it ends now, and begins so long before its end. It never ends later than now, and
+// it is an error if it has not begun.
+func (p period) until(now time.Time, since time.Duration) (period, error) {
 	if p.to.IsZero() || p.to.After(now) {
 		p.to = now
 	}
 	if p.from.IsZero() {
 		p.from = p.to.Add(-since)
 	}
-	return p
+	if !p.from.Before(p.to) {
+		return p, usageError{fmt.Errorf("the time begins %s, which is not in the past", p.from.Format(time.RFC3339))}
+	}
+	return p, nil
 }
 
 // measure returns the KPIs of a period by policy.

@@ -54,12 +54,14 @@ printed. One of the same name is replaced.`,
 		if err != nil {
 			return err
 		}
+		now := now()
+		if within == (period{}) {
+			within = lastMonth(now, p.Location())
+		}
+		if within, err = within.until(now, 31*day); err != nil {
+			return err
+		}
 		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			now := now()
-			if within.from.IsZero() && within.to.IsZero() {
-				within = lastMonth(now, p.Location())
-			}
-			within := within.until(now, 31*day)
 			r := report.Report{From: within.from.UTC(), To: within.to.UTC(), WrittenAt: now.UTC().Truncate(time.Second)}
 			if r.Policies, err = measure(ctx, cfg, store, within); err != nil {
 				return err
