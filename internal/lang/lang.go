@@ -44,10 +44,13 @@ func (l *Language) Decode(name string) (err error) {
 	return err
 }
 
-// OfLocale returns the language of a POSIX locale such as pt_BR.UTF-8: Portuguese where the locale is of any Portuguese,
-// English otherwise.
+// OfLocale returns the language of a POSIX locale such as pt_BR.UTF-8, or of a tag such as pt-BR: Portuguese where the locale is
+// of any Portuguese, English otherwise.
 func OfLocale(locale string) Language {
-	if name, _, _ := strings.Cut(locale, "_"); name == "pt" {
+	if i := strings.IndexAny(locale, "_-.@"); i >= 0 {
+		locale = locale[:i]
+	}
+	if locale == "pt" {
 		return Portuguese
 	}
 	return English

@@ -22,6 +22,7 @@ func TestOnlyTheTwoLanguagesAreKnown(t *testing.T) {
 func TestALocaleOfAnotherLanguageIsEnglish(t *testing.T) {
 	for locale, want := range map[string]lang.Language{
 		"pt_BR.UTF-8": lang.Portuguese, "pt_BR": lang.Portuguese, "pt": lang.Portuguese, "pt_PT.UTF-8": lang.Portuguese, "pt_BR@abnt": lang.Portuguese,
+		"pt-BR": lang.Portuguese, "pt.UTF-8": lang.Portuguese, "pt@abnt": lang.Portuguese, "ptx_BR": lang.English,
 		"en_US.UTF-8": lang.English, "de_DE.UTF-8": lang.English, "C": lang.English, "C.UTF-8": lang.English, "POSIX": lang.English, "": lang.English, "?": lang.English,
 	} {
 		check.Same(t, want, lang.OfLocale(locale), "%q", locale)
