@@ -55,7 +55,7 @@ type Claim struct {
 	Policy string `json:"policy"`
 	// Since is when the claim came into its state.
 	Since time.Time `json:"since"`
-	// Opened is when the claim was first heard of since its last end. For one that ended, it is when the round that ended first
+	// Opened is when the claim had its first record since its last end. For one that ended, it is when the round that ended first
 	// failed, and absent where it never failed.
 	Opened *time.Time `json:"opened,omitempty"`
 	// NextRetryTime is when the claim is to be submitted again; absent unless State is Waiting or Overdue.
@@ -75,7 +75,7 @@ type Claim struct {
 	ProcessInstanceKey string `json:"processInstanceKey"`
 }
 
-// Age is how long ago the claim was first heard of, 0 where it never failed.
+// Age is how long ago that was, 0 where it never failed.
 func (c *Claim) Age(now time.Time) time.Duration {
 	if c.Opened == nil {
 		return 0

@@ -18,7 +18,7 @@ type Query struct {
 	Policy string
 	// OlderThan is the least age of an open claim.
 	OlderThan time.Duration
-	// From and To bound when an open claim was first heard of since its last end, and when another one ended: From <= t < To. Each
+	// From and To bound when an open claim had its first record since its last end, and when another one ended: From <= t < To. Each
 	// is zero for no bound, but without From the claims that ended are those of the 30 days before To, or before now where that is earlier.
 	From, To time.Time
 }
@@ -72,7 +72,7 @@ func (q *Query) fits(c *Claim, at time.Time) bool {
 	return (q.Policy == "" || q.Policy == c.Policy) && !at.Before(q.From) && at.Before(q.To)
 }
 
-// ended returns the claims that ended at or after a time and were not heard of since, in the order of their ends.
+// ended returns the claims that ended at or after a time and have no record since, in the order of their ends.
 func ended(ctx context.Context, store audit.History, from, now time.Time) ([]Claim, error) {
 	last := map[string]Claim{}
 	err := store.Between(ctx, from, now.AddDate(100, 0, 0), func(r *audit.Record) error {

@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -69,7 +70,7 @@ func narrowRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
 	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")}}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), term.Shorten(term.Line(reasonOf(c)), 16)})
+		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), shortReason(p, c)})
 	}
 	return rows
 }
@@ -101,7 +102,7 @@ func wideRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
 	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("SINCE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("POLICY"), p.Sprintf("REASON")}}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, term.Line(reasonOf(c))})
+		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, reasonOf(p, c)})
 	}
 	return rows
 }
@@ -130,17 +131,33 @@ func withWords(p *term.Printer, with string) string {
 }
 
 // reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
-func reasonOf(c *claims.Claim) string {
+func reasonOf(p *term.Printer, c *claims.Claim) string {
 	switch {
 	case !c.State.IsOpen():
 		return "-"
 	case c.MatchedCode != "":
-		return c.MatchedCode
+		return term.Line(c.MatchedCode)
 	case c.Classification != "":
-		return c.Classification
-	default:
-		return c.Kind
+		if text, known := classNames[retry.Class(c.Classification)]; known {
+			return p.Text(text)
+		}
+		return term.Line(c.Classification)
 	}
+	for kind, text := range kindTexts {
+		if kind.String() == c.Kind {
+			return p.Text(text)
+		}
+	}
+	return term.Line(c.Kind)
+}
+
+// shortReason returns the reason without the code that a translation has behind it in brackets, in at most 17 characters.
+func shortReason(p *term.Printer, c *claims.Claim) string {
+	reason := reasonOf(p, c)
+	if c.MatchedCode == "" {
+		reason, _, _ = strings.Cut(reason, " (")
+	}
+	return term.Shorten(reason, 17)
 }
 
 // ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
@@ -174,7 +191,7 @@ func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 // spreadsheetSafe returns a cell that a spreadsheet does not take for a formula, without control characters.
 func spreadsheetSafe(cell string) string {
 	cell = term.Line(cell)
-	if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
+	if cell != "" && cell != "-" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
 		return "'" + cell
 	}
 	return cell

@@ -36,8 +36,8 @@ func Formats() map[string]func(io.Writer, Document) error {
 	return map[string]func(io.Writer, Document) error{"markdown": writeMarkdown, "html": writeHTML, "csv": writeCSV}
 }
 
-// inCell takes what Markdown would take for the end of a cell or for markup.
-var inCell = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`")
+// inCell escapes what Markdown would take for the end of a cell or for markup.
+var inCell = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`)
 
 func writeMarkdown(out io.Writer, d Document) error {
 	var b strings.Builder
@@ -102,13 +102,17 @@ td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; font-variant-numeri
 
 func writeHTML(out io.Writer, d Document) error { return page.Execute(out, d) }
 
-// writeCSV writes the tables one below the other, each row with the title of its section first.
+// writeCSV writes the tables one below the other, each row with the title of its section first. What a table shows as "-" is an
+// empty cell.
 func writeCSV(out io.Writer, d Document) error {
 	w := csv.NewWriter(out)
 	for _, s := range d.Sections {
 		for _, row := range s.Table {
 			cells := []string{spreadsheetSafe(s.Title)}
 			for _, cell := range row {
+				if cell == "-" {
+					cell = ""
+				}
 				cells = append(cells, spreadsheetSafe(cell))
 			}
 			_ = w.Write(cells) // Flush keeps the error

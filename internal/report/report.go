@@ -90,10 +90,10 @@ func (r *Report) outcomes(p *term.Printer) Section {
 		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
 	}}}
 	var sum kpi.Outcomes
-	sum.Open = map[claims.State]int64{}
-	row := func(name string, t *kpi.Outcomes) {
+	open := int64(0)
+	row := func(name string, t *kpi.Outcomes, open int64) {
 		cells := []string{name}
-		for _, n := range []int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, t.OpenClaims(), t.Abandoned} {
+		for _, n := range []int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, open, t.Abandoned} {
 			cells = append(cells, p.Sprintf("%d", n))
 		}
 		s.Table = append(s.Table, cells)
@@ -102,15 +102,15 @@ func (r *Report) outcomes(p *term.Printer) Section {
 		t := &r.Policies[i].Claims
 		name := r.Policies[i].Policy
 		if name == claims.NoPolicy {
-			name = p.Sprintf("none: no failure")
+			name = p.Sprintf("no policy decided")
 		}
-		row(name, t)
+		row(name, t, t.OpenClaims())
 		sum.Sent, sum.Abandoned = sum.Sent+t.Sent, sum.Abandoned+t.Abandoned
 		sum.AcceptedAtOnce, sum.AcceptedAfterRetry = sum.AcceptedAtOnce+t.AcceptedAtOnce, sum.AcceptedAfterRetry+t.AcceptedAfterRetry
 		sum.AcceptedAfterPerson += t.AcceptedAfterPerson
-		sum.Open[claims.Waiting] += t.OpenClaims()
+		open += t.OpenClaims()
 	}
-	row(p.Sprintf("All"), &sum)
+	row(p.Sprintf("All"), &sum, open)
 	return s
 }
 
@@ -138,18 +138,39 @@ var causeClasses = map[string]lang.Text{
 	"TRANSIENT": lang.Textf("passes by itself"), "PERMANENT": lang.Textf("needs a correction"), "UNKNOWN": lang.Textf("unknown"),
 }
 
+// causeCodes are the documents' own codes in words.
+var causeCodes = map[string]lang.Text{
+	"TIMEOUT": lang.Textf("no answer in time"), "CONNECTION_ERROR": lang.Textf("no connection"), "SERVICE_UNAVAILABLE": lang.Textf("service unavailable"),
+	"NETWORK_ERROR": lang.Textf("network error"), "TEMPORARY_ERROR": lang.Textf("temporary error"), "RATE_LIMIT": lang.Textf("too many requests"),
+	"SERVER_ERROR": lang.Textf("error of the insurer's server"), "INVALID_PATIENT_DATA": lang.Textf("invalid patient data"),
+	"INSURANCE_EXPIRED": lang.Textf("insurance expired"), "AUTHORIZATION_DENIED": lang.Textf("authorization denied"),
+	"DUPLICATE_CLAIM": lang.Textf("claim sent twice"), "INVALID_PROCEDURE_CODE": lang.Textf("invalid procedure code"),
+}
+
+// causeTables are what the codes of rules are of, by how the IDs of the rules begin.
+var causeTables = []struct {
+	rule, name string
+	kinds      evidence.Kinds
+}{
+	{"transient.503", "HTTP ", 1 << evidence.HTTP}, {"transient.504", "HTTP ", 1 << evidence.HTTP}, {"http.", "HTTP ", 1 << evidence.HTTP},
+	{"smtp.", "SMTP ", 1<<evidence.SMTP | 1<<evidence.Enhanced}, {"tiss.", "Glosa ", 1 << evidence.Glosa},
+}
+
 // causeWords returns a cause with the term of its code.
 func causeWords(p *term.Printer, c *kpi.Cause) string {
 	code := term.Line(c.MatchedCode)
 	if code == "" {
 		return p.Sprintf("no rule knows the text")
 	}
-	for _, kind := range []struct{ of, prefix string }{{"glosa", "Glosa "}, {"http", "HTTP "}, {"50", "HTTP "}, {"smtp", "SMTP "}} {
-		if !strings.Contains(c.RuleID, kind.of) {
+	if words, known := causeCodes[code]; known {
+		return code + ": " + p.Text(words)
+	}
+	for _, table := range causeTables {
+		if !strings.HasPrefix(c.RuleID, table.rule) {
 			continue
 		}
-		t := evidence.Read(kind.prefix + code)
-		words := t.Words(evidence.AllKinds)
+		t := evidence.Read(table.name + code)
+		words := t.Words(table.kinds)
 		t.Free()
 		if len(words) > 0 {
 			return words[0]

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/kpi"
+	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+var inPortuguese = term.NewPrinter(lang.Portuguese, time.UTC)
+
+func TestACauseHasTheTermOfItsCode(t *testing.T) {
+	for _, c := range []struct{ rule, code, want string }{
+		{"transient.TIMEOUT", "TIMEOUT", "TIMEOUT: no answer in time"},
+		{"transient.503", "503", "HTTP 503, Service Unavailable"},
+		{"http.away", "502", "HTTP 502, Bad Gateway"},
+		{"tiss.glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
+		{"tiss.answer-glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
+		{"smtp.550", "550", "SMTP 550, Mailbox unavailable"},
+		{"smtp.connection", "timed out", "timed out"},
+		{"service.away", "manutenc*", "manutenc*"},
+		{"ours.1550", "550", "550"}, // that the ID has these digits says nothing of the code
+		{"unknown", "", "no rule knows the text"},
+	} {
+		check.Same(t, c.want, causeWords(english.Printer, &kpi.Cause{RuleID: c.rule, MatchedCode: c.code}), "%s", c.rule)
+	}
+	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", causeWords(inPortuguese, &kpi.Cause{RuleID: "x", MatchedCode: "INSURANCE_EXPIRED"}), "pt-BR")
+}
+
+func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
+	for _, name := range []string{"rn-bil-005", "tiss"} {
+		for _, rule := range policy.BuiltIn(name).Rules {
+			for _, code := range rule.Contains {
+				if words := causeWords(english.Printer, &kpi.Cause{RuleID: rule.ID, MatchedCode: code}); words == code {
+					t.Errorf("%s: %s has no term", name, code)
+				}
+			}
+		}
+	}
+}
+
+func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
+	r := Report{Policies: []kpi.Result{
+		{Policy: claims.NoPolicy, Claims: kpi.Truth{Sent: 3, AcceptedAtOnce: 1, Open: map[claims.State]int64{claims.Incident: 2}}},
+		{Policy: "tiss", Claims: kpi.Truth{Sent: 4, Abandoned: 1, Open: map[claims.State]int64{claims.Waiting: 1, claims.Stopped: 2}}},
+	}}
+	check.Same(t, [][]string{
+		{"no policy decided", "3", "1", "0", "0", "2", "0"}, {"tiss", "4", "0", "0", "0", "3", "1"}, {"All", "7", "1", "0", "0", "5", "1"},
+	}, r.outcomes(english.Printer).Body(), "outcomes")
+}
+
+func TestMarkdownEscapesWhatOutsidersWrite(t *testing.T) {
+	var b strings.Builder
+	check.Must(t, writeMarkdown(&b, Document{Sections: []Section{{Table: [][]string{{"CLAIM"}, {`a\|b [x](http://y) &lt;<i> *_` + "`"}}}}}))
+	if want := `| a\\\|b \[x\](http://y) &amp;lt;&lt;i> \*\_` + "\\` |\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("got %s\nwant %s", b.String(), want)
+	}
+}
+
+func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
+	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1"} {
+		check.Same(t, want, spreadsheetSafe(cell), "%q", cell)
+	}
+	var b strings.Builder
+	check.Must(t, writeCSV(&b, Document{Sections: []Section{{Title: "T", Table: [][]string{{"A", "B", "C"}, {"-", "- x", "1"}}}}}))
+	check.Same(t, "T,A,B,C\nT,,'- x,1\n", b.String(), "an empty cell")
+}
+
+func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		claim                claims.Claim
+		narrow, wide, english string
+	}{
+		{claims.Claim{Kind: "RESUBMITTED"}, "REENVIADA", "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
+		{claims.Claim{Kind: "REJECTED"}, "ENTRADA REJEITADA", "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{claims.Claim{Kind: "RETRY", Classification: "UNKNOWN"}, "DESCONHECIDO", "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
+		{claims.Claim{Kind: "RETRY", Classification: "TRANSIENT", MatchedCode: "out (of"}, "out (of", "out (of", "out (of"},
+	} {
+		c.claim.State = claims.Stopped
+		check.Same(t, c.narrow, last(narrowRows(inPortuguese, []claims.Claim{c.claim}, now)), "narrow")
+		check.Same(t, c.wide, last(wideRows(inPortuguese, []claims.Claim{c.claim}, now)), "wide")
+		check.Same(t, c.english, last(wideRows(english.Printer, []claims.Claim{c.claim}, now)), "in English")
+	}
+	dead := claims.Claim{State: claims.DeadLetter}
+	check.Same(t, "carta morta", stateWords(inPortuguese, &dead, now), "a state")
+}
+
+// last returns the last cell of the last row.
+func last(rows [][]string) string {
+	row := rows[len(rows)-1]
+	return row[len(row)-1]
+}
