@@ -75,7 +75,7 @@ type Claim struct {
 	ProcessInstanceKey string `json:"processInstanceKey"`
 }
 
-// Age is how long ago that was, 0 where it never failed.
+// Age returns how long ago Opened was, 0 where the claim never failed.
 func (c *Claim) Age(now time.Time) time.Duration {
 	if c.Opened == nil {
 		return 0

@@ -47,8 +47,8 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 
 func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	r := Report{Policies: []kpi.Result{
-		{Policy: claims.NoPolicy, Claims: kpi.Truth{Sent: 3, AcceptedAtOnce: 1, Open: map[claims.State]int64{claims.Incident: 2}}},
-		{Policy: "tiss", Claims: kpi.Truth{Sent: 4, Abandoned: 1, Open: map[claims.State]int64{claims.Waiting: 1, claims.Stopped: 2}}},
+		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Sent: 3, AcceptedAtOnce: 1, Open: map[claims.State]int64{claims.Incident: 2}}},
+		{Policy: "tiss", Claims: kpi.Outcomes{Sent: 4, Abandoned: 1, Open: map[claims.State]int64{claims.Waiting: 1, claims.Stopped: 2}}},
 	}}
 	check.Same(t, [][]string{
 		{"no policy decided", "3", "1", "0", "0", "2", "0"}, {"tiss", "4", "0", "0", "0", "3", "1"}, {"All", "7", "1", "0", "0", "5", "1"},
