@@ -38,6 +38,9 @@ A claim ends when the process reports so (record-retry-outcome). Those that
 ended are listed by --state submitted and --state abandoned; without --from,
 those of the 30 days before --to or before now.
 
+A spreadsheet rounds processInstanceKey, which has 16 digits, unless that column
+of the CSV is imported as text.
+
 As "worker pending" it lists the claims that wait and those that are overdue.`,
 		Example: `  worker claims
   worker claims --state stopped,dead-letter --older-than 2d

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,7 +32,10 @@ are counted as of now.
 
 With --dir it goes into a file of that directory, whose name has the first
 and the last day, such as report_2026-11-01_2026-11-30.html, and the path is
-printed. One of the same name is replaced.`,
+printed. One of the same name is replaced.
+
+CSV is what people read, in a spreadsheet: numbers have their units and are in
+the language. Programs take --json.`,
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html >novembro.html
   worker report --from 2026-11-02 --to 2026-11-08
   worker report --lang pt-BR --format html --dir /var/lib/reports
@@ -91,13 +95,22 @@ printed. One of the same name is replaced.`,
 	return withJSON(command, "print one JSON object")
 }
 
-// writeWhole writes a file that its owner and group can read. It has its name only when it is complete.
+// writeWhole writes a file that its owner and group can read. It has its name only when it is complete and on the disk. What a
+// write of the same file left behind that was killed is removed; one that is under way then fails.
 func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	dir, unfinished := filepath.Dir(path), "."+filepath.Base(path)+".*.tmp"
+	leftovers, err := fs.Glob(os.DirFS(dir), unfinished)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Chmod(0o640), f.Close())
+	for _, old := range leftovers {
+		_ = os.Remove(filepath.Join(dir, old)) // one that stays does no harm
+	}
+	f, err := os.CreateTemp(dir, unfinished)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o640), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

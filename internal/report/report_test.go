@@ -75,7 +75,7 @@ func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		claim                claims.Claim
+		claim                 claims.Claim
 		narrow, wide, english string
 	}{
 		{claims.Claim{Kind: "RESUBMITTED"}, "REENVIADA", "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
