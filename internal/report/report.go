@@ -152,8 +152,11 @@ var causeTables = []struct {
 	rule, name string
 	kinds      evidence.Kinds
 }{
-	{"transient.503", "HTTP ", 1 << evidence.HTTP}, {"transient.504", "HTTP ", 1 << evidence.HTTP}, {"http.", "HTTP ", 1 << evidence.HTTP},
-	{"smtp.", "SMTP ", 1<<evidence.SMTP | 1<<evidence.Enhanced}, {"tiss.", "Glosa ", 1 << evidence.Glosa},
+	{"transient.503", "HTTP ", 1 << evidence.HTTP},
+	{"transient.504", "HTTP ", 1 << evidence.HTTP},
+	{"http.", "HTTP ", 1 << evidence.HTTP},
+	{"smtp.", "SMTP ", 1<<evidence.SMTP | 1<<evidence.Enhanced},
+	{"tiss.", "Glosa ", 1 << evidence.Glosa},
 }
 
 // causeWords returns a cause with the term of its code.
