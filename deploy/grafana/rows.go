@@ -69,7 +69,7 @@ func outcomes() []cog.Builder[dashboard.Panel] {
 		stacked(about{"Outcomes", "Rounds of submissions by how they ended. Redriven: a person had the claim sent again before its time, in the same round.", "cpm"},
 			query{perMinute(ofPolicies("retry_outcomes_total"), "outcome"), "{{outcome}}"}).
 			Overrides(paint("submitted", good, "resubmitted", blue, "redriven", "purple", "abandoned", bad)),
-		bounded(about{"Success after retry", "Of the claims that ended in the last 24 hours. The targets are 80 % and 85 %.", "percentunit"},
+		bounded(about{"Success after retry", "Of the retried claims of the last 24 hours that are not under way any more: one that stands stopped is no success. The targets are 80 % and 85 %.", "percentunit"},
 			steps(bad, step{0.8, warn}, step{0.85, good}),
 			query{"max by (policy) (" + ofPolicies("retry_success_rate") + ")", "{{policy}}"}).
 			Max(1),
@@ -119,7 +119,7 @@ func emails() []cog.Builder[dashboard.Panel] {
 			steps(good, step{300, bad}),
 			query{selector(smtp).quantile(0.5, "retry_time_to_success_seconds", "$__rate_interval"), "median"},
 			query{selector(smtp).quantile(0.95, "retry_time_to_success_seconds", "$__rate_interval"), "p95"}),
-		lines(about{"Mean time between tries", "The mean wait before the next try of an e-mail. By smtp's own schedule it is between 1 and 16 seconds.", "s"},
+		lines(about{"Mean time between tries", "The mean wait before the next try of an e-mail. By smtp's own schedule it is between 1 and 8 seconds.", "s"},
 			query{"60 * " + selector(smtp).mean("backoff_duration_minutes", "$__rate_interval"), "mean wait"}).
 			Span(12),
 		bounded(about{"Dead letters", "E-mails that were given up and wait for a person. It alerts above 100.", "suffix: e-mails"},
