@@ -45,7 +45,7 @@ var answerTexts = map[string]string{
 	"a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes": "um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes",
 	"one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes": "uma palavra de letras, dígitos e . _ : / - que comece com letra ou dígito, com no máximo 128 bytes",
 	"the text of the submission error, not blank":                                                       "o texto do erro de envio, não em branco",
-	"%s: has the error event an output mapping?":                                                        "%s: o evento de erro tem um mapeamento de saída (output mapping)?",
+	"%s (has the error event an output mapping?)":                                                       "%s (o evento de erro tem um mapeamento de saída, output mapping?)",
 	"a whole number, 0 or more (absent counts as 0)":                                                    "um número inteiro, 0 ou mais (ausente vale 0)",
 	"an RFC 3339 time or a local date-time, from the year 2000 on, or absent":                           "uma data e hora em RFC 3339 ou local, do ano 2000 em diante, ou ausente",
 	"a whole number from 0 to 1000":                                                                     "um número inteiro de 0 a 1000",

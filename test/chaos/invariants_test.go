@@ -278,8 +278,9 @@ func searched(t *testing.T, finder *redacttest.Finder, blobs map[string][]byte) 
 // usage is what a worker holds of the machine.
 type usage struct{ goroutines, files, memory, series float64 }
 
-// A pool keeps some connections to the store and to the gateway open. Some series begin with what they count first.
-const spareGoroutines, spareFiles, spareSeries = 20, 20, 20
+// A pool keeps some connections to the store and to the gateway open. Some series begin with what they count first, and a policy
+// has 23 of open claims.
+const spareGoroutines, spareFiles, spareSeries = 20, 20, 50
 
 // usual is what the fresh worker of an earlier row held (usage), by store. Each row is judged by its own.
 var usual sync.Map
@@ -328,7 +329,9 @@ func (r *rig) resources() (most usage) {
 func (r *rig) backToBaseline(spent usage) {
 	r.Helper()
 	fresh := r.start()
-	r.until("the fresh worker polls", func() bool { return fresh.metric("retry_gateway_up") == 1 })
+	r.until("the fresh worker polls and has counted the claims", func() bool {
+		return fresh.metric("retry_gateway_up") == 1 && strings.Contains(fresh.scraped, "\nretry_claims{")
+	})
 	baseline := fresh.usage()
 	usual.Store(r.setup.store, baseline)
 	fresh.kills() // it has done nothing, and an orderly end takes as long as a poll

@@ -80,8 +80,9 @@ func (m *meddler) disarms() {
 	}
 }
 
-// trailTables are the tables that make a trail: meta says which chains there were.
-var trailTables = []string{"records", "heads", "meta"}
+// trailTables are the tables that make a trail: meta says which chains there were. The open claims come last, because triggers of
+// PostgreSQL write them with the records.
+var trailTables = []string{"records", "heads", "meta", "open_claims"}
 
 // keeps copies records, heads and notes to where no check looks, and restores is the statement that returns to them.
 func (m *meddler) keeps(name string) {

@@ -132,6 +132,9 @@ func TestOlderAndNewerWorkerDecideRecordedJobsAlike(t *testing.T) {
 	alike, rules, otherwise := 0, map[string]bool{}, map[string]int{}
 	for key, then := range before {
 		was, is := ruleOf(then), ruleOf(now[key])
+		if message, ok := now[key]["message"].(string); ok { // the newer one asks for a mapping too
+			now[key]["message"] = strings.ReplaceAll(message, " (has the error event an output mapping?)", "")
+		}
 		names := differences(then, now[key])
 		switch {
 		case len(names) == 0:

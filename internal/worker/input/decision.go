@@ -91,7 +91,7 @@ func (r *reader) request(j *job.Job, p *retry.Policy) retry.Request {
 	if !p.AcceptEmptyError || !r.get(contract.SubmissionError).absent() {
 		rule := retry.RuleSubmissionError
 		if r.get(contract.SubmissionError).absent() {
-			rule = lang.Textf("%s: has the error event an output mapping?", rule)
+			rule = lang.Textf("%s (has the error event an output mapping?)", rule)
 		}
 		request.SubmissionError = r.text(contract.SubmissionError, rule)
 	}
