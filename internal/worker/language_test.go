@@ -63,7 +63,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	a := answerOf(t, speaking(lang.Portuguese, m, zap.New(core)), variables)
 	const want = `entrada inválida: ` +
 		`claimId: recebido "Xxxxx", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
-		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco: o evento de erro tem um mapeamento de saída (output mapping)?; ` +
+		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
 		`retryCount: recebido 2.5, esperado um número inteiro, 0 ou mais (ausente vale 0). ` +
 		`Corrija as variáveis do processo e depois resolva o incidente`
 	check.Same(t, want, a.Message(), "incident")
