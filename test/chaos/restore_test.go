@@ -38,9 +38,12 @@ func TestRestoredStoreDecidesNothingTwice(t *testing.T) {
 		w.kills()
 		r.proxy.ResetAll()
 		r.proxy.Set(proxy.Faults{})
-		r.submit(4 * chunk) // on a slow machine all others are decided by now
+		r.submit(8 * chunk) // on a slow machine all others are decided by now
 		w = r.start("RETRY_JOB_TIMEOUT=5s")
-		r.until("another one decides more", func() bool { return len(r.records()) > inBackup+chunk })
+		r.until("another one decides more", func() bool { return len(r.records()) > inBackup+5*chunk })
+		w.kills()
+		w = r.start("RETRY_JOB_TIMEOUT=5s") // which saves the state of the trail, else only a minute does
+		r.until("it polls", func() bool { return w.metric("retry_gateway_up") == 1 })
 		w.kills()
 		if r.open() == 0 {
 			r.Fatal("all was done before the store was lost: the row shows nothing")
