@@ -18,6 +18,8 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/transport/grpc"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
@@ -69,7 +71,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		return err
 	}
 	app.TuneGC()
-	client, err := zeebe.Dial(zeebe.Config{Address: cfg.ZeebeAddress, Plaintext: cfg.ZeebeInsecure})
+	client, err := grpc.Dial(transport.Config{Scheme: transport.GRPC, Address: cfg.ZeebeAddress})
 	if err != nil {
 		return err
 	}

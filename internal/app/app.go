@@ -23,6 +23,7 @@ import (
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/tracing"
+	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
@@ -34,7 +35,7 @@ type App struct {
 	http *ops.Server
 	// profiles serves profiles of the process; nil where RETRY_PPROF_ADDRESS is not set.
 	profiles *ops.Server
-	client   *zeebe.Client
+	client   transport.Client
 	// clock compares the host's clock with the broker's.
 	clock *zeebe.Clock
 

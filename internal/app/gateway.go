@@ -13,14 +13,15 @@ import (
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/zeebe"
+	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/transport/grpc"
 )
 
 // deployTimeout bounds a deployment; a broker that starts its partitions can take seconds.
 const deployTimeout = 30 * time.Second
 
 // Deploy puts the models on the broker, all in one deployment, and returns what became of them.
-func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []zeebe.Deployed, err error) {
+func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []transport.Deployed, err error) {
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
@@ -28,27 +29,30 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []ze
 	defer func() { err = errors.Join(err, client.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, deployTimeout)
 	defer cancel()
-	resources := make([]*zeebe.Resource, len(models))
+	resources := make([]transport.Resource, len(models))
 	for i, m := range models {
-		resources[i] = &zeebe.Resource{Name: m.Name, Content: m.Content}
+		resources[i] = transport.Resource{Name: m.Name, Content: m.Content}
 	}
-	deployed, err := client.Deploy(ctx, resources)
+	deployed, err := client.Deploy(ctx, "", resources)
 	return deployed, withAdvice(cfg, err)
 }
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration, which
 // come one a line.
-func dial(cfg config.Config) (*zeebe.Client, error) {
-	c := zeebe.Config{
+func dial(cfg config.Config) (transport.Client, error) {
+	c := transport.Config{
+		Scheme:            transport.GRPCS,
 		Address:           cfg.ZeebeAddress,
-		Plaintext:         cfg.ZeebeInsecure,
 		CACertPath:        cfg.ZeebeCACertificate,
 		ClientCertPath:    cfg.ZeebeClientCertificate,
 		ClientKeyPath:     cfg.ZeebeClientKey,
 		OverrideAuthority: cfg.ZeebeOverrideAuthority,
 	}
+	if cfg.ZeebeInsecure {
+		c.Scheme = transport.GRPC
+	}
 	if cfg.ZeebeClientID != "" {
-		c.OAuth = &zeebe.OAuthConfig{
+		c.OAuth = &transport.OAuthConfig{
 			ClientID:     cfg.ZeebeClientID,
 			ClientSecret: string(cfg.ZeebeClientSecret),
 			TokenURL:     cfg.ZeebeAuthorizationURL,
@@ -56,7 +60,7 @@ func dial(cfg config.Config) (*zeebe.Client, error) {
 			Scope:        cfg.ZeebeTokenScope,
 		}
 	}
-	client, err := zeebe.Dial(c)
+	client, err := grpc.Dial(c)
 	if err != nil {
 		return nil, faultsOf("", err)
 	}
@@ -81,7 +85,7 @@ const (
 
 // Redriver sends orders to the processes. It is safe for concurrent use.
 type Redriver struct {
-	client *zeebe.Client
+	client transport.Client
 	cfg    config.Config
 }
 
@@ -106,6 +110,6 @@ func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order
 	}
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
-	message := &zeebe.Message{Name: redriveMessage, CorrelationKey: claimID, MessageId: order.ID, Variables: string(variables)}
-	return withAdvice(r.cfg, r.client.PublishMessage(ctx, message))
+	message := transport.Message{Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables)}
+	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

@@ -12,6 +12,12 @@ import (
 type Job struct {
 	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
 	Key int64
+	// Type is the job type.
+	Type string
+	// Tenant is the tenant that the job belongs to; <default> on a cluster without multi-tenancy.
+	Tenant string
+	// Lease is the broker's token for this activation, which the answer carries; empty on clusters before 8.10.
+	Lease string
 	// ProcessInstanceKey identifies the process instance that waits for the job.
 	ProcessInstanceKey int64
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
@@ -22,6 +28,8 @@ type Job struct {
 	Headers string
 	// Variables is the JSON object of the fetched variables, as the gateway sent it.
 	Variables string
+	// Deadline is when the lock of the job ends by the broker's clock, in milliseconds of Unix time.
+	Deadline int64
 	// Received is when the job was received.
 	Received time.Time
 }

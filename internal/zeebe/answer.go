@@ -2,17 +2,14 @@ package zeebe
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/transport"
 )
 
 const (
@@ -109,27 +106,5 @@ func (r reply) fields(code codes.Code) []zap.Field {
 func (w *Worker) send(r reply, limit time.Duration) codes.Code {
 	ctx, cancel := context.WithTimeout(w.answering, limit)
 	defer cancel()
-	a, key := r.answer, r.job.Key
-	var err error
-	switch a.Kind() {
-	case job.KindComplete:
-		_, err = w.client.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: text(a.Variables())})
-	case job.KindThrowError:
-		_, err = w.client.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-			JobKey: key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables()),
-		})
-	case job.KindFail:
-		_, err = w.client.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
-	case job.KindRelease:
-		_, err = w.client.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: r.job.Retries, ErrorMessage: text(a.Message())})
-	}
-	return status.Code(err)
-}
-
-// text replaces what is not UTF-8, which would fail each time it is sent.
-func text(s string) string {
-	if utf8.ValidString(s) { // in a thirtieth of the time
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return transport.Code(w.client.Answer(ctx, r.job, r.answer))
 }

@@ -5,8 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/job"
 )
 
 const (
@@ -86,7 +87,7 @@ func (c *Clock) Err() error {
 }
 
 // observe reads the broker's time from jobs that came together. It ignores a lock's end that cannot be one.
-func (c *Clock) observe(activated []*pb.ActivatedJob, lock time.Duration) {
+func (c *Clock) observe(activated []job.Job, lock time.Duration) {
 	for _, j := range activated {
 		if j.Deadline > 0 && j.Deadline <= lastMilli {
 			c.set(time.UnixMilli(j.Deadline).Add(-lock))

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -133,16 +132,16 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	}
 	clock := NewClock(days, time.Now, zap.NewNop())
 	clock.observe(nil, time.Second)
-	clock.observe([]*pb.ActivatedJob{{}, {Deadline: math.MaxInt64}}, time.Second)
+	clock.observe([]job.Job{{}, {Deadline: math.MaxInt64}}, time.Second)
 	if !clock.Broker().IsZero() {
 		t.Error("a batch without a time sets one")
 	}
-	clock.observe([]*pb.ActivatedJob{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
+	clock.observe([]job.Job{{}, {Deadline: time.Now().Add(time.Second).UnixMilli()}}, time.Second)
 	if skew, known := clock.Skew(); !known || skew.Abs() > time.Minute {
 		t.Errorf("the job that shows the time was passed over: %v, %v", skew, known)
 	}
 	for _, extreme := range []int64{1, lastMilli} {
-		clock.observe([]*pb.ActivatedJob{{Deadline: extreme}}, time.Hour)
+		clock.observe([]job.Job{{Deadline: extreme}}, time.Hour)
 		if clock.Err() == nil {
 			t.Errorf("a lock until %d is by a right clock", extreme)
 		}

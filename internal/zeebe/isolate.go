@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 
@@ -100,10 +99,7 @@ func (w *Worker) peek(ctx context.Context) []job.Job {
 func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	_, err := w.client.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
-		JobKey: j.Key, Timeout: w.opt.JobTimeout.Milliseconds(),
-	})
-	return err == nil
+	return w.client.ExtendLock(ctx, j, w.opt.JobTimeout) == nil
 }
 
 // blame releases a job that a lost poll has locked, or makes an incident of it when that happened before.

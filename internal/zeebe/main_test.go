@@ -3,6 +3,7 @@ package zeebe
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,25 +17,38 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/transporttest"
+	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/transport/grpc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testType = "analyze-retry"
 
+// protocols are those that the loop is tested over.
+var protocols = []transporttest.Protocol{
+	{
+		Scheme: transport.GRPC, Secure: transport.GRPCS,
+		Dial:  func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) },
+		Pipe:  (*gatewaytest.Gateway).Pipe,
+		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.Serve(l) },
+	},
+}
+
 // rig is a gateway and a worker on it, in a bubble: its clock moves only while everybody waits.
 type rig struct {
 	*testing.T
-	gateway *gatewaytest.Gateway
-	client  *Client
-	worker  *Worker
-	logs    *observer.ObservedLogs
+	protocol transporttest.Protocol
+	gateway  *gatewaytest.Gateway
+	client   transport.Client
+	worker   *Worker
+	logs     *observer.ObservedLogs
 	// longPoll replaces how long a poll waits at the gateway.
 	longPoll time.Duration
 
@@ -44,29 +58,34 @@ type rig struct {
 	over    chan struct{} // closed at the end of the test, for what hangs until then
 }
 
-// inBubble runs a test with a gateway and a client of it.
+// inBubble runs a test over each protocol, with a gateway and a client of it.
 func inBubble(t *testing.T, test func(*rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, gateway: gatewaytest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
-		defer close(r.over)
-		defer r.gateway.Close()
-		r.connect()
-		defer func() { _ = r.client.Close() }()
-		defer func() {
-			if r.stop != nil {
-				_, _ = r.end()
-			}
-		}()
-		test(r)
-	})
+	for _, protocol := range protocols {
+		t.Run(protocol.Scheme, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &rig{T: t, protocol: protocol, gateway: gatewaytest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
+				defer close(r.over)
+				defer r.gateway.Close()
+				r.connect(transport.Config{})
+				defer func() { _ = r.client.Close() }()
+				defer func() {
+					if r.stop != nil {
+						_, _ = r.end()
+					}
+				}()
+				test(r)
+			})
+		})
+	}
 }
 
 // connect makes the client.
-func (r *rig) connect(options ...grpc.DialOption) {
+func (r *rig) connect(c transport.Config) {
 	r.Helper()
+	c.Scheme, c.Address, c.Dial = r.protocol.Scheme, "127.0.0.1:1", r.protocol.Pipe(r.gateway)
 	var err error
-	r.client, err = dial(Config{Address: "127.0.0.1:1", Plaintext: true}, append(options, grpc.WithContextDialer(r.gateway.Pipe()))...)
+	r.client, err = r.protocol.Dial(c)
 	check.Must(r, err)
 }
 
@@ -74,9 +93,9 @@ func (r *rig) connect(options ...grpc.DialOption) {
 func (r *rig) connectWithTokensOf(server http.RoundTripper) {
 	r.Helper()
 	_ = r.client.Close()
-	tokens := newTokens(goodOAuth, true)
-	tokens.http.Transport = server
-	r.connect(grpc.WithPerRPCCredentials(tokens), grpc.WithStatsHandler(tokens))
+	r.connect(transport.Config{OAuth: &transport.OAuthConfig{
+		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", Audience: "zeebe", HTTP: server,
+	}})
 }
 
 // run starts a worker and lets it get as far as it can without time passing.

@@ -3,16 +3,15 @@ package zeebe
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/transport"
 )
 
 const (
@@ -27,9 +26,6 @@ const (
 	pollRest = 100 * time.Millisecond
 	// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now and then.
 	lostAfter = time.Second
-
-	// defaultTenant is where all jobs are on a cluster without tenants.
-	defaultTenant = "<default>"
 
 	// noWait is the wait of a poll that takes the jobs there are and does not wait for any.
 	noWait = -time.Millisecond
@@ -108,11 +104,11 @@ func (w *Worker) poll(ctx context.Context, p pollRequest, accept func(context.Co
 	case ctx.Err() != nil:
 		return received, err
 	}
-	w.opt.Observer.Polled(status.Code(err).String())
-	if status.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
+	w.opt.Observer.Polled(transport.Code(err).String())
+	if transport.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
-	w.client.awaitConnection(ctx, w.pollFailed(opened, err))
+	w.client.AwaitConnection(ctx, w.pollFailed(opened, err))
 	return received, err
 }
 
@@ -124,12 +120,12 @@ func (w *Worker) pollSucceeded() {
 
 // pollFailed returns how long to pause before the next poll.
 func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
-	s := status.Convert(err)
-	fields := []zap.Field{zap.Stringer("code", s.Code())}
-	switch s.Code() {
+	code := transport.Code(err)
+	fields := []zap.Field{zap.Stringer("code", code)}
+	switch code {
 	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied:
 		// The text is about the connection or the worker, never about a job.
-		fields = append(fields, zap.String("reason", s.Message()))
+		fields = append(fields, zap.String("reason", status.Convert(err).Message()))
 	}
 	return w.gateway.Failed(opened, err, fields...)
 }
@@ -144,34 +140,24 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
-	stream, err := w.client.gateway.ActivateJobs(open, &pb.ActivateJobsRequest{
-		Type:              w.opt.JobType,
-		Worker:            w.opt.Name,
-		Timeout:           p.lock.Milliseconds(),
-		MaxJobsToActivate: int32(p.max), //nolint:gosec // a number of slots
-		FetchVariable:     p.fetch,
-		RequestTimeout:    p.wait.Milliseconds(),
-		TenantIds:         []string{defaultTenant},
+	err = w.client.Activate(open, transport.Poll{
+		JobType: w.opt.JobType,
+		Worker:  w.opt.Name,
+		Max:     p.max,
+		Fetch:   p.fetch,
+		Wait:    p.wait,
+		Lock:    p.lock,
+		Tenants: []string{transport.DefaultTenant},
+	}, func(jobs []job.Job) {
+		if len(jobs) == 0 { // Camunda's test gateway sends such
+			return
+		}
+		n += len(jobs)
+		w.opt.Clock.observe(jobs, p.lock)
+		w.opt.Observer.Activated(len(jobs))
+		accept(ctx, jobs)
 	})
-	if err != nil {
-		return 0, err
-	}
-	for {
-		r, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		if len(r.Jobs) == 0 { // Camunda's test gateway sends such
-			continue
-		}
-		n += len(r.Jobs)
-		w.opt.Clock.observe(r.Jobs, p.lock)
-		w.opt.Observer.Activated(len(r.Jobs))
-		accept(ctx, fromWire(r.Jobs))
-	}
+	return n, err
 }
 
 // gatewayAnswers reports whether the gateway answers a call that no job can be in the way of.
@@ -180,24 +166,6 @@ func (w *Worker) gatewayAnswers(ctx context.Context) bool {
 	defer cancel()
 	_, err := w.client.Topology(ctx)
 	return err == nil
-}
-
-func fromWire(activated []*pb.ActivatedJob) []job.Job {
-	jobs := make([]job.Job, len(activated))
-	now := time.Now()
-	for i, a := range activated {
-		jobs[i] = job.Job{
-			Key:                a.Key,
-			ProcessInstanceKey: a.ProcessInstanceKey,
-			ProcessID:          a.BpmnProcessId,
-			ElementID:          a.ElementId,
-			Retries:            a.Retries,
-			Headers:            a.CustomHeaders,
-			Variables:          a.Variables,
-			Received:           now,
-		}
-	}
-	return jobs
 }
 
 // accept sets jobs to work. It releases those that come when the worker is to stop, and those of a broker whose clock

@@ -75,15 +75,15 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		handler := newGate()
 		keys := r.gateway.Add(
-			gatewaytest.Job{Type: testType, Variables: `{"a":1,"x":"not fetched"}`, Retries: 2, ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E"},
+			gatewaytest.Job{Type: testType, Variables: `{"a":1}`},
 			gatewaytest.Job{Type: testType, Variables: `{"a":2}`},
 		)
 		r.run(Options{Handler: handler})
-		want := []job.Job{
-			{Key: keys[0], ProcessInstanceKey: 77, ProcessID: "P", ElementID: "E", Retries: 2, Headers: `{}`, Variables: `{"a":1}`, Received: time.Now()},
-			{Key: keys[1], Retries: 3, Headers: `{}`, Variables: `{"a":2}`, Received: time.Now()},
+		var got []int64
+		for _, j := range <-handler.batches {
+			got = append(got, j.Key)
 		}
-		check.Same(r, want, <-handler.batches, "difference")
+		check.Same(r, keys, got, "jobs")
 		close(handler.open)
 	})
 }

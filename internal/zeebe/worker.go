@@ -1,3 +1,6 @@
+// Package zeebe is the job loop: it takes jobs from a Camunda 8 cluster, calls a [job.Handler] and sends its answers. It knows
+// jobs, not claims, and neither gRPC nor REST: that is behind [transport.Client]. docs/decisions.md has the reasons for a loop
+// of its own.
 package zeebe
 
 import (
@@ -13,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/transport"
 )
 
 // Options configure a worker. All are required.
@@ -60,7 +64,7 @@ const releaseTimeout = time.Second
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
 	opt      Options
-	client   *Client
+	client   transport.Client
 	log      *zap.Logger
 	words    *lang.Printer  // of incidents
 	longPoll time.Duration  // longPoll, but in tests
@@ -80,7 +84,7 @@ type Worker struct {
 }
 
 // NewWorker makes a worker.
-func NewWorker(client *Client, o Options) *Worker {
+func NewWorker(client transport.Client, o Options) *Worker {
 	w := &Worker{
 		opt:      o,
 		log:      o.Logger.With(zap.String("jobType", o.JobType)),
@@ -98,7 +102,7 @@ func NewWorker(client *Client, o Options) *Worker {
 }
 
 // Connected reports whether the last polls succeeded. It turns true with the first poll that the gateway answers, which
-// does not wait for jobs, and false when polls have failed for a second. [Client.Topology] shows whether the broker behind
+// does not wait for jobs, and false when polls have failed for a second. [transport.Topology] shows whether the broker behind
 // the gateway has a leader.
 func (w *Worker) Connected() bool { return w.reached.Load() && w.gateway.Err() == nil }
 

@@ -21,13 +21,14 @@ type Method string
 
 // The methods that the worker and its commands call.
 const (
-	ActivateJobs   Method = "ActivateJobs"
-	CompleteJob    Method = "CompleteJob"
-	ThrowError     Method = "ThrowError"
-	FailJob        Method = "FailJob"
-	Topology       Method = "Topology"
-	DeployResource Method = "DeployResource"
-	PublishMessage Method = "PublishMessage"
+	ActivateJobs     Method = "ActivateJobs"
+	CompleteJob      Method = "CompleteJob"
+	ThrowError       Method = "ThrowError"
+	FailJob          Method = "FailJob"
+	Topology         Method = "Topology"
+	DeployResource   Method = "DeployResource"
+	PublishMessage   Method = "PublishMessage"
+	UpdateJobTimeout Method = "UpdateJobTimeout"
 )
 
 // Fault is what goes wrong with the next calls of a method.

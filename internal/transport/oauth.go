@@ -1,4 +1,4 @@
-package zeebe
+package transport
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 )
 
@@ -28,6 +27,8 @@ type OAuthConfig struct {
 	Audience string
 	// Scope is what the token allows (ZEEBE_TOKEN_SCOPE); may be empty.
 	Scope string
+	// HTTP sends the requests for tokens; nil for a transport of its own, which knows the environment's proxies.
+	HTTP http.RoundTripper
 }
 
 const (
@@ -38,13 +39,12 @@ const (
 	tokenLife = 5 * time.Minute
 )
 
-// tokens attaches a token to every call. It keeps the token in memory only, fetches the next one when four fifths of its
+// tokens supplies the token of every call. It keeps the token in memory only, fetches the next one when four fifths of its
 // life are over, and fetches it once for all calls that wait.
 type tokens struct {
-	source    clientcredentials.Config
-	http      *http.Client
-	plaintext bool // to this machine only
-	flight    singleflight.Group
+	source clientcredentials.Config
+	http   *http.Client
+	flight singleflight.Group
 
 	mu      sync.Mutex
 	token   string
@@ -54,7 +54,7 @@ type tokens struct {
 	failed  error     // why that failed, if it did
 }
 
-func newTokens(c OAuthConfig, plaintext bool) *tokens {
+func newTokens(c OAuthConfig) *tokens {
 	t := &tokens{
 		source: clientcredentials.Config{
 			ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.TokenURL,
@@ -62,13 +62,15 @@ func newTokens(c OAuthConfig, plaintext bool) *tokens {
 			AuthStyle:      oauth2.AuthStyleInParams,
 		},
 		http: &http.Client{
-			Timeout: tokenTimeout,
-			// For a few requests an hour the server need not hold a connection open.
-			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true},
+			Timeout:   tokenTimeout,
+			Transport: c.HTTP,
 			// A redirect would carry the secret to another place.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		plaintext: plaintext,
+	}
+	if c.HTTP == nil {
+		// For a few requests an hour the server need not hold a connection open.
+		t.http.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	}
 	if c.Audience != "" {
 		t.source.EndpointParams.Set("audience", c.Audience)
@@ -79,35 +81,11 @@ func newTokens(c OAuthConfig, plaintext bool) *tokens {
 	return t
 }
 
-// HandleRPC implements [stats.Handler]. It has a token replaced that the gateway refuses, for example because the keys that
-// signed it were changed.
-func (t *tokens) HandleRPC(_ context.Context, s stats.RPCStats) {
-	if end, ok := s.(*stats.End); ok && status.Code(end.Error) == codes.Unauthenticated {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.renew = time.Time{}
-	}
-}
-
-// TagRPC implements [stats.Handler].
-func (t *tokens) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-
-// TagConn implements [stats.Handler].
-func (t *tokens) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-
-// HandleConn implements [stats.Handler].
-func (t *tokens) HandleConn(context.Context, stats.ConnStats) {}
-
-// RequireTransportSecurity implements [credentials.PerRPCCredentials]: gRPC itself refuses plaintext, except to this machine.
-func (t *tokens) RequireTransportSecurity() bool { return !t.plaintext }
-
-// GetRequestMetadata implements [credentials.PerRPCCredentials].
-func (t *tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
-	token, err := t.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"authorization": "Bearer " + token}, nil
+// refused has the token replaced that the gateway refuses, for example because the keys that signed it were changed.
+func (t *tokens) refused() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renew = time.Time{}
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {

@@ -1,0 +1,103 @@
+package transporttest
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}})
+	check.Must(r, err)
+	if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+		r.Errorf("deployed %+v", got)
+	}
+	sent := requests[*pb.DeployResourceRequest](r.gateway, gatewaytest.DeployResource)
+	if len(sent) != 1 || string(sent[0].Resources[1].Content) != "<b/>" || sent[0].TenantId != "norte" {
+		r.Errorf("sent %v", sent)
+	}
+}
+
+func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	check.Must(r, r.client.PublishMessage(r.Context(), transport.Message{
+		Name: "redrive-claim", CorrelationKey: "CLM-001-7", ID: "id", Variables: `{"decidedBy":"maria"}`, Tenant: "norte",
+	}))
+	check.Same(r, []*pb.PublishMessageRequest{{
+		Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"decidedBy":"maria"}`, TenantId: "norte",
+	}}, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), "sent")
+}
+
+func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
+	for code, want := range map[codes.Code]int{codes.ResourceExhausted: 4, codes.Unavailable: 1, codes.DeadlineExceeded: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			r := p.connect(t, transport.Config{})
+			r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: 3, Code: code})
+			err := transport.Publish(r.Context(), r.client, transport.Message{Name: "redrive-claim"})
+			if sent := len(r.gateway.Calls(gatewaytest.PublishMessage)); sent != want || (err == nil) != (code == codes.ResourceExhausted) {
+				r.Errorf("%s: sent %d times, %v", code, sent, err)
+			}
+		})
+	}
+}
+
+func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
+	synctest.Test(t, func(t *testing.T) {
+		r := p.connect(t, transport.Config{})
+		r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+		defer cancel()
+		err := transport.Publish(ctx, r.client, transport.Message{Name: "redrive-claim"})
+		if code := transport.Code(err); code != codes.ResourceExhausted && code != codes.DeadlineExceeded {
+			r.Errorf("error %v", err)
+		}
+	})
+}
+
+func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := gatewaytest.New(), gatewaytest.New()
+		defer first.Close()
+		defer second.Close()
+		var there atomic.Pointer[func(context.Context, string) (net.Conn, error)]
+		set := func(g *gatewaytest.Gateway) { dial := p.Pipe(g); there.Store(&dial) }
+		set(first)
+		c, err := p.Dial(transport.Config{Scheme: p.Scheme, Address: "127.0.0.1:1", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			return (*there.Load())(ctx, address)
+		}})
+		check.Must(t, err)
+		defer func() { _ = c.Close() }()
+		topology := func() codes.Code {
+			_, err := c.Topology(t.Context())
+			return transport.Code(err)
+		}
+		if code := topology(); code != codes.OK {
+			t.Fatalf("gateway answers %v", code)
+		}
+		first.Close()
+		for range 540 { // long enough for the pauses between tries to have grown
+			if code := topology(); code != codes.Unavailable {
+				t.Fatalf("a gateway that is away answers %v", code)
+			}
+			<-time.After(time.Second)
+		}
+		set(second)
+		const soon = 6 * time.Second // five seconds and a fifth of jitter
+		for back := time.Now(); topology() != codes.OK; <-time.After(100 * time.Millisecond) {
+			if away := time.Since(back); away > soon {
+				t.Fatalf("not found after %v", away)
+			}
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package transporttest
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+const jobType = "analyze-retry"
+
+// poll asks for ten jobs, and waits for none.
+var poll = transport.Poll{
+	JobType: jobType, Worker: "worker-1", Max: 10, Fetch: []string{"claimId", "retryCount"}, Wait: -time.Millisecond, Lock: 10 * time.Second,
+	Tenants: []string{transport.DefaultTenant},
+}
+
+// requests returns what reached the gateway by a method.
+func requests[R any](g *gatewaytest.Gateway, m gatewaytest.Method) []R {
+	var all []R
+	for _, c := range g.Calls(m) {
+		all = append(all, c.Request.(any).(R))
+	}
+	return all
+}
+
+// activate polls once and returns the jobs.
+func (r rig) activate(p transport.Poll) []job.Job {
+	r.Helper()
+	var jobs []job.Job
+	check.Must(r, r.client.Activate(r.Context(), p, func(more []job.Job) { jobs = append(jobs, more...) }))
+	return jobs
+}
+
+func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	r.activate(poll)
+	check.Same(r, []*pb.ActivateJobsRequest{{
+		Type: jobType, Worker: "worker-1", MaxJobsToActivate: 10, FetchVariable: []string{"claimId", "retryCount"}, RequestTimeout: -1, Timeout: 10_000,
+		TenantIds: []string{"<default>"},
+	}}, requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs), "polls")
+}
+
+func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
+	synctest.Test(t, func(t *testing.T) {
+		r := p.connect(t, transport.Config{})
+		keys := r.gateway.Add(
+			gatewaytest.Job{
+				Type: jobType, Variables: `{"claimId":"CLM-1","other":"x"}`, Retries: 2, ProcessInstanceKey: 7, ProcessID: "sub-06", ElementID: "analyze",
+			},
+			gatewaytest.Job{Type: jobType, Variables: `{}`},
+			gatewaytest.Job{Type: "another-type", Variables: `{}`},
+		)
+		now := time.Now()
+		jobs := r.activate(poll)
+		want := job.Job{
+			Key: keys[0], Type: jobType, Tenant: "<default>", ProcessInstanceKey: 7, ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
+			Headers: "{}", Variables: `{"claimId":"CLM-1"}`, Deadline: now.Add(10 * time.Second).UnixMilli(), Received: now,
+		}
+		if len(jobs) != 2 {
+			t.Fatalf("%d jobs came", len(jobs))
+		}
+		check.Same(t, want, jobs[0], "the first job")
+		check.Same(t, keys[1], jobs[1].Key, "the second job")
+	})
+}
+
+func numbersStayAsTheyCame(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	const variables = `{"claimId":"CLM-1","retryCount":9007199254740993.10}`
+	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: variables})
+	check.Same(t, variables, r.activate(poll)[0].Variables, "variables")
+}
+
+func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
+	for name, test := range map[string]struct {
+		answer  job.Answer
+		state   gatewaytest.State
+		retries int32
+		message string
+		sent    any
+	}{
+		"complete": {
+			job.Complete(`{"n":9007199254740993}`), gatewaytest.Completed, 3, "",
+			func(key int64) any { return &pb.CompleteJobRequest{JobKey: key, Variables: `{"n":9007199254740993}`} },
+		},
+		"throw": {
+			job.ThrowError("PERMANENT_ERROR", "não \xff é", `{"a":1}`), gatewaytest.Thrown, 3, "",
+			func(key int64) any {
+				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "PERMANENT_ERROR", ErrorMessage: "não \uFFFD é", Variables: `{"a":1}`}
+			},
+		},
+		"incident": {
+			job.Incident("claimId is missing"), gatewaytest.Incident, 0, "claimId is missing",
+			func(key int64) any { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "claimId is missing"} },
+		},
+		"release": {
+			job.Release("stopping"), gatewaytest.Waiting, 3, "stopping",
+			func(key int64) any { return &pb.FailJobRequest{JobKey: key, Retries: 3, ErrorMessage: "stopping"} },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := p.connect(t, transport.Config{})
+			r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+			j := r.activate(poll)[0]
+			check.Must(t, r.client.Answer(t.Context(), j, test.answer))
+			state, retries, message := r.gateway.Job(j.Key)
+			if state != test.state || retries != test.retries || message != test.message {
+				t.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
+			}
+			calls := r.gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError, gatewaytest.FailJob)
+			if len(calls) != 1 {
+				t.Fatalf("%d calls", len(calls))
+			}
+			check.Same(t, test.sent.(func(int64) any)(j.Key), any(calls[0].Request), "request")
+		})
+	}
+}
+
+func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Release("")} {
+		err := r.client.Answer(t.Context(), job.Job{Key: 4711, Retries: 3}, answer)
+		check.Same(t, codes.NotFound, transport.Code(err), "code of %v", err)
+	}
+}
+
+func aJobWithAnIncidentTakesNoAnswer(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+	j := r.activate(poll)[0]
+	check.Must(t, r.client.Answer(t.Context(), j, job.Incident("no")))
+	err := r.client.Answer(t.Context(), j, job.Complete("{}"))
+	check.Same(t, codes.FailedPrecondition, transport.Code(err), "code of %v", err)
+}
+
+func aLockIsExtendedOnlyWhereThereIsOne(t *testing.T, p Protocol) {
+	synctest.Test(t, func(t *testing.T) {
+		r := p.connect(t, transport.Config{})
+		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+		j := r.activate(poll)[0]
+		<-time.After(9 * time.Second)
+		check.Must(t, r.client.ExtendLock(t.Context(), j, 10*time.Second))
+		<-time.After(9 * time.Second)
+		check.Same(t, 1, r.gateway.Counts().Locked, "locked jobs")
+		<-time.After(2 * time.Second)
+		err := r.client.ExtendLock(t.Context(), j, 10*time.Second)
+		check.Same(t, codes.FailedPrecondition, transport.Code(err), "code of %v", err)
+		check.Same(t, codes.NotFound, transport.Code(r.client.ExtendLock(t.Context(), job.Job{Key: 4711}, time.Second)), "code")
+	})
+}
+
+// calls are all calls of a client, by their methods.
+var calls = map[gatewaytest.Method]func(context.Context, transport.Client) error{
+	gatewaytest.ActivateJobs: func(ctx context.Context, c transport.Client) error { return c.Activate(ctx, poll, func([]job.Job) {}) },
+	gatewaytest.CompleteJob: func(ctx context.Context, c transport.Client) error {
+		return c.Answer(ctx, job.Job{Key: 1}, job.Complete("{}"))
+	},
+	gatewaytest.ThrowError: func(ctx context.Context, c transport.Client) error {
+		return c.Answer(ctx, job.Job{Key: 1}, job.ThrowError("E", "", "{}"))
+	},
+	gatewaytest.FailJob: func(ctx context.Context, c transport.Client) error {
+		return c.Answer(ctx, job.Job{Key: 1}, job.Incident(""))
+	},
+	gatewaytest.UpdateJobTimeout: func(ctx context.Context, c transport.Client) error {
+		return c.ExtendLock(ctx, job.Job{Key: 1}, time.Second)
+	},
+	gatewaytest.Topology: func(ctx context.Context, c transport.Client) error { _, err := c.Topology(ctx); return err },
+	gatewaytest.DeployResource: func(ctx context.Context, c transport.Client) error {
+		_, err := c.Deploy(ctx, "", []transport.Resource{{Name: "a.bpmn"}})
+		return err
+	},
+	gatewaytest.PublishMessage: func(ctx context.Context, c transport.Client) error {
+		return c.PublishMessage(ctx, transport.Message{Name: "m"})
+	},
+}
+
+func everyFailureKeepsItsCode(t *testing.T, p Protocol) {
+	for _, code := range []codes.Code{
+		codes.InvalidArgument, codes.Unauthenticated, codes.PermissionDenied, codes.NotFound, codes.FailedPrecondition, codes.ResourceExhausted,
+		codes.Unavailable, codes.DeadlineExceeded, codes.Internal,
+	} {
+		r := p.connect(t, transport.Config{})
+		for method, call := range calls {
+			r.gateway.Inject(method, gatewaytest.Fault{Code: code})
+			err := call(t.Context(), r.client)
+			check.Same(t, code, transport.Code(err), "code of %s: %v", method, err)
+		}
+	}
+}
+
+func aCallEndsWithItsContext(t *testing.T, p Protocol) {
+	for method, call := range calls {
+		t.Run(string(method), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := p.connect(t, transport.Config{})
+				r.gateway.Inject(method, gatewaytest.Fault{Times: -1, Hang: true})
+				late, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				check.Same(t, codes.DeadlineExceeded, transport.Code(call(late, r.client)), "code at the deadline")
+				ended, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				check.Same(t, codes.Canceled, transport.Code(call(ended, r.client)), "code when it is cancelled")
+			})
+		})
+	}
+}

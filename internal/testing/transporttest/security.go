@@ -1,0 +1,240 @@
+package transporttest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+const secret = "s3cret-of-the-client"
+
+func everyCallCarriesTheToken(t *testing.T, p Protocol) {
+	var forms []http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		forms = append(forms, *r)
+		_ = gatewaytest.Issues(time.Hour)(w, r, len(forms))
+	}))
+	defer server.Close()
+	g := gatewaytest.New()
+	client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: p.listen(t, g, nil), OAuth: &transport.OAuthConfig{
+		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token", Audience: "zeebe-api", Scope: "jobs",
+	}})
+	for _, call := range calls {
+		_ = call(t.Context(), client)
+	}
+	check.Same(t, len(calls), len(g.Calls()), "calls")
+	for _, call := range g.Calls() {
+		check.Same(t, "Bearer token-1", call.Authorization, "authorization")
+	}
+	if len(forms) != 1 {
+		t.Fatalf("%d tokens were requested", len(forms))
+	}
+	for name, want := range map[string]string{
+		"grant_type": "client_credentials", "client_id": "worker", "client_secret": secret, "audience": "zeebe-api", "scope": "jobs",
+	} {
+		check.Same(t, want, forms[0].PostForm.Get(name), "%s", name)
+	}
+}
+
+func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{Basic: &transport.Basic{User: "demo", Password: "sénha:1"}})
+	for _, call := range calls {
+		_ = call(t.Context(), r.client)
+	}
+	for _, call := range r.gateway.Calls() {
+		user, password, _ := (&http.Request{Header: http.Header{"Authorization": {call.Authorization}}}).BasicAuth()
+		if user != "demo" || password != "sénha:1" {
+			t.Errorf("authorization is %q", call.Authorization)
+		}
+	}
+}
+
+func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
+	synctest.Test(t, func(t *testing.T) {
+		r := p.connect(t, transport.Config{OAuth: &transport.OAuthConfig{
+			ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)),
+		}})
+		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Code: codes.Unauthenticated})
+		_, err := r.client.Topology(t.Context())
+		check.Same(t, codes.Unauthenticated, transport.Code(err), "code of %v", err)
+		<-time.After(time.Minute)
+		_, _ = r.client.Topology(t.Context()) // it does not wait for the next token
+		synctest.Wait()
+		_, _ = r.client.Topology(t.Context())
+		calls := r.gateway.Calls()
+		check.Same(t, "Bearer token-2", calls[len(calls)-1].Authorization, "authorization")
+	})
+}
+
+func aTokenIsRefusedOverPlaintext(t *testing.T, p Protocol) {
+	basic := &transport.Basic{User: "demo", Password: secret}
+	config := transport.Config{Scheme: p.Scheme, Address: "zeebe.example:26500", Basic: basic}
+	_, err := p.Dial(config)
+	check.Fails(t, err, "refusing to send a token or a password over plaintext", "RETRY_ALLOW_INSECURE_TOKEN")
+	config.AllowInsecureToken = true
+	p.dial(t, config)
+}
+
+// authority issues the certificates of a test and keeps them in files.
+type authority struct {
+	*certtest.Authority
+	t   *testing.T
+	dir string
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{certtest.NewAuthority(t), t, t.TempDir()}
+	certtest.Write(t, a.path("ca"), a.PEM)
+	return a
+}
+
+// issue makes a certificate for a host name and returns the paths of it and of its key.
+func (a *authority) issue(name string, validFor time.Duration) (certificate, key string) {
+	certificatePEM, keyPEM := a.Issue(a.t, 1, validFor, name)
+	certificate, key = a.path(name), a.path(name+".key")
+	certtest.Write(a.t, certificate, certificatePEM)
+	certtest.Write(a.t, key, keyPEM)
+	return certificate, key
+}
+
+func (a *authority) path(name string) string { return filepath.Join(a.dir, name+".pem") }
+
+// serveTLS starts a gateway that shows a certificate, and returns its address.
+func (p Protocol) serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	check.Must(t, err)
+	config := &tls.Config{Certificates: []tls.Certificate{pair}}
+	if change != nil {
+		change(config)
+	}
+	return p.listen(t, gatewaytest.New(), config)
+}
+
+// reach queries a gateway's topology, as readiness does.
+func (p Protocol) reach(t *testing.T, c transport.Config) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := p.dial(t, c).Topology(ctx)
+	return err
+}
+
+func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
+	ours, others := newAuthority(t), newAuthority(t)
+	certificate, key := ours.issue("zeebe.example", time.Hour)
+	old, oldKey := ours.issue("old.example", -time.Minute)
+	good, expired := p.serveTLS(t, certificate, key, nil), p.serveTLS(t, old, oldKey, nil)
+	obsolete := p.serveTLS(t, certificate, key, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 })
+	plaintext := p.listen(t, gatewaytest.New(), nil)
+	ca := ours.path("ca")
+	for name, test := range map[string]struct {
+		config transport.Config
+		refuse string // empty if the gateway is trusted
+	}{
+		"custom authority and the certificate's name": {transport.Config{Address: good, CACertPath: ca, OverrideAuthority: "zeebe.example"}, ""},
+		"address that the certificate does not name":  {transport.Config{Address: good, CACertPath: ca}, "127.0.0.1"},
+		"another name":               {transport.Config{Address: good, CACertPath: ca, OverrideAuthority: "other.example"}, "x509: certificate is valid for zeebe.example, not other.example"},
+		"another authority":          {transport.Config{Address: good, CACertPath: others.path("ca"), OverrideAuthority: "zeebe.example"}, "x509: certificate signed by unknown authority"},
+		"system authorities":         {transport.Config{Address: good, OverrideAuthority: "zeebe.example"}, "failed to verify certificate"}, // in the system's words
+		"expired":                    {transport.Config{Address: expired, CACertPath: ca, OverrideAuthority: "old.example"}, "x509: certificate has expired or is not yet valid"},
+		"TLS 1.1":                    {transport.Config{Address: obsolete, CACertPath: ca, OverrideAuthority: "zeebe.example"}, "protocol version"},
+		"only the worker speaks TLS": {transport.Config{Address: plaintext, CACertPath: ca}, "tls: first record does not look like a TLS handshake"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.config.Scheme = p.Secure
+			err := p.reach(t, test.config)
+			if test.refuse == "" {
+				check.Must(t, err)
+				return
+			}
+			check.Fails(t, err, test.refuse)
+			check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+		})
+	}
+	t.Run("only the gateway speaks TLS", func(t *testing.T) {
+		t.Parallel()
+		err := p.reach(t, transport.Config{Scheme: p.Scheme, Address: good})
+		check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+	})
+}
+
+func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
+	ours, others := newAuthority(t), newAuthority(t)
+	certificate, key := ours.issue("zeebe.example", time.Hour)
+	address := p.serveTLS(t, certificate, key, func(c *tls.Config) {
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+		c.ClientCAs = x509.NewCertPool()
+		c.ClientCAs.AppendCertsFromPEM(ours.PEM)
+	})
+	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ours.path("ca"), OverrideAuthority: "zeebe.example"}
+
+	if err := p.reach(t, config); err == nil {
+		t.Error("reached without a certificate")
+	}
+	config.ClientCertPath, config.ClientKeyPath = ours.issue("worker.example", time.Hour)
+	if err := p.reach(t, config); err != nil {
+		t.Errorf("not reached with the right certificate: %v", err)
+	}
+	config.ClientCertPath, config.ClientKeyPath = others.issue("worker.example", time.Hour)
+	if err := p.reach(t, config); err == nil {
+		t.Error("reached with a certificate of another authority")
+	}
+}
+
+// aGatewayThatCutsTheConnectionIsSurvived cuts each connection after some more bytes than the one before, until a call
+// succeeds: whatever the answer was cut in, the error has the code of a connection that is lost.
+func aGatewayThatCutsTheConnectionIsSurvived(t *testing.T, p Protocol) {
+	g := gatewaytest.New()
+	defer g.Close()
+	pipe := p.Pipe(g)
+	for limit := 0; ; limit += 7 {
+		client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: "127.0.0.1:1", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := pipe(ctx, address)
+			return &cutConn{conn, limit}, err
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		_, err := client.Topology(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		if code := transport.Code(err); code != codes.Unavailable || limit > 100_000 {
+			t.Fatalf("after %d bytes: %v", limit, err)
+		}
+		_ = client.Close()
+	}
+}
+
+// cutConn is a connection that is reset when it has delivered so many bytes.
+type cutConn struct {
+	net.Conn
+	left int
+}
+
+func (c *cutConn) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		_ = c.Close()
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
+}

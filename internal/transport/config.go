@@ -1,0 +1,100 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+
+	"hospital.example/analyze-retry/internal/loopback"
+	"hospital.example/analyze-retry/internal/readfile"
+)
+
+// The schemes of a cluster's address.
+const (
+	GRPC  = "grpc"  // gRPC in plaintext
+	GRPCS = "grpcs" // gRPC over TLS
+	HTTP  = "http"  // REST in plaintext
+	HTTPS = "https" // REST over TLS
+)
+
+// Config configures the connection to a cluster. Its errors name the settings by the environment variables.
+type Config struct {
+	// Scheme is one of the schemes above, Address the gateway's host:port (ZEEBE_ADDRESS). Path comes before the paths of
+	// the REST API, for a gateway that is not at the root of its host; without a slash at its end.
+	Scheme, Address, Path string
+	// CACertPath is a PEM file of the authorities to trust; empty for those of the system (ZEEBE_CA_CERTIFICATE_PATH).
+	CACertPath string
+	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the proxy in front
+	// of it (ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH). Both or neither.
+	ClientCertPath, ClientKeyPath string
+	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that of the
+	// address (ZEEBE_OVERRIDE_AUTHORITY).
+	OverrideAuthority string
+	// OAuth is nil if the gateway requires no token, Basic if it requires no user and password. At most one is set.
+	OAuth *OAuthConfig
+	Basic *Basic
+	// AllowInsecureToken consents to credentials that others on the network can read (RETRY_ALLOW_INSECURE_TOKEN).
+	AllowInsecureToken bool
+	// Dial connects to the gateway; nil for a TCP connection.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// Plaintext reports whether the connection is without TLS.
+func (c Config) Plaintext() bool { return c.Scheme == GRPC || c.Scheme == HTTP }
+
+// TLS returns the configuration for TLS 1.2 or newer, nil for a connection in plaintext. Its error names every fault of the
+// configuration, one a line, and also refuses to send credentials where others can read them. The settings are checked for
+// that too, with everything else; but a secret that got out cannot be taken back, so this holds for every caller.
+func (c Config) TLS() (*tls.Config, error) {
+	config, err := c.tls()
+	if err := errors.Join(err, c.checkSecrets()); err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+func (c Config) tls() (*tls.Config, error) {
+	if c.Plaintext() {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	var authorities, certificate error
+	if c.CACertPath != "" {
+		var err error
+		if config.RootCAs, err = readfile.Authorities(c.CACertPath); err != nil {
+			authorities = fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err)
+		}
+	}
+	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
+		pair, err := readfile.Pair(c.ClientCertPath, c.ClientKeyPath)
+		if err != nil {
+			certificate = fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, errors.Join(authorities, certificate)
+}
+
+func (c Config) checkSecrets() error {
+	if c.AllowInsecureToken {
+		return nil
+	}
+	var credentials, secret error
+	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, if that is no address
+	if (c.OAuth != nil || c.Basic != nil) && c.Plaintext() && !loopback.Is(host) {
+		credentials = fmt.Errorf("ZEEBE_ADDRESS: refusing to send a token or a password over plaintext to a host that is not loopback (%s); "+
+			"use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true", host)
+	}
+	if c.OAuth != nil {
+		u, err := url.Parse(c.OAuth.TokenURL)
+		if err != nil || u.Scheme != "https" && !loopback.Is(u.Hostname()) {
+			// Without the URL, which may hold a password.
+			secret = errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret without TLS to a host that is not loopback; " +
+				"use https, or RETRY_ALLOW_INSECURE_TOKEN=true")
+		}
+	}
+	return errors.Join(credentials, secret)
+}

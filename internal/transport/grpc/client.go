@@ -1,0 +1,174 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+// Client implements [transport.Client].
+type Client struct {
+	conn    *grpc.ClientConn
+	gateway pb.GatewayClient
+}
+
+var _ transport.Client = (*Client)(nil)
+
+// Close ends the connection. Calls under way fail.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// AwaitConnection waits for d, or until a lost connection is back, or ctx ends. It waits for the shortest pause at least:
+// the first call of a connection can fail before the connection counts as ready.
+func (c *Client) AwaitConnection(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	state := c.conn.GetState()
+	if state == connectivity.Ready {
+		<-ctx.Done()
+		return
+	}
+	outage.Sleep(ctx, reconnectMin)
+	for state = c.conn.GetState(); state != connectivity.Ready && c.conn.WaitForStateChange(ctx, state); {
+		state = c.conn.GetState()
+	}
+}
+
+// Activate implements [transport.Client].
+func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+	stream, err := c.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
+		Type:              p.JobType,
+		Worker:            p.Worker,
+		Timeout:           p.Lock.Milliseconds(),
+		MaxJobsToActivate: int32(p.Max), //nolint:gosec // a number of slots
+		FetchVariable:     p.Fetch,
+		RequestTimeout:    p.Wait.Milliseconds(),
+		TenantIds:         p.Tenants,
+	})
+	if err != nil {
+		return err
+	}
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		received(fromWire(r.Jobs))
+	}
+}
+
+func fromWire(activated []*pb.ActivatedJob) []job.Job {
+	jobs := make([]job.Job, len(activated))
+	now := time.Now()
+	for i, a := range activated {
+		jobs[i] = job.Job{
+			Key:                a.Key,
+			Type:               a.Type,
+			Tenant:             a.TenantId,
+			ProcessInstanceKey: a.ProcessInstanceKey,
+			ProcessID:          a.BpmnProcessId,
+			ElementID:          a.ElementId,
+			Retries:            a.Retries,
+			Headers:            a.CustomHeaders,
+			Variables:          a.Variables,
+			Deadline:           a.Deadline,
+			Received:           now,
+		}
+	}
+	return jobs
+}
+
+// Answer implements [transport.Client].
+func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
+	switch a.Kind() {
+	case job.KindComplete:
+		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: text(a.Variables())})
+	case job.KindThrowError:
+		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
+			JobKey: j.Key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables()),
+		})
+	case job.KindFail:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
+	case job.KindRelease:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: text(a.Message())})
+	}
+	return err
+}
+
+// text replaces what is not UTF-8, which would fail each time it is sent.
+func text(s string) string {
+	if utf8.ValidString(s) { // in a thirtieth of the time
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// ExtendLock implements [transport.Client].
+func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+	_, err := c.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{JobKey: j.Key, Timeout: lock.Milliseconds()})
+	return err
+}
+
+// Topology implements [transport.Client].
+func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
+	if err != nil {
+		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+	}
+	return fromTopology(r), nil
+}
+
+func fromTopology(r *pb.TopologyResponse) transport.Topology {
+	led := map[int32]bool{}
+	for _, broker := range r.Brokers {
+		for _, p := range broker.Partitions {
+			if p.Role == pb.Partition_LEADER && p.Health == pb.Partition_HEALTHY {
+				led[p.PartitionId] = true
+			}
+		}
+	}
+	return transport.Topology{Version: r.GatewayVersion, Partitions: int(r.PartitionsCount), Led: len(led)}
+}
+
+// Deploy implements [transport.Client].
+func (c *Client) Deploy(ctx context.Context, tenant string, resources []transport.Resource) ([]transport.Deployed, error) {
+	request := &pb.DeployResourceRequest{TenantId: tenant}
+	for _, r := range resources {
+		request.Resources = append(request.Resources, &pb.Resource{Name: r.Name, Content: r.Content})
+	}
+	r, err := c.gateway.DeployResource(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+	}
+	var deployed []transport.Deployed
+	for _, d := range r.Deployments {
+		if p := d.GetProcess(); p != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID: p.BpmnProcessId, Resource: p.ResourceName, Version: p.Version, Key: p.ProcessDefinitionKey,
+			})
+		}
+	}
+	return deployed, nil
+}
+
+// PublishMessage implements [transport.Client].
+func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+	_, err := c.gateway.PublishMessage(ctx, &pb.PublishMessageRequest{
+		Name: m.Name, CorrelationKey: m.CorrelationKey, MessageId: m.ID, Variables: m.Variables, TenantId: m.Tenant,
+	})
+	return err
+}

@@ -1,0 +1,176 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+)
+
+// secret is found in no error.
+const secret = "Maria da Silva, CPF 123.456.789-09"
+
+// goodOAuth is a configuration without a fault.
+var goodOAuth = OAuthConfig{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", Audience: "zeebe"}
+
+// tokensOf returns tokens that this server issues.
+func tokensOf(i *gatewaytest.Issuer) *tokens {
+	c := goodOAuth
+	c.HTTP = i
+	return newTokens(c)
+}
+
+func wantToken(t *testing.T, tokens *tokens, want string) {
+	t.Helper()
+	if token, err := tokens.get(t.Context()); token != want || err != nil {
+		t.Errorf("token is %q, error is %v; want %q", token, err, want)
+	}
+}
+
+func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		i := gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+			<-answer
+			return gatewaytest.Issues(time.Hour)(w, r, n)
+		})
+		tokens := tokensOf(i)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := tokens.get(ended); status.Code(err) != codes.Canceled {
+			t.Errorf("error is %v, want the end of the call", err)
+		}
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() { wantToken(t, tokens, "token-1") })
+		}
+		synctest.Wait()
+		close(answer)
+		calls.Wait()
+		if n, _ := i.Requests(); n != 1 {
+			t.Errorf("%d tokens were requested", n)
+		}
+	})
+}
+
+func TestExpiredTokenIsReplacedAndNeverSentEmpty(t *testing.T) {
+	tokens := tokensOf(gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)))
+	tokens.token, tokens.fetched, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
+	wantToken(t, tokens, "token-1")
+}
+
+func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		tokens := tokensOf(gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+			if n > 1 {
+				<-answer
+			}
+			return gatewaytest.Issues(time.Hour)(w, r, n)
+		}))
+		tokens.http.Timeout = 0
+		get := func(want string) {
+			start := time.Now()
+			if wantToken(t, tokens, want); time.Since(start) > 0 {
+				t.Errorf("%s comes after %v, want it at once", want, time.Since(start))
+			}
+			synctest.Wait()
+		}
+		get("token-1")
+		<-time.After(50 * time.Minute)
+		get("token-1")
+		get("token-1")
+		close(answer)
+		synctest.Wait()
+		get("token-2")
+	})
+}
+
+func TestTheLifeOfAToken(t *testing.T) {
+	down := gatewaytest.Fails(errors.New("connection refused"))
+	for name, test := range map[string]struct {
+		life      time.Duration // of the first token; 0 says nothing of it
+		step      time.Duration // between two calls
+		calls     int
+		reject    bool
+		after     gatewaytest.TokenReply // what follows the first token, if not another one
+		requested int
+		want      codes.Code // of the last call
+	}{
+		"fetched once while it lives":             {life: time.Hour, step: 47 * time.Minute, calls: 2, requested: 1},
+		"fetched anew when a fifth is left":       {life: time.Hour, step: 49 * time.Minute, calls: 2, requested: 2},
+		"used five minutes where it says nothing": {step: time.Minute, calls: 5, requested: 2},
+		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, requested: 2},
+		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, requested: 2, want: codes.Unauthenticated},
+		"fetched once a second where that fails": {
+			life: time.Second, step: 100 * time.Millisecond, calls: 101, after: down, requested: 11, want: codes.Unauthenticated,
+		},
+		"fetched anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, requested: 3},
+		"fetched once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, requested: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+					if n > 1 && test.after != nil {
+						return test.after(w, r, n)
+					}
+					return gatewaytest.Issues(test.life)(w, r, n)
+				})
+				tokens := tokensOf(i)
+				var err error
+				for call := range test.calls {
+					if call > 0 {
+						<-time.After(test.step)
+					}
+					_, err = tokens.get(t.Context())
+					synctest.Wait()
+					if test.reject {
+						tokens.refused()
+					}
+				}
+				if n, _ := i.Requests(); n != test.requested || status.Code(err) != test.want {
+					t.Errorf("%d requests, ended with %v; want %d and %v", n, err, test.requested, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
+	for want, answer := range map[string]gatewaytest.TokenReply{
+		"401, invalid_client":    gatewaytest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
+		"answered 403":           gatewaytest.Says(http.StatusForbidden, `{"error":"`+secret+`"}`),
+		"answered 500":           gatewaytest.Says(http.StatusInternalServerError, secret),
+		"answer is no token":     gatewaytest.Says(http.StatusOK, "<"+secret),
+		"is no token":            gatewaytest.Says(http.StatusOK, `{}`),
+		"cannot be reached: EOF": gatewaytest.Fails(io.EOF),
+		"answered 307": func(w http.ResponseWriter, r *http.Request, n int) error {
+			if n > 1 {
+				t.Error("the secret was sent elsewhere")
+				return gatewaytest.Issues(time.Hour)(w, r, n)
+			}
+			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
+			return nil
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			_, err := tokensOf(gatewaytest.NewIssuer(answer)).get(t.Context())
+			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v, want %q", err, want)
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the secret stands in %q", err)
+			}
+		})
+	}
+}
