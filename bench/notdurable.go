@@ -17,9 +17,9 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/grpc"
+	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
 )
 
@@ -97,6 +97,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		{contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
 	} {
 		loop := zeebe.NewWorker(client, zeebe.Options{
+			Tenants: []string{transport.DefaultTenant},
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
 			Hold: func(ctx context.Context) error { return ctx.Err() }, Clock: clock,

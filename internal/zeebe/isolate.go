@@ -23,7 +23,8 @@ import (
 // A cluster of several partitions has as many jobs that are next, and the gateway begins each poll with another
 // partition, so all of them are peeked at before the poll, and after it only the one that was taken is locked. Another
 // worker may have taken a job in between, so a job is blamed only when this happens twice; an innocent one would have
-// been worked by then.
+// been worked by then. The job is failed when it is peeked at the next time, because the lost poll took its lease along,
+// where the cluster gives leases, and without it no answer is accepted.
 
 const (
 	// noVariable is a name that no process variable has.
@@ -31,6 +32,8 @@ const (
 	// settleTimeout bounds the calls about one job. A broker that is slower than that may have lost a poll by itself, and
 	// not because of a job.
 	settleTimeout = pollMargin / 4
+	// certain is how many lost polls must have locked a job for it to be to blame.
+	certain = 2
 	// sweep is how late a broker may notice that a lock is over.
 	sweep = 2 * time.Second
 )
@@ -41,9 +44,9 @@ func (w *Worker) isolate(ctx context.Context) {
 		"the gateway answers, but not this poll: jobs are taken one by one to find the one that it cannot deliver"))
 	lock := max(w.opt.JobTimeout, 2*pollMargin) // it must outlive the poll that is lost, to show which job it is on
 	comeBack := lock + sweep
-	suspects := map[int64]bool{}
+	suspects := map[int64]int{} // how many lost polls locked a job
 	for end := time.Now().Add(comeBack); time.Now().Before(end) && w.opt.Hold(ctx) == nil && w.opt.Clock.Err() == nil && ctx.Err() == nil; {
-		next := w.peek(ctx)
+		next := w.peek(ctx, suspects)
 		if len(next) == 0 {
 			continue
 		}
@@ -60,8 +63,8 @@ func (w *Worker) isolate(ctx context.Context) {
 }
 
 // peek returns the job that is next on each partition, without its variables, and releases it. It leaves out those that
-// may be another worker's by now.
-func (w *Worker) peek(ctx context.Context) []job.Job {
+// may be another worker's by now, and those that are to blame: they become incidents.
+func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 	began := time.Now()
 	cluster, err := w.client.Topology(ctx)
 	if err != nil {
@@ -87,6 +90,13 @@ func (w *Worker) peek(ctx context.Context) []job.Job {
 	}
 	var released []job.Job
 	for i, j := range next {
+		if suspects[j.Key] >= certain {
+			w.log.Error("job_cannot_be_delivered", jobFields(j)...)
+			w.settle(j, job.Incident(w.words.Sprintf("a variable of this job is nested too deep to be delivered to a worker; "+
+				"correct the variable, then resolve the incident")), locked[i])
+			delete(suspects, j.Key)
+			continue
+		}
 		if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"), locked[i]) {
 			released = append(released, j)
 		}
@@ -102,16 +112,10 @@ func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	return w.client.ExtendLock(ctx, j, w.opt.JobTimeout) == nil
 }
 
-// blame releases a job that a lost poll has locked, or makes an incident of it when that happened before.
-func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]bool) {
-	if !suspects[j.Key] {
-		suspects[j.Key] = true
-		w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"), locked)
-		return
-	}
-	w.log.Error("job_cannot_be_delivered", jobFields(j)...)
-	w.settle(j, job.Incident(w.words.Sprintf("a variable of this job is nested too deep to be delivered to a worker; "+
-		"correct the variable, then resolve the incident")), locked)
+// blame suspects a job that a lost poll has locked, and releases it.
+func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]int) {
+	suspects[j.Key]++
+	w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"), locked)
 }
 
 // settle answers a job at once, and reports whether the broker accepted that. If not, it leaves the answer to the

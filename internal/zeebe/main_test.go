@@ -123,6 +123,9 @@ func (o Options) withDefaults(log *zap.Logger) Options {
 	if o.FetchVariables == nil {
 		o.FetchVariables = []string{"a"}
 	}
+	if o.Tenants == nil {
+		o.Tenants = []string{transport.DefaultTenant}
+	}
 	if o.Handler == nil {
 		o.Handler = each(complete)
 	}

@@ -140,6 +140,7 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
+	in := intake{jobType: w.opt.JobType, tenants: w.opt.Tenants, left: p.max, seen: map[int64]bool{}}
 	err = w.client.Activate(open, transport.Poll{
 		JobType: w.opt.JobType,
 		Worker:  w.opt.Name,
@@ -147,16 +148,17 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 		Fetch:   p.fetch,
 		Wait:    p.wait,
 		Lock:    p.lock,
-		Tenants: []string{transport.DefaultTenant},
+		Tenants: w.opt.Tenants,
 	}, func(jobs []job.Job) {
-		if len(jobs) == 0 { // Camunda's test gateway sends such
-			return
+		if jobs = in.take(jobs); len(jobs) == 0 {
+			return // Camunda's test gateway sends messages without jobs
 		}
 		n += len(jobs)
 		w.opt.Clock.observe(jobs, p.lock)
 		w.opt.Observer.Activated(len(jobs))
 		accept(ctx, jobs)
 	})
+	w.refusals.note(w.log, in.refused)
 	return n, err
 }
 

@@ -46,6 +46,15 @@ type Fault struct {
 	Applied bool
 	// Empty sends a message without jobs before the jobs of a poll, as Camunda's test gateway does.
 	Empty bool
+	// Endless sends messages without jobs, ten a second, until the client ends the poll.
+	Endless bool
+}
+
+// Deliver has every job that a poll gets replaced, for a gateway that sends what was not asked for; nil for one that does not.
+func (g *Gateway) Deliver(change func(*pb.ActivatedJob) []*pb.ActivatedJob) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.deliveries = change
 }
 
 // Inject adds a fault for the next calls of a method, after the faults injected earlier.
@@ -169,6 +178,14 @@ func (s *faultyStream) RecvMsg(m any) error {
 	s.request, s.fault = m, s.gateway.arrive(s.Context(), s.method, m)
 	if s.fault.lost() {
 		return s.fault.outcome(s.Context(), m, nil)
+	}
+	for s.fault.Endless {
+		if err := s.ServerStream.SendMsg(&pb.ActivateJobsResponse{}); err != nil {
+			return err
+		}
+		if outage.Sleep(s.Context(), 100*time.Millisecond); s.Context().Err() != nil {
+			return status.FromContextError(s.Context().Err()).Err()
+		}
 	}
 	return nil
 }

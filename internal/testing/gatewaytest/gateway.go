@@ -28,6 +28,9 @@ type Gateway struct {
 	mu         sync.Mutex
 	partitions int
 	ahead      time.Duration     // of this process's clock
+	assigned   []string          // tenants of the credentials
+	leasing    []int             // partitions whose broker knows leases
+	leases     int64             // so far
 	deadline   int64             // of every lock, as it is shown; 0 for the true one
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type
@@ -35,6 +38,7 @@ type Gateway struct {
 	counts     Counts
 	changed    chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
 	faults     map[Method][]Fault
+	deliveries func(*pb.ActivatedJob) []*pb.ActivatedJob
 	calls      []Call
 }
 
@@ -43,6 +47,7 @@ type Gateway struct {
 func New(options ...grpc.ServerOption) *Gateway {
 	g := &Gateway{
 		partitions: 1,
+		assigned:   []string{"<default>"},
 		queues:     map[string]*queue{},
 		jobs:       map[int64]*record{},
 		faults:     map[Method][]Fault{},
@@ -75,6 +80,13 @@ func (g *Gateway) ShowDeadline(milli int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deadline = milli
+}
+
+// Assign sets the tenants that the cluster has assigned to the worker's credentials; <default> at first.
+func (g *Gateway) Assign(tenants ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.assigned = tenants
 }
 
 // Skip skips n keys, as if n jobs had been created before. Call it before Add.

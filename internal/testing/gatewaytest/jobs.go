@@ -22,6 +22,8 @@ type Job struct {
 	// ProcessInstanceKey, ProcessID and ElementID are delivered as they are.
 	ProcessInstanceKey   int64
 	ProcessID, ElementID string
+	// Tenant defaults to <default>.
+	Tenant string
 	// Poison names a variable that is nested too deep: a poll that fetches it locks its jobs and is never answered.
 	Poison string
 }
@@ -58,6 +60,7 @@ type record struct {
 	state    State
 	deadline time.Time // of the lock
 	message  string    // of the last failure
+	lease    string    // of the last activation with one
 }
 
 // Add puts jobs into the queue and returns their keys, which rise on each partition.
@@ -69,6 +72,7 @@ func (g *Gateway) Add(jobs ...Job) []int64 {
 		if j.Retries == 0 {
 			j.Retries = 3
 		}
+		j.Tenant = cmp.Or(j.Tenant, "<default>")
 		r := &record{Job: j, Key: g.newKey()}
 		if values := object(j.Variables); values != nil {
 			r.names = slices.Collect(maps.Keys(values))
@@ -115,21 +119,28 @@ func (g *Gateway) expireAll() {
 }
 
 // activate locks up to limit jobs for a worker. The caller holds the mutex.
-func (g *Gateway) activate(q *queue, limit int, timeout time.Duration) []*record {
+func (g *Gateway) activate(q *queue, r *pb.ActivateJobsRequest) []*record {
+	limit, timeout := int(r.MaxJobsToActivate), time.Duration(r.Timeout)*time.Millisecond
 	now := time.Now()
 	g.expire(q, now)
 	var taken []*record
 	for i := range q.ready {
 		ready := &q.ready[(q.turn+i)%len(q.ready)]
+		var passedOver []int64
 		for len(taken) < limit && len(*ready) > 0 {
 			j := g.jobs[(*ready)[0]]
 			*ready = (*ready)[1:]
-			if j.state != Waiting { // answered after its lock had run out
-				continue
+			switch {
+			case j.state != Waiting: // answered after its lock had run out
+			case !g.serves(j, r):
+				passedOver = append(passedOver, j.Key)
+			default:
+				g.lease(j, r)
+				g.lock(q, j, now.Add(timeout))
+				taken = append(taken, j)
 			}
-			g.lock(q, j, now.Add(timeout))
-			taken = append(taken, j)
 		}
+		*ready = append(passedOver, *ready...)
 	}
 	q.turn++
 	return taken
@@ -144,7 +155,7 @@ func (g *Gateway) lock(q *queue, j *record, until time.Time) {
 
 // deliver returns what a worker gets of a job. The caller holds the mutex.
 func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.ActivatedJob {
-	return &pb.ActivatedJob{
+	a := &pb.ActivatedJob{
 		Key:                j.Key,
 		Type:               j.Type,
 		ProcessInstanceKey: j.ProcessInstanceKey,
@@ -155,8 +166,12 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 		Retries:            j.Retries,
 		Deadline:           cmp.Or(g.deadline, j.deadline.Add(g.ahead).UnixMilli()),
 		Variables:          j.fetched(fetch),
-		TenantId:           "<default>",
+		TenantId:           j.Tenant,
 	}
+	if j.lease != "" {
+		setText(a, activatedJobLease, j.lease)
+	}
+	return a
 }
 
 // fetched returns the job's variables of these names, or all if there are no names.

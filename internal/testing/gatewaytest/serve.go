@@ -62,11 +62,15 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (tak
 	for {
 		g.mu.Lock()
 		q := g.queue(r.Type)
-		taken = g.activate(q, int(r.MaxJobsToActivate), time.Duration(r.Timeout)*time.Millisecond)
+		taken = g.activate(q, r)
 		if len(taken) > 0 {
 			response = &pb.ActivateJobsResponse{}
 			for _, j := range taken {
-				response.Jobs = append(response.Jobs, g.deliver(j, r.Worker, r.FetchVariable))
+				delivered := []*pb.ActivatedJob{g.deliver(j, r.Worker, r.FetchVariable)}
+				if g.deliveries != nil {
+					delivered = g.deliveries(delivered[0])
+				}
+				response.Jobs = append(response.Jobs, delivered...)
 			}
 			g.mu.Unlock()
 			return taken, response
@@ -87,7 +91,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (tak
 }
 
 // answer applies an answer to an open job.
-func (g *Gateway) answer(key int64, then func(*record)) error {
+func (g *Gateway) answer(key int64, lease string, then func(*record)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.expireAll()
@@ -97,6 +101,9 @@ func (g *Gateway) answer(key int64, then func(*record)) error {
 	}
 	if j.state == Incident {
 		return status.Errorf(codes.FailedPrecondition, "Expected to answer job with key '%d', but it is in state 'FAILED'", key)
+	}
+	if j.lease != lease {
+		return status.Errorf(codes.FailedPrecondition, "Expected to process job with key '%d', but the supplied lease token does not match the lease token of the job", key)
 	}
 	then(j)
 	return nil
@@ -115,7 +122,7 @@ func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.
 	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
-	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Completed) })
+	err := g.answer(r.JobKey, textOf(r, completeJobLease), func(j *record) { g.setState(j, Completed) })
 	return &pb.CompleteJobResponse{}, err
 }
 
@@ -124,7 +131,7 @@ func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.Th
 	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
-	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Thrown) })
+	err := g.answer(r.JobKey, textOf(r, throwErrorLease), func(j *record) { g.setState(j, Thrown) })
 	return &pb.ThrowErrorResponse{}, err
 }
 
@@ -133,7 +140,7 @@ func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobR
 	if r.Retries < 0 {
 		return nil, status.Error(codes.InvalidArgument, "Expected to fail job with retries of zero or more")
 	}
-	err := g.answer(r.JobKey, func(j *record) {
+	err := g.answer(r.JobKey, textOf(r, failJobLease), func(j *record) {
 		j.Retries, j.message = r.Retries, r.ErrorMessage
 		if r.Retries == 0 {
 			g.setState(j, Incident)
@@ -146,15 +153,18 @@ func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobR
 
 // UpdateJobTimeout restarts the lock of a job; it refuses one that is not locked.
 func (g *Gateway) UpdateJobTimeout(_ context.Context, r *pb.UpdateJobTimeoutRequest) (*pb.UpdateJobTimeoutResponse, error) {
-	var refused error
-	err := g.answer(r.JobKey, func(j *record) {
-		if j.state != Locked {
-			refused = status.Errorf(codes.FailedPrecondition, "Expected to update the timeout of job with key '%d', but it is not active", r.JobKey)
-			return
-		}
-		g.lock(g.queue(j.Type), j, time.Now().Add(time.Duration(r.Timeout)*time.Millisecond))
-	})
-	return &pb.UpdateJobTimeoutResponse{}, cmp.Or(err, refused)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expireAll()
+	j := g.jobs[r.JobKey]
+	switch {
+	case j == nil || j.state == Completed || j.state == Thrown:
+		return nil, status.Errorf(codes.NotFound, "Expected to update the timeout of job with key '%d', but no such job was found", r.JobKey)
+	case j.state != Locked:
+		return nil, status.Errorf(codes.FailedPrecondition, "Expected to update the timeout of job with key '%d', but it is not active", r.JobKey)
+	}
+	g.lock(g.queue(j.Type), j, time.Now().Add(time.Duration(r.Timeout)*time.Millisecond))
+	return &pb.UpdateJobTimeoutResponse{}, nil
 }
 
 // Topology shows one broker that leads all partitions, which are healthy.

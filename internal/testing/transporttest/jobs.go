@@ -43,10 +43,70 @@ func (r rig) activate(p transport.Poll) []job.Job {
 func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
 	r := p.connect(t, transport.Config{})
 	r.activate(poll)
+	polls := requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)
+	for _, poll := range polls {
+		poll.ProtoReflect().SetUnknown(nil) // what newer gateways know is tested with them
+	}
 	check.Same(r, []*pb.ActivateJobsRequest{{
 		Type: jobType, Worker: "worker-1", MaxJobsToActivate: 10, FetchVariable: []string{"claimId", "retryCount"}, RequestTimeout: -1, Timeout: 10_000,
 		TenantIds: []string{"<default>"},
-	}}, requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs), "polls")
+	}}, polls, "polls")
+}
+
+func onlyJobsOfTheTenantsAskedForCome(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	r.gateway.Assign("norte", "sul")
+	for _, tenant := range []string{"", "norte", "sul", "leste"} {
+		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`, Tenant: tenant})
+	}
+	for _, test := range []struct{ asked, come []string }{
+		{[]string{"<default>"}, []string{"<default>"}},
+		{[]string{"norte", "leste"}, []string{"norte", "leste"}},
+		{nil, []string{"norte", "sul"}}, // those that are assigned
+	} {
+		poll := poll
+		poll.Tenants = test.asked
+		var come []string
+		for _, j := range r.activate(poll) {
+			come = append(come, j.Tenant)
+			check.Must(t, r.client.Answer(t.Context(), j, job.Release("")))
+		}
+		check.Same(t, test.come, come, "tenants of jobs for %v", test.asked)
+	}
+}
+
+func theLeaseOfAJobGoesWithItsAnswer(t *testing.T, p Protocol) {
+	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Incident("no"), job.Release("")} {
+		r := p.connect(t, transport.Config{})
+		r.gateway.Lease(1)
+		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+		j := r.activate(poll)[0]
+		if j.Lease == "" {
+			t.Fatal("no lease")
+		}
+		stale := j
+		stale.Lease = "another"
+		err := r.client.Answer(t.Context(), stale, answer)
+		check.Same(t, codes.FailedPrecondition, transport.Code(err), "code of %v", err)
+		check.Must(t, r.client.ExtendLock(t.Context(), stale, time.Minute))
+		check.Must(t, r.client.Answer(t.Context(), j, answer))
+	}
+}
+
+func jobsComeWithoutALeaseWhereABrokerKnowsNone(t *testing.T, p Protocol) {
+	r := p.connect(t, transport.Config{})
+	r.gateway.Partition(2)
+	r.gateway.Lease(2) // a rolling upgrade
+	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`}, gatewaytest.Job{Type: jobType, Variables: `{}`})
+	leased := 0
+	for _, j := range r.activate(poll) {
+		if j.Lease != "" {
+			leased++
+		}
+		check.Must(t, r.client.Answer(t.Context(), j, job.Complete("{}")))
+	}
+	check.Same(t, 1, leased, "jobs with a lease")
+	check.Same(t, gatewaytest.Counts{Completed: 2}, r.gateway.Counts(), "jobs")
 }
 
 func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {

@@ -47,7 +47,7 @@ func (c *Client) AwaitConnection(ctx context.Context, d time.Duration) {
 
 // Activate implements [transport.Client].
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
-	stream, err := c.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
+	request := &pb.ActivateJobsRequest{
 		Type:              p.JobType,
 		Worker:            p.Worker,
 		Timeout:           p.Lock.Milliseconds(),
@@ -55,7 +55,12 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		FetchVariable:     p.Fetch,
 		RequestTimeout:    p.Wait.Milliseconds(),
 		TenantIds:         p.Tenants,
-	})
+	}
+	setNumber(request, activateWithLease, 1)
+	if len(p.Tenants) == 0 {
+		setNumber(request, activateTenantFilter, tenantFilterAssigned)
+	}
+	stream, err := c.gateway.ActivateJobs(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -79,6 +84,7 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 			Key:                a.Key,
 			Type:               a.Type,
 			Tenant:             a.TenantId,
+			Lease:              textOf(a, activatedJobLease),
 			ProcessInstanceKey: a.ProcessInstanceKey,
 			ProcessID:          a.BpmnProcessId,
 			ElementID:          a.ElementId,
@@ -96,15 +102,20 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
 	switch a.Kind() {
 	case job.KindComplete:
-		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: text(a.Variables())})
+		request := &pb.CompleteJobRequest{JobKey: j.Key, Variables: text(a.Variables())}
+		setText(request, completeJobLease, j.Lease)
+		_, err = c.gateway.CompleteJob(ctx, request)
 	case job.KindThrowError:
-		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-			JobKey: j.Key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables()),
-		})
-	case job.KindFail:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: text(a.Message())})
-	case job.KindRelease:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: text(a.Message())})
+		request := &pb.ThrowErrorRequest{JobKey: j.Key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables())}
+		setText(request, throwErrorLease, j.Lease)
+		_, err = c.gateway.ThrowError(ctx, request)
+	case job.KindFail, job.KindRelease:
+		request := &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: text(a.Message())}
+		if a.Kind() == job.KindRelease {
+			request.Retries = j.Retries
+		}
+		setText(request, failJobLease, j.Lease)
+		_, err = c.gateway.FailJob(ctx, request)
 	}
 	return err
 }

@@ -1,0 +1,196 @@
+package zeebe
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap/zapcore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+)
+
+// keeper is a handler that keeps the keys of what it is given, and completes it.
+type keeper struct {
+	mu   sync.Mutex
+	keys []int64
+}
+
+func (k *keeper) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, j := range jobs {
+		k.keys = append(k.keys, j.Key)
+	}
+	return each(complete)(ctx, jobs)
+}
+
+func TestOnlyWhatAPollAskedForIsWorked(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*pb.ActivatedJob) []*pb.ActivatedJob
+		worked int // of 3 jobs
+		field  string
+	}{
+		"a job twice": {func(d *pb.ActivatedJob) []*pb.ActivatedJob { return []*pb.ActivatedJob{d, d} }, 3, "twice"},
+		"another type": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.Type = "other"
+			return []*pb.ActivatedJob{d}
+		}, 0, "ofOtherType"},
+		"another tenant": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.TenantId = "sul"
+			return []*pb.ActivatedJob{d}
+		}, 0, "ofOtherTenant"},
+		"no tenant": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.TenantId = ""
+			return []*pb.ActivatedJob{d}
+		}, 3, ""},
+		"no key": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.Key = 0
+			return []*pb.ActivatedJob{d}
+		}, 0, "withoutKey"},
+		"a negative key": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.Key = -d.Key
+			return []*pb.ActivatedJob{d}
+		}, 0, "withoutKey"},
+		"a negative deadline": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.Deadline = -d.Deadline
+			return []*pb.ActivatedJob{d}
+		}, 3, ""},
+		"negative retries": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			d.Retries = -7
+			return []*pb.ActivatedJob{d}
+		}, 3, ""},
+		"more jobs than requested": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
+			more := []*pb.ActivatedJob{d}
+			for i := range int64(1000) {
+				surplus := proto.Clone(d).(*pb.ActivatedJob)
+				surplus.Key += 1000 + i
+				more = append(more, surplus)
+			}
+			return more
+		}, 3, "moreThanRequested"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				seen, kept := &watcher{}, &keeper{}
+				r.gateway.Deliver(test.change)
+				keys := r.add(3)
+				r.run(Options{Handler: kept, Observer: seen, MaxJobsActive: 10})
+				r.advance(30 * time.Second)
+				own := map[int64]bool{}
+				for _, key := range kept.keys {
+					for _, mine := range keys {
+						own[key] = own[key] || key == mine
+					}
+				}
+				worked := 0
+				for _, is := range own {
+					if is {
+						worked++
+					}
+				}
+				if test.worked > 0 {
+					check.Same(r, test.worked, r.gateway.Counts().Completed, "completed jobs")
+				}
+				check.Same(r, test.worked, worked, "jobs worked")
+				if lines := r.logged(zapcore.ErrorLevel, "jobs_left_out"); (lines == 0) != (test.field == "") || lines > 1 {
+					r.Errorf("%d lines about jobs that are left out", lines)
+				}
+				for _, e := range r.logs.FilterMessage("jobs_left_out").All() {
+					if n, _ := e.ContextMap()[test.field].(int64); n == 0 {
+						r.Errorf("%s is not counted in %v", test.field, e.ContextMap())
+					}
+				}
+				r.gateway.Deliver(nil)
+				r.add(1)
+				r.advance(30 * time.Second)
+				if got := r.gateway.Counts(); got.Waiting+got.Locked > 0 {
+					r.Errorf("jobs are left when the gateway is right again: %+v", got)
+				}
+				r.wantActive(0)
+			})
+		})
+	}
+}
+
+func TestEveryCodeOfAPollIsSurvived(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen := &watcher{}
+		for code := codes.Code(1); code <= 20; code++ {
+			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Code: code})
+		}
+		r.add(1)
+		r.run(Options{Observer: seen})
+		r.advance(5 * time.Minute)
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		if _, err := r.end(); err != nil {
+			r.Fatal(err)
+		}
+		if len(seen.polls) > 17 {
+			r.Errorf("codes are no closed set: %v", seen.polls)
+		}
+	})
+}
+
+func TestAStreamThatNeverEndsIsLeft(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 3, Endless: true})
+		r.run(Options{})
+		r.advance(time.Minute)
+		r.add(1)
+		r.advance(time.Minute)
+		r.wantCounts(gatewaytest.Counts{Completed: 1})
+	})
+}
+
+func TestAnAnswerWithAStaleLeaseIsNotRepeated(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen, handler := &watcher{}, newGate()
+		r.gateway.Lease(1)
+		key := r.add(1)[0]
+		r.run(Options{Handler: handler, Observer: seen, JobTimeout: 4 * time.Second})
+		<-handler.batches
+		r.gateway.Take(key) // another worker has it
+		close(handler.open)
+		r.advance(time.Second)
+		check.Same(r, 1, len(r.gateway.Calls(gatewaytest.CompleteJob)), "answers")
+		check.Same(r, 1, r.gateway.Counts().Locked, "jobs of the other worker")
+		check.Same(r, []job.Result{job.Unknown}, seen.results, "results")
+		r.wantActive(0)
+		r.advance(10 * time.Second) // the other worker has died: the job comes again, with a new lease
+		r.wantJob(key, gatewaytest.Completed, 3, "")
+	})
+}
+
+func TestAJobThatCannotBeDeliveredIsFoundWithLeases(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Lease(1)
+		r.add(5)
+		bad := r.gateway.Add(deep)[0]
+		r.add(5)
+		r.run(Options{})
+		r.advance(3 * time.Minute)
+		r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
+		check.Same(r, 10, r.gateway.Counts().Completed, "completed jobs")
+	})
+}
+
+func TestJobsWithAndWithoutALeaseAreWorkedDuringARollingUpgrade(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Partition(3)
+		r.gateway.Lease(2)
+		r.add(30)
+		r.run(Options{})
+		r.advance(time.Second)
+		r.gateway.Lease(1, 2, 3)
+		r.add(30)
+		r.advance(5 * time.Second)
+		r.wantCounts(gatewaytest.Counts{Completed: 60})
+	})
+}
