@@ -28,7 +28,8 @@ type Gateway struct {
 	mu         sync.Mutex
 	partitions int
 	ahead      time.Duration     // of this process's clock
-	assigned   []string          // tenants of the credentials
+	assigned   []string          // tenants of the credentials; nil where multi-tenancy is off
+	named      bool              // whether a refusal names them
 	leasing    []int             // partitions whose broker knows leases
 	leases     int64             // so far
 	deadline   int64             // of every lock, as it is shown; 0 for the true one
@@ -47,7 +48,6 @@ type Gateway struct {
 func New(options ...grpc.ServerOption) *Gateway {
 	g := &Gateway{
 		partitions: 1,
-		assigned:   []string{"<default>"},
 		queues:     map[string]*queue{},
 		jobs:       map[int64]*record{},
 		faults:     map[Method][]Fault{},
@@ -80,13 +80,6 @@ func (g *Gateway) ShowDeadline(milli int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deadline = milli
-}
-
-// Assign sets the tenants that the cluster has assigned to the worker's credentials; <default> at first.
-func (g *Gateway) Assign(tenants ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.assigned = tenants
 }
 
 // Skip skips n keys, as if n jobs had been created before. Call it before Add.

@@ -32,10 +32,14 @@ func (g *Gateway) serves(j *record, r *pb.ActivateJobsRequest) bool {
 	if j.lease != "" && numberOf(r, activateWithLease) == 0 {
 		return false
 	}
-	if numberOf(r, activateTenantFilter) == 1 {
+	switch {
+	case numberOf(r, activateTenantFilter) == 1:
 		return slices.Contains(g.assigned, j.Tenant)
+	case g.assigned == nil:
+		return true
+	default:
+		return slices.Contains(r.TenantIds, j.Tenant)
 	}
-	return len(r.TenantIds) == 0 && j.Tenant == "<default>" || slices.Contains(r.TenantIds, j.Tenant)
 }
 
 // lease gives a job a new lease, if its broker knows them and the worker asks for one. The caller holds the mutex.

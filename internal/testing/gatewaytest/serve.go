@@ -22,6 +22,9 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	case r.MaxJobsToActivate < 1 || r.Timeout < 1:
 		return status.Error(codes.InvalidArgument, "Expected to activate jobs with a maximum and a timeout above zero")
 	}
+	if err := g.checkPoll(r); err != nil {
+		return err
+	}
 	taken, response := g.awaitJobs(stream.Context(), r)
 	if g.poisoned(taken, r.FetchVariable) {
 		<-stream.Context().Done()
@@ -186,6 +189,9 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 
 // DeployResource deploys every resource as a process whose id is the resource's name.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
+	if err := g.checkTenants("DeployResource", []string{r.TenantId}); err != nil {
+		return nil, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	response := &pb.DeployResourceResponse{Key: g.newKey()}
@@ -205,6 +211,9 @@ func (g *Gateway) PublishMessage(_ context.Context, r *pb.PublishMessageRequest)
 		return nil, status.Error(codes.InvalidArgument, "Expected to publish a message with a name, but it was blank")
 	}
 	if err := checkVariables(r.Variables); err != nil {
+		return nil, err
+	}
+	if err := g.checkTenants("PublishMessage", []string{r.TenantId}); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()

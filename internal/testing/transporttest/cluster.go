@@ -18,6 +18,7 @@ import (
 
 func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 	r := p.connect(t, transport.Config{})
+	r.gateway.Assign("norte")
 	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}})
 	check.Must(r, err)
 	if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
@@ -31,6 +32,7 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 
 func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
 	r := p.connect(t, transport.Config{})
+	r.gateway.Assign("norte")
 	check.Must(r, r.client.PublishMessage(r.Context(), transport.Message{
 		Name: "redrive-claim", CorrelationKey: "CLM-001-7", ID: "id", Variables: `{"decidedBy":"maria"}`, Tenant: "norte",
 	}))

@@ -53,28 +53,6 @@ func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
 	}}, polls, "polls")
 }
 
-func onlyJobsOfTheTenantsAskedForCome(t *testing.T, p Protocol) {
-	r := p.connect(t, transport.Config{})
-	r.gateway.Assign("norte", "sul")
-	for _, tenant := range []string{"", "norte", "sul", "leste"} {
-		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`, Tenant: tenant})
-	}
-	for _, test := range []struct{ asked, come []string }{
-		{[]string{"<default>"}, []string{"<default>"}},
-		{[]string{"norte", "leste"}, []string{"norte", "leste"}},
-		{nil, []string{"norte", "sul"}}, // those that are assigned
-	} {
-		poll := poll
-		poll.Tenants = test.asked
-		var come []string
-		for _, j := range r.activate(poll) {
-			come = append(come, j.Tenant)
-			check.Must(t, r.client.Answer(t.Context(), j, job.Release("")))
-		}
-		check.Same(t, test.come, come, "tenants of jobs for %v", test.asked)
-	}
-}
-
 func theLeaseOfAJobGoesWithItsAnswer(t *testing.T, p Protocol) {
 	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Incident("no"), job.Release("")} {
 		r := p.connect(t, transport.Config{})

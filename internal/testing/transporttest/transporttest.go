@@ -32,6 +32,8 @@ func Run(t *testing.T, p Protocol) {
 	for name, fact := range map[string]func(*testing.T, Protocol){
 		"a poll asks for what it is to":                       pollAsksForWhatItIsTo,
 		"only jobs of the tenants asked for come":             onlyJobsOfTheTenantsAskedForCome,
+		"a tenant that is not assigned is denied":             aTenantThatIsNotAssignedIsDenied,
+		"a cluster shows its tenancy":                         aClusterShowsItsTenancy,
 		"the lease of a job goes with its answer":             theLeaseOfAJobGoesWithItsAnswer,
 		"jobs come without a lease where a broker knows none": jobsComeWithoutALeaseWhereABrokerKnowsNone,
 		"jobs come as the broker has them":                    jobsComeAsTheBrokerHasThem,
