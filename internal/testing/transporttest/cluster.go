@@ -17,6 +17,7 @@ import (
 )
 
 func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
 	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}})
@@ -31,6 +32,7 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 }
 
 func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
 	check.Must(r, r.client.PublishMessage(r.Context(), transport.Message{
@@ -42,6 +44,7 @@ func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
 }
 
 func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
+	t.Helper()
 	for code, want := range map[codes.Code]int{codes.ResourceExhausted: 4, codes.Unavailable: 1, codes.DeadlineExceeded: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			r := p.connect(t, transport.Config{})
@@ -55,6 +58,7 @@ func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
 }
 
 func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
 		r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
@@ -68,6 +72,7 @@ func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
 }
 
 func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		first, second := gatewaytest.New(), gatewaytest.New()
 		defer first.Close()

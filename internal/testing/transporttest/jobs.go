@@ -41,6 +41,7 @@ func (r rig) activate(p transport.Poll) []job.Job {
 }
 
 func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.activate(poll)
 	polls := requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)
@@ -54,6 +55,7 @@ func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
 }
 
 func theLeaseOfAJobGoesWithItsAnswer(t *testing.T, p Protocol) {
+	t.Helper()
 	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Incident("no"), job.Release("")} {
 		r := p.connect(t, transport.Config{})
 		r.gateway.Lease(1)
@@ -72,6 +74,7 @@ func theLeaseOfAJobGoesWithItsAnswer(t *testing.T, p Protocol) {
 }
 
 func jobsComeWithoutALeaseWhereABrokerKnowsNone(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Partition(2)
 	r.gateway.Lease(2) // a rolling upgrade
@@ -88,6 +91,7 @@ func jobsComeWithoutALeaseWhereABrokerKnowsNone(t *testing.T, p Protocol) {
 }
 
 func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
 		keys := r.gateway.Add(
@@ -112,6 +116,7 @@ func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 }
 
 func numbersStayAsTheyCame(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	const variables = `{"claimId":"CLM-1","retryCount":9007199254740993.10}`
 	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: variables})
@@ -119,6 +124,7 @@ func numbersStayAsTheyCame(t *testing.T, p Protocol) {
 }
 
 func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
+	t.Helper()
 	for name, test := range map[string]struct {
 		answer  job.Answer
 		state   gatewaytest.State
@@ -164,6 +170,7 @@ func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
 }
 
 func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Release("")} {
 		err := r.client.Answer(t.Context(), job.Job{Key: 4711, Retries: 3}, answer)
@@ -172,6 +179,7 @@ func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
 }
 
 func aJobWithAnIncidentTakesNoAnswer(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
 	j := r.activate(poll)[0]
@@ -181,6 +189,7 @@ func aJobWithAnIncidentTakesNoAnswer(t *testing.T, p Protocol) {
 }
 
 func aLockIsExtendedOnlyWhereThereIsOne(t *testing.T, p Protocol) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
 		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
@@ -222,6 +231,7 @@ var calls = map[gatewaytest.Method]func(context.Context, transport.Client) error
 }
 
 func everyFailureKeepsItsCode(t *testing.T, p Protocol) {
+	t.Helper()
 	for _, code := range []codes.Code{
 		codes.InvalidArgument, codes.Unauthenticated, codes.PermissionDenied, codes.NotFound, codes.FailedPrecondition, codes.ResourceExhausted,
 		codes.Unavailable, codes.DeadlineExceeded, codes.Internal,
@@ -236,6 +246,7 @@ func everyFailureKeepsItsCode(t *testing.T, p Protocol) {
 }
 
 func aCallEndsWithItsContext(t *testing.T, p Protocol) {
+	t.Helper()
 	for method, call := range calls {
 		t.Run(string(method), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 const secret = "s3cret-of-the-client"
 
 func everyCallCarriesTheToken(t *testing.T, p Protocol) {
+	t.Helper()
 	var forms []http.Request
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
@@ -52,6 +53,7 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 }
 
 func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{Basic: &transport.Basic{User: "demo", Password: "sénha:1"}})
 	for _, call := range calls {
 		_ = call(t.Context(), r.client)
@@ -65,6 +67,7 @@ func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 }
 
 func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{OAuth: &transport.OAuthConfig{
 			ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)),
@@ -82,6 +85,7 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 }
 
 func aTokenIsRefusedOverPlaintext(t *testing.T, p Protocol) {
+	t.Helper()
 	basic := &transport.Basic{User: "demo", Password: secret}
 	config := transport.Config{Scheme: p.Scheme, Address: "zeebe.example:26500", Basic: basic}
 	_, err := p.Dial(config)
@@ -137,6 +141,7 @@ func (p Protocol) reach(t *testing.T, c transport.Config) error {
 }
 
 func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
+	t.Helper()
 	ours, others := newAuthority(t), newAuthority(t)
 	certificate, key := ours.issue("zeebe.example", time.Hour)
 	old, oldKey := ours.issue("old.example", -time.Minute)
@@ -177,6 +182,7 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 }
 
 func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
+	t.Helper()
 	ours, others := newAuthority(t), newAuthority(t)
 	certificate, key := ours.issue("zeebe.example", time.Hour)
 	address := p.serveTLS(t, certificate, key, func(c *tls.Config) {
@@ -202,6 +208,7 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 // aGatewayThatCutsTheConnectionIsSurvived cuts each connection after some more bytes than the one before, until a call
 // succeeds: whatever the answer was cut in, the error has the code of a connection that is lost.
 func aGatewayThatCutsTheConnectionIsSurvived(t *testing.T, p Protocol) {
+	t.Helper()
 	g := gatewaytest.New()
 	defer g.Close()
 	pipe := p.Pipe(g)

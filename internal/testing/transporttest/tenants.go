@@ -12,6 +12,7 @@ import (
 )
 
 func onlyJobsOfTheTenantsAskedForCome(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("<default>", "norte", "sul")
 	for _, tenant := range []string{"", "norte", "sul", "leste"} {
@@ -34,6 +35,7 @@ func onlyJobsOfTheTenantsAskedForCome(t *testing.T, p Protocol) {
 }
 
 func aTenantThatIsNotAssignedIsDenied(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
 	foreign := poll
@@ -51,6 +53,7 @@ func aTenantThatIsNotAssignedIsDenied(t *testing.T, p Protocol) {
 }
 
 func aClusterShowsItsTenancy(t *testing.T, p Protocol) {
+	t.Helper()
 	r := p.connect(t, transport.Config{})
 	want := func(want transport.Tenancy) {
 		t.Helper()
