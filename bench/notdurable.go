@@ -71,7 +71,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		return err
 	}
 	app.TuneGC()
-	client, err := grpc.Dial(transport.Config{Scheme: transport.GRPC, Address: cfg.ZeebeAddress})
+	client, err := grpc.Dial(transport.Config{Scheme: cfg.Address().Scheme, Address: cfg.Address().HostPort})
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
 	r := start(t, settings(t, address))
-	if body := r.awaitReadiness(503, "refused"); !strings.HasPrefix(body, "not ready: gateway "+address) {
+	if body := r.awaitReadiness(503, "refused"); !strings.HasPrefix(body, "not ready: gateway grpc://"+address) {
 		t.Errorf("readyz says %q", body)
 	}
 	if status, _ := r.get("/healthz"); status != 200 {
@@ -83,7 +83,7 @@ func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
 	r.awaitReadiness(200, "ready")
 	g.Close() // it can be lost again
-	r.awaitReadiness(503, "gateway "+address)
+	r.awaitReadiness(503, "gateway grpc://"+address)
 	r.stopped()
 }
 

@@ -15,6 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/grpc"
+	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // deployTimeout bounds a deployment; a broker that starts its partitions can take seconds.
@@ -40,18 +41,19 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration, which
 // come one a line.
 func dial(cfg config.Config) (transport.Client, error) {
+	address := cfg.Address()
 	c := transport.Config{
-		Scheme:            transport.GRPCS,
-		Address:           cfg.ZeebeAddress,
-		CACertPath:        cfg.ZeebeCACertificate,
-		ClientCertPath:    cfg.ZeebeClientCertificate,
-		ClientKeyPath:     cfg.ZeebeClientKey,
-		OverrideAuthority: cfg.ZeebeOverrideAuthority,
+		Scheme:             address.Scheme,
+		Address:            address.HostPort,
+		Path:               address.Path,
+		AllowInsecureToken: cfg.AllowInsecureToken,
+		CACertPath:         cfg.ZeebeCACertificate,
+		ClientCertPath:     cfg.ZeebeClientCertificate,
+		ClientKeyPath:      cfg.ZeebeClientKey,
+		OverrideAuthority:  cfg.ZeebeOverrideAuthority,
 	}
-	if cfg.ZeebeInsecure {
-		c.Scheme = transport.GRPC
-	}
-	if cfg.ZeebeClientID != "" {
+	switch cfg.AuthStrategy() {
+	case config.AuthOIDC:
 		c.OAuth = &transport.OAuthConfig{
 			ClientID:     cfg.ZeebeClientID,
 			ClientSecret: string(cfg.ZeebeClientSecret),
@@ -59,8 +61,17 @@ func dial(cfg config.Config) (transport.Client, error) {
 			Audience:     cfg.ZeebeTokenAudience,
 			Scope:        cfg.ZeebeTokenScope,
 		}
+	case config.AuthBasic:
+		c.Basic = &transport.Basic{User: cfg.BasicUser, Password: string(cfg.BasicPassword)}
+	case config.AuthNone:
 	}
-	client, err := grpc.Dial(c)
+	var client transport.Client
+	var err error
+	if address.REST() {
+		client, err = rest.Dial(c)
+	} else {
+		client, err = grpc.Dial(c)
+	}
 	if err != nil {
 		return nil, faultsOf("", err)
 	}
@@ -72,8 +83,8 @@ func withAdvice(cfg config.Config, err error) error {
 	if status.Code(err) != codes.Unavailable {
 		return err
 	}
-	return fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check ZEEBE_ADDRESS=%s and "+
-		"ZEEBE_INSECURE_CONNECTION=%t", err, cfg.ZeebeAddress, cfg.ZeebeInsecure)
+	return fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check %s, which is read as %s, %s",
+		err, cfg.AddressVariable(), cfg.Address(), cfg.Address().Transport())
 }
 
 const (

@@ -27,11 +27,11 @@ func (a *App) ready(ctx context.Context) error {
 	topology, err := a.client.Topology(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("gateway %s: %w", a.cfg.ZeebeAddress, err)
+		return fmt.Errorf("gateway %s: %w", a.cfg.Address(), err)
 	case !topology.Healthy():
-		return fmt.Errorf("gateway %s: %d of %d partitions have a healthy leader", a.cfg.ZeebeAddress, topology.Led, topology.Partitions)
+		return fmt.Errorf("gateway %s: %d of %d partitions have a healthy leader", a.cfg.Address(), topology.Led, topology.Partitions)
 	case !a.connected():
-		return fmt.Errorf("gateway %s is there, but no poll for jobs has come through", a.cfg.ZeebeAddress)
+		return fmt.Errorf("gateway %s is there, but no poll for jobs has come through", a.cfg.Address())
 	default:
 		return nil
 	}

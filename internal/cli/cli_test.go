@@ -215,7 +215,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 }
 
 func TestDeployWithoutBrokerNamesRemedy(t *testing.T) {
-	with("ZEEBE_ADDRESS=127.0.0.1:1", "ZEEBE_INSECURE_CONNECTION=true").fails(t, 1, "ZEEBE_ADDRESS=127.0.0.1:1", "deploy")
+	with("ZEEBE_ADDRESS=127.0.0.1:1", "ZEEBE_INSECURE_CONNECTION=true").fails(t, 1, "check ZEEBE_ADDRESS, which is read as grpc://127.0.0.1:1, gRPC over plaintext", "deploy")
 }
 
 func TestTheHelpOfEveryCommandFitsATerminal(t *testing.T) {

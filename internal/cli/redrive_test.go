@@ -258,7 +258,7 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 func TestRedriveWithoutBrokerNamesTheAddress(t *testing.T) {
 	h := openHospital(t)
 	h.settings = append(h.settings, "ZEEBE_ADDRESS=127.0.0.1:1")
-	h.fails(t, 1, "ZEEBE_ADDRESS=127.0.0.1:1", ordered("--claim", due)...)
+	h.fails(t, 1, "check ZEEBE_ADDRESS, which is read as grpc://127.0.0.1:1", ordered("--claim", due)...)
 }
 
 func TestRedriveRedactsTheReason(t *testing.T) {

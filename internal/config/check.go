@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +24,10 @@ func (c *Config) check(f *faults) {
 	f.require(c.Operator == "" || isText(c.Operator, 100), "RETRY_OPERATOR", c.Operator)
 	c.checkDatabaseURL(f)
 	c.checkEventsURL(f)
-	c.checkConnection(f)
-	c.checkOAuth(f)
+	c.checkAddress(f)
+	c.checkCertificates(f)
+	c.checkAuthentication(f)
+	c.checkTenants(f)
 }
 
 func (c *Config) checkWorker(f *faults) {
@@ -125,33 +126,6 @@ func (c *Config) checkEventsURL(f *faults) {
 	}
 }
 
-func (c *Config) checkConnection(f *faults) {
-	if host, port, ok := splitAddress(c.ZeebeAddress); !ok || host == "" || port < 1 {
-		address := c.ZeebeAddress
-		if strings.Contains(address, "@") {
-			address = mask // a password may stand before it
-		}
-		f.addValue("ZEEBE_ADDRESS", address)
-	}
-	files := []struct{ name, path string }{
-		{"ZEEBE_CA_CERTIFICATE_PATH", c.ZeebeCACertificate},
-		{"ZEEBE_CLIENT_CERTIFICATE_PATH", c.ZeebeClientCertificate},
-		{"ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey},
-	}
-	for _, file := range files {
-		if file.path == "" {
-			continue
-		}
-		if c.ZeebeInsecure {
-			f.add(file.name, "has no effect with ZEEBE_INSECURE_CONNECTION=true; remove one of the two")
-		} else {
-			f.checkFile(file.name, file.path)
-		}
-	}
-	c.warnExposedKey("ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
-	f.checkPair("ZEEBE_CLIENT_CERTIFICATE_PATH", c.ZeebeClientCertificate, "ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
-}
-
 // checkFile reports a file that cannot be read.
 func (f *faults) checkFile(name, path string) {
 	if err := readable(path); err != nil {
@@ -166,50 +140,6 @@ func (f *faults) checkPair(name, certificate, keyName, key string) {
 	}
 	if key != "" && certificate == "" {
 		f.add(name, "is missing; %s needs it", keyName)
-	}
-}
-
-func (c *Config) checkOAuth(f *faults) {
-	needed := []struct{ name, value string }{
-		{"ZEEBE_CLIENT_ID", c.ZeebeClientID},
-		{"ZEEBE_CLIENT_SECRET", string(c.ZeebeClientSecret)},
-		{"ZEEBE_AUTHORIZATION_SERVER_URL", c.ZeebeAuthorizationURL},
-		{"ZEEBE_TOKEN_AUDIENCE", c.ZeebeTokenAudience},
-	}
-	wanted := c.ZeebeTokenScope != ""
-	for _, s := range needed {
-		wanted = wanted || s.value != ""
-	}
-	for _, s := range needed {
-		if wanted && s.value == "" {
-			f.add(s.name, "is missing; OAuth needs client id, secret, authorization server and audience")
-		}
-	}
-	if c.ZeebeAuthorizationURL != "" {
-		checkTokenURL(f, c.ZeebeAuthorizationURL)
-	}
-	host, _, ok := splitAddress(c.ZeebeAddress)
-	if ok && c.ZeebeClientID != "" && c.ZeebeInsecure && !loopback.Is(host) {
-		f.add("ZEEBE_INSECURE_CONNECTION", "is true, which would send the OAuth token in plaintext to %s; "+
-			"use TLS, or a gateway on this host", host)
-	}
-}
-
-func checkTokenURL(f *faults, text string) {
-	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	parts, err := connurl.Parse(text)
-	switch {
-	case parts.Scheme != "https" && parts.Scheme != "http":
-		f.addValue(name, mask)
-	case err == nil && (len(parts.Hosts) != 1 || parts.HasUser):
-		err = errors.New("names not just one host without user and password")
-	}
-	if err != nil {
-		f.addURL(name, parts.Scheme, err)
-		return
-	}
-	if u, err := url.Parse(text); parts.Scheme == "http" && (err != nil || !loopback.Is(u.Hostname())) {
-		f.add(name, "begins with http:// but names another host, which would send the client secret in plaintext; use https")
 	}
 }
 

@@ -5,6 +5,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -15,8 +16,9 @@ import (
 
 // Config is every setting of the worker. A Config that [Load] returned without an error is complete and consistent.
 //
-// The tags: env is the variable's name, default its value where the variable is unset or empty, allowed what it may hold (it
-// ends the fault message "...; allowed: ..."), desc the meaning, one sentence.
+// The tags: envconfig is the variable's canonical name, aliases are other names that are read as well, separated by blanks,
+// default is the value if all of them are unset or empty, allowed what they may hold (it ends the fault message
+// "...; allowed: ..."), desc the meaning.
 type Config struct {
 	WorkerName      string        `envconfig:"RETRY_WORKER_NAME" default:"analyze-retry@<host>" allowed:"1 to 300 printable characters" desc:"Name of this instance in the broker's records; <host> is replaced by the host's name."`
 	MaxJobsActive   int           `envconfig:"RETRY_MAX_JOBS_ACTIVE" default:"50" allowed:"a whole number from 1 to 1000" desc:"Maximum number of active jobs."`
@@ -43,20 +45,32 @@ type Config struct {
 
 	Operator string `envconfig:"RETRY_OPERATOR" allowed:"1 to 100 printable characters" desc:"Who orders what worker redrive sends, where --operator is not given. Set it in the session of a person who works as root or as a service account; the worker itself does not read it."`
 
-	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port without a scheme, such as zeebe.example:26500" desc:"The gRPC address of the Zeebe gateway."`
-	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"true uses plaintext to the gateway; false uses TLS."`
-	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
-	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" allowed:"a host name" desc:"The name to expect in the gateway's certificate, if it differs from the address."`
-	ZeebeClientCertificate string `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"A certificate to show to the gateway (mutual TLS); needs ZEEBE_CLIENT_KEY_PATH. Zeebe's own clients have no name for this."`
-	ZeebeClientKey         string `envconfig:"ZEEBE_CLIENT_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of ZEEBE_CLIENT_CERTIFICATE_PATH. Zeebe's own clients have no name for this."`
-	ZeebeClientID          string `envconfig:"ZEEBE_CLIENT_ID" allowed:"the id that the authorization server knows" desc:"The OAuth client ID. It switches OAuth client credentials on; needs the secret, the authorization server and the audience."`
-	ZeebeClientSecret      Secret `envconfig:"ZEEBE_CLIENT_SECRET" allowed:"the secret of ZEEBE_CLIENT_ID" desc:"The OAuth client secret. It is never printed or logged."`
-	ZeebeAuthorizationURL  string `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" allowed:"an https URL without user and password (http only to a loopback host)" desc:"The token endpoint. It has no default, so that the secret is sent only to a configured server."`
-	ZeebeTokenAudience     string `envconfig:"ZEEBE_TOKEN_AUDIENCE" allowed:"the audience to ask for, such as zeebe-api" desc:"The audience of the OAuth token."`
-	ZeebeTokenScope        string `envconfig:"ZEEBE_TOKEN_SCOPE" allowed:"scopes separated by blanks" desc:"The scopes of the OAuth token, if the authorization server requires any."`
+	// The connection. Its canonical names are those of Zeebe's Go client where that has one.
+	ZeebeAddress           string       `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without user and password" desc:"Address of the cluster. host:port and grpc:// or grpcs:// stand for gRPC, http:// and https:// for the REST API of 8.8 and later. The default holds if no address is set by another name."`
+	ZeebeGRPCAddress       string       `envconfig:"ZEEBE_GRPC_ADDRESS" aliases:"CAMUNDA_GRPC_ADDRESS CAMUNDA_CLIENT_GRPC_ADDRESS CAMUNDA_CLIENT_GRPCADDRESS" allowed:"host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without path, user and password" desc:"Address of the cluster for gRPC; http:// and https:// mean gRPC without and with TLS here, as in Camunda's Java client. If a REST address is set as well, gRPC is used."`
+	ZeebeRESTAddress       string       `envconfig:"ZEEBE_REST_ADDRESS" aliases:"CAMUNDA_REST_ADDRESS CAMUNDA_CLIENT_REST_ADDRESS CAMUNDA_CLIENT_RESTADDRESS" allowed:"a URL that begins with http:// or https://, without user and password" desc:"Address of the cluster's REST API, with or without the /v2 at its end; needs Camunda 8.8 or later."`
+	ZeebeInsecure          bool         `envconfig:"ZEEBE_INSECURE_CONNECTION" aliases:"CAMUNDA_INSECURE_CONNECTION" default:"false" allowed:"true or false" desc:"How an address without a scheme is meant: true is plaintext, false is TLS."`
+	ZeebeCACertificate     string       `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" aliases:"CAMUNDA_CA_CERTIFICATE_PATH CAMUNDA_MTLS_CA_PATH" allowed:"the path of a readable PEM file" desc:"The certificate authorities that the gateway's certificate is checked against, instead of the system's."`
+	ZeebeOverrideAuthority string       `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" aliases:"CAMUNDA_OVERRIDE_AUTHORITY CAMUNDA_CLIENT_OVERRIDEAUTHORITY" allowed:"a host name" desc:"The name to expect in the gateway's certificate, if it differs from the address."`
+	ZeebeClientCertificate string       `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" aliases:"CAMUNDA_MTLS_CERT_PATH" allowed:"the path of a readable PEM file" desc:"A certificate to show to the gateway (mutual TLS); needs ZEEBE_CLIENT_KEY_PATH. Zeebe's own clients have no name for this."`
+	ZeebeClientKey         string       `envconfig:"ZEEBE_CLIENT_KEY_PATH" aliases:"CAMUNDA_MTLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of ZEEBE_CLIENT_CERTIFICATE_PATH. Zeebe's own clients have no name for this."`
+	Authentication         AuthStrategy `envconfig:"CAMUNDA_AUTH_STRATEGY" aliases:"CAMUNDA_CLIENT_AUTH_METHOD" allowed:"NONE, BASIC or OIDC (OAUTH and OAUTH2 mean OIDC)" desc:"How the worker authenticates to the cluster. If unset, the credentials decide: BASIC by a user name, OIDC by a client id, else NONE."`
+	BasicUser              string       `envconfig:"CAMUNDA_BASIC_AUTH_USERNAME" aliases:"CAMUNDA_CLIENT_AUTH_USERNAME" allowed:"1 to 256 printable characters without a colon" desc:"The user name for Basic authentication; needs the password."`
+	BasicPassword          Secret       `envconfig:"CAMUNDA_BASIC_AUTH_PASSWORD" aliases:"CAMUNDA_CLIENT_AUTH_PASSWORD" allowed:"the password of CAMUNDA_BASIC_AUTH_USERNAME" desc:"The password for Basic authentication. It is never printed or logged."`
+	ZeebeClientID          string       `envconfig:"ZEEBE_CLIENT_ID" aliases:"CAMUNDA_CLIENT_ID CAMUNDA_CLIENT_AUTH_CLIENT_ID CAMUNDA_CLIENT_AUTH_CLIENTID" allowed:"the id that the authorization server knows" desc:"The OAuth client ID. It switches OAuth client credentials on; needs the secret, the authorization server, and an audience or a scope."`
+	ZeebeClientSecret      Secret       `envconfig:"ZEEBE_CLIENT_SECRET" aliases:"CAMUNDA_CLIENT_SECRET CAMUNDA_CLIENT_AUTH_CLIENT_SECRET CAMUNDA_CLIENT_AUTH_CLIENTSECRET" allowed:"the secret of ZEEBE_CLIENT_ID" desc:"The OAuth client secret. It is never printed or logged."`
+	ZeebeAuthorizationURL  string       `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" aliases:"CAMUNDA_OAUTH_URL CAMUNDA_AUTHORIZATION_SERVER_URL CAMUNDA_CLIENT_AUTH_TOKEN_URL CAMUNDA_CLIENT_AUTH_TOKENURL" allowed:"an https URL without user and password (http only to a loopback host, or with RETRY_ALLOW_INSECURE_TOKEN=true)" desc:"The token endpoint. It has no default except for SaaS, so that the secret is sent only to a configured server."`
+	ZeebeTokenAudience     string       `envconfig:"ZEEBE_TOKEN_AUDIENCE" aliases:"CAMUNDA_TOKEN_AUDIENCE CAMUNDA_CLIENT_AUTH_AUDIENCE" allowed:"the audience to ask for, such as zeebe-api" desc:"The audience of the OAuth token."`
+	ZeebeTokenScope        string       `envconfig:"ZEEBE_TOKEN_SCOPE" aliases:"CAMUNDA_TOKEN_SCOPE CAMUNDA_OAUTH_SCOPE CAMUNDA_CLIENT_AUTH_SCOPE" allowed:"scopes separated by blanks" desc:"The scopes of the OAuth token, if the authorization server requires any."`
+	AllowInsecureToken     bool         `envconfig:"RETRY_ALLOW_INSECURE_TOKEN" default:"false" allowed:"true or false" desc:"true lets a token, a password or the client secret go over plaintext to a host that is not loopback, such as a Keycloak in the same Kubernetes cluster. All hosts on the way can read it. A warning names what is sent."`
+	ClientMode             ClientMode   `envconfig:"CAMUNDA_CLIENT_MODE" allowed:"saas or self-managed" desc:"saas takes address, token endpoint and audience of Camunda's SaaS from the cluster id and the region. So does setting those two without an address."`
+	CloudClusterID         string       `envconfig:"CAMUNDA_CLIENT_CLOUD_CLUSTERID" aliases:"CAMUNDA_CLIENT_CLOUD_CLUSTER_ID CAMUNDA_CLUSTER_ID" allowed:"letters, digits and hyphens" desc:"The id of the SaaS cluster."`
+	CloudRegion            string       `envconfig:"CAMUNDA_CLIENT_CLOUD_REGION" aliases:"CAMUNDA_CLUSTER_REGION" allowed:"letters, digits and hyphens, such as bru-2" desc:"The region of the SaaS cluster."`
+	Tenants                Tenants      `envconfig:"RETRY_TENANTS" aliases:"CAMUNDA_DEFAULT_JOB_WORKER_TENANT_IDS ZEEBE_DEFAULT_JOB_WORKER_TENANT_IDS" default:"<default>" allowed:"tenant ids separated by commas, each once, each <default> or 1 to 31 letters, digits, _, . and -; or ASSIGNED" desc:"The tenants whose jobs are worked. ASSIGNED, for Camunda 8.9 and later, stands for all that the credentials are assigned to."`
+	DefaultTenant          string       `envconfig:"CAMUNDA_DEFAULT_TENANT_ID" aliases:"ZEEBE_DEFAULT_TENANT_ID CAMUNDA_TENANT_ID CAMUNDA_CLIENT_TENANT_ID CAMUNDA_CLIENT_TENANTID" allowed:"<default>, or 1 to 31 letters, digits, _, . and -" desc:"The tenant that worker deploy and worker redrive send to. If unset, the one that RETRY_TENANTS names."`
 
-	// sources holds where the values come from that are no defaults, by the names of their settings.
-	sources  map[string]string
+	// origins holds where the values come from that are no defaults, by the names of their settings.
+	origins  map[string]origin
 	warnings []string
 	newTrail bool
 }
@@ -106,31 +120,45 @@ type Setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source"`
+	// Variable is the variable that the value was read from, if it is an alias of Name (or the file of one), and the one
+	// that a derived value follows from.
+	Variable string `json:"variable,omitempty"`
 }
 
 // The sources that a value can come from.
 const (
 	FromDefault     = "default"
 	FromEnvironment = "env"
-	FromFile        = "file"
+	FromFile        = "file"        // that NAME_FILE names
+	FromCredentials = "credentials" // the file that --credentials names
+	FromDerived     = "derived"     // from another setting
 )
+
+// origin is where a value comes from: one of the sources, and the variable.
+type origin struct{ source, variable string }
 
 // Settings lists the effective value of every setting, in order, secrets masked.
 func (c Config) Settings() []Setting {
 	var list []Setting
 	for _, field := range fields() {
-		s := Setting{
-			Name:   field.Tag.Get("envconfig"),
-			Value:  fmt.Sprint(reflect.ValueOf(c).FieldByIndex(field.Index).Interface()),
-			Source: FromDefault,
-		}
-		if source, is := c.sources[s.Name]; is {
-			s.Source = source
+		name := field.Tag.Get("envconfig")
+		s := Setting{Name: name, Value: fmt.Sprint(reflect.ValueOf(c).FieldByIndex(field.Index).Interface()), Source: FromDefault}
+		if from, is := c.origins[name]; is {
+			s.Source = from.source
+			if from.variable != name && from.variable != name+fileSuffix {
+				s.Variable = from.variable
+			}
 		}
 		list = append(list, s)
 	}
 	return list
 }
+
+// variable returns the variable that a setting was read from, its canonical name if it was not set.
+func (c *Config) variable(name string) string { return cmp.Or(c.origins[name].variable, name) }
+
+// isSet reports whether a setting is no default.
+func (c *Config) isSet(name string) bool { return c.origins[name].source != "" }
 
 // Doc is what the documentation says about one setting.
 type Doc struct {
@@ -138,6 +166,8 @@ type Doc struct {
 	Name, Default, Allowed, Meaning string
 	// File is the variable that may name a file with the value instead; empty where there is none.
 	File string
+	// Aliases are other names that are read as well. Where there is a File, each may have the same ending.
+	Aliases []string
 }
 
 // Docs lists what every setting means, in order.
@@ -145,7 +175,7 @@ func Docs() []Doc {
 	var list []Doc
 	for _, field := range fields() {
 		tag := field.Tag
-		list = append(list, Doc{tag.Get("envconfig"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc"), fileVariable(field)})
+		list = append(list, Doc{tag.Get("envconfig"), tag.Get("default"), tag.Get("allowed"), tag.Get("desc"), fileVariable(field), aliases(field)})
 	}
 	return list
 }

@@ -23,7 +23,7 @@ const (
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("\n| name | default | allowed | meaning |\n|---|---|---|---|\n")
+	b.WriteString("\n| name | default | allowed | meaning | other names |\n|---|---|---|---|---|\n")
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;")
 	for _, d := range config.Docs() {
 		def := "none"
@@ -34,7 +34,11 @@ func table() string {
 		if d.File != "" {
 			name += " or `" + d.File + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning))
+		others := ""
+		if len(d.Aliases) > 0 {
+			others = "`" + strings.Join(d.Aliases, "` `") + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning), others)
 	}
 	return b.String() + "\n"
 }
@@ -63,9 +67,11 @@ func TestEverySettingIsDocumented(t *testing.T) {
 		if d.Name == "" || d.Allowed == "" || !strings.HasSuffix(d.Meaning, ".") {
 			t.Errorf("%+v: name, allowed values and a sentence about the meaning belong to every setting", d)
 		}
-		if seen[d.Name] {
-			t.Errorf("%s is there twice", d.Name)
+		for _, name := range append(d.Aliases, d.Name) {
+			if seen[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			seen[name] = true
 		}
-		seen[d.Name] = true
 	}
 }

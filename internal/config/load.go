@@ -46,7 +46,7 @@ func (e Environment) Language() (lang.Language, error) {
 	if text := e[name]; text != "" {
 		language, err := lang.Parse(text)
 		if err != nil {
-			f := faults{seen: map[string]bool{}}
+			f := newFaults()
 			f.addValue(name, text)
 			return "", FaultsError(f.texts)
 		}
@@ -63,52 +63,64 @@ func (e FaultsError) Error() string { return strings.Join(e, "\n") }
 
 // Load reads the settings from an environment, and secrets from the files that it names. Its error is a [FaultsError] with
 // every fault there is, not only the first.
-func Load(e Environment) (Config, error) {
-	cfg := Config{sources: map[string]string{}}
-	faults := faults{seen: map[string]bool{}}
-	value := reflect.ValueOf(&cfg).Elem()
-	for _, field := range fields() {
-		cfg.load(e, field, value.FieldByIndex(field.Index).Addr().Interface(), &faults)
-	}
-	if host, err := os.Hostname(); err == nil {
-		cfg.WorkerName = strings.ReplaceAll(cfg.WorkerName, "<host>", host)
-	}
-	cfg.check(&faults)
-	cfg.checkOtherClients(e, &faults)
-	faults.texts = append(faults.texts, unknownNames(e)...)
-	if len(faults.texts) > 0 {
-		return Config{}, FaultsError(faults.texts)
-	}
-	cfg.warnings = append(cfg.warnings, unreadNames(e, cfg.SQLitePath() == "")...)
-	return cfg, nil
-}
+func Load(e Environment) (Config, error) { return LoadWithCredentials(e, "") }
 
-// load fills one field from its variable, from the file that its other variable names, or with its default.
-func (c *Config) load(e Environment, field reflect.StructField, into any, f *faults) {
-	name, fileName := field.Tag.Get("envconfig"), fileVariable(field)
-	text, path := e[name], e[fileName]
-	switch {
-	case text != "" && path != "":
-		f.add(name, "and %s are both set; remove one of the two", fileName)
+// load fills one field from its variable or an alias, from the file that another variable names, or with its default.
+func (c *Config) load(l layers, field reflect.StructField, into any, f *faults) {
+	name := field.Tag.Get("envconfig")
+	found := c.find(l, field, f)
+	if f.seen[name] {
 		return
-	case path != "":
-		content, mode, err := readSecret(path)
-		if err != nil {
-			f.addOf(name, fileName, "names a file that cannot be used: %v", err)
+	}
+	text := field.Tag.Get("default")
+	if len(found) > 0 {
+		text, c.origins[name] = found[0].text, found[0].origin
+		f.variables[name] = found[0].variable
+	}
+	for _, other := range found {
+		if other.text != text {
+			f.addOf(name, l.where(found[0].variable), "and %s have different values; remove one of the two", l.where(other.variable))
 			return
 		}
-		text, c.sources[name] = content, FromFile
-		c.warnExposed(fileName, path, mode)
-	case text != "":
-		c.sources[name] = FromEnvironment
-	default:
-		text = field.Tag.Get("default")
 	}
 	if strings.TrimSpace(text) != text {
 		f.add(name, "has white space around its value; take it away")
 	} else if err := decode(text, into); err != nil {
 		f.addValue(name, text)
 	}
+}
+
+// value is what a variable sets.
+type value struct {
+	text string
+	origin
+}
+
+// find returns what is set by the names of a setting, the canonical name first.
+func (c *Config) find(l layers, field reflect.StructField, f *faults) (found []value) {
+	name := field.Tag.Get("envconfig")
+	for _, variable := range append([]string{name}, aliases(field)...) {
+		text, path := l.get(variable), ""
+		if fileVariable(field) != "" {
+			path = l.get(variable + fileSuffix)
+		}
+		switch {
+		case text != "" && path != "":
+			f.addOf(name, l.where(variable), "and %s are both set; remove one of the two", l.where(variable+fileSuffix))
+		case path != "":
+			variable += fileSuffix
+			content, mode, err := readSecret(path)
+			if err != nil {
+				f.addOf(name, variable, "names a file that cannot be used: %v", err)
+				continue
+			}
+			found = append(found, value{content, origin{FromFile, variable}})
+			c.warnExposed(variable, path, mode)
+		case text != "":
+			found = append(found, value{text, origin{l.source(variable), variable}})
+		}
+	}
+	return found
 }
 
 // decode reads the text of a setting into its field. Only texts have no default, so that no other type gets an empty one.
@@ -140,13 +152,19 @@ func fields() []reflect.StructField {
 	return slices.DeleteFunc(all, func(f reflect.StructField) bool { return !f.IsExported() })
 }
 
-// faults collects fault texts, at most one for each variable: the first says enough.
+// faults collects fault texts, at most one for each setting: the first says enough.
 type faults struct {
-	texts []string
-	seen  map[string]bool
+	texts     []string
+	seen      map[string]bool
+	variables map[string]string // by which of its names a setting is set
 }
 
-func (f *faults) add(name, format string, args ...any) { f.addOf(name, name, format, args...) }
+func newFaults() *faults { return &faults{seen: map[string]bool{}, variables: map[string]string{}} }
+
+// add reports a fault of a setting, under the name by which it is set.
+func (f *faults) add(name, format string, args ...any) {
+	f.addOf(name, cmp.Or(f.variables[name], name), format, args...)
+}
 
 // addOf reports a fault of a setting that shows in another variable.
 func (f *faults) addOf(name, variable, format string, args ...any) {
@@ -159,11 +177,16 @@ func (f *faults) addOf(name, variable, format string, args ...any) {
 
 // addValue reports a value that is not among those that its setting allows.
 func (f *faults) addValue(name, value string) {
+	f.add(name, "is %q; allowed: %s", shortened(value), allowed(name))
+}
+
+// shortened returns a value as long as a fault may repeat it.
+func shortened(value string) string {
 	const longest = 100
 	if len(value) > longest {
 		value = strings.ToValidUTF8(value[:longest], "") + "..."
 	}
-	f.add(name, "is %q; allowed: %s", value, allowed(name))
+	return value
 }
 
 // require reports a value unless it is allowed.
@@ -190,10 +213,16 @@ const largestSecret = 64 << 10
 // for the others.
 func fileVariable(field reflect.StructField) string {
 	if field.Type == reflect.TypeFor[Secret]() || field.Type == reflect.TypeFor[URL]() {
-		return field.Tag.Get("envconfig") + "_FILE"
+		return field.Tag.Get("envconfig") + fileSuffix
 	}
 	return ""
 }
+
+// fileSuffix is what the name of a variable ends in that holds a file's path.
+const fileSuffix = "_FILE"
+
+// aliases returns the other names of a setting.
+func aliases(field reflect.StructField) []string { return strings.Fields(field.Tag.Get("aliases")) }
 
 // readSecret returns what a file holds, without the line break at its end, and its mode. Its errors name neither the path,
 // which may be the secret itself by mistake, nor what the file holds.

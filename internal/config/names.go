@@ -15,9 +15,11 @@ import (
 func names() []string {
 	var all []string
 	for _, field := range fields() {
-		all = append(all, field.Tag.Get("envconfig"))
-		if file := fileVariable(field); file != "" {
-			all = append(all, file)
+		for _, name := range append([]string{field.Tag.Get("envconfig")}, aliases(field)...) {
+			all = append(all, name)
+			if fileVariable(field) != "" {
+				all = append(all, name+fileSuffix)
+			}
 		}
 	}
 	return all
@@ -41,13 +43,13 @@ func (e Environment) others(what func(name, value string) string) (texts []strin
 
 // unknownNames returns a fault for each variable that somebody set in the belief that it is a setting: every unknown RETRY_
 // name, because a misspelt one would leave its default in place without a word, and ZEEBE_HOST and ZEEBE_PORT where
-// ZEEBE_ADDRESS is not set.
-func unknownNames(e Environment) []string {
+// no address is set.
+func (c *Config) unknownNames(e Environment) []string {
 	return e.others(func(name, value string) string {
 		switch {
 		case strings.HasPrefix(name, "RETRY_"):
 			return " is not a setting" + remedy(name)
-		case (name == "ZEEBE_HOST" || name == "ZEEBE_PORT") && !isServiceLink(value) && e["ZEEBE_ADDRESS"] == "":
+		case (name == "ZEEBE_HOST" || name == "ZEEBE_PORT") && !isServiceLink(value) && !c.isSet(anyAddress) && !c.isSet(grpcAddress) && !c.isSet(restAddress):
 			return " is not read by this worker; set ZEEBE_ADDRESS to host:port"
 		}
 		return ""
@@ -80,50 +82,62 @@ func isServiceLink(value string) bool {
 
 // checkOtherClients refuses an environment in which Zeebe's own clients would reach another gateway than this worker, or the
 // same one with more security: one of the two is a mistake.
-func (c *Config) checkOtherClients(e Environment, f *faults) {
-	if text := e["ZEEBE_INSECURE_CONNECTION"]; text != "" && text != "true" && text != "false" {
+func (c *Config) checkOtherClients(l layers, f *faults) {
+	const insecure = "ZEEBE_INSECURE_CONNECTION"
+	if text := l.get(c.variable(insecure)); text != "" && text != "true" && text != "false" {
 		// The Go client takes 1 and TRUE for false, the Java client takes 1 for false.
-		f.add("ZEEBE_INSECURE_CONNECTION", "is %q, which Zeebe's clients read in different ways; allowed: true or false", text)
+		f.add(insecure, "is %q, which Zeebe's clients read in different ways; allowed: true or false", text)
 	}
 	for _, other := range []struct{ name, secure string }{
 		{"CAMUNDA_SECURE_CONNECTION", "true"}, {"ZEEBE_SECURE_CONNECTION", "true"}, {"ZEEBE_CLIENT_SECURITY_PLAINTEXT", "false"},
 	} {
-		if c.ZeebeInsecure && strings.EqualFold(e[other.name], other.secure) {
-			f.addOf("ZEEBE_INSECURE_CONNECTION", other.name, "asks for TLS and ZEEBE_INSECURE_CONNECTION for plaintext; remove one of the two")
+		if by := c.plaintextBy(); by != "" && strings.EqualFold(l.get(other.name), other.secure) {
+			f.addOf(insecure, other.name, "asks for TLS and %s for plaintext; remove one of the two", by)
 		}
 	}
-	host, port, ok := splitAddress(c.ZeebeAddress)
-	if !ok || c.sources["ZEEBE_ADDRESS"] == "" {
+	address, name := c.chosen()
+	host, port, ok := splitAddress(address.HostPort)
+	if !ok || !c.isSet(name) {
 		return
 	}
-	if other := e["ZEEBE_HOST"]; other != "" && !strings.EqualFold(other, host) {
-		f.add("ZEEBE_HOST", "and ZEEBE_ADDRESS name different hosts; remove ZEEBE_HOST, which this worker does not read")
+	variable := c.variable(name)
+	if other := l.get("ZEEBE_HOST"); other != "" && !strings.EqualFold(other, host) {
+		f.add("ZEEBE_HOST", "and %s name different hosts; remove ZEEBE_HOST, which this worker does not read", variable)
 	}
-	if other := e["ZEEBE_PORT"]; other != "" && other != strconv.Itoa(port) && !isServiceLink(other) {
-		f.add("ZEEBE_PORT", "and ZEEBE_ADDRESS name different ports; remove ZEEBE_PORT, which this worker does not read")
+	if other := l.get("ZEEBE_PORT"); other != "" && other != strconv.Itoa(port) && !isServiceLink(other) {
+		f.add("ZEEBE_PORT", "and %s name different ports; remove ZEEBE_PORT, which this worker does not read", variable)
 	}
 }
 
-// otherClientsName matches the variables of Zeebe's other clients (Java, Spring, Node), without their separators.
-var otherClientsName = regexp.MustCompile(`^(CAMUNDA(CLIENT|CUSTOM|OAUTH|SECURECONNECTION|TENANTID|TOKEN|ZEEBEOAUTH)|GRPCKEEPALIVE|` +
-	`ZEEBE(AUTH(CONNECT|READ|REQUEST)|CLIENT|DEFAULT|GATEWAYADDRESS|GRPCADDRESS|KEEPALIVE|PREFERREST|RESTADDRESS|SECURE|SSL|TENANT))`)
+// otherClientsName matches the variables of Zeebe's and Camunda's other clients (Java, Spring, Node and others), without their
+// separators.
+var otherClientsName = regexp.MustCompile(`^(CAMUNDA(AUTH(CONNECT|READ)|CLIENT|CUSTOM|DEFAULT|FORCEREST|ISSUER|KEEPALIVE|LOADENVFILE|MAX|MTLS|OAUTH|PREFERREST|SDK|SECURECONNECTION|` +
+	`SSL|TENANTID|TOKEN|WELLKNOWN|WORKER|ZEEBEOAUTH)|GRPCKEEPALIVE|` +
+	`ZEEBE(AUTH(CONNECT|READ|REQUEST)|CLIENT|DEFAULT|GATEWAYADDRESS|KEEPALIVE|PREFERREST|SECURE|SSL|TENANT))`)
 
 // insteadOf is what this worker reads instead of a variable of another client, by a part of its name. The first match counts.
 var insteadOf = []struct {
 	part *regexp.Regexp
 	text string
 }{
-	{regexp.MustCompile(`REST`), "this worker speaks gRPC only"},
-	{regexp.MustCompile(`TENANT`), "this worker takes the jobs of the default tenant"},
+	{regexp.MustCompile(`PREFERREST|FORCEREST`), "this worker uses gRPC if a gRPC address is set, and REST if only ZEEBE_REST_ADDRESS is"},
+	{regexp.MustCompile(`TENANTFILTER`), "this worker reads RETRY_TENANTS, ASSIGNED for all tenants that the credentials are assigned to"},
+	{regexp.MustCompile(`TENANT`), "this worker reads RETRY_TENANTS, and for worker deploy and redrive CAMUNDA_DEFAULT_TENANT_ID"},
 	{regexp.MustCompile(`AUTHORITY`), "this worker reads ZEEBE_OVERRIDE_AUTHORITY"},
-	{regexp.MustCompile(`CERT|PRIVATEKEY|SSL`), "this worker reads PEM files: ZEEBE_CA_CERTIFICATE_PATH, ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH"},
+	{regexp.MustCompile(`CERT|PRIVATEKEY|SSL|MTLS`), "this worker reads PEM files: ZEEBE_CA_CERTIFICATE_PATH, ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH"},
 	{regexp.MustCompile(`AUDIENCE`), "this worker reads ZEEBE_TOKEN_AUDIENCE"},
 	{regexp.MustCompile(`SCOPE`), "this worker reads ZEEBE_TOKEN_SCOPE"},
 	{regexp.MustCompile(`CLIENTID`), "this worker reads ZEEBE_CLIENT_ID"},
 	{regexp.MustCompile(`CLIENTSECRET`), "this worker reads ZEEBE_CLIENT_SECRET or ZEEBE_CLIENT_SECRET_FILE"},
-	{regexp.MustCompile(`ISSUER|AUTHURL|TOKENURL`), "this worker reads ZEEBE_AUTHORIZATION_SERVER_URL, the whole URL of the token endpoint"},
+	{regexp.MustCompile(`ISSUER|WELLKNOWN|AUTHURL|TOKENURL`), "this worker reads ZEEBE_AUTHORIZATION_SERVER_URL, the whole URL of the token endpoint"},
 	{regexp.MustCompile(`SECURECONNECTION|PLAINTEXT`), "this worker reads ZEEBE_INSECURE_CONNECTION, true for plaintext"},
-	{regexp.MustCompile(`ADDRESS|CONTACTPOINT|GATEWAYURL`), "this worker reads ZEEBE_ADDRESS, host:port without a scheme"},
+	{regexp.MustCompile(`RESTADDRESS`), "this worker reads ZEEBE_REST_ADDRESS, a URL"},
+	{regexp.MustCompile(`ADDRESS|CONTACTPOINT|GATEWAYURL`), "this worker reads ZEEBE_ADDRESS, host:port or a URL"},
+	{regexp.MustCompile(`CLUSTERID`), "this worker reads CAMUNDA_CLIENT_CLOUD_CLUSTERID"},
+	{regexp.MustCompile(`REGION`), "this worker reads CAMUNDA_CLIENT_CLOUD_REGION"},
+	{regexp.MustCompile(`WORKERNAME$`), "this worker reads RETRY_WORKER_NAME"},
+	{regexp.MustCompile(`WORKERTIMEOUT$`), "this worker reads RETRY_JOB_TIMEOUT"},
+	{regexp.MustCompile(`MAXCONCURRENTJOBS|MAXJOBSACTIVE`), "this worker reads RETRY_MAX_JOBS_ACTIVE"},
 }
 
 func instead(plainName string) string {

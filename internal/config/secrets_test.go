@@ -24,7 +24,7 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 			withFile = append(withFile, d.File)
 		}
 	}
-	want := []string{"RETRY_HTTP_TOKEN_FILE", "RETRY_DATABASE_URL_FILE", "RETRY_EVENTS_URL_FILE", "ZEEBE_CLIENT_SECRET_FILE"}
+	want := []string{"RETRY_HTTP_TOKEN_FILE", "RETRY_DATABASE_URL_FILE", "RETRY_EVENTS_URL_FILE", "CAMUNDA_BASIC_AUTH_PASSWORD_FILE", "ZEEBE_CLIENT_SECRET_FILE"}
 	check.Same(t, want, withFile, "settings with a file")
 	cfg := load(t, "RETRY_HTTP_TOKEN_FILE="+file(t, "0123456789abcdef\n"), "RETRY_DATABASE_URL_FILE="+file(t, "postgres://app:s3cret@db/retry\r\n"),
 		"RETRY_AUDIT_KEY_FILE=k", "RETRY_EVENTS_URL_FILE="+file(t, "amqp://app:s3cret@mq/"), "ZEEBE_CLIENT_SECRET_FILE="+file(t, "s3cret\n"),
@@ -87,8 +87,9 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 	got := faults(t, "ZEEBE_CLIENT_SECRET=\t"+canary, "RETRY_ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_CLIENT_ID=worker",
 		"ZEEBE_AUTHORIZATION_SERVER_URL=ftp://worker:"+canary+"@login.example", "RETRY_HTTP_TOKEN="+canary,
 		"RETRY_DATABASE_URL_FILE="+file(t, canary), "RETRY_EVENTS_URL_FILE="+canary, "ZEEBE_CLIENT_SECRET_FILE="+canary,
-		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET="+canary)
-	if len(got) < 6 || strings.Contains(strings.Join(got, "\n"), canary) {
+		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET="+canary, "CAMUNDA_BASIC_AUTH_USERNAME=worker:"+canary, "CAMUNDA_BASIC_AUTH_PASSWORD="+canary+" ",
+		"CAMUNDA_BASIC_AUTH_PASSWORD_FILE="+canary, "CAMUNDA_REST_ADDRESS=https://cluster.example/?key="+canary)
+	if len(got) < 8 || strings.Contains(strings.Join(got, "\n"), canary) {
 		t.Errorf("got %d faults:\n%s", len(got), strings.Join(got, "\n"))
 	}
 }

@@ -1,0 +1,329 @@
+package config_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// anyAddress is how the faults of ZEEBE_ADDRESS end.
+const anyAddress = "; allowed: host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without user and password"
+
+func TestOneFaultOfTheAddress(t *testing.T) {
+	t.Parallel()
+	missing, empty := filepath.Join(t.TempDir(), "missing.pem"), file(t, "")
+	const restAddress = "; allowed: a URL that begins with http:// or https://, without user and password"
+	const grpcAddress = "; allowed: host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without path, user and password"
+	checkFaults(t, []faultCase{
+		{"a gateway address with a password", []string{"ZEEBE_ADDRESS=https://me:pw@zeebe.example:443"}, `ZEEBE_ADDRESS is "***", which holds a user; give user and password by CAMUNDA_BASIC_AUTH_USERNAME and CAMUNDA_BASIC_AUTH_PASSWORD` + anyAddress},
+		{"a gateway without a host", []string{"ZEEBE_ADDRESS=:26500"}, `ZEEBE_ADDRESS is ":26500"` + anyAddress},
+		{"a gateway at port 0", []string{"ZEEBE_ADDRESS=zeebe:0"}, `ZEEBE_ADDRESS is "zeebe:0"` + anyAddress},
+		{"a gateway named as the Go client's users do", []string{"ZEEBE_HOST=zeebe"}, `ZEEBE_HOST is not read by this worker; set ZEEBE_ADDRESS to host:port`},
+		{"a gateway's port by itself", []string{"ZEEBE_PORT=26501"}, `ZEEBE_PORT is not read by this worker; set ZEEBE_ADDRESS to host:port`},
+		{"host and port that are those of the address", []string{"ZEEBE_HOST=Zeebe", "ZEEBE_PORT=443", "ZEEBE_ADDRESS=zeebe:443"}, ""},
+		{"the host of the address alone", []string{"ZEEBE_HOST=::1", "ZEEBE_ADDRESS=[::1]:443"}, ""},
+		{"another host than the address's", []string{"ZEEBE_HOST=other", "ZEEBE_ADDRESS=zeebe:26500"}, `ZEEBE_HOST and ZEEBE_ADDRESS name different hosts; remove ZEEBE_HOST, which this worker does not read`},
+		{"another port than the address's", []string{"ZEEBE_PORT=443", "ZEEBE_ADDRESS=zeebe:26500"}, `ZEEBE_PORT and ZEEBE_ADDRESS name different ports; remove ZEEBE_PORT, which this worker does not read`},
+		{"another host than that of an address which is none", []string{"ZEEBE_HOST=other", "ZEEBE_ADDRESS=zeebe"}, `ZEEBE_ADDRESS is "zeebe"` + anyAddress},
+		{"a service called zeebe", []string{"ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_SERVICE_HOST=10.0.0.1", "ZEEBE_SERVICE_PORT=26500"}, ""},
+		{"a service called zeebe beside the address", []string{"ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
+		{"variables of the broker and of zbctl", []string{"ZEEBE_BROKER_NETWORK_HOST=x", "ZEEBE_KEEP_ALIVE=1000"}, ""},
+		{"neither yes nor no", []string{"ZEEBE_INSECURE_CONNECTION=yes"}, `ZEEBE_INSECURE_CONNECTION is "yes"; allowed: true or false`},
+		{"plaintext only here", []string{"ZEEBE_INSECURE_CONNECTION=1"}, `ZEEBE_INSECURE_CONNECTION is "1", which Zeebe's clients read in different ways; allowed: true or false`},
+		{"plaintext here and in Java", []string{"ZEEBE_INSECURE_CONNECTION=TRUE"}, `ZEEBE_INSECURE_CONNECTION is "TRUE", which Zeebe's clients read in different ways; allowed: true or false`},
+		{"TLS by one name and plaintext by another", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_SECURE_CONNECTION=true"}, `ZEEBE_SECURE_CONNECTION asks for TLS and ZEEBE_INSECURE_CONNECTION for plaintext; remove one of the two`},
+		{"the same in Node", []string{"ZEEBE_INSECURE_CONNECTION=true", "CAMUNDA_SECURE_CONNECTION=True"}, `CAMUNDA_SECURE_CONNECTION asks for TLS and ZEEBE_INSECURE_CONNECTION for plaintext; remove one of the two`},
+		{"the same in Spring", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_CLIENT_SECURITY_PLAINTEXT=false"}, `ZEEBE_CLIENT_SECURITY_PLAINTEXT asks for TLS and ZEEBE_INSECURE_CONNECTION for plaintext; remove one of the two`},
+		{"plaintext by both names", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_CLIENT_SECURITY_PLAINTEXT=true"}, ""},
+		{"a file that is not there", []string{"ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
+		{"a directory for a file", []string{"ZEEBE_CA_CERTIFICATE_PATH=/"}, `ZEEBE_CA_CERTIFICATE_PATH is "/", which cannot be read: it is a directory, not a regular file`},
+		{"an empty file", []string{"ZEEBE_CA_CERTIFICATE_PATH=" + empty}, `ZEEBE_CA_CERTIFICATE_PATH is "` + empty + `", which cannot be read: it is empty`},
+		{"an authority over plaintext", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_CA_CERTIFICATE_PATH=" + missing}, `ZEEBE_CA_CERTIFICATE_PATH has no effect with ZEEBE_INSECURE_CONNECTION=true; remove one of the two`},
+		{"a certificate without its key", []string{"ZEEBE_CLIENT_CERTIFICATE_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_KEY_PATH is missing; ZEEBE_CLIENT_CERTIFICATE_PATH needs it`},
+		{"a key without its certificate", []string{"ZEEBE_CLIENT_KEY_PATH=" + file(t, "x")}, `ZEEBE_CLIENT_CERTIFICATE_PATH is missing; ZEEBE_CLIENT_KEY_PATH needs it`},
+
+		{"an unknown scheme", []string{"ZEEBE_ADDRESS=dns://zeebe:26500"}, `ZEEBE_ADDRESS is "dns://zeebe:26500", which begins with a scheme that is none of grpc, grpcs, http and https` + anyAddress},
+		{"a scheme without a host", []string{"ZEEBE_ADDRESS=grpc://"}, `ZEEBE_ADDRESS is "grpc://", which names not just one host` + anyAddress},
+		{"two hosts", []string{"ZEEBE_ADDRESS=grpc://a,b"}, `ZEEBE_ADDRESS is "grpc://a,b", which names not just one host` + anyAddress},
+		{"a query", []string{"ZEEBE_ADDRESS=https://zeebe/?key=s3cret"}, `ZEEBE_ADDRESS is "***", which holds a ? or a %` + anyAddress},
+		{"a path for gRPC", []string{"ZEEBE_ADDRESS=grpcs://zeebe/cluster"}, `ZEEBE_ADDRESS is "grpcs://zeebe/cluster", which has a path, which gRPC cannot use; a REST address belongs into ZEEBE_REST_ADDRESS` + anyAddress},
+		{"a REST address for gRPC, by another name", []string{"CAMUNDA_GRPC_ADDRESS=https://zeebe/v2"}, `CAMUNDA_GRPC_ADDRESS is "https://zeebe/v2", which has a path, which gRPC cannot use; a REST address belongs into ZEEBE_REST_ADDRESS` + grpcAddress},
+		{"a gRPC address for REST", []string{"CAMUNDA_REST_ADDRESS=grpc://zeebe:26500"}, `CAMUNDA_REST_ADDRESS is "grpc://zeebe:26500", which is an address of gRPC; it belongs into ZEEBE_GRPC_ADDRESS` + restAddress},
+		{"a REST address without a scheme", []string{"ZEEBE_REST_ADDRESS=zeebe:8080"}, `ZEEBE_REST_ADDRESS is "zeebe:8080", which has no scheme` + restAddress},
+		{"a password by another name", []string{"CAMUNDA_REST_ADDRESS=https://me:pw@zeebe"}, `CAMUNDA_REST_ADDRESS is "***", which holds a user; give user and password by CAMUNDA_BASIC_AUTH_USERNAME and CAMUNDA_BASIC_AUTH_PASSWORD` + restAddress},
+		{"two gRPC addresses", []string{"ZEEBE_ADDRESS=a:1", "ZEEBE_GRPC_ADDRESS=grpcs://b:1"}, `ZEEBE_GRPC_ADDRESS and ZEEBE_ADDRESS name different addresses, grpcs://b:1 and grpcs://a:1; remove one of the two`},
+		{"TLS by one name of the address, plaintext by another", []string{"ZEEBE_ADDRESS=a:1", "CAMUNDA_GRPC_ADDRESS=http://a:1"}, `CAMUNDA_GRPC_ADDRESS and ZEEBE_ADDRESS name different addresses, grpc://a:1 and grpcs://a:1; remove one of the two`},
+		{"the same gRPC address twice", []string{"ZEEBE_ADDRESS=a:443", "ZEEBE_GRPC_ADDRESS=https://A"}, ""},
+		{"two REST addresses", []string{"ZEEBE_ADDRESS=http://a:1", "ZEEBE_REST_ADDRESS=http://b:1"}, `ZEEBE_REST_ADDRESS and ZEEBE_ADDRESS name different addresses, http://b:1 and http://a:1; remove one of the two`},
+		{"the same REST address twice", []string{"ZEEBE_ADDRESS=http://a:80", "CAMUNDA_REST_ADDRESS=http://a/v2/"}, ""},
+		{"a setting twice, by two names", []string{"ZEEBE_REST_ADDRESS=http://a", "CAMUNDA_REST_ADDRESS=http://b"}, `ZEEBE_REST_ADDRESS and CAMUNDA_REST_ADDRESS have different values; remove one of the two`},
+		{"a setting twice, by two names that are no canonical ones", []string{"CAMUNDA_REST_ADDRESS=http://a", "CAMUNDA_CLIENT_RESTADDRESS=http://b"}, `CAMUNDA_REST_ADDRESS and CAMUNDA_CLIENT_RESTADDRESS have different values; remove one of the two`},
+		{"a setting twice with one value", []string{"ZEEBE_REST_ADDRESS=http://a", "CAMUNDA_REST_ADDRESS=http://a"}, ""},
+		{"plaintext for an address with TLS", []string{"ZEEBE_ADDRESS=grpcs://a", "CAMUNDA_INSECURE_CONNECTION=true"}, `ZEEBE_ADDRESS is an address for gRPC over TLS, but CAMUNDA_INSECURE_CONNECTION is true; remove one of the two`},
+		{"TLS for an address without", []string{"ZEEBE_REST_ADDRESS=http://a", "ZEEBE_INSECURE_CONNECTION=false"}, `ZEEBE_REST_ADDRESS is an address for REST over plaintext, but ZEEBE_INSECURE_CONNECTION is false; remove one of the two`},
+		{"plaintext twice", []string{"ZEEBE_ADDRESS=grpc://a:26500", "ZEEBE_INSECURE_CONNECTION=true"}, ""},
+		{"a certificate for a plaintext address", []string{"ZEEBE_ADDRESS=grpc://a:26500", "CAMUNDA_MTLS_CA_PATH=" + missing}, `CAMUNDA_MTLS_CA_PATH has no effect with the plaintext address of ZEEBE_ADDRESS; remove one of the two`},
+		{"TLS by another client and a plaintext address", []string{"ZEEBE_ADDRESS=http://a", "CAMUNDA_SECURE_CONNECTION=true"}, `CAMUNDA_SECURE_CONNECTION asks for TLS and ZEEBE_ADDRESS for plaintext; remove one of the two`},
+		{"another host than the REST address's", []string{"ZEEBE_HOST=other", "CAMUNDA_REST_ADDRESS=http://a"}, `ZEEBE_HOST and CAMUNDA_REST_ADDRESS name different hosts; remove ZEEBE_HOST, which this worker does not read`},
+
+		{"no mode", []string{"CAMUNDA_CLIENT_MODE=simple"}, `CAMUNDA_CLIENT_MODE is "simple"; allowed: saas or self-managed`},
+		{"SaaS at another host", cloud("CAMUNDA_CLIENT_MODE=saas", "ZEEBE_ADDRESS=zeebe.example:443"), `CAMUNDA_CLIENT_MODE is saas, but ZEEBE_ADDRESS names another host than 0a1b-2c3d.bru-2.zeebe.camunda.io; remove one of the two`},
+		{"SaaS at its own REST address", cloud("CAMUNDA_CLIENT_MODE=saas", "ZEEBE_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b-2c3d"), ""},
+		{"a region that is no part of a host's name", []string{"CAMUNDA_CLIENT_CLOUD_REGION=bru-2.example/"}, `CAMUNDA_CLIENT_CLOUD_REGION is "bru-2.example/"; allowed: letters, digits and hyphens, such as bru-2`},
+	})
+}
+
+func TestSaaSNeedsClusterAndRegion(t *testing.T) {
+	t.Parallel()
+	check.Same(t, []string{
+		"CAMUNDA_CLIENT_CLOUD_CLUSTERID is missing; CAMUNDA_CLIENT_MODE=saas needs it", "CAMUNDA_CLIENT_CLOUD_REGION is missing; CAMUNDA_CLIENT_MODE=saas needs it",
+	}, faults(t, "CAMUNDA_CLIENT_MODE=saas"), "faults")
+}
+
+// oauth are the settings of OAuth, and more.
+func oauth(more ...string) []string {
+	return append([]string{
+		"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
+		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token",
+	}, more...)
+}
+
+// basic are the settings of Basic authentication, and more.
+func basic(more ...string) []string {
+	return append([]string{"CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=s3cret"}, more...)
+}
+
+// cloud are the settings of a SaaS cluster, and more.
+func cloud(more ...string) []string {
+	return append([]string{
+		"CAMUNDA_CLIENT_CLOUD_CLUSTERID=0a1b-2c3d", "CAMUNDA_CLIENT_CLOUD_REGION=bru-2", "CAMUNDA_CLIENT_ID=worker", "CAMUNDA_CLIENT_SECRET=s3cret",
+	}, more...)
+}
+
+func TestOneFaultOfTheAuthentication(t *testing.T) {
+	t.Parallel()
+	const noURL = "; allowed: an https URL without user and password (http only to a loopback host, or with RETRY_ALLOW_INSECURE_TOKEN=true)"
+	const badUser = `CAMUNDA_BASIC_AUTH_USERNAME is "***"; allowed: 1 to 256 printable characters without a colon`
+	checkFaults(t, []faultCase{
+		{"a line break after a secret", oauth("ZEEBE_CLIENT_SECRET=s3cret\n"), `ZEEBE_CLIENT_SECRET has white space around its value; take it away`},
+		{"OAuth over TLS", oauth(), ""},
+		{"OAuth in plaintext to this host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost:26500"), ""},
+		{"OAuth in plaintext to this host by IPv6", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=[::1]:26500"), ""},
+		{"OAuth in plaintext to another host", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to zeebe; use TLS, or a gateway on this host, or accept it with RETRY_ALLOW_INSECURE_TOKEN=true`},
+		{"OAuth in plaintext to this host, IPv4 in IPv6", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=[::ffff:127.0.0.1]:26500"), ""},
+		{"plaintext to another host without OAuth", []string{"ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
+		{"a host that only begins like this one", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=localhost.example:1"), `ZEEBE_INSECURE_CONNECTION is true, which would send the OAuth token in plaintext to localhost.example; use TLS, or a gateway on this host, or accept it with RETRY_ALLOW_INSECURE_TOKEN=true`},
+		{"the secret in plaintext to another host", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://login.example/token"), `ZEEBE_AUTHORIZATION_SERVER_URL begins with http:// but names another host, which would send the client secret in plaintext; use https, or accept it with RETRY_ALLOW_INSECURE_TOKEN=true`},
+		{"the secret in plaintext to this host", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://127.0.0.1:18080/token"), ""},
+		{"a password in the URL", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=https://me:pw@login.example/"), `ZEEBE_AUTHORIZATION_SERVER_URL is https://***, which names not just one host without user and password` + noURL},
+		{"no URL", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=login.example/token"), `ZEEBE_AUTHORIZATION_SERVER_URL is "***"` + noURL},
+		{"OAuth in plaintext to another host, accepted", oauth("ZEEBE_INSECURE_CONNECTION=true", "ZEEBE_ADDRESS=zeebe:26500", "RETRY_ALLOW_INSECURE_TOKEN=true"), ""},
+		{"OAuth to a plaintext address", oauth("CAMUNDA_REST_ADDRESS=http://zeebe:8080"), `CAMUNDA_REST_ADDRESS is an address without TLS, which would send the OAuth token in plaintext to zeebe; use TLS, or a gateway on this host, or accept it with RETRY_ALLOW_INSECURE_TOKEN=true`},
+		{"the secret in plaintext, accepted", oauth("ZEEBE_AUTHORIZATION_SERVER_URL=http://keycloak/token", "RETRY_ALLOW_INSECURE_TOKEN=true"), ""},
+		{"a scope in place of the audience", []string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_SCOPE=api/.default", "CAMUNDA_OAUTH_URL=https://login.example/token"}, ""},
+		{"OAuth by the names of Camunda's clients", []string{"CAMUNDA_AUTH_STRATEGY=OAUTH", "CAMUNDA_CLIENT_AUTH_CLIENTID=worker", "CAMUNDA_CLIENT_AUTH_CLIENTSECRET=s3cret", "CAMUNDA_TOKEN_AUDIENCE=a", "CAMUNDA_OAUTH_URL=https://login.example/token"}, ""},
+		{"a fault by another name", []string{"CAMUNDA_CLIENT_ID= worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=a", "CAMUNDA_OAUTH_URL=https://login.example/token"}, `CAMUNDA_CLIENT_ID has white space around its value; take it away`},
+		{"a secret by two names", oauth("CAMUNDA_CLIENT_SECRET=other"), `ZEEBE_CLIENT_SECRET and CAMUNDA_CLIENT_SECRET have different values; remove one of the two`},
+		{"a secret by a name and the file of another", oauth("CAMUNDA_CLIENT_SECRET_FILE=" + file(t, "other")), `ZEEBE_CLIENT_SECRET and CAMUNDA_CLIENT_SECRET_FILE have different values; remove one of the two`},
+		{"the same secret in both", oauth("CAMUNDA_CLIENT_SECRET_FILE=" + file(t, "s3cret")), ""},
+
+		{"Basic over TLS", basic(), ""},
+		{"Basic that is asked for", basic("CAMUNDA_AUTH_STRATEGY=basic"), ""},
+		{"Basic by the names of Spring", []string{"CAMUNDA_CLIENT_AUTH_METHOD=basic", "CAMUNDA_CLIENT_AUTH_USERNAME=demo", "CAMUNDA_CLIENT_AUTH_PASSWORD=s3cret"}, ""},
+		{"Basic without a password", []string{"CAMUNDA_BASIC_AUTH_USERNAME=demo"}, "CAMUNDA_BASIC_AUTH_PASSWORD is missing; BASIC needs a user name and a password"},
+		{"Basic without a user", []string{"CAMUNDA_BASIC_AUTH_PASSWORD=s3cret"}, "CAMUNDA_BASIC_AUTH_USERNAME is missing; BASIC needs a user name and a password"},
+		{"a user that ends early", basic("CAMUNDA_BASIC_AUTH_USERNAME=demo:pw"), badUser},
+		{"a user that breaks a header", basic("CAMUNDA_BASIC_AUTH_USERNAME=de\nmo"), badUser},
+		{"Basic in plaintext to this host", basic("ZEEBE_ADDRESS=http://localhost:8080"), ""},
+		{"Basic in plaintext to another host", basic("ZEEBE_ADDRESS=http://camunda:8080"), `ZEEBE_ADDRESS is an address without TLS, which would send the password in plaintext to camunda; use TLS, or a gateway on this host, or accept it with RETRY_ALLOW_INSECURE_TOKEN=true`},
+		{"Basic in plaintext to another host, accepted", basic("ZEEBE_ADDRESS=http://camunda:8080", "RETRY_ALLOW_INSECURE_TOKEN=true"), ""},
+		{"Basic and OAuth", basic("CAMUNDA_CLIENT_ID=worker"), `CAMUNDA_AUTH_STRATEGY is not set, but CAMUNDA_BASIC_AUTH_USERNAME is for BASIC and CAMUNDA_CLIENT_ID is for OIDC; remove one of the two`},
+		{"Basic with a client id", basic("CAMUNDA_AUTH_STRATEGY=BASIC", "CAMUNDA_CLIENT_ID=worker"), `CAMUNDA_AUTH_STRATEGY is BASIC, but CAMUNDA_CLIENT_ID is set, which is for OIDC; remove one of the two`},
+		{"OAuth with a password", oauth("CAMUNDA_CLIENT_AUTH_METHOD=oidc", "CAMUNDA_CLIENT_AUTH_PASSWORD=x"), `CAMUNDA_CLIENT_AUTH_METHOD is OIDC, but CAMUNDA_CLIENT_AUTH_PASSWORD is set, which is for BASIC; remove one of the two`},
+		{"nothing with a password", basic("CAMUNDA_AUTH_STRATEGY=NONE"), `CAMUNDA_AUTH_STRATEGY is NONE, but CAMUNDA_BASIC_AUTH_USERNAME is set, which is for BASIC; remove one of the two`},
+		{"an unknown strategy", []string{"CAMUNDA_AUTH_STRATEGY=BEARER"}, `CAMUNDA_AUTH_STRATEGY is "BEARER"; allowed: NONE, BASIC or OIDC (OAUTH and OAUTH2 mean OIDC)`},
+		{"SaaS with Basic", []string{"CAMUNDA_CLUSTER_ID=0a1b", "CAMUNDA_CLUSTER_REGION=bru-2", "CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=x"}, `CAMUNDA_AUTH_STRATEGY is not set, but CAMUNDA_BASIC_AUTH_USERNAME is for BASIC, and Camunda's SaaS, which CAMUNDA_CLUSTER_ID stands for, takes OIDC only`},
+		{"SaaS with nothing", []string{"CAMUNDA_CLIENT_MODE=saas", "CAMUNDA_CLUSTER_ID=0a1b", "CAMUNDA_CLUSTER_REGION=bru-2", "CAMUNDA_AUTH_STRATEGY=NONE"}, `CAMUNDA_AUTH_STRATEGY is NONE, but Camunda's SaaS, which CAMUNDA_CLIENT_MODE stands for, takes OIDC only`},
+	})
+}
+
+func TestAScopeAloneAsksForTheRestOfOAuth(t *testing.T) {
+	t.Parallel()
+	got := faults(t, "ZEEBE_TOKEN_SCOPE=jobs")
+	check.Same(t, 3, len(got), "faults")
+}
+
+func TestTheAddressPicksTheTransport(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		variables []string
+		want      config.Address
+		variable  string
+		transport string
+	}{
+		{nil, config.Address{"grpcs", "127.0.0.1:26500", ""}, "ZEEBE_ADDRESS", "gRPC over TLS"},
+		{[]string{"ZEEBE_ADDRESS=zeebe:443"}, config.Address{"grpcs", "zeebe:443", ""}, "ZEEBE_ADDRESS", "gRPC over TLS"},
+		{[]string{"ZEEBE_ADDRESS=zeebe:26500", "ZEEBE_INSECURE_CONNECTION=true"}, config.Address{"grpc", "zeebe:26500", ""}, "ZEEBE_ADDRESS", "gRPC over plaintext"},
+		{[]string{"ZEEBE_ADDRESS=[::1]:26500"}, config.Address{"grpcs", "[::1]:26500", ""}, "ZEEBE_ADDRESS", "gRPC over TLS"},
+		{[]string{"ZEEBE_ADDRESS=grpc://zeebe"}, config.Address{"grpc", "zeebe:26500", ""}, "ZEEBE_ADDRESS", "gRPC over plaintext"},
+		{[]string{"ZEEBE_ADDRESS=grpcs://[::1]/"}, config.Address{"grpcs", "[::1]:443", ""}, "ZEEBE_ADDRESS", "gRPC over TLS"},
+		{[]string{"ZEEBE_ADDRESS=http://camunda:8080"}, config.Address{"http", "camunda:8080", ""}, "ZEEBE_ADDRESS", "REST over plaintext"},
+		{[]string{"ZEEBE_ADDRESS=https://camunda.example/orchestration/v2/"}, config.Address{"https", "camunda.example:443", "/orchestration"}, "ZEEBE_ADDRESS", "REST over TLS"},
+		{[]string{"ZEEBE_GRPC_ADDRESS=http://zeebe:26500"}, config.Address{"grpc", "zeebe:26500", ""}, "ZEEBE_GRPC_ADDRESS", "gRPC over plaintext"},
+		{[]string{"CAMUNDA_GRPC_ADDRESS=https://zeebe"}, config.Address{"grpcs", "zeebe:443", ""}, "CAMUNDA_GRPC_ADDRESS", "gRPC over TLS"},
+		{[]string{"CAMUNDA_CLIENT_GRPCADDRESS=zeebe:26500", "CAMUNDA_INSECURE_CONNECTION=true"}, config.Address{"grpc", "zeebe:26500", ""}, "CAMUNDA_CLIENT_GRPCADDRESS", "gRPC over plaintext"},
+		{[]string{"CAMUNDA_REST_ADDRESS=http://localhost:8080/v2"}, config.Address{"http", "localhost:8080", ""}, "CAMUNDA_REST_ADDRESS", "REST over plaintext"},
+		{[]string{"ZEEBE_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b"}, config.Address{"https", "bru-2.zeebe.camunda.io:443", "/0a1b"}, "ZEEBE_REST_ADDRESS", "REST over TLS"},
+		{cloud(), config.Address{"grpcs", "0a1b-2c3d.bru-2.zeebe.camunda.io:443", ""}, "CAMUNDA_CLIENT_CLOUD_CLUSTERID", "gRPC over TLS"},
+	} {
+		cfg := load(t, test.variables...)
+		check.Same(t, test.want, cfg.Address(), "address by %q", test.variables)
+		check.Same(t, test.variable, cfg.AddressVariable(), "variable by %q", test.variables)
+		check.Same(t, test.transport, cfg.Address().Transport(), "transport by %q", test.variables)
+		check.Same(t, "", cfg.UnusedAddressVariable(), "unused by %q", test.variables)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings by %q", test.variables)
+	}
+}
+
+func TestOfGRPCAndRESTOneIsUsedAndTheOtherNamed(t *testing.T) {
+	t.Parallel()
+	for _, variables := range [][]string{
+		{"CAMUNDA_REST_ADDRESS=http://camunda:8080", "CAMUNDA_GRPC_ADDRESS=http://camunda:26500"},
+		{"CAMUNDA_REST_ADDRESS=http://camunda:8080", "ZEEBE_ADDRESS=grpc://camunda:26500"},
+		{"ZEEBE_ADDRESS=http://camunda:8080", "ZEEBE_GRPC_ADDRESS=grpc://camunda:26500"},
+	} {
+		cfg := load(t, variables...)
+		check.Same(t, config.Address{"grpc", "camunda:26500", ""}, cfg.Address(), "address by %q", variables)
+		unused, _, _ := strings.Cut(variables[0], "=")
+		used, _, _ := strings.Cut(variables[1], "=")
+		check.Same(t, unused, cfg.UnusedAddressVariable(), "unused")
+		check.Same(t, []string{used + " and " + unused + " are both set: gRPC is used, at grpc://camunda:26500; remove " + used + " to use REST"}, cfg.Warnings(), "warnings")
+	}
+}
+
+func TestThePortOfTheOtherAPIGetsAWarning(t *testing.T) {
+	t.Parallel()
+	for variable, want := range map[string]string{
+		"ZEEBE_ADDRESS=camunda:8080":                 "ZEEBE_ADDRESS names port 8080 for gRPC",
+		"CAMUNDA_GRPC_ADDRESS=http://camunda:8080":   "CAMUNDA_GRPC_ADDRESS names port 8080 for gRPC",
+		"ZEEBE_ADDRESS=http://camunda:26500":         "ZEEBE_ADDRESS names port 26500 for REST",
+		"CAMUNDA_REST_ADDRESS=https://camunda:26500": "CAMUNDA_REST_ADDRESS names port 26500 for REST",
+	} {
+		got := load(t, variable)
+		check.Same(t, 1, len(got.Warnings()), "warnings of %s", variable)
+		check.Contains(t, strings.Join(got.Warnings(), ""), want)
+	}
+}
+
+func TestSecretsInPlaintextGetAWarningEach(t *testing.T) {
+	t.Parallel()
+	cfg := load(t, oauth("ZEEBE_ADDRESS=grpc://zeebe:26500", "ZEEBE_AUTHORIZATION_SERVER_URL=http://keycloak:18080/token", "RETRY_ALLOW_INSECURE_TOKEN=true")...)
+	check.Same(t, []string{
+		"RETRY_ALLOW_INSECURE_TOKEN is true: the client secret is sent to http://keycloak:18080 in plaintext, and every host on the way can read it",
+		"RETRY_ALLOW_INSECURE_TOKEN is true: the OAuth token is sent to grpc://zeebe:26500 in plaintext, and every host on the way can read it",
+	}, cfg.Warnings(), "warnings")
+	cfg = load(t, basic("ZEEBE_ADDRESS=http://camunda:8080", "RETRY_ALLOW_INSECURE_TOKEN=true")...)
+	check.Same(t, []string{
+		"RETRY_ALLOW_INSECURE_TOKEN is true: the password is sent to http://camunda:8080 in plaintext, and every host on the way can read it",
+	}, cfg.Warnings(), "warnings")
+	for _, harmless := range [][]string{oauth("ZEEBE_ADDRESS=grpc://localhost:26500"), basic(), {"ZEEBE_ADDRESS=grpc://zeebe:26500"}} {
+		cfg := load(t, append(harmless, "RETRY_ALLOW_INSECURE_TOKEN=true")...)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings of %q", harmless)
+	}
+}
+
+func TestTheStrategyFollowsTheCredentials(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		variables []string
+		want      config.AuthStrategy
+	}{
+		{nil, config.AuthNone},
+		{[]string{"CAMUNDA_AUTH_STRATEGY=NONE"}, config.AuthNone},
+		{basic(), config.AuthBasic},
+		{oauth(), config.AuthOIDC},
+		{oauth("CAMUNDA_AUTH_STRATEGY=OAuth2"), config.AuthOIDC},
+		{cloud(), config.AuthOIDC},
+	} {
+		cfg := load(t, test.variables...)
+		check.Same(t, test.want, cfg.AuthStrategy(), "strategy by %q", test.variables)
+	}
+}
+
+func TestSettingsNameTheVariableTheyCameFrom(t *testing.T) {
+	t.Parallel()
+	cfg := load(t, cloud("ZEEBE_INSECURE_CONNECTION=false")...)
+	got := map[string]config.Setting{}
+	for _, s := range cfg.Settings() {
+		if s.Source != config.FromDefault {
+			got[s.Name] = s
+		}
+	}
+	const id = "CAMUNDA_CLIENT_CLOUD_CLUSTERID"
+	want := map[string]config.Setting{}
+	for _, s := range []config.Setting{
+		{"ZEEBE_ADDRESS", "grpcs://0a1b-2c3d.bru-2.zeebe.camunda.io:443", config.FromDerived, id},
+		{"ZEEBE_INSECURE_CONNECTION", "false", config.FromEnvironment, ""},
+		{"ZEEBE_CLIENT_ID", "worker", config.FromEnvironment, "CAMUNDA_CLIENT_ID"},
+		{"ZEEBE_CLIENT_SECRET", "***", config.FromEnvironment, "CAMUNDA_CLIENT_SECRET"},
+		{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://login.cloud.camunda.io/oauth/token", config.FromDerived, id},
+		{"ZEEBE_TOKEN_AUDIENCE", "zeebe.camunda.io", config.FromDerived, id},
+		{id, "0a1b-2c3d", config.FromEnvironment, ""},
+		{"CAMUNDA_CLIENT_CLOUD_REGION", "bru-2", config.FromEnvironment, ""},
+	} {
+		want[s.Name] = s
+	}
+	check.Same(t, want, got, "settings")
+	cfg = load(t, "CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_CLIENT_AUTH_PASSWORD_FILE="+file(t, "s3cret"), "CAMUNDA_REST_ADDRESS=https://camunda.example")
+	for _, s := range cfg.Settings() {
+		switch s.Name {
+		case "CAMUNDA_BASIC_AUTH_PASSWORD":
+			check.Same(t, config.Setting{s.Name, "***", config.FromFile, "CAMUNDA_CLIENT_AUTH_PASSWORD_FILE"}, s, "password")
+		case "ZEEBE_ADDRESS": // its default does not hold
+			check.Same(t, config.Setting{s.Name, "", config.FromDefault, ""}, s, "address")
+		}
+	}
+}
+
+func TestTenantsAreReadAndOneIsChosen(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		variables []string
+		ids       []string
+		tenant    string // empty where none can be chosen
+	}{
+		{nil, []string{"<default>"}, "<default>"},
+		{[]string{"RETRY_TENANTS=north"}, []string{"north"}, "north"},
+		{[]string{"RETRY_TENANTS=north, south.1,<default>"}, []string{"north", "south.1", "<default>"}, ""},
+		{[]string{"RETRY_TENANTS=north,south", "CAMUNDA_DEFAULT_TENANT_ID=south"}, []string{"north", "south"}, "south"},
+		{[]string{"CAMUNDA_DEFAULT_JOB_WORKER_TENANT_IDS=a,b", "ZEEBE_DEFAULT_TENANT_ID=a"}, []string{"a", "b"}, "a"},
+		{[]string{"RETRY_TENANTS=ASSIGNED"}, nil, ""},
+		{[]string{"RETRY_TENANTS=ASSIGNED", "CAMUNDA_TENANT_ID=a"}, nil, "a"},
+		{[]string{"RETRY_TENANTS=" + strings.Repeat("x", 31)}, []string{strings.Repeat("x", 31)}, strings.Repeat("x", 31)},
+	} {
+		cfg := load(t, test.variables...)
+		check.Same(t, test.ids, cfg.Tenants.IDs(), "ids by %q", test.variables)
+		check.Same(t, test.ids == nil, cfg.Tenants.Assigned(), "assigned by %q", test.variables)
+		tenant, err := cfg.Tenant()
+		check.Same(t, test.tenant, tenant, "tenant by %q", test.variables)
+		check.Same(t, test.tenant == "", err != nil, "error by %q", test.variables)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings by %q", test.variables)
+	}
+	check.Same(t, []string{"<default>"}, config.Tenants{}.IDs(), "the zero value")
+	cfg := load(t, "CAMUNDA_DEFAULT_TENANT_ID=north")
+	check.Same(t, []string{"CAMUNDA_DEFAULT_TENANT_ID is north, but the jobs of that tenant are not worked; add it to RETRY_TENANTS"}, cfg.Warnings(), "warnings")
+}
+
+func TestTextsThatAreNoTenants(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a,a", "a,", ",", "a b", "a,ASSIGNED", "<all>", "é", "a/b", strings.Repeat("x", 32)} {
+		got := faults(t, "RETRY_TENANTS="+text)
+		check.Same(t, 1, len(got), "faults of %q", text)
+		if text != "a,a" && text != "a,ASSIGNED" {
+			check.Same(t, 1, len(faults(t, "CAMUNDA_DEFAULT_TENANT_ID="+text)), "faults of %q", text)
+		}
+	}
+}
