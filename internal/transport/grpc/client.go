@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
@@ -102,15 +100,15 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
 	switch a.Kind() {
 	case job.KindComplete:
-		request := &pb.CompleteJobRequest{JobKey: j.Key, Variables: text(a.Variables())}
+		request := &pb.CompleteJobRequest{JobKey: j.Key, Variables: transport.Text(a.Variables())}
 		setText(request, completeJobLease, j.Lease)
 		_, err = c.gateway.CompleteJob(ctx, request)
 	case job.KindThrowError:
-		request := &pb.ThrowErrorRequest{JobKey: j.Key, ErrorCode: text(a.Code()), ErrorMessage: text(a.Message()), Variables: text(a.Variables())}
+		request := &pb.ThrowErrorRequest{JobKey: j.Key, ErrorCode: transport.Text(a.Code()), ErrorMessage: transport.Text(a.Message()), Variables: transport.Text(a.Variables())}
 		setText(request, throwErrorLease, j.Lease)
 		_, err = c.gateway.ThrowError(ctx, request)
 	case job.KindFail, job.KindRelease:
-		request := &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: text(a.Message())}
+		request := &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: transport.Text(a.Message())}
 		if a.Kind() == job.KindRelease {
 			request.Retries = j.Retries
 		}
@@ -118,14 +116,6 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error
 		_, err = c.gateway.FailJob(ctx, request)
 	}
 	return err
-}
-
-// text replaces what is not UTF-8, which would fail each time it is sent.
-func text(s string) string {
-	if utf8.ValidString(s) { // in a thirtieth of the time
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 // ExtendLock implements [transport.Client].
