@@ -1,5 +1,5 @@
-// Package gatewaytest is a Zeebe gateway in the process of a test: a real gRPC server, over a real or an in-memory
-// connection, in front of a queue of jobs that behaves like that of Zeebe 8.5 as far as a job worker can see.
+// Package gatewaytest is a Zeebe gateway in the process of a test: a real gRPC server and a real HTTP server, over real or
+// in-memory connections, in front of a queue of jobs that behaves like that of Zeebe 8.5 as far as a job worker can see.
 //
 // Differences: a lock ends to the millisecond (a real broker looks once a second), jobs do not belong to process instances
 // that go on, and nothing is kept on disk.
@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -41,6 +42,9 @@ type Gateway struct {
 	faults     map[Method][]Fault
 	deliveries func(*pb.ActivatedJob) []*pb.ActivatedJob
 	calls      []Call
+
+	servers     []*http.Server // of the REST API
+	numericKeys bool
 }
 
 // New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS
@@ -120,7 +124,15 @@ func (g *Gateway) Pipe() func(context.Context, string) (net.Conn, error) {
 }
 
 // Close cuts all connections, as a killed gateway does. The jobs stay, for the test to look at.
-func (g *Gateway) Close() { g.server.Stop() }
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	servers := g.servers
+	g.mu.Unlock()
+	for _, s := range servers {
+		_ = s.Close()
+	}
+	g.server.Stop()
+}
 
 // change wakes those who wait for a change. The caller holds the mutex.
 func (g *Gateway) change() {

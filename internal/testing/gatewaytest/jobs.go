@@ -168,9 +168,7 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 		Variables:          j.fetched(fetch),
 		TenantId:           j.Tenant,
 	}
-	if j.lease != "" {
-		setText(a, activatedJobLease, j.lease)
-	}
+	setText(a, activatedJobLease, j.lease)
 	return a
 }
 

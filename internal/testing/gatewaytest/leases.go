@@ -58,7 +58,16 @@ func (g *Gateway) Take(key int64) {
 	g.jobs[key].lease = fmt.Sprintf("lease-%d", g.leases)
 }
 
+func setNumber(m proto.Message, field protowire.Number, value uint64) {
+	r := m.ProtoReflect()
+	r.SetUnknown(protowire.AppendVarint(protowire.AppendTag(r.GetUnknown(), field, protowire.VarintType), value))
+}
+
+// setText adds a field to a message, unless the text is empty.
 func setText(m proto.Message, field protowire.Number, value string) {
+	if value == "" {
+		return
+	}
 	r := m.ProtoReflect()
 	r.SetUnknown(protowire.AppendString(protowire.AppendTag(r.GetUnknown(), field, protowire.BytesType), value))
 }
