@@ -1,0 +1,207 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+// Client implements [transport.Client].
+type Client struct {
+	base, host string // of the URLs, and to send
+	plaintext  bool
+	authorizer *transport.Authorizer // nil where no call is authorized
+	http       *http.Transport
+	closing    context.Context //nolint:containedctx // the client's life, not a call's
+	stop       context.CancelFunc
+	// leasesAgain is when to ask for leases again, in nanoseconds of Unix time: a gateway before 8.10 refuses a poll with
+	// the property.
+	leasesAgain atomic.Int64
+}
+
+// leaseRest is for how long a gateway that knows no leases is not asked for them. After a cluster's upgrade, jobs that other
+// workers have leased wait as long.
+const leaseRest = 10 * time.Second
+
+var _ transport.Client = (*Client)(nil)
+
+// Close ends the connections. Calls under way fail.
+func (c *Client) Close() error {
+	c.stop()
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// AwaitConnection waits for d, or until ctx ends: each call makes a connection if there is none.
+func (c *Client) AwaitConnection(ctx context.Context, d time.Duration) { outage.Sleep(ctx, d) }
+
+// Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it passes on the jobs
+// that have arrived.
+func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+	body := activation{
+		Type:           p.JobType,
+		Worker:         p.Worker,
+		Timeout:        p.Lock.Milliseconds(),
+		Max:            p.Max,
+		FetchVariable:  p.Fetch,
+		RequestTimeout: p.Wait.Milliseconds(),
+		TenantIDs:      p.Tenants,
+	}
+	if len(p.Tenants) == 0 {
+		body.TenantFilter = "ASSIGNED"
+	}
+	body.WithLease = !time.Now().Before(time.Unix(0, c.leasesAgain.Load()))
+	err := c.activate(ctx, body, received)
+	if body.WithLease && status.Code(err) == codes.InvalidArgument && strings.Contains(err.Error(), "[withLease]") {
+		c.leasesAgain.Store(time.Now().Add(leaseRest).UnixNano())
+		body.WithLease = false
+		err = c.activate(ctx, body, received)
+	}
+	return err
+}
+
+func (c *Client) activate(ctx context.Context, body activation, received func([]job.Job)) error {
+	var jobs []job.Job
+	err := c.send(ctx, http.MethodPost, "/jobs/activation", body, func(r io.Reader) (err error) {
+		jobs, err = readJobs(r)
+		return err
+	})
+	if len(jobs) > 0 {
+		received(jobs)
+	}
+	return err
+}
+
+// Answer implements [transport.Client].
+func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
+	variables := json.RawMessage(transport.Text(a.Variables()))
+	switch a.Kind() {
+	case job.KindComplete:
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/completion", completion{variables, j.Lease}, nil)
+	case job.KindThrowError:
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/error", bpmnError{a.Code(), a.Message(), variables, j.Lease}, nil)
+	case job.KindFail:
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{a.Retries(), a.Message(), j.Lease}, nil)
+	case job.KindRelease:
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{j.Retries, a.Message(), j.Lease}, nil)
+	}
+	return nil
+}
+
+func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) }
+
+// ExtendLock implements [transport.Client].
+func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+	var body update
+	body.Changeset.Timeout = lock.Milliseconds()
+	return c.send(ctx, http.MethodPatch, jobPath(j), body, nil)
+}
+
+// Topology implements [transport.Client].
+func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+	var t topology
+	err := c.do(ctx, http.MethodGet, "/topology", "", nil, func(r io.Reader) error {
+		if err := json.NewDecoder(r).Decode(&t); err != nil {
+			return err
+		}
+		if t.Partitions == nil {
+			return errForm
+		}
+		return nil
+	})
+	if err != nil {
+		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+	}
+	return t.fromWire(), nil
+}
+
+// Deploy implements [transport.Client].
+func (c *Client) Deploy(ctx context.Context, tenant string, resources []transport.Resource) ([]transport.Deployed, error) {
+	var body bytes.Buffer // whose writers do not fail
+	form := multipart.NewWriter(&body)
+	for _, r := range resources {
+		part, _ := form.CreateFormFile("resources", r.Name)
+		_, _ = part.Write(r.Content)
+	}
+	if tenant != "" {
+		_ = form.WriteField("tenantId", tenant)
+	}
+	_ = form.Close()
+	var d deployment
+	err := c.do(ctx, http.MethodPost, "/deployments", form.FormDataContentType(), body.Bytes(), func(r io.Reader) error {
+		return json.NewDecoder(r).Decode(&d)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+	}
+	var deployed []transport.Deployed
+	for _, one := range d.Deployments {
+		if p := one.Process; p != nil {
+			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: int64(p.Key)})
+		}
+	}
+	return deployed, nil
+}
+
+// PublishMessage implements [transport.Client].
+func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+	return c.send(ctx, http.MethodPost, "/messages/publication", publication{
+		m.Name, m.CorrelationKey, m.ID, json.RawMessage(transport.Text(m.Variables)), m.Tenant,
+	}, func(r io.Reader) error { return json.NewDecoder(r).Decode(new(published)) })
+}
+
+// send makes a call with a body of JSON.
+func (c *Client) send(ctx context.Context, method, path string, body any, read func(io.Reader) error) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(body) != nil { // its text may repeat the variables
+		return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
+	}
+	return c.do(ctx, method, path, "application/json", b.Bytes(), read)
+}
+
+// do makes a call. Its answer is read by read, or must be empty if that is nil.
+func (c *Client) do(ctx context.Context, method, path, contentType string, body []byte, read func(io.Reader) error) error {
+	if c.closing.Err() != nil {
+		return errClosed
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	request.Host = c.host
+	request.Header.Set("User-Agent", "analyze-retry")
+	request.Header.Set("Accept", "application/json, application/problem+json")
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	if c.authorizer != nil {
+		authorization, err := c.authorizer.Header(ctx)
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Authorization", authorization)
+	}
+	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry the credentials elsewhere
+	if err != nil {
+		return c.broken(ctx, err)
+	}
+	defer response.Body.Close()
+	return c.result(ctx, response, read)
+}
