@@ -25,6 +25,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/grpc"
+	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,6 +39,12 @@ var protocols = []transporttest.Protocol{
 		Dial:  func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) },
 		Pipe:  (*gatewaytest.Gateway).Pipe,
 		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.Serve(l) },
+	},
+	{
+		Scheme: transport.HTTP, Secure: transport.HTTPS,
+		Dial:  func(c transport.Config) (transport.Client, error) { return rest.Dial(c) },
+		Pipe:  (*gatewaytest.Gateway).PipeREST,
+		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.ServeREST(l) },
 	},
 }
 
