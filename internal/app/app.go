@@ -146,7 +146,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  slices.Concat(variables, tracing.FetchVariables()),
-		Tenants:         []string{transport.DefaultTenant},
+		Tenants:         a.cfg.Tenants.IDs(),
 		Handler:         a.tracer.Handler(jobType, worker.NewQuarantine(handler, a.store, trail, careful, a.log)),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,

@@ -23,6 +23,10 @@ const deployTimeout = 30 * time.Second
 
 // Deploy puts the models on the broker, all in one deployment, and returns what became of them.
 func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []transport.Deployed, err error) {
+	tenant, err := cfg.Tenant()
+	if err != nil {
+		return nil, err
+	}
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
@@ -34,7 +38,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 	for i, m := range models {
 		resources[i] = transport.Resource{Name: m.Name, Content: m.Content}
 	}
-	deployed, err := client.Deploy(ctx, "", resources)
+	deployed, err := client.Deploy(ctx, tenant, resources)
 	return deployed, withAdvice(cfg, err)
 }
 
