@@ -397,6 +397,6 @@ func undelivered(r *Record) Record {
 	}
 	return Record{
 		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
+		Tenant: r.Tenant, ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
 	}
 }

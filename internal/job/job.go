@@ -14,12 +14,12 @@ type Job struct {
 	Key int64
 	// Type is the job type.
 	Type string
-	// Tenant is the tenant that the job belongs to; <default> on a cluster without multi-tenancy.
-	Tenant string
 	// Lease is the broker's token for this activation, which the answer carries; empty on clusters before 8.10.
 	Lease string
 	// ProcessInstanceKey identifies the process instance that waits for the job.
 	ProcessInstanceKey int64
+	// Tenant is the id of the tenant to which the job belongs; empty counts as `<default>`, the only one of a cluster without tenants.
+	Tenant string
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID, ElementID string
 	// Retries returns the number of retries the job has left at the broker. It is not the retry count of the claim.

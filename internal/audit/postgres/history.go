@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,52 +30,52 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 }
 
 // selectOpenClaims returns a page of the open claims, each with its last record.
-var selectOpenClaims = "SELECT " + strings.Replace(columns, "claim_id", "last.claim_id", 1) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
-	(SELECT * FROM records WHERE claim_id = open.claim_id AND kind <> 5 ORDER BY id DESC LIMIT 1) AS last
-	WHERE (opened, open.claim_id) > ($1, $2) ORDER BY opened, open.claim_id LIMIT $3`
+var selectOpenClaims = "SELECT " + strings.NewReplacer("claim_id", "last.claim_id", "tenant", "last.tenant").Replace(columns) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
+	(SELECT * FROM records WHERE claim_id = open.claim_id AND tenant = open.tenant AND kind <> 5 ORDER BY id DESC LIMIT 1) AS last
+	WHERE (opened, open.claim_id, open.tenant) > ($1, $2, $3) ORDER BY opened, open.claim_id, open.tenant LIMIT $4`
 
 func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
 	var c audit.OpenClaim
-	at, claim := time.Time{}, ""
+	at, claim := time.Time{}, audit.ClaimKey{}
 	return s.pages(ctx, selectOpenClaims,
-		func() []any { return []any{at, claim, pageRows} },
+		func() []any { return []any{at, claim.ClaimID, claim.Tenant, pageRows} },
 		func(r *audit.Record) error {
 			c.Record, c.Opened = *r, c.Opened.UTC()
-			at, claim = c.Opened, c.ClaimID
+			at, claim = c.Opened, c.Claim()
 			return visit(&c)
 		}, &c.Opened)
 }
 
 // inRound are the first records of the present round of asked.claim: those behind its last outcome. The number stands in
 // the text, or the index of the outcomes would not fit.
-var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instance_key FROM records WHERE claim_id = asked.claim
-	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
+var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instance_key FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant
+	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
 
 var (
 	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, ''),
-			(SELECT opened FROM open_claims WHERE claim_id = asked.claim),
-			coalesce((SELECT kind = 17 FROM records WHERE claim_id = asked.claim AND kind >= 16 ORDER BY id DESC LIMIT 1), false)
-		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
+			(SELECT opened FROM open_claims WHERE claim_id = asked.claim AND tenant = asked.tenant),
+			coalesce((SELECT kind = 17 FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16 ORDER BY id DESC LIMIT 1), false)
+		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) CROSS JOIN LATERAL (
 			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
 				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
 				count(*) >= %d AS at_least, (array_agg(at ORDER BY id) FILTER (WHERE kind <= 3))[1] AS first,
 				max(id) FILTER (WHERE kind <= 3) AS last
 			FROM (%s) AS records
 		) AS round LEFT JOIN records AS decision
-			ON decision.id = coalesce(last, (SELECT max(id) FROM records WHERE claim_id = asked.claim AND kind >= 16)) ORDER BY n`, audit.MaxRound, inRound)
+			ON decision.id = coalesce(last, (SELECT max(id) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16)) ORDER BY n`, audit.MaxRound, inRound)
 	selectFirstFailures = fmt.Sprintf(`SELECT first.at
-		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) LEFT JOIN LATERAL (
+		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) LEFT JOIN LATERAL (
 			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY id LIMIT 1
 		) AS first ON true ORDER BY n`, inRound)
 )
 
 // selectRetried counts the jobs with a retry behind the last record that stopped the instance.
 var selectRetried = fmt.Sprintf(`SELECT retried
-	FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (claim, cluster, instance, job, n) CROSS JOIN LATERAL (
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS asked (claim, tenant, cluster, instance, job, n) CROSS JOIN LATERAL (
 		WITH round AS (
 			SELECT id, kind, job_key FROM (
-				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE claim_id = asked.claim
-					AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND kind >= 16) ORDER BY id DESC LIMIT %d
+				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant
+					AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16) ORDER BY id DESC LIMIT %d
 			) AS last WHERE process_instance_key = asked.instance AND last.cluster = asked.cluster
 		)
 		SELECT count(DISTINCT job_key) AS retried FROM round
@@ -85,19 +84,21 @@ var selectRetried = fmt.Sprintf(`SELECT retried
 
 func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error) {
 	n := len(jobs)
-	claims, clusters, instances, keys := make([]string, n), make([]string, n), make([]int64, n), make([]int64, n)
+	claims, tenants, clusters := make([]string, n), make([]string, n), make([]string, n)
+	instances, keys := make([]int64, n), make([]int64, n)
 	for i := range jobs {
-		claims[i], clusters[i], instances[i], keys[i] = jobs[i].ClaimID, jobs[i].Cluster, jobs[i].ProcessInstanceKey, jobs[i].JobKey
+		j := &jobs[i]
+		claims[i], tenants[i], clusters[i], instances[i], keys[i] = j.ClaimID, j.Tenant, j.Cluster, j.ProcessInstanceKey, j.JobKey
 	}
-	counts, err := list(ctx, s.pool, pgx.RowTo[int], selectRetried, claims, clusters, instances, keys)
+	counts, err := list(ctx, s.pool, pgx.RowTo[int], selectRetried, claims, tenants, clusters, instances, keys)
 	if err == nil && len(counts) != n {
 		err = fmt.Errorf("%d counts of %d jobs", len(counts), n)
 	}
 	return counts, s.wrap("count retries", err)
 }
 
-func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
-	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
+func (s *store) Rounds(ctx context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
+	return ofClaims(ctx, s, selectRounds, claims, func(row pgx.CollectableRow) (round audit.Round, err error) {
 		var first, opened *time.Time
 		var variables, detail string
 		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail, &opened, &round.Resubmitted)
@@ -106,25 +107,34 @@ func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, e
 	})
 }
 
-func (s *store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
-	return ofClaims(ctx, s, selectFirstFailures, claimIDs, func(row pgx.CollectableRow) (time.Time, error) {
+func (s *store) FirstFailures(ctx context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
+	return ofClaims(ctx, s, selectFirstFailures, claims, func(row pgx.CollectableRow) (time.Time, error) {
 		var first *time.Time
 		err := row.Scan(&first)
 		return utc(first), err
 	})
 }
 
-// ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
-func ofClaims[T any](ctx context.Context, s *store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
-	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
-	found, err := list(ctx, s.pool, scan, query, claims)
+// ofClaims asks about claims, about each of them once, and returns the answers in their order.
+func ofClaims[T any](ctx context.Context, s *store, query string, claims []audit.ClaimKey, scan pgx.RowToFunc[T]) ([]T, error) {
+	places := make(map[audit.ClaimKey]int, len(claims))
+	var ids, tenants []string
+	for _, claim := range claims {
+		if _, asked := places[claim]; !asked {
+			places[claim] = len(ids)
+			ids, tenants = append(ids, claim.ClaimID), append(tenants, claim.Tenant)
+		}
+	}
+	found, err := list(ctx, s.pool, scan, query, ids, tenants)
+	if err == nil && len(found) != len(ids) {
+		err = fmt.Errorf("%d answers about %d claims", len(found), len(ids))
+	}
 	if err != nil {
 		return nil, s.wrap("read claims", err)
 	}
-	answers := make([]T, len(claimIDs))
-	for i, claim := range claimIDs {
-		n, _ := slices.BinarySearch(claims, claim)
-		answers[i] = found[n]
+	answers := make([]T, len(claims))
+	for i, claim := range claims {
+		answers[i] = found[places[claim]]
 	}
 	return answers, nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // schemaVersion is the newest of the migrations.
-const schemaVersion = 5
+const schemaVersion = 6
 
 //go:embed migrations/*.sql
 var migrations embed.FS

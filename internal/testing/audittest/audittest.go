@@ -16,7 +16,7 @@ type Database interface {
 	// Open opens a store on it that reads and writes. The caller closes it.
 	Open(t *testing.T, secret *audit.Secret) (audit.Store, error)
 	// Tamper executes an SQL statement past everything that guards the tables. The tables are records,
-	// heads, tombstones and meta, and the columns those of both stores' first migration. The store may be open.
+	// heads, tombstones and meta, and the columns those that both stores have. The store may be open.
 	Tamper(t *testing.T, statement string)
 	// Later is an SQL expression for the time in a column, some seconds later.
 	Later(column string) string
@@ -34,6 +34,7 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"append", appendFacts},
 		{"outbox", outboxFacts},
 		{"history", historyFacts},
+		{"tenants", tenantFacts},
 		{"purge", purgeFacts},
 		{"retention", retainFacts},
 		{"floor", floorFacts},
