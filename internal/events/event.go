@@ -39,10 +39,11 @@ const (
 	// sourcePrefix precedes the cluster's name in an event's source, schemaPrefix its type in its dataschema.
 	sourcePrefix = "/analyze-retry/"
 	schemaPrefix = "urn:analyze-retry:schema:"
-	// partitionKey and traceparent are CloudEvents extensions: one for the partitions of Kafka and its like, one for
-	// distributed tracing.
+	// partitionKey, traceparent and tenant are CloudEvents extensions: for the partitions of Kafka and its like, for distributed
+	// tracing, and for consumers of one tenant.
 	partitionKey = "partitionkey"
 	traceparent  = "traceparent"
+	tenant       = "tenant"
 )
 
 // namespace is this project's namespace for UUIDs of version 5. It never changes.
@@ -59,8 +60,8 @@ type Event struct {
 	ID string
 	// Type is one of the Type constants.
 	Type string
-	// Key orders events: those with one Key are published in the order of their records. It is the claim's ID, or the
-	// process instance's key if no claim is known. The heads have a Key of their own.
+	// Key orders events: those with one Key are published in the order of their records. It is the claim's ID, behind the tenant
+	// if that is not the default one, or the process instance's key if no claim is known. The heads have a Key of their own.
 	Key string
 	// JSON is the whole event in the CloudEvents JSON format, version 1.0.
 	JSON []byte
@@ -88,7 +89,10 @@ var ErrRefused = errors.New("the queue refused the event")
 
 // Key returns the Key of the record's event.
 func Key(r *audit.Record) string {
-	if r.ClaimID != "" {
+	switch {
+	case r.ClaimID != "" && r.Tenant != "":
+		return r.Tenant + "/" + r.ClaimID // no tenant's id has a slash
+	case r.ClaimID != "":
 		return r.ClaimID
 	}
 	return strconv.FormatInt(r.ProcessInstanceKey, 10)
@@ -108,6 +112,9 @@ func FromRecord(r *audit.Record) (Event, error) {
 	e := newEvent(r.Cluster, kind, Key(r), r.Hash.String(), r.At)
 	if r.ClaimID != "" {
 		e.SetSubject(r.ClaimID)
+	}
+	if r.Tenant != "" {
+		e.SetExtension(tenant, r.Tenant)
 	}
 	if facts.Traceparent != "" {
 		e.SetExtension(traceparent, facts.Traceparent)
