@@ -20,26 +20,38 @@ func Ages() [5]time.Duration {
 	return [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour}
 }
 
-// Census counts the open claims of one policy.
+// Census counts the open claims.
 type Census struct {
+	// Policies are those that decided last.
+	Policies map[string]*PolicyCensus
+	// Tenants are in the form of [audit.TenantOf].
+	Tenants map[string]map[State]int64
+}
+
+// PolicyCensus counts the open claims of one policy.
+type PolicyCensus struct {
 	States map[State]StateCount
 	// OlderThan is how many claims are older than each of [Ages].
 	OlderThan [5]int64
 }
 
-// Count counts the open claims by the policy that decided last, as they stand at the time now.
-func Count(ctx context.Context, store audit.History, now time.Time) (map[string]*Census, error) {
-	all := map[string]*Census{}
+// Count counts the open claims as they stand at the time now.
+func Count(ctx context.Context, store audit.History, now time.Time) (Census, error) {
+	all := Census{Policies: map[string]*PolicyCensus{}, Tenants: map[string]map[State]int64{}}
 	err := store.OpenClaims(ctx, func(o *audit.OpenClaim) error {
 		c, err := OfOpen(o, now)
 		if err != nil {
 			return err
 		}
-		of := all[c.Policy]
+		of := all.Policies[c.Policy]
 		if of == nil {
-			of = &Census{States: map[State]StateCount{}}
-			all[c.Policy] = of
+			of = &PolicyCensus{States: map[State]StateCount{}}
+			all.Policies[c.Policy] = of
 		}
+		if all.Tenants[c.Tenant] == nil {
+			all.Tenants[c.Tenant] = map[State]int64{}
+		}
+		all.Tenants[c.Tenant][c.State]++
 		s := of.States[c.State]
 		if s.Claims++; s.Oldest.IsZero() || o.Opened.Before(s.Oldest) {
 			s.Oldest = o.Opened

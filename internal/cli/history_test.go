@@ -162,11 +162,11 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 // nobody observes nothing.
 type nobody struct{}
 
-func (nobody) Decided(retry.Decision, time.Duration) {}
-func (nobody) Rejected(string, time.Duration)        {}
-func (nobody) Repeated()                             {}
-func (nobody) JobKeyReused()                         {}
-func (nobody) OutcomeRecorded(*audit.Record)         {}
+func (nobody) Decided(string, retry.Decision, time.Duration) {}
+func (nobody) Rejected(string, time.Duration)                {}
+func (nobody) Repeated()                                     {}
+func (nobody) JobKeyReused()                                 {}
+func (nobody) OutcomeRecorded(*audit.Record)                 {}
 
 func TestDocumentationShowsARealHistory(t *testing.T) {
 	document := read(t, "../../docs/audit.md")

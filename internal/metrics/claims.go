@@ -15,24 +15,29 @@ import (
 // openClaims holds the metrics of where the claims are, as they were when last counted. There are none before the first count, nor
 // after one that failed, because 0 would say that no claim is open.
 type openClaims struct {
-	claims, oldest, longest, older, success *prometheus.Desc
+	claims, oldest, longest, older, ofTenants, success *prometheus.Desc
+
+	tenants *tenants
 
 	mu       sync.Mutex
 	looked   bool
-	census   map[string]*claims.Census
+	census   claims.Census
 	rates    map[string]float64
 	policies map[string]bool // in force, so that their numbers are 0 rather than absent
 }
 
-func newOpenClaims(r registrar) *openClaims {
+func newOpenClaims(r registrar, tenants *tenants) *openClaims {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return register(r, &openClaims{
+		tenants: tenants,
 		claims:  describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", labelPolicy, "state"),
 		oldest:  describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
 		longest: describe("retry_longest_in_state_seconds", "Time for which one of these claims has been in this state for the longest; 0 where there is none.", labelPolicy, "state"),
 		older:   describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
+		ofTenants: describe("retry_tenant_claims",
+			"Claims that failed and have not ended, by the tenant (other: none that the worker was set to) and the state.", labelTenant, "state"),
 		success: describe("retry_success_rate",
 			"Share of the retried claims that were accepted in the end, 0 to 1, of those with a record in the last 24 hours that are not under way any more: "+
 				"a claim that stands stopped is none. Absent while there are none.", "policy"),
@@ -48,7 +53,7 @@ func (o *openClaims) know(policies map[string]bool) {
 
 // Describe implements [prometheus.Collector].
 func (o *openClaims) Describe(all chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.longest, o.older, o.success} {
+	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.longest, o.older, o.ofTenants, o.success} {
 		all <- d
 	}
 }
@@ -67,13 +72,13 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 		return
 	}
 	known := maps.Clone(o.policies)
-	for policy := range o.census {
+	for policy := range o.census.Policies {
 		known[policy] = true
 	}
 	for _, policy := range slices.Sorted(maps.Keys(known)) {
-		of := o.census[policy]
+		of := o.census.Policies[policy]
 		if of == nil {
-			of = &claims.Census{}
+			of = &claims.PolicyCensus{}
 		}
 		for _, state := range claims.OpenStates() {
 			n := of.States[state]
@@ -83,6 +88,11 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 		}
 		for i, age := range claims.Ages() {
 			gauge(o.older, float64(of.OlderThan[i]), policy, ageLabel(age))
+		}
+	}
+	for tenant, states := range o.tenants.claims(o.census.Tenants) {
+		for _, state := range claims.OpenStates() {
+			gauge(o.ofTenants, float64(states[state]), tenant, string(state))
 		}
 	}
 }
@@ -98,8 +108,8 @@ func secondsSince(t time.Time) float64 {
 // ageLabel returns the label of an age, which is in whole hours.
 func ageLabel(age time.Duration) string { return strconv.Itoa(int(age/time.Hour)) + "h" }
 
-// ClaimsCounted notes where the open claims are, by policy.
-func (m *Metrics) ClaimsCounted(census map[string]*claims.Census) {
+// ClaimsCounted notes where the open claims are.
+func (m *Metrics) ClaimsCounted(census claims.Census) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
 	m.open.looked, m.open.census = true, census

@@ -36,12 +36,14 @@ type Metrics struct {
 	traffic   traffic
 	broker    broker
 	trail     trail
+	tenants   tenants
 	open      *openClaims
 }
 
-// New registers the metrics with reg, with the labels of the policies; see [Metrics.Know]. It panics if reg has metrics of
-// these names already.
-func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
+// New registers the metrics with reg, with the labels of the policies, see [Metrics.Know], and of the tenants that the worker was
+// set to, by their ids. What belongs to another tenant is counted under one label; where the tenants are not known that is all but
+// [audit.DefaultTenant]. It panics if reg has metrics of these names already.
+func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy], tenants []string) *Metrics {
 	r := registrar{reg}
 	submissions := r.counters("retry_submissions_total",
 		"Submissions whose result is known, by the policy, by which one of the claim it is, and by its result; the first ones that are accepted count under the policy none.",
@@ -53,8 +55,9 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 		traffic:   newTraffic(r),
 		broker:    newBroker(r),
 		trail:     newTrail(r),
-		open:      newOpenClaims(r),
+		tenants:   newTenants(r, tenants),
 	}
+	m.open = newOpenClaims(r, &m.tenants)
 	m.Know(known)
 	return m
 }
