@@ -91,7 +91,7 @@ var ErrRefused = errors.New("the queue refused the event")
 func Key(r *audit.Record) string {
 	switch {
 	case r.ClaimID != "" && r.Tenant != "":
-		return r.Tenant + "/" + r.ClaimID // no tenant's id has a slash
+		return r.Tenant + "/" + r.ClaimID // a claim that shares it by its own slash is only ordered with it
 	case r.ClaimID != "":
 		return r.ClaimID
 	}

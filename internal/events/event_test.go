@@ -135,7 +135,7 @@ func record(t *rapid.T) audit.Record {
 	} else if rapid.Bool().Draw(t, "claim known") {
 		r.ClaimID = "CLM-1-1"
 	}
-	r.Cluster = rapid.String().Draw(t, "cluster")
+	r.Cluster, r.Tenant = rapid.String().Draw(t, "cluster"), rapid.String().Draw(t, "tenant")
 	r.JobKey, r.ProcessInstanceKey = rapid.Int64().Draw(t, "job"), rapid.Int64().Draw(t, "instance")
 	r.At = time.UnixMicro(micros.Draw(t, "at"))
 	if r.Kind == audit.KindRetry {
@@ -243,6 +243,19 @@ func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
 		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
 		plain["traceparent"] = trace
 		check.Same(t, plain, traced, "%s", r.Kind)
+	}
+}
+
+func TestAnEventNamesATenantThatIsNotTheDefaultOne(t *testing.T) {
+	r := eventstest.Samples()[0]
+	own := fromRecord(t, &r)
+	r.Tenant = "clinic"
+	clinics := fromRecord(t, &r)
+	for event, want := range map[*events.Event][2]any{&own: {nil, r.ClaimID}, &clinics: {"clinic", "clinic/" + r.ClaimID}} {
+		sent := fits(t, *event).(map[string]any)
+		check.Same(t, want, [2]any{sent["tenant"], sent["partitionkey"]}, "tenant and partition key")
+		check.Same(t, want[1], any(event.Key), "key")
+		check.Same(t, any(r.ClaimID), sent["subject"], "subject")
 	}
 }
 
