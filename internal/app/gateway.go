@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/transport"
@@ -118,13 +119,16 @@ func (r *Redriver) Close() error { return r.client.Close() }
 
 // Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn whether one did;
 // the worker records it.
-func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order) error {
+func (r *Redriver) Send(ctx context.Context, claim audit.ClaimKey, order redrive.Order) error {
 	variables, err := json.Marshal(order)
 	if err != nil {
 		return err // cannot happen: they are texts
 	}
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
-	message := transport.Message{Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables)}
+	message := transport.Message{
+		Name: redriveMessage, CorrelationKey: claim.ClaimID, ID: order.ID, Variables: string(variables),
+		Tenant: audit.TenantID(claim.Tenant), // a cluster without tenants takes the default one
+	}
 	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

@@ -51,6 +51,8 @@ As "worker pending" it lists the claims that wait and those that are overdue.`,
 	flags := command.Flags()
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	policy := flags.String("policy", "", "only claims about which this policy decided last")
+	query := claims.Query{}
+	tenantFlag(flags, &query.Tenant, "only claims of this tenant")
 	older := agoFlag(flags, "older-than", "", "only open claims so old")
 	addPeriod(command)
 	csv := flags.Bool("csv", false, "print CSV, all pages")
@@ -58,7 +60,7 @@ As "worker pending" it lists the claims that wait and those that are overdue.`,
 	page := flags.Int("page", 1, "page to print")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		var wrong faults
-		query := claims.Query{Policy: *policy, OlderThan: *older}
+		query.Policy, query.OlderThan = *policy, *older
 		for _, name := range *states {
 			state := claims.State(name)
 			known := slices.Concat(claims.OpenStates(), claims.EndedStates())

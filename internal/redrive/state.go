@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -38,6 +37,8 @@ func (e *FaultError) Error() string {
 // Candidate is a claim as the store knows it. Its JSON form is stable.
 type Candidate struct {
 	ClaimID string `json:"claimId"`
+	// Tenant is absent for the default tenant.
+	Tenant string `json:"tenant,omitempty"`
 	// Status is empty where nothing is known of the claim.
 	Status string `json:"status,omitempty"`
 	// The rest is of the claim's last decision. It is absent where another record came after that.
@@ -77,11 +78,11 @@ func StatusOf(last *audit.Record, f *contract.Facts, now time.Time) string {
 	}
 }
 
-// lastHeard returns the record that says how the claim stands, nil where there is none. A record of an undelivered answer
+// lastHeard returns the record that says how the claim of a tenant stands, nil where there is none. A record of an undelivered answer
 // says nothing about that, and is wrong where the answer came through after all.
-func lastHeard(records []audit.Record) *audit.Record {
+func lastHeard(records []audit.Record, tenant string) *audit.Record {
 	for i := range slices.Backward(records) {
-		if records[i].Kind != audit.KindUndelivered {
+		if records[i].Kind != audit.KindUndelivered && records[i].Tenant == tenant {
 			return &records[i]
 		}
 	}
@@ -93,7 +94,7 @@ func candidateOf(r *audit.Record, now time.Time) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	c := Candidate{ClaimID: r.ClaimID, Status: StatusOf(r, &facts, now), Last: r, Facts: facts}
+	c := Candidate{ClaimID: r.ClaimID, Tenant: r.Tenant, Status: StatusOf(r, &facts, now), Last: r, Facts: facts}
 	if r.Kind.IsDecision() {
 		c.Classification, c.RetryReason, c.DecidedAt = string(facts.ErrorClassification), facts.RetryReason, &r.At
 		c.RuleID, c.Policy = facts.RetryDecision.RuleID, facts.RetryDecision.Policy
@@ -147,14 +148,14 @@ func by(f *contract.Facts) string {
 	return " by " + f.DecidedBy
 }
 
-// Filter chooses claims by their last decision. An empty field chooses all.
+// Filter chooses claims by their last decision, and by the id of their tenant. An empty field chooses all.
 type Filter struct {
-	Class, Rule, Policy, Status string
+	Class, Rule, Policy, Status, Tenant string
 }
 
 func (f Filter) fits(c *Candidate) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
-	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
+	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status) && fits(f.Tenant, audit.TenantID(c.Tenant))
 }
 
 // choose returns the open claims whose last record is a decision since a time that fits, the longest decided first.
@@ -172,10 +173,7 @@ func choose(ctx context.Context, store audit.Store, since, now time.Time, filter
 		return err
 	})
 	slices.SortFunc(chosen, func(a, b Candidate) int {
-		if d := a.DecidedAt.Compare(*b.DecidedAt); d != 0 {
-			return d
-		}
-		return strings.Compare(a.ClaimID, b.ClaimID)
+		return cmp.Or(a.DecidedAt.Compare(*b.DecidedAt), cmp.Compare(a.ClaimID, b.ClaimID), cmp.Compare(a.Tenant, b.Tenant))
 	})
 	return chosen, err
 }
