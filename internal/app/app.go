@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,6 +48,8 @@ type App struct {
 	retentionHeld bool
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
+	// tenancy is what is noted about tenants; nil until the cluster was asked.
+	tenancy atomic.Pointer[string]
 	// loops work the jobs, one loop for each job type.
 	loops map[string]*zeebe.Worker
 
@@ -83,7 +86,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All(), []string{audit.DefaultTenant})
+	a.numbers = metrics.New(registry, a.policies.Current().All(), cfg.Tenants.IDs())
 	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
 		return nil, err
 	}
@@ -185,6 +188,7 @@ func (a *App) Run(ctx context.Context) error {
 	upkeep.Go(func() { a.reloadPolicies(background) })
 	upkeep.Go(func() { a.watchTrail(background) })
 	upkeep.Go(func() { a.watchClaims(background) })
+	upkeep.Go(func() { a.watchTenancy(background) })
 	if a.relay != nil {
 		upkeep.Go(func() { a.relay.Run(background) })
 	}

@@ -152,7 +152,7 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 	r := start(t, settings(t, address))
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
-	r.awaitReadiness(503, "no poll for jobs has come through")
+	r.awaitReadiness(503, "no poll for jobs comes through")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
 }

@@ -30,21 +30,21 @@ func (a *App) ready(ctx context.Context) error {
 		return fmt.Errorf("gateway %s: %w", a.cfg.Address(), err)
 	case !topology.Healthy():
 		return fmt.Errorf("gateway %s: %d of %d partitions have a healthy leader", a.cfg.Address(), topology.Led, topology.Partitions)
-	case !a.connected():
-		return fmt.Errorf("gateway %s is there, but no poll for jobs has come through", a.cfg.Address())
-	default:
-		return nil
 	}
+	if err := a.pollsErr(); err != nil {
+		return fmt.Errorf("gateway %s is there, but no poll for jobs comes through: %w", a.cfg.Address(), err)
+	}
+	return nil
 }
 
-// connected reports whether the polls of every job type come through.
-func (a *App) connected() bool {
+// pollsErr returns nil while the polls of every job type come through.
+func (a *App) pollsErr() error {
 	for _, loop := range a.loops {
-		if !loop.Connected() {
-			return false
+		if err := loop.Err(); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // state returns what /metrics asks at every scrape.
@@ -57,7 +57,7 @@ func (a *App) state(version string) metrics.State {
 		Version:       version,
 		ActiveJobs:    active,
 		MaxJobsActive: a.cfg.MaxJobsActive,
-		GatewayUp:     a.connected,
+		GatewayUp:     func() bool { return a.pollsErr() == nil },
 		BrokerUp: func() bool {
 			// Also while the worker stops, which can take minutes: the broker is not down for that.
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)

@@ -24,12 +24,20 @@ func TestAskReturnsTheReasonOfTheWorkerThatServes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			served := o
 			served.Address = serve(t, o)
-			check.Must(t, ops.Ask(t.Context(), served))
+			note, err := ops.Ask(t.Context(), served)
+			check.Must(t, err)
+			check.Same(t, "", note, "note")
+
+			o.Note = func() string { return "tenant sul is not asked for" }
+			served.Address = serve(t, o)
+			note, err = ops.Ask(t.Context(), served)
+			check.Must(t, err)
+			check.Same(t, "tenant sul is not asked for", note, "note")
 
 			o.Ready = away
 			served.Address = serve(t, o)
 			const want = "not ready: gateway zeebe:26500 away"
-			if err := ops.Ask(t.Context(), served); err == nil || err.Error() != want {
+			if _, err := ops.Ask(t.Context(), served); err == nil || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})
@@ -42,7 +50,8 @@ func TestAnAddressWithoutAHostIsAskedHere(t *testing.T) {
 	check.Must(t, err)
 	for _, host := range []string{"", "0.0.0.0"} {
 		o.Address = net.JoinHostPort(host, port)
-		check.Must(t, ops.Ask(t.Context(), o))
+		_, err := ops.Ask(t.Context(), o)
+		check.Must(t, err)
 	}
 }
 
@@ -76,7 +85,7 @@ func TestAskRefusesWhatIsNotTheWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if err := ops.Ask(ctx, c.asked); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := ops.Ask(ctx, c.asked); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})

@@ -120,14 +120,22 @@ func (w *Worker) pollSucceeded() {
 
 // pollFailed returns how long to pause before the next poll.
 func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
-	code := transport.Code(err)
-	fields := []zap.Field{zap.Stringer("code", code)}
-	switch code {
-	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied:
-		// The text is about the connection or the worker, never about a job.
-		fields = append(fields, zap.String("reason", status.Convert(err).Message()))
+	fields := []zap.Field{zap.Stringer("code", transport.Code(err))}
+	if reason := pollReason(err); reason != "" {
+		fields = append(fields, zap.String("reason", reason))
 	}
 	return w.gateway.Failed(opened, err, fields...)
+}
+
+// pollReason returns the gateway's text about a failed poll where that is about the connection or the worker's request, never
+// about a job.
+func pollReason(err error) string {
+	switch transport.Code(err) {
+	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
+		return status.Convert(err).Message()
+	default:
+		return ""
+	}
 }
 
 // receive polls once and passes the jobs on. The poll is due when the gateway's own wait for jobs is over.

@@ -222,12 +222,12 @@ func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
 func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.run(Options{})
-		if !r.worker.Connected() {
+		if r.worker.Err() != nil {
 			r.Error("an idle worker is not connected at once")
 		}
 		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
 		r.advance(5 * time.Minute)
-		if r.worker.Connected() {
+		if r.worker.Err() == nil {
 			r.Error("connected although no poll comes through")
 		}
 		if n := r.logged(zapcore.WarnLevel, "gateway_lost"); n != 1 || r.logs.Len() != 2 {
@@ -237,7 +237,7 @@ func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
 		r.gateway.Heal()
 		r.advance(pollBackoff.Max)
 		back := r.logs.FilterMessage("gateway_back").All()
-		if len(back) != 1 || r.logs.Len() != 3 || !r.worker.Connected() {
+		if len(back) != 1 || r.logs.Len() != 3 || r.worker.Err() != nil {
 			r.Fatalf("logged as back %d times: %v", len(back), r.logs.All())
 		}
 		if away := back[0].ContextMap()["awayFor"].(time.Duration); away < 4*time.Minute || away > 6*time.Minute {
@@ -253,7 +253,7 @@ func TestARefusalNowAndThenIsNotALoss(t *testing.T) {
 		for range 20 {
 			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Code: codes.ResourceExhausted})
 			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Delay: time.Millisecond})
-			if !r.worker.Connected() {
+			if r.worker.Err() != nil {
 				r.Fatal("not connected for being refused now and then")
 			}
 			r.advance(500 * time.Millisecond)

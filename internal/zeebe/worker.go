@@ -5,7 +5,9 @@ package zeebe
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,10 +106,19 @@ func NewWorker(client transport.Client, o Options) *Worker {
 	return w
 }
 
-// Connected reports whether the last polls succeeded. It turns true with the first poll that the gateway answers, which
-// does not wait for jobs, and false when polls have failed for a second. [transport.Topology] shows whether the broker behind
-// the gateway has a leader.
-func (w *Worker) Connected() bool { return w.reached.Load() && w.gateway.Err() == nil }
+// Err returns nil while polls succeed: from the first one that the gateway answers, which does not wait for jobs, until polls
+// have failed for a second. [transport.Topology] shows whether the broker behind the gateway has a leader.
+func (w *Worker) Err() error {
+	err := w.gateway.Err()
+	switch {
+	case err != nil:
+		return errors.New(strings.TrimSuffix(transport.Code(err).String()+": "+pollReason(err), ": "))
+	case !w.reached.Load():
+		return errors.New("no poll has been answered yet")
+	default:
+		return nil
+	}
+}
 
 // ActiveJobs returns how many jobs are received and not yet answered.
 func (w *Worker) ActiveJobs() int { return w.slots.inUse() }
