@@ -37,12 +37,17 @@ const (
 // authorizedTenants matches the list in the text of a poll that Camunda 8.8 or later refuses.
 var authorizedTenants = regexp.MustCompile(`Authorized tenants are '\[([^\]]*)\]'`)
 
+// ProbePoll polls for the jobs of these tenants, of a type that no job has. It shows whether such polls are allowed.
+func ProbePoll(ctx context.Context, c Client, tenants []string) error {
+	return c.Activate(ctx, Poll{
+		JobType: probeType, Worker: "analyze-retry", Max: 1, Wait: -time.Millisecond, Lock: time.Second, Tenants: tenants,
+	}, func([]job.Job) {})
+}
+
 // ProbeTenancy finds out what a cluster shows about its tenants, by a poll that cannot get a job: for a tenant that does not
 // exist. Without multi-tenancy the poll is invalid, with it the poll is refused.
 func ProbeTenancy(ctx context.Context, c Client) (Tenancy, error) {
-	err := c.Activate(ctx, Poll{
-		JobType: probeType, Worker: "analyze-retry", Max: 1, Wait: -time.Millisecond, Lock: time.Second, Tenants: []string{probeTenant},
-	}, func([]job.Job) {})
+	err := ProbePoll(ctx, c, []string{probeTenant})
 	switch text := status.Convert(err).Message(); {
 	case err == nil: // an open cluster refuses no tenant
 		return Tenancy{On: true}, nil

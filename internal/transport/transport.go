@@ -45,6 +45,19 @@ type Client interface {
 	Close() error
 }
 
+// Definitions is a [Client] that can read what is deployed.
+type Definitions interface {
+	// Definition returns the latest version of a process. Its error has the code NotFound where there is none that the
+	// credentials may read.
+	Definition(ctx context.Context, tenant, processID string) (Definition, error)
+}
+
+// Definition is one version of a process.
+type Definition struct {
+	Version int32
+	XML     []byte
+}
+
 // Poll requests jobs.
 type Poll struct {
 	// JobType is the type of the jobs, Worker the worker's name in the broker's records.

@@ -1,0 +1,369 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+// checkTimeout bounds each check of the doctor.
+const checkTimeout = 5 * time.Second
+
+// oldBacklog is how old an event may be that waits to be published.
+const oldBacklog = 10 * time.Minute
+
+// doctor looks at everything that a worker with this configuration needs. It changes nothing and takes no job.
+type doctor struct {
+	cfg      config.Config
+	now      func() time.Time
+	diagnose func(report.Diagnosis)
+}
+
+// Examine looks at everything that a worker with this configuration needs, also while one runs, and passes each diagnosis on as
+// soon as it is made. It changes nothing and takes no job.
+func Examine(ctx context.Context, cfg config.Config, now func() time.Time, diagnose func(report.Diagnosis)) {
+	d := doctor{cfg, now, diagnose}
+	d.settings()
+	d.policies()
+	d.cluster(ctx)
+	d.store(ctx)
+	d.queue(ctx)
+	d.worker(ctx)
+}
+
+func (d doctor) say(health report.Health, check, finding, advice string) {
+	d.diagnose(report.Diagnosis{Check: check, Health: health, Finding: finding, Advice: advice})
+}
+
+func (d doctor) settings() {
+	for _, warning := range d.cfg.Warnings() {
+		d.say(report.Warning, "settings", warning, "")
+	}
+	if len(d.cfg.Warnings()) == 0 {
+		d.say(report.OK, "settings", "no fault and no warning", "")
+	}
+}
+
+func (d doctor) policies() {
+	store, err := openPolicies(d.cfg)
+	if err != nil {
+		d.say(report.Fault, "policies", oneLine(err), "worker policies lint names every fault of the file")
+		return
+	}
+	var names []string
+	for _, t := range d.cfg.JobTypes {
+		names = append(names, t.Type+" by "+t.Policy)
+	}
+	for _, f := range store.Current().LintAll(d.cfg.PoliciesFile, 0) {
+		if f.Severity != policy.SevereInformation {
+			d.say(report.Warning, "policies", f.Problem, f.Advice)
+		}
+	}
+	d.say(report.OK, "policies", strings.Join(names, ", "), "")
+}
+
+// cluster looks at all that is behind the gateway's address.
+func (d doctor) cluster(ctx context.Context) {
+	address := d.cfg.Address()
+	client, err := dial(d.cfg)
+	if err != nil {
+		d.say(report.Fault, "gateway", oneLine(err), "")
+		return
+	}
+	defer func() { _ = client.Close() }()
+	topology, err := ask(ctx, client.Topology)
+	switch code := transport.Code(err); {
+	case code == codes.Unauthenticated || code == codes.PermissionDenied:
+		d.say(report.OK, "gateway", fmt.Sprintf("%s answers, %s", address, address.Transport()), "")
+		d.say(report.Fault, "authentication", fmt.Sprintf("%s: %s", d.cfg.AuthStrategy(), oneLine(err)), d.authAdvice())
+		return
+	case err != nil:
+		d.say(report.Fault, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: check host, port and TLS, and that the broker runs",
+			d.cfg.AddressVariable(), address, address.Transport()))
+		return
+	}
+	d.say(report.OK, "gateway", fmt.Sprintf("%s, version %s, %s", address, orUnknown(topology.Version), address.Transport()), "")
+	d.say(report.OK, "authentication", authText(d.cfg), "")
+	if topology.Healthy() {
+		d.say(report.OK, "partitions", fmt.Sprintf("%d, each with a healthy leader", topology.Partitions), "")
+	} else {
+		d.say(report.Fault, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
+			"jobs of the others wait: docs/runbooks/RetryBrokerWithoutLeader.md")
+	}
+	d.tenants(ctx, client)
+	d.models(ctx, client)
+}
+
+func orUnknown(version string) string {
+	if version == "" {
+		return "unknown"
+	}
+	return version
+}
+
+func authText(cfg config.Config) string {
+	switch cfg.AuthStrategy() {
+	case config.AuthOIDC:
+		return "OIDC: the gateway takes the token of client " + cfg.ZeebeClientID
+	case config.AuthBasic:
+		return "Basic: the gateway takes the password of user " + cfg.BasicUser
+	case config.AuthNone:
+	}
+	return "none: the gateway asks for none"
+}
+
+func (d doctor) authAdvice() string {
+	switch d.cfg.AuthStrategy() {
+	case config.AuthOIDC:
+		return "check client id, secret, token URL and audience (worker config shows them), and that the client is known to the cluster"
+	case config.AuthBasic:
+		return "check CAMUNDA_BASIC_AUTH_USERNAME and its password, and that the user is known to the cluster"
+	case config.AuthNone:
+	}
+	return "the gateway asks for credentials: set those of Basic or OIDC (docs/configuration.md)"
+}
+
+// tenants polls for a job type that no job has, for the tenants of the configuration.
+func (d doctor) tenants(ctx context.Context, client transport.Client) {
+	_, err := ask(ctx, func(ctx context.Context) (any, error) {
+		return nil, transport.ProbePoll(ctx, client, d.cfg.Tenants.IDs())
+	})
+	if err != nil {
+		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenants, oneLine(err)),
+			"assign the tenants to the worker's credentials, or correct RETRY_TENANTS")
+		return
+	}
+	tenancy, err := ask(ctx, func(ctx context.Context) (transport.Tenancy, error) { return transport.ProbeTenancy(ctx, client) })
+	note := unaskedTenants(d.cfg, tenancy)
+	switch {
+	case err != nil:
+		d.say(report.Unknown, "tenants", oneLine(err), "")
+	case note != "":
+		d.say(report.Warning, "tenants", note, "")
+	case !tenancy.On:
+		d.say(report.OK, "tenants", "multi-tenancy is off", "")
+	default:
+		d.say(report.OK, "tenants", d.cfg.Tenants.String(), "")
+	}
+	const table = "docs/compatibility.md has the permissions by command"
+	if d.cfg.AuthStrategy() == config.AuthNone {
+		d.say(report.OK, "permissions", "none are needed without authentication", "")
+	} else {
+		d.say(report.Unknown, "permissions", "polls are allowed; a cluster with authorizations shows a missing UPDATE_PROCESS_INSTANCE "+
+			"only by jobs that do not come", table)
+	}
+}
+
+// models compares the bundled models with what is deployed, where the protocol can read that.
+func (d doctor) models(ctx context.Context, client transport.Client) {
+	reader, can := client.(transport.Definitions)
+	tenant, err := d.cfg.Tenant()
+	switch {
+	case !can:
+		d.say(report.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")
+		return
+	case err != nil:
+		d.say(report.Unknown, "models", oneLine(err), "")
+		return
+	}
+	for _, m := range bpmn.Models() {
+		got, err := ask(ctx, func(ctx context.Context) (transport.Definition, error) {
+			return reader.Definition(ctx, tenant, m.ProcessID)
+		})
+		switch {
+		case transport.Code(err) == codes.NotFound:
+			d.say(report.Warning, "models", m.ProcessID+" is not deployed, or these credentials may not read it", "worker deploy, unless your own models call the tasks")
+		case err != nil:
+			d.say(report.Unknown, "models", m.ProcessID+": "+oneLine(err), "")
+		case string(got.XML) != string(m.Content):
+			d.say(report.Warning, "models", fmt.Sprintf("%s version %d is not the model of this release", m.ProcessID, got.Version),
+				"compare it with bpmn/"+m.Name+", then worker deploy")
+		default:
+			d.say(report.OK, "models", fmt.Sprintf("%s version %d is that of this release", m.ProcessID, got.Version), "")
+		}
+	}
+}
+
+// store looks at the store, the key and the chain, as far as that is done in a moment; worker audit verify reads every record.
+func (d doctor) store(ctx context.Context) {
+	secret, err := audit.LoadSecret(d.cfg.AuditKey())
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.cfg.AuditKeyFile == "" && d.cfg.SQLitePath() != "" && empty(d.cfg.SQLitePath()):
+		d.say(report.Warning, "store", fmt.Sprintf("%s does not exist yet, nor does its key", d.cfg.DatabaseURL), "the first start of a worker makes both")
+		return
+	case err != nil:
+		d.say(report.Fault, "key", oneLine(err), "restore the key from its backup: without it the trail cannot be continued")
+	default:
+		d.say(report.OK, "key", fmt.Sprintf("%s, in %s", secret.Public().ID(), d.cfg.AuditKey()), "")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
+	defer cancel()
+	store, err := OpenHistory(ctx, d.cfg)
+	if err != nil {
+		d.say(report.Fault, "store", oneLine(err), "docs/runbooks/RetryStoreDown.md")
+		return
+	}
+	defer func() { _ = store.Close() }()
+	inspection, err := store.Inspect(ctx)
+	if err != nil {
+		d.say(report.Fault, "store", oneLine(err), "docs/runbooks/RetryStoreDown.md")
+		return
+	}
+	for _, finding := range inspection.Findings {
+		d.say(report.Warning, "store", finding, "docs/audit.md has what the store must be like")
+	}
+	d.say(report.OK, "store", d.cfg.DatabaseURL.String(), "")
+	d.chain(ctx, store, secret)
+	d.backlog(ctx, store)
+}
+
+func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secret) {
+	heads, err := store.Heads(ctx)
+	if err != nil {
+		d.say(report.Fault, "chain", oneLine(err), "docs/runbooks/AuditChainUnchecked.md")
+		return
+	}
+	var last time.Time
+	var records int64
+	for _, h := range heads {
+		if secret != nil && h.Seq > 0 && !secret.Public().CheckHead(h) {
+			d.say(report.Fault, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()), "docs/runbooks/AuditChainBroken.md")
+			return
+		}
+		records += h.Seq
+		if h.At.After(last) {
+			last = h.At
+		}
+	}
+	if secret != nil {
+		if _, state, err := audit.LastState(d.cfg.AuditStates(), secret.Public()); err == nil {
+			if err := audit.Compare(ctx, store, state.Heads); err != nil {
+				d.say(report.Fault, "chain", oneLine(err), "docs/runbooks/AuditChainBroken.md")
+				return
+			}
+		}
+	}
+	d.say(report.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", term.Count(len(heads), "chain"), term.Count(records, "record")), "")
+	if last.IsZero() {
+		d.say(report.Unknown, "last record", "there is none yet", "")
+	} else {
+		d.say(report.OK, "last record", fmt.Sprintf("%s, %s ago", last.UTC().Format(time.RFC3339), d.now().Sub(last).Round(time.Second)), "")
+	}
+}
+
+func (d doctor) backlog(ctx context.Context, store audit.Store) {
+	if d.cfg.EventsURL == "" {
+		return
+	}
+	waiting, oldest, err := store.Backlog(ctx)
+	switch {
+	case err != nil:
+		d.say(report.Unknown, "outbox", oneLine(err), "")
+	case waiting > 0 && d.now().Sub(oldest) > oldBacklog:
+		d.say(report.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", term.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
+			"docs/runbooks/RetryOutboxGrowing.md")
+	default:
+		d.say(report.OK, "outbox", term.Count(waiting, "event")+" waiting to be published", "")
+	}
+}
+
+// queue connects to the queue's hosts. Whether it takes events shows in the outbox.
+func (d doctor) queue(ctx context.Context) {
+	if d.cfg.EventsURL == "" {
+		d.say(report.OK, "queue", "none is set: events stay in the store", "")
+		return
+	}
+	parts, err := connurl.Parse(string(d.cfg.EventsURL))
+	if err != nil {
+		d.say(report.Fault, "queue", "RETRY_EVENTS_URL "+oneLine(err), "")
+		return
+	}
+	var failed []string
+	for _, host := range parts.Hosts {
+		conn, err := ask(ctx, func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", withPort(host, parts.Scheme))
+		})
+		if err == nil {
+			err = conn.Close()
+		}
+		if err != nil {
+			failed = append(failed, oneLine(err))
+		}
+	}
+	switch {
+	case len(failed) == len(parts.Hosts):
+		d.say(report.Fault, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks/RetryEventsFailing.md")
+	case len(failed) > 0:
+		d.say(report.Warning, "queue", strings.Join(failed, "; "), "")
+	default:
+		d.say(report.OK, "queue", d.cfg.EventsURL.String()+" can be reached", "")
+	}
+}
+
+// queuePorts are the ports of hosts for which the URL names none.
+var queuePorts = map[string]string{"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9092"}
+
+func withPort(host, scheme string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), queuePorts[scheme])
+}
+
+// worker asks the worker that runs with this configuration. It knows the broker's clock, which shows only in jobs.
+func (d doctor) worker(ctx context.Context) {
+	if strings.HasSuffix(d.cfg.HTTPAddress, ":0") {
+		d.say(report.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")
+		return
+	}
+	note, err := ask(ctx, func(ctx context.Context) (string, error) {
+		return ops.Ask(ctx, ops.Options{
+			Address: d.cfg.HTTPAddress, Token: string(d.cfg.HTTPToken),
+			CertificatePath: d.cfg.HTTPCertificate, KeyPath: d.cfg.HTTPKey,
+		})
+	})
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "no worker answers"):
+		d.say(report.Warning, "worker", oneLine(err), "none runs with these settings on this host; start it with: worker run")
+		d.say(report.Unknown, "clock", "the broker's clock shows only in jobs, to a worker that runs", "")
+	case err != nil:
+		d.say(report.Fault, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")
+	case note != "":
+		d.say(report.Warning, "worker", "ready, but "+note, "")
+	default:
+		d.say(report.OK, "worker", "ready: store, gateway and polls are as they should be", "")
+		d.say(report.OK, "clock", "host and broker agree well enough, as far as jobs have shown", "")
+	}
+}
+
+// ask bounds a check.
+func ask[T any](ctx context.Context, check func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	return check(ctx)
+}
+
+// rpcError matches what gRPC puts before the text of an error.
+var rpcError = regexp.MustCompile(`rpc error: code = \w+ desc = `)
+
+// oneLine returns an error's text for a person.
+func oneLine(err error) string {
+	return rpcError.ReplaceAllString(strings.Join(strings.Fields(err.Error()), " "), "")
+}

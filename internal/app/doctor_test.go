@@ -1,0 +1,101 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+)
+
+// examine returns what the doctor finds, each as "health check: finding -> advice".
+func examine(t *testing.T, cfg config.Config) (all []string) {
+	t.Helper()
+	app.Examine(t.Context(), cfg, time.Now, func(d report.Diagnosis) {
+		all = append(all, string(d.Health)+" "+d.Check+": "+d.Finding+" -> "+d.Advice)
+	})
+	return all
+}
+
+// wantDiagnosis wants one that begins and goes on so.
+func wantDiagnosis(t *testing.T, all []string, head, part string) {
+	t.Helper()
+	for _, d := range all {
+		if strings.HasPrefix(d, head) && strings.Contains(d, part) {
+			return
+		}
+	}
+	t.Errorf("no diagnosis %q with %q in:\n%s", head, part, strings.Join(all, "\n"))
+}
+
+func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	g.Partition(3)
+	cfg := settings(t, address)
+	cfg.HTTPAddress = freeAddress(t)
+	r := start(t, cfg)
+	g.Add(jobs(3, "timeout")...)
+	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
+	r.awaitReadiness(200, "ready")
+	all := examine(t, cfg)
+	for _, d := range all {
+		if strings.HasPrefix(d, "fault") || strings.HasPrefix(d, "warning") {
+			t.Error(d)
+		}
+	}
+	for head, part := range map[string]string{
+		"ok gateway: grpc://127.0.0.1:": "version 8.5.8, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
+		"ok tenants: ": "multi-tenancy is off", "ok permissions: ": "none are needed", "unknown models: ": "gRPC cannot read",
+		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok chain: ": "3 records", "ok last record: ": "ago", "ok queue: ": "none is set",
+		"ok worker: ": "ready", "ok clock: ": "agree", "ok policies: ": "analyze-retry by tiss", "ok settings: ": "no fault",
+	} {
+		wantDiagnosis(t, all, head, part)
+	}
+	check.Same(t, 0, g.Counts().Waiting+g.Counts().Locked, "jobs that the doctor has taken")
+}
+
+func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*testing.T, *config.Config, *gatewaytest.Gateway)
+		head   string
+		part   string
+	}{
+		"no gateway": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.ZeebeAddress = freeAddress(t) }, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
+		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
+			g.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unauthenticated})
+		}, "fault authentication: NONE", "set those of Basic or OIDC"},
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul") }, "fault tenants: ", "Authorized tenants are '[sul]' -> assign"},
+		"tenants that are not asked for": {
+			func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul", "<default>") }, "warning tenants: ", "sul; add them to RETRY_TENANTS",
+		},
+		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
+		}, "fault policies: ", "none.yaml"},
+		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.EventsURL = config.URL("nats://" + freeAddress(t)) }, "fault queue: ", "RetryEventsFailing"},
+		"no worker":            {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.HTTPAddress = freeAddress(t) }, "warning worker: ", "start it with: worker run"},
+		"no store yet":         {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
+		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			r := start(t, *c)
+			r.stopped()
+			check.Must(t, os.Remove(c.SQLitePath()+".key"))
+		}, "fault key: ", "restore the key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, address := gateway(t)
+			cfg := settings(t, address)
+			test.change(t, &cfg, g)
+			wantDiagnosis(t, examine(t, cfg), test.head, test.part)
+		})
+	}
+}
