@@ -71,11 +71,22 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		"RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_ID=worker",
 		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + unreachable + "/token", "ZEEBE_ADDRESS=" + unreachable,
 	}
+	basic := []string{
+		"CAMUNDA_BASIC_AUTH_USERNAME=worker", "CAMUNDA_BASIC_AUTH_PASSWORD=" + canary, "CAMUNDA_CLIENT_AUTH_PASSWORD_FILE=" + secretFile(t, canary),
+		"CAMUNDA_REST_ADDRESS=http://camunda:26500", "RETRY_ALLOW_INSECURE_TOKEN=true", "CAMUNDA_MTLS_KEY=" + canary, "CAMUNDA_MTLS_KEY_PASSPHRASE=" + canary,
+	}
+	credentials := secretFile(t, "export CAMUNDA_CLIENT_MODE='saas'\nexport CAMUNDA_CLUSTER_ID='0a1b'\nexport CAMUNDA_CLUSTER_REGION='bru-2'\n"+
+		"export ZEEBE_CLIENT_ID='worker'\nexport ZEEBE_CLIENT_SECRET='"+canary+"'")
+	broken := secretFile(t, canary+"\nexport ZEEBE_CLIENT_SECRET='"+canary+"\nexport ZEEBE_CLIENT_SECRET=$("+canary+")\nexport "+canary+"=x\n"+
+		"export ZEEBE_CLIENT_SECRET='"+canary+"'\nexport ZEEBE_CLIENT_SECRET='2"+canary+"'")
 	// Every secret at a place, or in a shape, where it is a fault.
 	faulty := []string{
 		"RETRY_HTTP_TOKEN= " + canary, "RETRY_HTTP_TOKEN_FILE=" + canary, "RETRY_EVENTS_URL=" + canary, "RETRY_DATABASE_URL=" + canary,
 		"ZEEBE_CLIENT_SECRET=\t" + canary, "RETRY_ZEEBE_CLIENT_SECRET=" + canary, "RETRY_DATABASE_PASSWORD=" + canary,
 		"ZEEBE_AUTHORIZATION_SERVER_URL=https://worker:" + canary + "@login.example/", "ZEEBE_ADDRESS=http://worker:" + canary + "@zeebe:26500",
+		"ZEEBE_GRPC_ADDRESS=grpc://" + canary + "@zeebe", "CAMUNDA_REST_ADDRESS=https://zeebe/?key=" + canary, "CAMUNDA_CLIENT_SECRET=" + canary,
+		"CAMUNDA_BASIC_AUTH_USERNAME=worker:" + canary, "CAMUNDA_BASIC_AUTH_PASSWORD=" + canary, "CAMUNDA_CLIENT_AUTH_PASSWORD=2" + canary,
+		"CAMUNDA_CLIENT_AUTH_PASSWORD_FILE=" + canary,
 	}
 	store := func(url string) []string {
 		return []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + secretFile(t, "key")}
@@ -89,6 +100,13 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"as JSON", "config --json", good, ""},
 		{"from files", "config", files, ""},
 		{"the help", "config --help", good, ""},
+		{"a password", "config", basic, ""},
+		{"a password as JSON", "config --json", basic, ""},
+		{"a credentials file", "config --credentials " + credentials, []string{"ZEEBE_INSECURE_CONNECTION="}, ""},
+		{"a credentials file as JSON", "config --json --credentials " + credentials, []string{"ZEEBE_INSECURE_CONNECTION="}, ""},
+		{"a credentials file with faults", "run --credentials " + broken, nil, "exit status 2"},
+		{"a secret that the credentials file has otherwise", "deploy --credentials " + credentials, []string{"CAMUNDA_CLIENT_SECRET=2" + canary}, "exit status 2"},
+		{"a secret in place of the credentials file", "redrive --claim CLM-1-1 --reason x --credentials " + canary, nil, "exit status 2"},
 		{"faults", "config", faulty, "exit status 2"},
 		{"a start with faults", "run", faulty, "exit status 2"},
 		{"a start with faults of tracing", "run", []string{

@@ -229,7 +229,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
-	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"})
+	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"}, "")
 	found, are := errors.AsType[config.FaultsError](err)
 	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
@@ -238,7 +238,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 
 func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
 	t.Parallel()
-	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"})
+	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"}, "")
 	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -16,10 +16,10 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// LoadConfig reads the configuration and, to try them, the policies that it names. Its error is a [config.FaultsError] with
+// LoadConfig reads the configuration, with a credentials file unless its path is empty, and tries the policies that it names. Its error is a [config.FaultsError] with
 // the faults of both.
-func LoadConfig(e config.Environment) (config.Config, error) {
-	cfg, err := config.Load(e)
+func LoadConfig(e config.Environment, credentials string) (config.Config, error) {
+	cfg, err := config.LoadWithCredentials(e, credentials)
 	found, _ := errors.AsType[config.FaultsError](err)
 	if err != nil {
 		cfg.PoliciesFile = e.PoliciesFile() // the rest is not known

@@ -74,7 +74,7 @@ backup become.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    oneArg("the new file", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
-			cfg, err := loadConfig(command.Context())
+			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ that it was restored. PostgreSQL is restored by its own means.`,
   worker audit restore --json /backup/analyze-retry-2026-11-21.db`,
 		Args: oneArg("the backup", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
-			cfg, err := loadConfig(command.Context())
+			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ runs.`,
 				return report(p)
 			})
 		}
-		cfg, err := loadConfig(command.Context())
+		cfg, err := loadConfig(command)
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func shortenRetention(command *cobra.Command, yes bool) (err error) {
 	if !yes && !term.IsTerminal(command.InOrStdin()) {
 		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
 	}
-	cfg, err := loadConfig(command.Context())
+	cfg, err := loadConfig(command)
 	if err != nil {
 		return err
 	}

@@ -123,6 +123,7 @@ variables: worker config --help.`,
 		SilenceUsage:  true,
 	}
 	root.Flags().AddFlag(run.Flags().Lookup(newTrailFlag))
+	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -19,15 +19,15 @@ type deployed struct {
 }
 
 func newDeploy() *cobra.Command {
-	return withJSON(&cobra.Command{
+	return withCredentials(withJSON(&cobra.Command{
 		Use:   "deploy",
 		Short: "Put the bundled process models on the broker",
-		Long: `Puts the process models that are part of this binary on the broker at
-ZEEBE_ADDRESS, all of them or none, and prints what became of each. A model that
-has not changed since the last time keeps its version.`,
+		Long: `Puts the process models that are part of this binary on the cluster that the
+settings name (worker config), all of them or none, and prints what became of
+each. A model that has not changed since the last time keeps its version.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(command.Context())
+			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}
@@ -48,5 +48,5 @@ has not changed since the last time keeps its version.`,
 			}
 			return printText(command, term.Table("", rows))
 		},
-	}, "print a JSON array")
+	}, "print a JSON array"))
 }

@@ -21,7 +21,7 @@ A SQLite store needs no such step: the worker that opens it does it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker migrate`,
 		Args:    noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(command.Context())
+			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ again: do not restart it because of that.`,
 		if *timeout <= 0 {
 			return usageError{fmt.Errorf("--timeout is %s but must be more than 0s", *timeout)}
 		}
-		cfg, err := loadConfig(command.Context())
+		cfg, err := loadConfig(command)
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ refused (invalid_retry_state).`,
 	}
 	o := redriveFlags{timeout: 10 * time.Second}
 	o.define(command.Flags())
+	withCredentials(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
 			return usageError{err}

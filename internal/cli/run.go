@@ -24,7 +24,7 @@ have, the start is refused: restore a backup (worker audit restore). With
 (the key's name and .state) keeps where the earlier trail ended.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadAll(command.Context())
+			cfg, err := loadAll(command)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ have, the start is refused: restore a backup (worker audit restore). With
 		},
 	}
 	command.Flags().Bool(newTrailFlag, false, "start although the store lacks signed records")
-	return command
+	return withCredentials(command)
 }
 
 const newTrailFlag = "new-trail"

@@ -19,7 +19,7 @@ import (
 
 // withStore opens the store of the configuration for reading, also while a worker runs, and closes it when do is done.
 func withStore(command *cobra.Command, do func(ctx context.Context, cfg config.Config, store audit.Store) error) error {
-	cfg, err := loadConfig(command.Context())
+	cfg, err := loadConfig(command)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,25 @@ func bounded[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 // loadConfig reads the configuration and the files that it names for secrets.
-func loadConfig(ctx context.Context) (config.Config, error) {
-	return bounded(ctx, func() (config.Config, error) { return config.Load(config.Process()) })
+func loadConfig(command *cobra.Command) (config.Config, error) {
+	return loadBy(command, config.LoadWithCredentials)
 }
 
 // loadAll does so, and tries the policies that the configuration names.
-func loadAll(ctx context.Context) (config.Config, error) {
-	return bounded(ctx, func() (config.Config, error) { return app.LoadConfig(config.Process()) })
+func loadAll(command *cobra.Command) (config.Config, error) {
+	return loadBy(command, app.LoadConfig)
+}
+
+func loadBy(command *cobra.Command, load func(e config.Environment, credentials string) (config.Config, error)) (config.Config, error) {
+	path, _ := command.Flags().GetString(config.CredentialsFlag) // empty also if the command has no such flag
+	if path == "" && command.Flags().Changed(config.CredentialsFlag) {
+		return config.Config{}, usageError{fmt.Errorf("--%s names no file", config.CredentialsFlag)}
+	}
+	return bounded(command.Context(), func() (config.Config, error) { return load(config.Process(), path) })
+}
+
+// withCredentials adds the flag --credentials to a command that connects to the cluster.
+func withCredentials(command *cobra.Command) *cobra.Command {
+	command.Flags().String(config.CredentialsFlag, "", "`FILE` with the cluster's credentials, as downloaded")
+	return command
 }

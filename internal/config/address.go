@@ -205,8 +205,12 @@ func (c *Config) checkAddress(f *faults) {
 // checkScheme reports a scheme that contradicts ZEEBE_INSECURE_CONNECTION.
 func (c *Config) checkScheme(address Address, name string, f *faults) {
 	const insecure = "ZEEBE_INSECURE_CONNECTION"
-	if origin := c.origins[insecure]; origin.source != "" && address.Plaintext() != c.ZeebeInsecure {
-		f.addOf(name, c.variable(name), "is an address for %s, but %s is %t; remove one of the two", address.Transport(), origin.variable, c.ZeebeInsecure)
+	switch variable := c.variable(insecure); {
+	case !c.isSet(insecure) || address.Plaintext() == c.ZeebeInsecure:
+	case c.origins[name].source == FromDerived:
+		f.addOf(name, variable, "is true, but Camunda's SaaS, which %s stands for, takes TLS only; remove one of the two", c.variable(name))
+	default:
+		f.addOf(name, c.variable(name), "is an address for %s, but %s is %t; remove one of the two", address.Transport(), variable, c.ZeebeInsecure)
 	}
 }
 

@@ -45,6 +45,15 @@ func (c *Config) AuthStrategy() AuthStrategy {
 	return AuthNone
 }
 
+// AuthVariable returns the variable that [Config.AuthStrategy] follows from; empty if none is set.
+func (c *Config) AuthVariable() string {
+	if c.Authentication != "" {
+		return c.variable("CAMUNDA_AUTH_STRATEGY")
+	}
+	_, variable := c.credential(c.AuthStrategy())
+	return variable
+}
+
 // credentialSetting is a setting that belongs to a strategy.
 type credentialSetting struct{ name, value string }
 

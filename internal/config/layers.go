@@ -80,8 +80,11 @@ func canonical(variable string) string {
 	return variable
 }
 
-// credentialsFlag is how the credentials file is named in faults and warnings.
-const credentialsFlag = "--credentials"
+// CredentialsFlag is the flag of the commands that takes the credentials file's path.
+const CredentialsFlag = "credentials"
+
+// credentialsName is how faults and warnings name it.
+const credentialsName = "--" + CredentialsFlag
 
 // readCredentials reads a credentials file.
 func (c *Config) readCredentials(path string, f *faults) Environment {
@@ -90,20 +93,20 @@ func (c *Config) readCredentials(path string, f *faults) Environment {
 	}
 	content, mode, err := readfile.Read(path, largestSecret)
 	if err != nil {
-		f.add(credentialsFlag, "names a file that cannot be used: %v", withoutPath(err))
+		f.add(credentialsName, "names a file that cannot be used: %v", withoutPath(err))
 		return nil
 	}
-	c.warnExposed(credentialsFlag, path, mode)
+	c.warnExposed(credentialsName, path, mode)
 	e := Environment{}
 	number := 0
 	for line := range strings.Lines(string(content)) {
 		number++
 		if err := e.addLine(strings.TrimSpace(line)); err != nil {
-			f.addOf(credentialsFlag+strconv.Itoa(number), credentialsFlag, "line %d %v", number, err)
+			f.addOf(credentialsName+strconv.Itoa(number), credentialsName, "line %d %v", number, err)
 		}
 	}
 	if len(e) == 0 && len(f.texts) == 0 {
-		f.add(credentialsFlag, "names a file without a single line such as export ZEEBE_CLIENT_ID='...'")
+		f.add(credentialsName, "names a file without a single line such as export ZEEBE_CLIENT_ID='...'")
 	}
 	return e
 }
@@ -117,7 +120,7 @@ func (e Environment) addLine(line string) error {
 		return nil
 	}
 	parts := credentialLine.FindStringSubmatch(line)
-	if parts == nil || !printable(line) {
+	if parts == nil || !printable(strings.Join(parts[1:], "")) {
 		return errors.New("is not export NAME='value' with a name that begins with ZEEBE_ or CAMUNDA_")
 	}
 	name, text := parts[1], parts[2]+parts[3]+parts[4]
