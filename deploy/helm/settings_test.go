@@ -29,11 +29,14 @@ func settings(t *testing.T) (known map[string]bool, secret []string) {
 	t.Helper()
 	text := deploytest.Read(t, "docs/configuration.md")
 	known = map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)`(?: or `([A-Z_]+_FILE)`)? \\|").FindAllStringSubmatch(text, -1) {
-		known[row[1]] = true
-		if row[2] != "" {
-			known[row[2]] = true
-			secret = append(secret, row[1])
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)`(?: or `([A-Z_]+_FILE)`)? \\|.*\\| ((?:`[A-Z_]+` ?)*) ?\\|$").FindAllStringSubmatch(text, -1) {
+		names := append([]string{row[1]}, strings.Fields(strings.ReplaceAll(row[3], "`", ""))...)
+		for _, name := range names {
+			known[name] = true
+			if row[2] != "" {
+				known[name+"_FILE"] = true
+				secret = append(secret, name)
+			}
 		}
 	}
 	if len(known) < 20 || len(secret) < 4 {
