@@ -50,6 +50,14 @@ var urlForms = []struct{ setting, form string }{
 	{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://u:%s@h/t"},
 	{"ZEEBE_ADDRESS", "http://u:%s@h:1"},
 	{"ZEEBE_ADDRESS", "u:%s@h:1"},
+	{"ZEEBE_ADDRESS", "https://%s@h/v2"},
+	{"ZEEBE_GRPC_ADDRESS", "grpcs://u:%s@h:1"},
+	{"CAMUNDA_GRPC_ADDRESS", "u:%s@h:1"},
+	{"ZEEBE_REST_ADDRESS", "http://u:%s@h"},
+	{"CAMUNDA_REST_ADDRESS", "https://u:%s@h/p"},
+	{"CAMUNDA_REST_ADDRESS", "https://h/p?k=%s"},
+	{"CAMUNDA_OAUTH_URL", "https://u:%s@h/t"},
+	{"CAMUNDA_BASIC_AUTH_USERNAME", "u:%s"},
 }
 
 // pieces are all parts of a password, four bytes each, that stand nowhere else in a text about it.
@@ -111,13 +119,32 @@ func TestAHostilePasswordElsewhereIsNotShownEither(t *testing.T) {
 		"ZEEBE_AUTHORIZATION_SERVER_URL=x")
 	for _, password := range hostile {
 		var variables []string
-		for _, name := range []string{"RETRY_HTTP_TOKEN", "ZEEBE_CLIENT_SECRET", "RETRY_DATABASE_URL", "RETRY_EVENTS_URL", "ZEEBE_AUTHORIZATION_SERVER_URL", "PGPASSWORD"} {
+		for _, name := range []string{"RETRY_HTTP_TOKEN", "ZEEBE_CLIENT_SECRET", "CAMUNDA_CLIENT_SECRET", "CAMUNDA_BASIC_AUTH_PASSWORD", "CAMUNDA_MTLS_KEY", "RETRY_DATABASE_URL", "RETRY_EVENTS_URL", "ZEEBE_AUTHORIZATION_SERVER_URL", "PGPASSWORD"} {
 			variables = append(variables, name+"="+strings.ReplaceAll(password, "\x00", ""))
 		}
 		text, _, _ := shown(t, variables...)
 		for _, piece := range pieces(password, harmless) {
 			if strings.Contains(text, piece) {
 				t.Errorf("%q of the password %q shows in %s", piece, password, text)
+			}
+		}
+	}
+}
+
+func TestAHostilePasswordInACredentialsFileIsNotShownEither(t *testing.T) {
+	t.Parallel()
+	shown := func(form, password string) string {
+		cfg, err := config.LoadWithCredentials(nil, file(t, fmt.Sprintf(form, password)+"\n"))
+		return fmt.Sprint(cfg.Settings(), cfg.Warnings(), err)
+	}
+	for _, form := range []string{"export ZEEBE_CLIENT_SECRET='%s'", "%s", "ZEEBE_CLIENT_SECRET=%s", "export CAMUNDA_BASIC_AUTH_PASSWORD=\"%s\"", "ZEEBE_ADDRESS='u:%s@h:1'"} {
+		harmless := shown(form, "x") + shown(form, "x'\"")
+		for _, password := range hostile {
+			text := shown(form, password)
+			for _, piece := range pieces(password, harmless) {
+				if strings.Contains(text, piece) {
+					t.Errorf("%q of the password %q in %q shows in %s", piece, password, form, text)
+				}
 			}
 		}
 	}
