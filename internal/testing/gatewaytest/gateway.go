@@ -45,6 +45,8 @@ type Gateway struct {
 
 	servers     []*http.Server // of the REST API
 	numericKeys bool
+	// failUndeliverable is for 8.6.0, see FailUndeliverable.
+	failUndeliverable bool
 }
 
 // New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS

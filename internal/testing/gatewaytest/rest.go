@@ -15,7 +15,9 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -80,13 +82,34 @@ func rest[Q any, A proto.Message](
 	}
 }
 
+// overREST marks the context of a call over REST.
+type overREST struct{}
+
 // incoming returns the context of a call as that of a gRPC call.
 func incoming(r *http.Request) context.Context {
+	ctx := context.WithValue(r.Context(), overREST{}, true)
 	if a := r.Header.Get("Authorization"); a != "" {
-		return metadata.NewIncomingContext(r.Context(), metadata.Pairs("authorization", a))
+		return metadata.NewIncomingContext(ctx, metadata.Pairs("authorization", a))
 	}
-	return r.Context()
+	return ctx
 }
+
+// FailUndeliverable lets polls over REST whose jobs cannot be delivered fail at once, as on 8.6.0, instead of never being
+// answered. The jobs are locked either way.
+func (g *Gateway) FailUndeliverable() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failUndeliverable = true
+}
+
+func (g *Gateway) failsUnwritten() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failUndeliverable
+}
+
+// errUnwritten is the error of such a poll, by Spring.
+var errUnwritten = status.Error(codes.Internal, "Failed to write request")
 
 func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	request, err := g.activationFromREST(r)
@@ -105,6 +128,8 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 		g.writeResult(w, stream.all)
+	case errors.Is(err, errUnwritten):
+		writeProblem(w, r, http.StatusInternalServerError, "Internal Server Error", status.Convert(err).Message())
 	case len(stream.all) > 0: // the answer has begun, and breaks off
 		text, _ := json.Marshal(g.jobsToREST(stream.all))
 		w.Header().Set("Content-Type", "application/json")
@@ -148,7 +173,7 @@ func decode(r *http.Request, into any) error {
 		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
 			return errProperty(strings.Trim(name, `"`))
 		}
-		return errors.New("Request body cannot be read") //nolint:staticcheck,revive // the gateway's words
+		return errors.New("Request body cannot be read") //nolint:staticcheck // the gateway's words
 	}
 	_, err := io.Copy(io.Discard, r.Body)
 	return err

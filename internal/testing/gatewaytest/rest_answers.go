@@ -135,7 +135,11 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if !ok {
 		p = problems[codes.Internal]
 	}
-	writeProblem(w, r, p.status, p.title, status.Convert(err).Message())
+	text := status.Convert(err).Message()
+	if status.Code(err) == codes.PermissionDenied && strings.Contains(text, "not authorized") { // for a tenant
+		p.status, p.title = http.StatusUnauthorized, "UNAUTHORIZED"
+	}
+	writeProblem(w, r, p.status, p.title, text)
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, httpStatus int, title, detail string) {
