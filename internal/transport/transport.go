@@ -4,6 +4,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,6 +58,10 @@ type Definition struct {
 	Version int32
 	XML     []byte
 }
+
+// ErrLost is among the errors of a poll for which the gateway has locked jobs that it cannot deliver, because a variable of
+// one is nested too deep. A gateway may also leave such a poll without an answer.
+var ErrLost = errors.New("the gateway cannot deliver the jobs of this poll")
 
 // Poll requests jobs.
 type Poll struct {

@@ -76,7 +76,8 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 	}
 	var next []job.Job
 	var locked []time.Time // each not before its poll was opened
-	for wait := w.longPoll; len(next) < cluster.Partitions; wait = noWait {
+	// A job that comes at the end of the wait must be left time to be released in.
+	for wait := min(w.longPoll, w.opt.JobTimeout/2); len(next) < cluster.Partitions; wait = noWait {
 		opened := time.Now()
 		n, err := w.poll(ctx, pollRequest{1, []string{noVariable}, wait, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
 			next, locked = append(next, jobs...), append(locked, opened)

@@ -45,6 +45,22 @@ func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 	})
 }
 
+// A gateway's REST API may fail such a poll at once.
+func TestJobWhoseDeliveryFailsBecomesAnIncident(t *testing.T) {
+	for _, lock := range []time.Duration{time.Second, 10 * time.Second} {
+		inBubble(t, func(r *rig) {
+			r.gateway.FailUndeliverable()
+			bad := r.gateway.Add(deep)[0]
+			good := r.add(10)
+			r.run(Options{JobTimeout: lock})
+			r.advance(time.Minute)
+			r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
+			check.Same(r, len(good), r.gateway.Counts().Completed, "completed jobs")
+			r.wantLogged(zapcore.InfoLevel, "in_batches_again", 1)
+		})
+	}
+}
+
 // With two partitions under load, the job that is looked at and the one that is polled for are never the same if only one
 // is looked at: each poll begins with the other partition.
 func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {

@@ -105,7 +105,8 @@ func (w *Worker) poll(ctx context.Context, p pollRequest, accept func(context.Co
 		return received, err
 	}
 	w.opt.Observer.Polled(transport.Code(err).String())
-	if transport.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2 && w.gatewayAnswers(ctx) {
+	late := transport.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2
+	if (late || errors.Is(err, transport.ErrLost)) && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
 	w.client.AwaitConnection(ctx, w.pollFailed(opened, err))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -84,6 +85,9 @@ func (c *Client) activate(ctx context.Context, body activation, received func([]
 	if len(jobs) > 0 {
 		received(jobs)
 	}
+	if errors.Is(err, errUnwritten) || errors.Is(err, errBroken) {
+		return fmt.Errorf("%w: %w", transport.ErrLost, err)
+	}
 	return err
 }
 
@@ -162,7 +166,7 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
 	return c.send(ctx, http.MethodPost, "/messages/publication", publication{
 		m.Name, m.CorrelationKey, m.ID, json.RawMessage(transport.Text(m.Variables)), m.Tenant,
-	}, func(r io.Reader) error { return json.NewDecoder(r).Decode(new(published)) })
+	}, func(r io.Reader) error { return json.NewDecoder(r).Decode(new(json.RawMessage)) })
 }
 
 // send makes a call with a body of JSON.

@@ -37,9 +37,9 @@ func (c *Client) broken(ctx context.Context, err error) error {
 		return status.FromContextError(context.DeadlineExceeded).Err()
 	case c.closing.Err() != nil:
 		return errClosed
-	case strings.Contains(text, `malformed HTTP response "\x00\x00`): // an HTTP/2 frame
+	case strings.Contains(text, "malformed HTTP") && strings.Contains(text, `"\x00\x00`): // an HTTP/2 frame
 		return status.Error(codes.Unavailable, isGRPC)
-	case strings.Contains(text, `malformed HTTP response "\x15\x03`): // a TLS alert
+	case strings.Contains(text, "malformed HTTP") && strings.Contains(text, `"\x15\x03`): // a TLS alert
 		return status.Error(codes.Unavailable, isTLS)
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
 		return status.Errorf(codes.Unavailable, "%s (%s)", isPlain, text)
@@ -71,9 +71,16 @@ func (c *Client) result(ctx context.Context, response *http.Response, read func(
 	case errors.Is(err, errForm):
 		return status.Error(codes.Unavailable, c.another(err.Error()))
 	default:
-		return status.Error(codes.Internal, "the answer is broken JSON") // whose text may repeat what it holds
+		return errBroken
 	}
 }
+
+// errBroken is an answer that is no whole JSON. The error of reading it may repeat what it holds.
+var errBroken = status.Error(codes.Internal, "the answer is broken JSON")
+
+// errUnwritten is the error of a call that the gateway has made, and whose result it then failed to write. Seen on 8.6.0 with
+// a job whose variable is nested too deep; 8.6.0 may also have begun to write.
+var errUnwritten = errors.New("the gateway failed to write its answer")
 
 // body is an answer's, up to a limit. It keeps the error that ended it early, to tell it from one in what was read.
 type body struct {
@@ -116,6 +123,8 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 	}
 	message := fmt.Sprintf("HTTP status %d", response.StatusCode)
 	switch {
+	case code == codes.Internal && kind == "application/problem+json" && p.Title != titleInternal: // by Spring, not by Camunda
+		return fmt.Errorf("%w: %w", errUnwritten, status.Errorf(code, "%s, %s: %s", message, transport.Text(p.Title), transport.Text(p.Detail)))
 	case p.Title != "" && code != codes.OK:
 		return status.Error(code, transport.Text(fmt.Sprintf("%s, %s: %s", message, p.Title, p.Detail)))
 	case code != codes.OK:
@@ -153,6 +162,7 @@ const (
 	titleAlreadyExists = "ALREADY_EXISTS"
 	titleAborted       = "ABORTED"
 	titleUnauthorized  = "UNAUTHORIZED" // of a tenant; credentials that are refused are "Unauthorized"
+	titleInternal      = "INTERNAL"
 	titleUnknown       = "UNKNOWN"
 )
 

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,7 @@ func (k *key) UnmarshalJSON(text []byte) error {
 
 type activatedJob struct {
 	Key                key             `json:"jobKey"`
+	OldKey             key             `json:"key"` // of 8.6.0
 	Type               string          `json:"type"`
 	ProcessInstanceKey key             `json:"processInstanceKey"`
 	ProcessID          string          `json:"processDefinitionId"`
@@ -94,7 +96,7 @@ func fromWire(raw json.RawMessage) job.Job {
 	var a activatedJob
 	_ = json.Unmarshal(raw, &a) // reads on after a value of the wrong type
 	return job.Job{
-		Key:                int64(a.Key),
+		Key:                int64(cmp.Or(a.Key, a.OldKey)),
 		Type:               a.Type,
 		Tenant:             a.TenantID,
 		Lease:              a.Lease,
@@ -187,7 +189,6 @@ func (t topology) fromWire() transport.Topology {
 }
 
 type deployment struct {
-	Key         key `json:"deploymentKey"`
 	Deployments []struct {
 		Process *struct {
 			ID       string `json:"processDefinitionId"`
@@ -196,8 +197,4 @@ type deployment struct {
 			Key      key    `json:"processDefinitionKey"`
 		} `json:"processDefinition"` // nil for what is no process
 	} `json:"deployments"`
-}
-
-type published struct {
-	Key key `json:"messageKey"`
 }
