@@ -144,7 +144,7 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 // collector is a stream whose messages become one answer.
 type collector struct {
 	grpc.ServerStream
-	ctx     context.Context //nolint:containedctx // a stream has one
+	ctx     context.Context
 	request *pb.ActivateJobsRequest
 	all     []*pb.ActivatedJob
 }

@@ -26,9 +26,10 @@ import (
 type Client struct {
 	base, host string // of the URLs, and to send
 	plaintext  bool
+	limit      int                   // of an answer, in bytes
 	authorizer *transport.Authorizer // nil where no call is authorized
 	http       *http.Transport
-	closing    context.Context //nolint:containedctx // the client's life, not a call's
+	closing    context.Context // the client's life, not a call's
 	stop       context.CancelFunc
 	// leasesAgain is when to ask for leases again, in nanoseconds of Unix time: a gateway before 8.10 refuses a poll with
 	// the property.
@@ -119,7 +120,7 @@ func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	err := c.do(ctx, http.MethodGet, "/topology", "", nil, func(r io.Reader) error {
+	err := c.do(ctx, http.MethodGet, "/topology", content{}, func(r io.Reader) error {
 		if err := json.NewDecoder(r).Decode(&t); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	}
 	_ = form.Close()
 	var d deployment
-	err := c.do(ctx, http.MethodPost, "/deployments", form.FormDataContentType(), body.Bytes(), func(r io.Reader) error {
+	err := c.do(ctx, http.MethodPost, "/deployments", content{form.FormDataContentType(), body.Bytes()}, func(r io.Reader) error {
 		return json.NewDecoder(r).Decode(&d)
 	})
 	if err != nil {
@@ -177,23 +178,29 @@ func (c *Client) send(ctx context.Context, method, path string, body any, read f
 	if e.Encode(body) != nil { // its text may repeat the variables
 		return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
 	}
-	return c.do(ctx, method, path, "application/json", b.Bytes(), read)
+	return c.do(ctx, method, path, content{"application/json", b.Bytes()}, read)
+}
+
+// content is the body of a request.
+type content struct {
+	kind string // empty where there is none
+	body []byte
 }
 
 // do makes a call. Its answer is read by read, or must be empty if that is nil.
-func (c *Client) do(ctx context.Context, method, path, contentType string, body []byte, read func(io.Reader) error) error {
+func (c *Client) do(ctx context.Context, method, path string, sent content, read func(io.Reader) error) error {
 	if c.closing.Err() != nil {
 		return errClosed
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.body))
 	if err != nil {
 		return status.Error(codes.Internal, err.Error())
 	}
 	request.Host = c.host
 	request.Header.Set("User-Agent", "analyze-retry")
 	request.Header.Set("Accept", "application/json, application/problem+json")
-	if contentType != "" {
-		request.Header.Set("Content-Type", contentType)
+	if sent.kind != "" {
+		request.Header.Set("Content-Type", sent.kind)
 	}
 	if c.authorizer != nil {
 		authorization, err := c.authorizer.Header(ctx)

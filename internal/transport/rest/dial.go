@@ -63,12 +63,13 @@ func Dial(c transport.Config) (*Client, error) {
 		base:       base.String(),
 		host:       cmp.Or(c.OverrideAuthority, c.Address),
 		plaintext:  c.Plaintext(),
+		limit:      maxReceive,
 		authorizer: c.Authorizer(),
 		closing:    closing,
 		stop:       stop,
 		http: &http.Transport{
 			Proxy:                  proxy,
-			DialContext:            dialer{closing, connect}.dial,
+			DialContext:            dialer{closing, c.Plaintext(), connect}.dial,
 			TLSClientConfig:        config,
 			TLSHandshakeTimeout:    connectTimeout,
 			ForceAttemptHTTP2:      true, // as it would be without a DialContext
@@ -83,8 +84,9 @@ func Dial(c transport.Config) (*Client, error) {
 
 // dialer makes connections that end with the client.
 type dialer struct {
-	closing context.Context //nolint:containedctx // the client's life, not a call's
-	connect func(ctx context.Context, address string) (net.Conn, error)
+	closing   context.Context // the client's life, not a call's
+	plaintext bool
+	connect   func(ctx context.Context, address string) (net.Conn, error)
 }
 
 func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
@@ -95,16 +97,32 @@ func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn{c, context.AfterFunc(d.closing, func() { _ = c.Close() })}, nil
+	return &conn{Conn: c, unread: d.plaintext, forget: context.AfterFunc(d.closing, func() { _ = c.Close() })}, nil
 }
 
 // conn is a connection that is closed with the client.
 type conn struct {
 	net.Conn
 	forget func() bool
+	unread bool // and in plaintext
 }
 
-func (c conn) Close() error {
+func (c *conn) Close() error {
 	c.forget()
 	return c.Conn.Close()
+}
+
+// Read implements [net.Conn]. It looks at how the other side begins.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.unread && n > 0 {
+		c.unread = false
+		switch begin := b[:n]; {
+		case n > 3 && begin[0] == 0 && begin[3] == 4: // HTTP/2's frame with the settings
+			return 0, errGRPC
+		case n > 1 && begin[0] == 0x15 && begin[1] == 3: // an alert of TLS
+			return 0, errTLS
+		}
+	}
+	return n, err
 }

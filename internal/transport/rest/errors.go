@@ -20,11 +20,11 @@ import (
 
 var errClosed = status.Error(codes.Canceled, "the connection to the gateway is closed")
 
-// The texts about a port that speaks something else.
-const (
-	isGRPC  = "this is a gRPC port: use grpc:// or grpcs://, or the port of the REST API"
-	isTLS   = "this port speaks TLS: use https://"
-	isPlain = "this port speaks no TLS: use http://"
+// What a port speaks instead.
+var (
+	errGRPC  = errors.New("this is a gRPC port: use grpc:// or grpcs://, or the port of the REST API")
+	errTLS   = errors.New("this port speaks TLS: use https://")
+	errPlain = errors.New("this port speaks no TLS: use http://")
 )
 
 // broken returns the error of a call that a connection did not carry, or not to its end.
@@ -37,12 +37,12 @@ func (c *Client) broken(ctx context.Context, err error) error {
 		return status.FromContextError(context.DeadlineExceeded).Err()
 	case c.closing.Err() != nil:
 		return errClosed
-	case strings.Contains(text, "malformed HTTP") && strings.Contains(text, `"\x00\x00`): // an HTTP/2 frame
-		return status.Error(codes.Unavailable, isGRPC)
-	case strings.Contains(text, "malformed HTTP") && strings.Contains(text, `"\x15\x03`): // a TLS alert
-		return status.Error(codes.Unavailable, isTLS)
+	case errors.Is(err, errGRPC):
+		return status.Error(codes.Unavailable, errGRPC.Error())
+	case errors.Is(err, errTLS):
+		return status.Error(codes.Unavailable, errTLS.Error())
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
-		return status.Errorf(codes.Unavailable, "%s (%s)", isPlain, text)
+		return status.Errorf(codes.Unavailable, "%v (%s)", errPlain, text)
 	default:
 		return status.Error(codes.Unavailable, transport.Text(text))
 	}
@@ -57,7 +57,7 @@ func (c *Client) result(ctx context.Context, response *http.Response, read func(
 	case read == nil || response.StatusCode != http.StatusOK || kind != "application/json":
 		return c.refusal(ctx, response, kind)
 	}
-	body := &body{from: response.Body, left: maxReceive}
+	body := &body{from: response.Body, left: c.limit}
 	err := read(body)
 	switch {
 	case err == nil:
@@ -65,7 +65,7 @@ func (c *Client) result(ctx context.Context, response *http.Response, read func(
 		_, _ = io.Copy(io.Discard, io.LimitReader(body, maxProblem))
 		return nil
 	case body.left == 0:
-		return status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", maxReceive)
+		return status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", c.limit)
 	case body.err != nil:
 		return c.broken(ctx, body.err)
 	case errors.Is(err, errForm):
@@ -131,9 +131,9 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 		return status.Error(code, message)
 	case response.Header.Get("Grpc-Status") != "" || strings.HasPrefix(kind, "application/grpc"),
 		response.StatusCode == http.StatusUnsupportedMediaType && p.Title == "":
-		return status.Errorf(codes.Unavailable, "%s (%s)", isGRPC, message)
+		return status.Errorf(codes.Unavailable, "%v (%s)", errGRPC, message)
 	case c.plaintext && response.StatusCode == http.StatusBadRequest && (strings.Contains(string(text), "HTTPS") || strings.Contains(string(text), "TLS")):
-		return status.Errorf(codes.Unavailable, "%s (%s)", isTLS, message)
+		return status.Errorf(codes.Unavailable, "%v (%s)", errTLS, message)
 	case response.StatusCode/100 == 3:
 		return status.Error(codes.Unavailable, c.another(message+", a redirect"+to(response)+", which is not followed"))
 	default:
