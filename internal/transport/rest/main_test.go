@@ -2,8 +2,11 @@ package rest
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -16,31 +19,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a gateway and a client of its REST API, in a bubble: its clock moves only while everybody waits.
-type rig struct {
-	*testing.T
-	gateway *gatewaytest.Gateway
-	client  *Client
-}
-
-func inBubble(t *testing.T, test func(*rig)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		g := gatewaytest.New()
-		defer g.Close()
-		c, err := Dial(transport.Config{Scheme: transport.HTTP, Address: "127.0.0.1:1", Dial: g.PipeREST()})
-		check.Must(t, err)
-		defer func() { _ = c.Close() }()
-		test(&rig{t, g, c})
-	})
-}
-
-// poll takes up to ten jobs of type "t".
-func (r *rig) poll() (jobs []job.Job, err error) {
-	err = r.client.Activate(r.Context(), goodPoll, func(some []job.Job) { jobs = append(jobs, some...) })
-	return jobs, err
-}
-
 func TestConformance(t *testing.T) {
 	transporttest.Run(t, transporttest.Protocol{
 		Scheme: transport.HTTP, Secure: transport.HTTPS,
@@ -50,4 +28,41 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-var goodPoll = transport.Poll{JobType: "t", Worker: "w", Max: 10, Fetch: []string{"a", "b"}, Wait: 1e9, Lock: 1e10, Tenants: []string{"<default>"}}
+// poll asks for ten jobs, and waits for none.
+var poll = transport.Poll{
+	JobType: "t", Worker: "w", Max: 10, Fetch: []string{"a"}, Wait: -time.Millisecond, Lock: 10 * time.Second, Tenants: []string{transport.DefaultTenant},
+}
+
+// activate polls once.
+func activate(t *testing.T, c *Client, p transport.Poll) (jobs []job.Job, err error) {
+	t.Helper()
+	err = c.Activate(t.Context(), p, func(some []job.Job) { jobs = append(jobs, some...) })
+	return jobs, err
+}
+
+// dial makes a client that is closed with the test.
+func dial(t *testing.T, c transport.Config) *Client {
+	t.Helper()
+	client, err := Dial(c)
+	check.Must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// served makes a client of a server.
+func served(t *testing.T, handler http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://")})
+}
+
+// answering makes a client of a server that gives every call the same answer.
+func answering(t *testing.T, status int, kind, body string) *Client {
+	t.Helper()
+	return served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	})
+}

@@ -1,0 +1,250 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/transport"
+)
+
+// wire is a job as 8.8 writes it, with these variables.
+func wire(key, variables string) string {
+	return fmt.Sprintf(`{"type":"t","processDefinitionId":"p","processDefinitionVersion":1,"elementId":"e","customHeaders":{},"worker":"w",`+
+		`"retries":3,"deadline":1757280974277,"variables":%s,"tenantId":"<default>","jobKey":%s,"processInstanceKey":%s,"kind":"BPMN_ELEMENT",`+
+		`"userTask":null,"tags":[],"jobLeaseToken":null}`, variables, key, key)
+}
+
+func TestKeysAreReadInBothForms(t *testing.T) {
+	for form, text := range map[string]string{
+		"string": wire(`"9223372036854775807"`, `{}`),
+		"number": wire(`9223372036854775807`, `{}`),
+		"8.6.0":  strings.Replace(wire(`9223372036854775807`, `{}`), "jobKey", "key", 1),
+	} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
+			t.Errorf("%s: %+v", form, jobs)
+		}
+	}
+}
+
+func TestGatewayWithNumericKeysIsServed(t *testing.T) {
+	g := gatewaytest.New()
+	t.Cleanup(g.Close)
+	g.NumericKeys()
+	key := g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})[0]
+	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: "gateway", Dial: g.PipeREST()})
+	jobs, err := activate(t, c, poll)
+	check.Must(t, err)
+	check.Same(t, key, jobs[0].Key, "key")
+	deployed, err := c.Deploy(t.Context(), "", []transport.Resource{{Name: "é \"b\".bpmn", Content: []byte("<a/>")}})
+	check.Must(t, err)
+	if len(deployed) != 1 || deployed[0].Key == 0 || deployed[0].Resource != "é \"b\".bpmn" {
+		t.Errorf("deployed %+v", deployed)
+	}
+}
+
+func TestVariablesKeepTheirBytes(t *testing.T) {
+	for _, variables := range []string{
+		`{"n":12345678901234567890.10}`, `{"n":1e400}`, `{ "a" : [ 1 ,2 ] , "a":3 }`, `{"s":"\ud800\u0000é<>&"}`, "{\"s\":\"\u2028\"}", `{}`,
+		`null`, `[1]`, `"x"`, `1.0`, `{"d":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+	} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"1"`, variables)+`]}`), poll)
+		check.Must(t, err)
+		check.Same(t, variables, jobs[0].Variables, "variables")
+	}
+}
+
+func TestNumbersOfAnAnswerStayAsTheyAre(t *testing.T) {
+	sent := make(chan string, 1)
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		sent <- string(text)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	check.Must(t, c.Answer(t.Context(), job.Job{Key: 1}, job.Complete(`{"n":12345678901234567890.10,"m":1e400,"s":"<é>\u2028"}`)))
+	check.Same(t, `{"variables":{"n":12345678901234567890.10,"m":1e400,"s":"<é>\u2028"}}`+"\n", <-sent, "request")
+	err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete(`{"secret":`))
+	check.Same(t, codes.InvalidArgument, transport.Code(err), "code")
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v repeats the variables", err)
+	}
+}
+
+func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
+	good := wire(`"7"`, `{}`)
+	for _, odd := range []string{
+		`null`, `1`, `"job"`, `[]`, `{}`, `{"jobKey":null,"variables":null}`, `{"jobKey":"9999999999999999999999"}`, `{"jobKey":{},"type":[],"retries":"3"}`,
+		wire(`"1e3"`, `{}`), wire(`-5`, `{}`), strings.Replace(good, `"retries":3`, `"retries":99999999999`, 1),
+	} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"jobs":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
+			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
+func TestJobsBeforeABreakArePassedOn(t *testing.T) {
+	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", plainJSON)
+		_, _ = io.WriteString(w, `{"jobs":[`+wire(`"1"`, `{}`)+`,`+wire(`"2"`, `{}`)+`,{"type":`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	jobs, err := activate(t, c, poll)
+	if transport.Code(err) != codes.Unavailable || len(jobs) != 2 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+func TestAnswersAreReadUpToALimit(t *testing.T) {
+	const size = 8 << 20 // twice what a gateway sends by default
+	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", plainJSON)
+		_, _ = io.WriteString(w, `{"jobs":[`+wire(`"1"`, `{"a":"`+strings.Repeat("x", size)+`"}`)+`]}`)
+	})
+	jobs, err := activate(t, c, poll)
+	check.Must(t, err)
+	check.Same(t, size+len(`{"a":""}`), len(jobs[0].Variables), "size of the variables")
+	c.limit = size
+	_, err = activate(t, c, poll)
+	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
+}
+
+func TestPollAsksForAssignedTenantsWhereNoneAreNamed(t *testing.T) {
+	requests := make(chan map[string]any, 2)
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		var request map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		requests <- request
+		w.Header().Set("Content-Type", plainJSON)
+		_, _ = io.WriteString(w, `{"jobs":[]}`)
+	})
+	for _, test := range []struct {
+		tenants []string
+		want    map[string]any
+	}{
+		{nil, map[string]any{"tenantFilter": "ASSIGNED"}},
+		{[]string{"norte"}, map[string]any{"tenantIds": []any{"norte"}}},
+	} {
+		p := poll
+		p.Tenants = test.tenants
+		_, err := activate(t, c, p)
+		check.Must(t, err)
+		want := map[string]any{
+			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0, "withLease": true,
+		}
+		maps.Copy(want, test.want)
+		check.Same(t, want, <-requests, "request")
+	}
+}
+
+func TestGatewayThatRefusesLeasesIsAskedAgainLater(t *testing.T) {
+	g := gatewaytest.New()
+	t.Cleanup(g.Close)
+	var leases, polls atomic.Int32
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		polls.Add(1)
+		if strings.Contains(string(text), `"withLease"`) {
+			leases.Add(1)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		g.REST().ServeHTTP(w, r)
+	})
+	for range 10 {
+		_, err := activate(t, c, poll)
+		check.Must(t, err)
+	}
+	check.Same(t, 11, polls.Load(), "polls, one of which is refused")
+	g.Lease(1) // the cluster is upgraded
+	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
+	c.leasesAgain.Store(c.leasesAgain.Load() - leaseRest.Nanoseconds()) // time passes
+	jobs, err := activate(t, c, poll)
+	check.Must(t, err)
+	if len(jobs) != 1 || jobs[0].Lease == "" || leases.Load() != 2 {
+		t.Errorf("%d of %d polls ask for leases; jobs %+v", leases.Load(), polls.Load(), jobs)
+	}
+}
+
+func TestCallsShowWhatTheyAreTo(t *testing.T) {
+	requests := make(chan *http.Request, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	c := dial(t, transport.Config{
+		Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Path: "/orchestration", OverrideAuthority: "camunda.example",
+		Basic: &transport.Basic{User: "worker", Password: "é:x"},
+	})
+	check.Must(t, c.ExtendLock(t.Context(), job.Job{Key: 1<<63 - 1}, time.Second))
+	r := <-requests
+	user, password, _ := r.BasicAuth()
+	check.Same(t, []string{"PATCH", "/orchestration/v2/jobs/9223372036854775807", "camunda.example", "analyze-retry", "worker", "é:x"},
+		[]string{r.Method, r.URL.Path, r.Host, r.UserAgent(), user, password}, "call")
+}
+
+func TestParallelAnswersReuseTheirConnections(t *testing.T) {
+	const parallel = 32
+	var together sync.WaitGroup
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		together.Done()
+		together.Wait()
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	var made atomic.Int32
+	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		made.Add(1)
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}})
+	for range 5 {
+		together.Add(parallel)
+		var answers sync.WaitGroup
+		for range parallel {
+			answers.Go(func() {
+				if err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		answers.Wait()
+	}
+	check.Same(t, parallel, made.Load(), "connections")
+}
+
+// A try that is made behind the loop's back could be accepted, and its repetition not found.
+func TestAnswerOnADyingConnectionIsSentOnce(t *testing.T) {
+	var sent atomic.Int32
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if sent.Add(1) > 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	check.Must(t, c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}")))
+	err := c.Answer(t.Context(), job.Job{Key: 2}, job.Complete("{}"))
+	check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+	check.Same(t, 2, sent.Load(), "answers sent")
+}
