@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	top     = "../.."
-	all     = top + "/docker-compose.yml"
-	overlay = "camunda-platform.yml"
+	top      = "../.."
+	all      = top + "/docker-compose.yml"
+	camunda  = "camunda.yml"          // next to Camunda 8.8 and later
+	platform = "camunda-platform.yml" // next to Camunda 8.5
 )
 
 // load reads a compose file, with variables for its ${NAME}s.
@@ -47,11 +48,11 @@ type service struct {
 	project *types.Project
 }
 
-// services returns those of both files, by file and name.
+// services returns those of all files, by file and name.
 func services(t *testing.T) map[string]service {
 	t.Helper()
 	found := map[string]service{}
-	for _, file := range []string{all, overlay} {
+	for _, file := range []string{all, camunda, platform} {
 		project := load(t, file)
 		for name, s := range project.Services {
 			found[filepath.Base(file)+"/"+name] = service{s, project}
@@ -62,7 +63,7 @@ func services(t *testing.T) map[string]service {
 
 func TestComposeFilesAreStrictAndNeedNoVariable(t *testing.T) {
 	bare := regexp.MustCompile(`\$\{[A-Za-z0-9_]+\}|\$\{[A-Za-z0-9_]+:?\?`)
-	for _, file := range []string{"docker-compose.yml", "deploy/compose/" + overlay} {
+	for _, file := range []string{"docker-compose.yml", "deploy/compose/" + camunda, "deploy/compose/" + platform} {
 		text := deploytest.Read(t, file)
 		broken := filepath.Join(t.TempDir(), "broken.yml")
 		deploytest.Write(t, broken, strings.Replace(text, "restart:", "restrat:", 1))
