@@ -16,15 +16,16 @@ func contents(t *testing.T, all []object) map[string]string {
 	t.Helper()
 	key, certificate := deploytest.KeyPair(t)
 	return map[string]string{
-		"database-url":        "postgres://analyze_retry_app:canary-1@db.example/analyze_retry\n",
-		"events-url":          "amqps://analyze_retry:canary-2@queue.example\n",
-		"http-token":          "canary-3-canary-3-canary-3\n",
-		"zeebe-client-secret": "canary-4\n",
-		"audit.key":           key,
-		"ca.crt":              certificate,
-		"tls.crt":             certificate,
-		"tls.key":             key,
-		"policies.yaml":       policies(all),
+		"database-url":         "postgres://analyze_retry_app:canary-1@db.example/analyze_retry\n",
+		"events-url":           "amqps://analyze_retry:canary-2@queue.example\n",
+		"http-token":           "canary-3-canary-3-canary-3\n",
+		"zeebe-client-secret":  "canary-4\n",
+		"zeebe-basic-password": "canary-5\n",
+		"audit.key":            key,
+		"ca.crt":               certificate,
+		"tls.crt":              certificate,
+		"tls.key":              key,
+		"policies.yaml":        policies(all),
 	}
 }
 

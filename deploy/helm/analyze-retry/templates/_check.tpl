@@ -70,8 +70,9 @@ to do.
 {{- end -}}
 
 {{- with $v.zeebe -}}
-{{- if and .insecure (or .caSecret .clientCertificateSecret) -}}
-{{- $faults = append $faults "zeebe.insecure has no use for certificates: leave zeebe.caSecret and zeebe.clientCertificateSecret empty, or set zeebe.insecure=false" -}}
+{{- $plaintext := regexMatch "^(grpc|http)://" .address -}}
+{{- if and $plaintext (or .caSecret .clientCertificateSecret) -}}
+{{- $faults = append $faults (printf "zeebe.address %s is plaintext, which has no use for certificates: leave zeebe.caSecret and zeebe.clientCertificateSecret empty, or begin it with grpcs:// or https://" .address) -}}
 {{- end -}}
 {{- $o := .oauth -}}
 {{- if or $o.clientId $o.authorizationServerUrl $o.audience $o.scope -}}
@@ -80,9 +81,18 @@ to do.
 {{- $faults = append $faults (printf "zeebe.oauth.%s is empty: OAuth needs clientId, authorizationServerUrl and audience" $name) -}}
 {{- end -}}
 {{- end -}}
-{{- if .insecure -}}
-{{- $faults = append $faults "zeebe.insecure with zeebe.oauth would send the token in plaintext: set zeebe.insecure=false" -}}
+{{- if .basic.username -}}
+{{- $faults = append $faults "zeebe.basic and zeebe.oauth are both set: a cluster takes one of them; remove the other" -}}
 {{- end -}}
+{{- if and (hasPrefix "http://" $o.authorizationServerUrl) (not .allowInsecureToken) -}}
+{{- $faults = append $faults "zeebe.oauth.authorizationServerUrl is http and would send the client secret in plaintext: use https, or set zeebe.allowInsecureToken=true" -}}
+{{- end -}}
+{{- end -}}
+{{- if and $plaintext (or .basic.username $o.clientId) (not .allowInsecureToken) -}}
+{{- $faults = append $faults (printf "zeebe.address %s would send the %s in plaintext: begin it with grpcs:// or https://, or set zeebe.allowInsecureToken=true" .address (ternary "password" "token" (ne .basic.username ""))) -}}
+{{- end -}}
+{{- if and (has "ASSIGNED" .tenants) (gt (len .tenants) 1) -}}
+{{- $faults = append $faults "zeebe.tenants names ASSIGNED and others: ASSIGNED stands for all tenants that the user or client has; remove the others" -}}
 {{- end -}}
 {{- end -}}
 

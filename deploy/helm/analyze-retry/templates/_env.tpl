@@ -42,7 +42,6 @@
 {{- end }}
 {{- with .Values.zeebe }}
 - {name: ZEEBE_ADDRESS, value: {{ .address | quote }}}
-- {name: ZEEBE_INSECURE_CONNECTION, value: {{ .insecure | quote }}}
 {{- if .caSecret }}
 - {name: ZEEBE_CA_CERTIFICATE_PATH, value: /etc/analyze-retry/zeebe-ca/ca.crt}
 {{- end }}
@@ -52,6 +51,10 @@
 {{- end }}
 {{- if .overrideAuthority }}
 - {name: ZEEBE_OVERRIDE_AUTHORITY, value: {{ .overrideAuthority | quote }}}
+{{- end }}
+{{- with .basic.username }}
+- {name: CAMUNDA_BASIC_AUTH_USERNAME, value: {{ . | quote }}}
+- {name: CAMUNDA_BASIC_AUTH_PASSWORD_FILE, value: /etc/analyze-retry/secrets/zeebe-basic-password}
 {{- end }}
 {{- with .oauth }}
 {{- if .clientId }}
@@ -63,6 +66,12 @@
 - {name: ZEEBE_TOKEN_SCOPE, value: {{ .scope | quote }}}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- if .allowInsecureToken }}
+- {name: RETRY_ALLOW_INSECURE_TOKEN, value: "true"}
+{{- end }}
+{{- with .tenants }}
+- {name: RETRY_TENANTS, value: {{ join "," . | quote }}}
 {{- end }}
 {{- end }}
 {{- with .Values.openTelemetry }}

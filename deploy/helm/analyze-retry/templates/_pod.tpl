@@ -52,6 +52,7 @@ which what is left goes back to the broker, and what is closed then. Each step o
 {{- if or (eq .Values.store.type "postgres") .Values.store.sqlite.keyFromSecret }}{{ $keys = append $keys "audit.key" }}{{ end -}}
 {{- if .Values.events.enabled }}{{ $keys = append $keys "events-url" }}{{ end -}}
 {{- if .Values.http.token }}{{ $keys = append $keys "http-token" }}{{ end -}}
+{{- if .Values.zeebe.basic.username }}{{ $keys = append $keys "zeebe-basic-password" }}{{ end -}}
 {{- if .Values.zeebe.oauth.clientId }}{{ $keys = append $keys "zeebe-client-secret" }}{{ end -}}
 {{ join "," $keys }}
 {{- end }}
