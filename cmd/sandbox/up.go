@@ -31,7 +31,8 @@ func newUp() *cobra.Command {
 		Short: "Start a broker and the worker and leave them running",
 		Long: `Starts a Zeebe broker, puts the bundled models on it, starts the worker, and leaves
 both running. What already runs is left alone. The broker's data and the worker's
-decisions stay from one time to the next.`,
+decisions stay from one time to the next. An engine in Camunda's test gateway
+(8.7 and later) starts empty each time.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.say = func(line string) { fmt.Fprintln(command.OutOrStdout(), line) }
@@ -121,7 +122,8 @@ func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {
 	}
 	// Each version has its own data: an older broker cannot read what a newer one wrote.
 	dir = filepath.Join(dir, "zeebe-"+o.version)
-	if o.fresh {
+	// An engine in memory starts empty, and numbers its jobs from the start again: decisions of the last time would be taken for theirs.
+	if o.fresh || devbroker.InMemory(o.version) {
 		if err := os.RemoveAll(dir); err != nil {
 			return nil, fmt.Errorf("forget the broker's data: %w", err)
 		}
@@ -199,6 +201,10 @@ func down(ctx context.Context, out io.Writer) error {
 	if err := broker.Stop(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Stopped the broker (%s). Its data stays in %s.\n", broker.Address(), s.Broker.Dir)
+	stays := "Its data stays in " + s.Broker.Dir + "."
+	if s.Broker.InMemory {
+		stays = "Its data was in memory and is gone."
+	}
+	fmt.Fprintf(out, "Stopped the broker (%s). %s\n", broker.Address(), stays)
 	return nil
 }

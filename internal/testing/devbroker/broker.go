@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -43,7 +44,8 @@ type Options struct {
 	GatewayPort, MonitoringPort int
 	// Records makes the broker write down everything it does, for [Broker.Records]. It slows the broker.
 	Records bool
-	// Settings are more of the broker's own, NAME=value, for example ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed.
+	// Settings are more of the broker's own, NAME=value, for example ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed. A version that is
+	// [InMemory] takes none.
 	Settings []string
 	// Detach lets the broker live on when this process ends. Find it again with [Attach].
 	Detach bool
@@ -61,8 +63,10 @@ type State struct {
 	Records   bool   `json:"records"`
 	PID       int    `json:"pid"`
 	Container string `json:"container,omitempty"` // "" where it runs in none
-	// Settings are those of Options. They stay over restarts.
+	// Settings are those of [EnvSettings] and Options. They stay over restarts.
 	Settings []string `json:"settings,omitempty"`
+	// InMemory is that of its version: what it holds goes when it ends.
+	InMemory bool `json:"inMemory,omitempty"`
 }
 
 // Broker is a running broker.
@@ -91,7 +95,12 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the broker's directory: %w", err)
 	}
-	b := &Broker{at: State{Version: r.version, Dir: dir, Records: o.Records, Settings: o.Settings}, engine: chosen, detach: o.Detach, ownsDir: o.Dir == ""}
+	b := &Broker{
+		at: State{
+			Version: r.version, Dir: dir, Records: o.Records, Settings: slices.Concat(r.settings, o.Settings), InMemory: r.inMemory,
+		},
+		engine: chosen, detach: o.Detach, ownsDir: o.Dir == "",
+	}
 	b.setRecords()
 	for attempt := 1; ; attempt++ {
 		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort); err != nil {
@@ -138,9 +147,11 @@ func makeDir(dir string) (string, error) {
 
 func (b *Broker) setRecords() {
 	if b.at.Records {
-		b.records.path = filepath.Join(b.at.Dir, "records.jsonl")
+		b.records.path = recordsPath(b.at)
 	}
 }
+
+func recordsPath(i State) string { return filepath.Join(i.Dir, "records.jsonl") }
 
 // launch starts the process on the instance's directory and ports and waits until it is ready.
 func (b *Broker) launch(ctx context.Context) error {
@@ -246,6 +257,9 @@ func (b *Broker) Kill() error {
 func (b *Broker) Restart(ctx context.Context) error {
 	if b.engine == nil {
 		return errors.New("a broker that another process started cannot be restarted from here: stop it and start one on its directory")
+	}
+	if b.at.InMemory {
+		return fmt.Errorf("the engine of %s cannot be restarted: it keeps nothing", b.at.Version)
 	}
 	if err := b.end(ctx); err != nil {
 		return err

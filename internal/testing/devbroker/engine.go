@@ -22,15 +22,21 @@ type engine interface {
 }
 
 // chooseEngine finds a way to run a broker and fetches what it needs: the distribution on a Java of this machine, or
-// else a container.
+// else a container. There is no image of a distribution that the environment names, and none of an engine in memory.
 func chooseEngine(ctx context.Context, r release, o Options) (engine, error) {
 	cache, err := CacheDir()
 	if err != nil {
 		return nil, err
 	}
+	if r.inMemory {
+		return prepareMemory(ctx, r, cache, o)
+	}
 	native, nativeErr := prepareNative(ctx, r, cache, o)
 	if nativeErr == nil {
 		return native, nil
+	}
+	if r.distribution != "" {
+		return nil, fmt.Errorf("no way to run Zeebe %s of %s: %w", r.version, EnvDistribution, nativeErr)
 	}
 	if !errors.Is(nativeErr, errUnavailable) || ctx.Err() != nil {
 		return nil, nativeErr

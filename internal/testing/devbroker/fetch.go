@@ -57,7 +57,11 @@ func (p Progress) while(what string, do func() error) error {
 }
 
 func distributionDir(r release, cache string) string {
-	return filepath.Join(cache, "zeebe-"+r.version)
+	dir := "zeebe-" + r.version
+	if r.distribution != "" {
+		dir += "-" + r.sha256[:12] // the environment may name another one the next time
+	}
+	return filepath.Join(cache, dir)
 }
 
 // Zbctl returns the path of the command line client of a version's distribution, "" where that has not been fetched.
@@ -70,7 +74,11 @@ func Zbctl(version string) string {
 	if runtime.GOOS == "darwin" {
 		name += ".darwin"
 	}
-	path := filepath.Join(distributionDir(releases[version], cache), "bin", name)
+	r, err := findRelease(version)
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(distributionDir(r, cache), "bin", name)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
@@ -79,7 +87,7 @@ func Zbctl(version string) string {
 
 // canHaveDistribution returns why the unpacked broker is neither there nor can be fetched.
 func canHaveDistribution(r release, cache string) error {
-	if isComplete(distributionDir(r, cache)) {
+	if isComplete(distributionDir(r, cache)) || r.isFile() {
 		return nil
 	}
 	if _, err := exec.LookPath("mvn"); err != nil {
@@ -88,50 +96,74 @@ func canHaveDistribution(r release, cache string) error {
 	return nil
 }
 
-// distribution returns the directory of the unpacked broker, and fetches it once by Maven.
+// distribution returns the directory of the unpacked broker, and fetches it once by Maven where it is no file of this machine.
 func distribution(ctx context.Context, r release, cache string, progress Progress) (string, error) {
 	dir := distributionDir(r, cache)
 	return dir, fillOnce(ctx, dir, progress, func(tmp string) error {
-		progress.say("fetching Zeebe %s (%d MB, once) ...", r.version, r.megabytes)
-		download := filepath.Join(tmp, "download")
-		if err := progress.while("fetching", func() error {
-			return mavenCopy(ctx, "io.camunda:camunda-zeebe:"+r.version+":tar.gz", download)
-		}); err != nil {
-			return err
-		}
-		tarball, err := onlyFile(download)
+		tarball, err := r.tarball(ctx, filepath.Join(tmp, "download"), progress)
 		if err != nil {
 			return err
 		}
-		if err := verify(tarball, r.sha256); err != nil {
-			return fmt.Errorf("%w; remove io/camunda/camunda-zeebe/%s from the local Maven repository and try again", err, r.version)
-		}
 		progress.say("unpacking Zeebe %s ...", r.version)
-		if err := runQuietly(ctx, exec.CommandContext(ctx, "tar", "-xzf", tarball, "-C", tmp)); err != nil {
+		unpacked := filepath.Join(tmp, "unpacked")
+		if err := os.Mkdir(unpacked, 0o755); err != nil {
+			return err
+		}
+		if err := runQuietly(ctx, exec.CommandContext(ctx, "tar", "-xzf", tarball, "-C", unpacked)); err != nil {
 			return fmt.Errorf("unpack %s: %w", tarball, err)
 		}
-		return install(filepath.Join(tmp, "camunda-zeebe-"+r.version), dir)
+		top, err := onlyEntry(unpacked)
+		if err != nil {
+			return err
+		}
+		return install(top, dir)
 	})
 }
+
+// tarball returns the path of the distribution, which is fetched into a directory unless it is a file of this machine.
+func (r *release) tarball(ctx context.Context, download string, progress Progress) (string, error) {
+	if r.isFile() {
+		return r.distribution, verify(r.distribution, r.sha256)
+	}
+	size := ""
+	if r.megabytes > 0 {
+		size = fmt.Sprintf("%d MB, ", r.megabytes)
+	}
+	progress.say("fetching Zeebe %s (%sonce) ...", r.version, size)
+	if err := progress.while("fetching", func() error { return mavenCopy(ctx, r.coordinates(), download) }); err != nil {
+		return "", err
+	}
+	path, err := onlyEntry(download)
+	if err != nil {
+		return "", err
+	}
+	if err := verify(path, r.sha256); err != nil {
+		return "", fmt.Errorf("%w; remove %s from the local Maven repository and try again", err, r.coordinates())
+	}
+	return path, nil
+}
+
+// mavenPlugin is the one that fetches, of a version that is pinned.
+const mavenPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
 // mavenCopy lets Maven copy one artifact into dir.
 func mavenCopy(ctx context.Context, artifact, dir string) error {
 	err := runQuietly(ctx, exec.CommandContext(ctx, "mvn", "-B", "-q",
-		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", "-Dartifact="+artifact, "-DoutputDirectory="+dir))
+		mavenPlugin+":copy", "-Dartifact="+artifact, "-DoutputDirectory="+dir))
 	if err != nil {
 		return fmt.Errorf("%w: maven could not fetch %s: %w", errUnavailable, artifact, err)
 	}
 	return nil
 }
 
-// verify compares a file with its pinned checksum. A file that differs is removed, so that it is not used the next time.
+// verify compares a file with its pinned checksum.
 func verify(path, sha string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != sha {
-		return errors.Join(fmt.Errorf("%w: %s has sha256 %s, expected %s; it was removed", errChecksum, filepath.Base(path), got, sha), os.Remove(path))
+		return fmt.Errorf("%w: %s has sha256 %s, expected %s", errChecksum, filepath.Base(path), got, sha)
 	}
 	return nil
 }
@@ -187,13 +219,13 @@ func isComplete(dir string) bool {
 	return err == nil
 }
 
-func onlyFile(dir string) (string, error) {
+func onlyEntry(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
 	if len(entries) != 1 {
-		return "", fmt.Errorf("expected one file in %s, found %d", dir, len(entries))
+		return "", fmt.Errorf("expected one file or directory in %s, found %d", dir, len(entries))
 	}
 	return filepath.Join(dir, entries[0].Name()), nil
 }

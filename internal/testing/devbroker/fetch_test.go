@@ -63,7 +63,7 @@ func TestADistributionWithAnotherChecksumIsNotUnpacked(t *testing.T) {
 	r.sha256 = strings.Repeat("0", 64)
 	cache := t.TempDir()
 	_, err := distribution(t.Context(), r, cache, nil)
-	if !errors.Is(err, errChecksum) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "remove io/camunda/camunda-zeebe/1.2.3 from the local Maven repository") {
+	if !errors.Is(err, errChecksum) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "remove io.camunda:camunda-zeebe:1.2.3:tar.gz from the local Maven repository") {
 		t.Errorf("got %v", err)
 	}
 	if errors.Is(err, errUnavailable) {

