@@ -20,6 +20,8 @@ const recordsInterval = 25 * time.Millisecond
 // Record is one entry of the broker's log of commands, events and rejections, as its exporters see it.
 type Record struct {
 	Key, Position int64
+	// SourceRecordPosition is the position of the command that led to an event; -1 for none.
+	SourceRecordPosition int64
 	// ValueType says what Value is, e.g. JOB, VARIABLE, INCIDENT, PROCESS_INSTANCE.
 	ValueType string
 	// Intent says what happened to it, e.g. CREATED, COMPLETED, ELEMENT_ACTIVATED.

@@ -37,12 +37,17 @@ type Ledger struct {
 	// claims are kept by process instance, also by that of the processes that they called.
 	claims map[int64]*Claim
 	roots  []*Claim
-	start  time.Time
-	now    time.Time
+	// answers are the variables of the command that came last for a job. The event that follows it need not have them: from 8.10 on
+	// a broker leaves them out of JOB COMPLETED.
+	answers map[int64]json.RawMessage
+	start   time.Time
+	now     time.Time
 }
 
 // NewLedger returns a ledger of no claims.
-func NewLedger() *Ledger { return &Ledger{claims: map[int64]*Claim{}} }
+func NewLedger() *Ledger {
+	return &Ledger{claims: map[int64]*Claim{}, answers: map[int64]json.RawMessage{}}
+}
 
 // Claims returns all claims in the order of their start. They change with the next Add.
 func (l *Ledger) Claims() []*Claim { return l.roots }
@@ -93,12 +98,16 @@ type value struct {
 // Add takes the next records over.
 func (l *Ledger) Add(records ...devbroker.Record) error {
 	for _, r := range records {
-		if r.RecordType != "EVENT" || !slices.Contains(read, r.ValueType) {
+		isAnswer := r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR") && r.ValueType == "JOB"
+		if r.RecordType != "EVENT" && !isAnswer || !slices.Contains(read, r.ValueType) {
 			continue
 		}
 		var v value
 		err := json.Unmarshal(r.Value, &v)
-		if err == nil {
+		switch {
+		case err == nil && isAnswer:
+			l.answers[r.Key] = v.Variables
+		case err == nil:
 			l.now = time.UnixMilli(r.Timestamp)
 			err = l.add(r, v)
 		}
@@ -125,6 +134,7 @@ func (l *Ledger) add(r devbroker.Record, v value) error {
 	case "PROCESS_INSTANCE":
 		c.element(r, v)
 	case "JOB":
+		v.Variables = l.answers[r.Key]
 		return c.job(r, v)
 	case "TIMER":
 		c.timer(r, v)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -77,5 +78,28 @@ func TestCommandsAndOtherProcessesAreLeftOut(t *testing.T) {
 	)
 	if claims := l.Claims(); len(claims) != 0 {
 		t.Errorf("%d claims, want none", len(claims))
+	}
+}
+
+// From 8.10 on a broker leaves the variables out of JOB COMPLETED.
+func TestAnswersAreReadFromTheCommands(t *testing.T) {
+	records := recorded(t)
+	want := replay(t, records...).Claims()
+	for i, r := range records {
+		if r.RecordType != "EVENT" || r.ValueType != "JOB" {
+			continue
+		}
+		var value map[string]any
+		check.Must(t, json.Unmarshal(r.Value, &value))
+		value["variables"] = map[string]any{}
+		var err error
+		records[i].Value, err = json.Marshal(value)
+		check.Must(t, err)
+	}
+	if got := replay(t, records...).Claims(); !reflect.DeepEqual(got, want) {
+		t.Errorf("without the variables of the events the claims are %+v, want %+v", got, want)
+	}
+	if want[0].Tries[0].Decision == nil || want[0].Tries[0].Decision.Class == "" {
+		t.Errorf("the decisions are not among the records: %+v", want[0].Tries[0])
 	}
 }
