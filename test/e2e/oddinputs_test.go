@@ -32,13 +32,17 @@ func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 	s := atSharedBroker(t)
 	w := s.startWorker()
 	s.start("OneTask", sound).endsAt("EndEvent_Retry") // from here on it takes jobs; its start is not measured
+	refusal := codes.InvalidArgument
+	if devbroker.InMemory(s.broker.State().Version) {
+		refusal = codes.Unknown // Camunda's test gateway does not say which of the errors of its code is the client's
+	}
 	inputs := map[int64]oddinputs.Input{}
 	for _, in := range oddinputs.All() {
 		if in.OnlyRaw {
 			continue
 		}
 		c, err := s.tryStart("OneTask", in.Variables)
-		if refused := status.Code(err) == codes.InvalidArgument; refused != refusedByGateway[in.Name] {
+		if refused := status.Code(err) == refusal; refused != refusedByGateway[in.Name] {
 			t.Errorf("%s: the gateway refuses it: %v, want %v (%v)", in.Name, refused, !refused, err)
 		}
 		if err != nil {

@@ -44,6 +44,7 @@ func (s *scene) take(jobType string) *task {
 				headers: j.CustomHeaders, variables: readVars(s.T, j.Variables),
 			}
 		}
+		pauseFor(s.Context(), 20*time.Millisecond) // Camunda's test gateway answers at once where there is none
 	}
 	s.Fatalf("no %s job came within %v", jobType, patience)
 	return nil

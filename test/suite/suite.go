@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"testing"
 	"time"
 )
 
@@ -54,6 +55,12 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 		return 0, err.Error()
 	}
 	return response.StatusCode, string(body)
+}
+
+// LeavesOut prints what a test does not look at, because the broker under test lacks it, and why. `make test-matrix` shows the line.
+func LeavesOut(t *testing.T, format string, args ...any) {
+	t.Helper()
+	fmt.Fprintf(os.Stderr, "left out: %s: %s\n", t.Name(), fmt.Sprintf(format, args...))
 }
 
 // BuildWorker builds the worker under test, with further flags of the compiler.
