@@ -36,6 +36,6 @@ func TestRedeliveredJobGetsTheSameAnswer(t *testing.T) {
 		if first := lost[i]["backoffMinutes"]; float64(wait.minutes) != first {
 			t.Errorf("claim %d waits %d minutes, but %v were answered first", i, wait.minutes, first)
 		}
-		readVars(t, string(answered.Variables)).hold(t, lost[i])
+		readVars(t, s.answer(answered)).hold(t, lost[i])
 	}
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -174,6 +175,21 @@ func (s *scene) events(valueType, intent string, match func(event) bool) []event
 		}
 	}
 	return found
+}
+
+// answer returns the variables that a job was completed with, or its error thrown with, which e is the event of. They are read from
+// the command: from 8.10 on a broker leaves them out of the event.
+func (s *scene) answer(e event) string {
+	s.Helper()
+	records, err := s.broker.Records(s.Context())
+	s.must(err)
+	i := slices.IndexFunc(records, func(r devbroker.Record) bool { return r.Position == e.SourceRecordPosition })
+	if i < 0 || records[i].RecordType != "COMMAND" || records[i].ValueType != "JOB" || records[i].Key != e.Key {
+		s.Fatalf("the command behind %s of job %d, at position %d, is not among the records", e.Intent, e.Key, e.SourceRecordPosition)
+	}
+	var command fields
+	s.must(json.Unmarshal(records[i].Value, &command))
+	return string(command.Variables)
 }
 
 // advance moves the broker's clock. Timers that fall due fire; long polls that are open end.

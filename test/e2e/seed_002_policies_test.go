@@ -184,7 +184,7 @@ func TestSeed002TaskOverridesItsPolicyAndJobBringsHints(t *testing.T) {
 			job := vars{"claimId": fmt.Sprint("CLM-SEED-002-", i), "submissionError": "TIMEOUT"}
 			maps.Copy(job, c.job)
 			answer := s.start(process, job).next("the answer", "JOB", c.how, at("Task_AnalyzeRetry"))
-			got := readVars(s.T, string(answer.Variables))
+			got := readVars(s.T, s.answer(answer))
 			got.hold(s.T, c.want)
 			got.object(s.T, "retryDecision").hold(s.T, c.decides)
 			if asked, hinted := map[string]float64{"retryAfter": 30, "a retryAfter in the text": 20}[c.name]; hinted {

@@ -21,7 +21,7 @@ func (c *claim) isRefusedFor(reply string, delays ...time.Duration) (waits []tim
 	for _, delay := range delays {
 		c.task(sendEmail).fails(reply)
 		answer := c.next("the decision", "JOB", "COMPLETED", func(e event) bool { return e.ElementID == "Task_AnalyzeRetry" })
-		decision := readVars(c.T, string(answer.Variables))
+		decision := readVars(c.T, c.answer(answer))
 		decision.hold(c.T, vars{"backoffMinutes": 1, "errorClassification": "TRANSIENT"})
 		text, _ := decision.object(c.T, "retryDecision")["backoffDuration"].(string)
 		wait, err := policy.ParseDuration(text)

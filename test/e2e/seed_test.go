@@ -64,7 +64,7 @@ func (c *claim) answered(jobType, how string, n int, names ...string) (last vars
 		c.Fatalf("%d %s jobs are %s, want %d", len(jobs), jobType, how, n)
 	}
 	for _, job := range jobs {
-		last = readVars(c.T, string(job.Variables))
+		last = readVars(c.T, c.answer(job))
 		if got := slices.Sorted(maps.Keys(last)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
 			c.Errorf("a %s job was answered with %q, want %q", jobType, got, names)
 		}
