@@ -12,6 +12,11 @@ LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION
 # Everything but the real-broker suite.
 UNIT         := $$($(GO) list ./... | grep -v /test/)
 
+# The version of the broker under test, for every target that starts one. Both names do.
+ifdef ENGINE
+export ZEEBE_TEST_VERSION := $(ENGINE)
+endif
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -42,7 +47,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-e2e coverage chaos soak fuzz bench race-ready
+.PHONY: test test-unit test-deploy test-e2e test-newer test-matrix coverage chaos soak fuzz bench race-ready
 # Most of the time the tests wait, for servers and for the broker, so more packages run at once than there are processors.
 # The detector's pause at the end of each process finds no race. Thousands of stores opened by one goroutine each
 # (exhaustive) are ten times slower with the detector, and it finds nothing there.
@@ -59,8 +64,29 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
 	cd deploy && $(GO) test -shuffle=on -count=1 ./...
 
-test-e2e: race-ready ## The real-broker suite
+test-e2e: race-ready ## The real-broker suite (ENGINE=8.8.21: on that version)
 	$(RACE) ./test/e2e
+
+# $(call e2e,VERSIONS,TESTS) runs tests of the real-broker suite on each version. -v, because go hides what tests that passed have
+# printed: what they left out, and why.
+define e2e
+	@mkdir -p .cache/e2e; bad=0; for version in $(1); do \
+		log=.cache/e2e/$$version.log; began=$$(date +%s); \
+		ZEEBE_TEST_VERSION=$$version $(GO) test -v -shuffle=on -count=1 -timeout 30m -run '$(2)' ./test/e2e >$$log 2>&1 && result=ok || { bad=1; result=FAILED; }; \
+		awk -v version=$$version -v result=$$result -v took=$$(($$(date +%s) - began)) ' \
+			/^--- PASS/ { passed++ } /^--- FAIL/ { failed++; print } /^--- SKIP/ { skipped++; print } /^left out: / { print } \
+			END { printf "%-10s %-6s %3d passed, %d failed, %d skipped, %d s\n", version, result, passed, failed, skipped, took }' $$log; \
+		test $$result = ok || tail -n 100 $$log; \
+	done; exit $$bad
+endef
+
+test-newer: ## The suite on an engine of Camunda 8.8, the demo and the seeds on the other versions
+	$(call e2e,8.8.21,.)
+	$(call e2e,$(SOME_TESTS),^Test(Demo|Seed))
+SOME_TESTS := 8.6.0 8.7.26 8.9.0-rc2
+
+test-matrix: ## The whole suite on every version of Zeebe, a quarter of an hour
+	$(call e2e,8.5.8 8.6.0 8.7.26 8.8.21 8.9.0-rc2,.)
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
 # the greater holds, for each package. The tests of all of them count: the handler's tests are those of its reader too.
@@ -111,7 +137,7 @@ race-ready:
 
 .PHONY: verify subjects fmt fmt-check vet lint lint-models
 verify: ## What CI runs, in its order
-	@start=$$(date +%s); for step in subjects fmt-check vet lint lint-models build test coverage chaos; do \
+	@start=$$(date +%s); for step in subjects fmt-check vet lint lint-models build test test-newer coverage chaos; do \
 		echo "== make $$step (after $$(($$(date +%s) - start)) s)"; $(MAKE) --no-print-directory $$step || exit 1; \
 	done
 
