@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,11 +10,14 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // examine returns what the doctor finds, each as "health check: finding -> advice".
@@ -81,9 +85,11 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
 		}, "fault policies: ", "none.yaml"},
-		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.EventsURL = config.URL("nats://" + freeAddress(t)) }, "fault queue: ", "RetryEventsFailing"},
-		"no worker":            {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.HTTPAddress = freeAddress(t) }, "warning worker: ", "start it with: worker run"},
-		"no store yet":         {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
+		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			c.EventsURL = config.URL("nats://" + freeAddress(t))
+		}, "fault queue: ", "RetryEventsFailing"},
+		"no worker":    {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.HTTPAddress = freeAddress(t) }, "warning worker: ", "start it with: worker run"},
+		"no store yet": {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
 			r := start(t, *c)
 			r.stopped()
@@ -98,4 +104,36 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			wantDiagnosis(t, examine(t, cfg), test.head, test.part)
 		})
 	}
+}
+
+func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
+	t.Parallel()
+	g := gatewaytest.New()
+	t.Cleanup(g.Close)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	g.ServeREST(listener)
+	cfg := settings(t, "http://"+listener.Addr().String())
+	cfg.ZeebeInsecure = false
+	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
+	models := bpmn.Models()
+	resources := []transport.Resource{{Name: models[0].ProcessID, Content: models[0].Content}, {Name: "SUB_06", Content: []byte("<changed/>")}}
+	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
+	check.Must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	_, err = client.Deploy(t.Context(), "", resources)
+	check.Must(t, err)
+	all := examine(t, cfg)
+	wantDiagnosis(t, all, "ok models: SubmissionRetryProcess version 1", "that of this release")
+	wantDiagnosis(t, all, "warning models: SUB_06 version 1 is not", "bpmn/sub-06.bpmn")
+}
+
+func TestDoctorNamesAPortOfTheOtherProtocol(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	g.ServeREST(listener)
+	wantDiagnosis(t, examine(t, settings(t, "http://"+address)), "fault gateway: ", "use grpc://")
+	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "use http://")
 }

@@ -29,7 +29,7 @@ The exit code is 1 if there is a fault. Warnings do not change it.`,
   docker compose exec worker /worker doctor`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(command.Context())
+			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	}
 	stream, err := c.gateway.ActivateJobs(ctx, request)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	for {
 		r, err := stream.Recv()
@@ -68,7 +68,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 			return nil
 		}
 		if err != nil {
-			return err
+			return explain(err)
 		}
 		received(fromWire(r.Jobs))
 	}

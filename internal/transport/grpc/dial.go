@@ -4,6 +4,7 @@ package grpc
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -56,6 +57,10 @@ func Dial(c transport.Config) (*Client, error) {
 		grpc.WithDisableServiceConfig(), // no look-up of TXT records
 		grpc.WithDisableRetry(),         // the job loop tries again itself
 	}
+	options = append(options, grpc.WithUnaryInterceptor(
+		func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
+			return explain(call(ctx, method, request, reply, conn, o...))
+		}))
 	if c.OverrideAuthority != "" {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
@@ -108,3 +113,11 @@ func (c callCredentials) TagConn(ctx context.Context, _ *stats.ConnTagInfo) cont
 
 // HandleConn implements [stats.Handler].
 func (c callCredentials) HandleConn(context.Context, stats.ConnStats) {}
+
+// explain names the port of another protocol, which gRPC describes by what it makes of the answer.
+func explain(err error) error {
+	if status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "looked like an HTTP/1.1 header") {
+		return status.Error(codes.Unavailable, "this port speaks HTTP/1.1, not gRPC: use http:// or https:// for the REST API, or the port of gRPC (26500)")
+	}
+	return err
+}
