@@ -35,11 +35,11 @@ func chooseEngine(ctx context.Context, r release, o Options) (engine, error) {
 	if nativeErr == nil {
 		return native, nil
 	}
-	if r.distribution != "" {
-		return nil, fmt.Errorf("no way to run Zeebe %s of %s: %w", r.version, EnvDistribution, nativeErr)
-	}
 	if !errors.Is(nativeErr, errUnavailable) || ctx.Err() != nil {
 		return nil, nativeErr
+	}
+	if r.distribution != "" {
+		return nil, fmt.Errorf("no way to run Zeebe %s: %s", r.version, because(nativeErr))
 	}
 	container, dockerErr := prepareDocker(ctx, r, o.Progress)
 	if dockerErr == nil {
