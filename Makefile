@@ -80,12 +80,12 @@ define e2e
 	done; exit $$bad
 endef
 
-test-newer: ## The suite on an engine of Camunda 8.8, the demo and the seeds on the other versions
+# The versions that Camunda maintains. The others cost four minutes more and a download of 299 MB: test-matrix.
+test-newer: ## The whole suite on 8.8, the demo and the seeds on 8.9
 	$(call e2e,8.8.21,.)
-	$(call e2e,$(SOME_TESTS),^Test(Demo|Seed))
-SOME_TESTS := 8.6.0 8.7.26 8.9.0-rc2
+	$(call e2e,8.9.0-rc2,^Test(Demo|Seed))
 
-test-matrix: ## The whole suite on every version of Zeebe, a quarter of an hour
+test-matrix: ## The whole suite on every version of Zeebe, about a quarter of an hour
 	$(call e2e,8.5.8 8.6.0 8.7.26 8.8.21 8.9.0-rc2,.)
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
