@@ -130,6 +130,7 @@ func TestAReportIsOfOneTenantOrTellsThemApart(t *testing.T) {
 
 func TestARedriveGoesToTheTenantOfItsClaim(t *testing.T) {
 	h := openHospital(t)
+	h.gateway.Assign("clinic", audit.DefaultTenant)
 	for _, r := range twoTenants() {
 		r.JobKey += 1000
 		h.add(t, h.store, r)
