@@ -46,7 +46,7 @@ func TestCommandsThatConnectTakeCredentialsFromAFile(t *testing.T) {
 	check.Contains(t, string(text), string(want))
 
 	missing := filepath.Join(t.TempDir(), "missing")
-	for _, args := range [][]string{{}, {"run"}, {"deploy"}, {"config"}, {"redrive", "--claim", "CLM-1-1", "--reason", "why"}} {
+	for _, args := range [][]string{{}, {"run"}, {"deploy"}, {"config"}, {"doctor"}, {"redrive", "--claim", "CLM-1-1", "--reason", "why"}} {
 		with().fails(t, 2, "--credentials names a file that cannot be used: no such file or directory", append(args, "--credentials", missing)...)
 		with().fails(t, 2, "--credentials names no file", append(args, "--credentials=")...)
 	}

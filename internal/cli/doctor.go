@@ -11,17 +11,18 @@ import (
 )
 
 func newDoctor(now clock) *cobra.Command {
-	return withJSON(&cobra.Command{
+	return withCredentials(withJSON(&cobra.Command{
 		Use:   "doctor",
-		Short: "Check everything that the worker needs, and print what to do where it is wrong",
+		Short: "Check everything that the worker needs, and print what to do",
 		Long: `Checks everything that a worker with these settings needs, one line each: the
-settings, the policies, the gateway with its version and protocol, authentication,
-partitions and leaders, tenants, permissions, the deployed models, the store, the
-key and the head of the audit trail, the queue, and the worker that runs here.
+settings, the policies, the gateway with its version and protocol,
+authentication, partitions and leaders, tenants, permissions, the deployed
+models, the store, the key and the head of the audit trail, the queue, and the
+worker that runs here.
 
-It changes nothing and takes no job, so it can be run at any time, also while the
-worker runs. Where something is wrong, the next line begins with -> and has what
-to do. "unknown" means that it cannot be seen from here.
+It changes nothing and takes no job, so it can be run at any time, also while
+the worker runs. Where something is wrong, the next line begins with -> and has
+what to do. "unknown" means that it cannot be seen from here.
 
 The exit code is 1 if there is a fault. Warnings do not change it.`,
 		Example: `  worker doctor
@@ -50,5 +51,5 @@ The exit code is 1 if there is a fault. Warnings do not change it.`,
 			}
 			return nil
 		},
-	}, "print a JSON array")
+	}, "print a JSON array"))
 }

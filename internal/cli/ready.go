@@ -25,14 +25,14 @@ func newReady() *cobra.Command {
 	command := withJSON(&cobra.Command{
 		Use:   "ready",
 		Short: "Ask the worker that runs here whether it is ready",
-		Long: `Asks /readyz of the worker that runs with the same settings, on this host or in
-this container, and prints "ready", or the reason why it is not. A worker that is
-ready may have a note, such as tenants whose jobs it does not ask for. It needs no
-shell and no curl, so health checks and kubectl exec can call it.
+		Long: `Asks /readyz of the worker that runs with the same settings, on this host or
+in this container, and prints "ready", or the reason why it is not. A worker
+that is ready may have a note, such as tenants whose jobs it does not ask for.
+It needs no shell and no curl, so health checks and kubectl exec can call it.
 
-Address, token and certificate are those of RETRY_HTTP_ADDRESS, RETRY_HTTP_TOKEN
-and RETRY_HTTP_TLS_CERTIFICATE_PATH. An address for all hosts, such as :8080, is
-asked on loopback.
+Address, token and certificate are those of RETRY_HTTP_ADDRESS,
+RETRY_HTTP_TOKEN and RETRY_HTTP_TLS_CERTIFICATE_PATH. An address for all hosts,
+such as :8080, is asked on loopback.
 
 A worker that is not ready continues by itself when the dependency is available
 again: do not restart it because of that.`,
