@@ -56,6 +56,9 @@ func Dial(c transport.Config) (*Client, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 		grpc.WithDisableServiceConfig(), // no look-up of TXT records
 		grpc.WithDisableRetry(),         // the job loop tries again itself
+		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
+			return explain(call(ctx, method, request, reply, conn, o...))
+		}),
 	}
 	options = append(options, grpc.WithUnaryInterceptor(
 		func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
@@ -76,6 +79,21 @@ func Dial(c transport.Config) (*Client, error) {
 		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
 	}
 	return &Client{conn, pb.NewGatewayClient(conn)}, nil
+}
+
+// explain adds to an error what a port seems to speak instead of gRPC.
+func explain(err error) error {
+	switch text := status.Convert(err).Message(); {
+	case strings.Contains(text, "error reading server preface"):
+		return status.Errorf(status.Code(err), "%s; does this port speak gRPC? grpcs:// is for one with TLS, http:// for the REST API", text)
+	case strings.Contains(text, "first record does not look like a TLS handshake"):
+		return status.Errorf(status.Code(err), "%s; grpc:// is for a port without TLS", text)
+	case strings.Contains(text, "missing selected ALPN property"), strings.Contains(text, "no application protocol"),
+		strings.Contains(text, "unexpected HTTP status code received from server"):
+		return status.Errorf(status.Code(err), "%s; does this port speak gRPC? https:// is for the REST API", text)
+	default:
+		return err
+	}
 }
 
 // callCredentials authorize every call. plaintext is what the configuration has consented to.

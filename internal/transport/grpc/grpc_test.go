@@ -1,12 +1,19 @@
 package grpc
 
 import (
+	"encoding/pem"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/goleak"
 
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
@@ -22,6 +29,32 @@ func TestConformance(t *testing.T) {
 		Pipe:  (*gatewaytest.Gateway).Pipe,
 		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.Serve(l) },
 	})
+}
+
+func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure2 := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure2.EnableHTTP2 = true
+	secure2.StartTLS()
+	defer secure2.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	certtest.Write(t, ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
+	for _, test := range []struct{ scheme, url, want string }{
+		{transport.GRPC, plain.URL, "http:// for the REST API"},
+		{transport.GRPC, secure.URL, "grpcs:// is for one with TLS"},
+		{transport.GRPCS, secure.URL, "https:// is for the REST API"},
+		{transport.GRPCS, secure2.URL, "https:// is for the REST API"},
+	} {
+		c, err := Dial(transport.Config{Scheme: test.scheme, Address: test.url[strings.LastIndex(test.url, "/")+1:], CACertPath: ca})
+		check.Must(t, err)
+		_, err = c.Topology(t.Context())
+		check.Fails(t, err, test.want)
+		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenants: []string{""}}, func([]job.Job) {}), test.want)
+		check.Must(t, c.Close())
+	}
 }
 
 func TestOnlyHealthyLeadersLead(t *testing.T) {
