@@ -99,6 +99,8 @@ func TestWrongAddressIsSaid(t *testing.T) {
 		_, err = activate(t, answering(t, 200, kind, `{"error":"Not Found"}`), poll)
 		check.Fails(t, err, "is not Camunda's REST API", "is the address right?")
 	}
+	_, err := activate(t, answering(t, 200, html, "<html>"), poll)
+	check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
 }
 
 func TestTextsOfErrorsAreWholeUTF8(t *testing.T) {

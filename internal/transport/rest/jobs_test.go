@@ -102,6 +102,26 @@ func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
 	}
 }
 
+func TestWhatCanBeReadOfAnOddJobIsRead(t *testing.T) {
+	odd := strings.Replace(wire(`"7"`, "{\"a\":\"\xff\"}"), `"retries":3,"deadline":1757280974277`, `"retries":{},"deadline":"soon"`, 1)
+	jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+odd+`]}`), poll)
+	check.Must(t, err)
+	want := job.Job{
+		Key: 7, Type: "t", Tenant: "<default>", ProcessInstanceKey: 7, ProcessID: "p", ElementID: "e", Headers: "{}", Variables: "{\"a\":\"\uFFFD\"}",
+		Received: jobs[0].Received,
+	}
+	check.Same(t, []job.Job{want}, jobs, "jobs")
+}
+
+func TestOnlyHealthyLeadersLead(t *testing.T) {
+	c := answering(t, 200, plainJSON, `{"gatewayVersion":"8.9.3","partitionsCount":3,"clusterId":null,"brokers":[{"nodeId":0,"partitions":[
+		{"partitionId":1,"role":"leader","health":"healthy"},{"partitionId":2,"role":"leader","health":"unhealthy"},
+		{"partitionId":3,"role":"follower","health":"healthy"}]},{"partitions":[{"partitionId":1,"role":"leader","health":"healthy"}]}]}`)
+	got, err := c.Topology(t.Context())
+	check.Must(t, err)
+	check.Same(t, transport.Topology{Version: "8.9.3", Partitions: 3, Led: 1}, got, "topology")
+}
+
 func TestJobsBeforeABreakArePassedOn(t *testing.T) {
 	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", plainJSON)
@@ -203,21 +223,41 @@ func TestCallsShowWhatTheyAreTo(t *testing.T) {
 		[]string{r.Method, r.URL.Path, r.Host, r.UserAgent(), user, password}, "call")
 }
 
+// counting makes a client of a server that counts its connections.
+func counting(t *testing.T, handler http.HandlerFunc) (c *Client, made *atomic.Int32) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	made = &atomic.Int32{}
+	return dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		made.Add(1)
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}}), made
+}
+
+func TestPollsReuseTheirConnection(t *testing.T) {
+	c, made := counting(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", plainJSON)
+		_, _ = io.WriteString(w, `{"jobs":[]}`)
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, strings.Repeat(" ", 10_000))
+	})
+	for range 5 {
+		_, err := activate(t, c, poll)
+		check.Must(t, err)
+	}
+	check.Same(t, 1, made.Load(), "connections")
+}
+
 func TestParallelAnswersReuseTheirConnections(t *testing.T) {
 	const parallel = 32
 	var together sync.WaitGroup
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c, made := counting(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		together.Done()
 		together.Wait()
 		w.WriteHeader(http.StatusNoContent)
-	}))
-	t.Cleanup(server.Close)
-	var made atomic.Int32
-	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Dial: func(ctx context.Context, address string) (net.Conn, error) {
-		made.Add(1)
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	}})
+	})
 	for range 5 {
 		together.Add(parallel)
 		var answers sync.WaitGroup
