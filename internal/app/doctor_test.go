@@ -117,7 +117,7 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	cfg.ZeebeInsecure = false
 	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
 	models := bpmn.Models()
-	resources := []transport.Resource{{Name: models[0].ProcessID, Content: models[0].Content}, {Name: "SUB_06", Content: []byte("<changed/>")}}
+	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: []byte(`<bpmn:process id="SUB_06">`)}}
 	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
@@ -135,5 +135,5 @@ func TestDoctorNamesAPortOfTheOtherProtocol(t *testing.T) {
 	check.Must(t, err)
 	g.ServeREST(listener)
 	wantDiagnosis(t, examine(t, settings(t, "http://"+address)), "fault gateway: ", "use grpc://")
-	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "use http://")
+	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "http:// is for the REST API")
 }

@@ -40,7 +40,6 @@ type Gateway struct {
 	counts     Counts
 	changed    chan struct{} // closed and forgotten at the next change; nil while nobody waits for one
 	faults     map[Method][]Fault
-	deployed   map[string]definition // by the process's id
 	deliveries func(*pb.ActivatedJob) []*pb.ActivatedJob
 	calls      []Call
 
@@ -58,7 +57,6 @@ func New(options ...grpc.ServerOption) *Gateway {
 		queues:     map[string]*queue{},
 		jobs:       map[int64]*record{},
 		faults:     map[Method][]Fault{},
-		deployed:   map[string]definition{},
 	}
 	g.server = grpc.NewServer(append([]grpc.ServerOption{
 		grpc.UnaryInterceptor(g.interceptUnary),

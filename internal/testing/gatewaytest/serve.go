@@ -190,12 +190,6 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	}, nil
 }
 
-// definition is a process that was deployed.
-type definition struct {
-	key int64
-	xml []byte
-}
-
 // DeployResource deploys every resource as a process whose id is the resource's name.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
 	if err := g.checkTenants("DeployResource", []string{r.TenantId}); err != nil {
@@ -205,11 +199,9 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	defer g.mu.Unlock()
 	response := &pb.DeployResourceResponse{Key: g.newKey()}
 	for _, resource := range r.Resources {
-		d := definition{g.newKey(), resource.Content}
-		g.deployed[resource.Name] = d
 		response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Process{
 			Process: &pb.ProcessMetadata{
-				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: d.key, ResourceName: resource.Name,
+				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: g.newKey(), ResourceName: resource.Name,
 			},
 		}})
 	}

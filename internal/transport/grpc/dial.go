@@ -60,10 +60,6 @@ func Dial(c transport.Config) (*Client, error) {
 			return explain(call(ctx, method, request, reply, conn, o...))
 		}),
 	}
-	options = append(options, grpc.WithUnaryInterceptor(
-		func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
-			return explain(call(ctx, method, request, reply, conn, o...))
-		}))
 	if c.OverrideAuthority != "" {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
@@ -131,11 +127,3 @@ func (c callCredentials) TagConn(ctx context.Context, _ *stats.ConnTagInfo) cont
 
 // HandleConn implements [stats.Handler].
 func (c callCredentials) HandleConn(context.Context, stats.ConnStats) {}
-
-// explain names the port of another protocol, which gRPC describes by what it makes of the answer.
-func explain(err error) error {
-	if status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "looked like an HTTP/1.1 header") {
-		return status.Error(codes.Unavailable, "this port speaks HTTP/1.1, not gRPC: use http:// or https:// for the REST API, or the port of gRPC (26500)")
-	}
-	return err
-}

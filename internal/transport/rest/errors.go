@@ -54,7 +54,7 @@ func (c *Client) result(ctx context.Context, response *http.Response, read func(
 	switch {
 	case read == nil && response.StatusCode == http.StatusNoContent:
 		return nil
-	case read == nil || response.StatusCode != http.StatusOK || kind != "application/json" && kind != "text/xml":
+	case read == nil || response.StatusCode != http.StatusOK || kind != "application/json":
 		return c.refusal(ctx, response, kind)
 	}
 	body := &body{from: response.Body, left: c.limit}
