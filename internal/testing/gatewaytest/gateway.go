@@ -43,6 +43,7 @@ type Gateway struct {
 	deliveries func(*pb.ActivatedJob) []*pb.ActivatedJob
 	calls      []Call
 
+	definitions []definition
 	servers     []*http.Server // of the REST API
 	numericKeys bool
 	// failUndeliverable is for 8.6.0, see FailUndeliverable.

@@ -56,6 +56,8 @@ func (g *Gateway) REST() http.Handler {
 	mux.HandleFunc("GET /v2/topology", rest(g, Topology, topologyFromREST, g.Topology))
 	mux.HandleFunc("POST /v2/deployments", rest(g, DeployResource, deploymentFromREST, g.DeployResource))
 	mux.HandleFunc("POST /v2/messages/publication", rest(g, PublishMessage, publicationFromREST, g.PublishMessage))
+	mux.HandleFunc("POST /v2/process-definitions/search", g.restSearchDefinitions)
+	mux.HandleFunc("GET /v2/process-definitions/{key}/xml", g.restDefinitionXML)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "Not Found", "No endpoint "+r.Method+" "+r.URL.Path+".")
 	})

@@ -190,7 +190,7 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	}, nil
 }
 
-// DeployResource deploys every resource as a process whose id is the resource's name.
+// DeployResource deploys every resource as a process; one that has not changed stays as it is.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
 	if err := g.checkTenants("DeployResource", []string{r.TenantId}); err != nil {
 		return nil, err
@@ -199,11 +199,9 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	defer g.mu.Unlock()
 	response := &pb.DeployResourceResponse{Key: g.newKey()}
 	for _, resource := range r.Resources {
-		response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Process{
-			Process: &pb.ProcessMetadata{
-				BpmnProcessId: resource.Name, Version: 1, ProcessDefinitionKey: g.newKey(), ResourceName: resource.Name,
-			},
-		}})
+		response.Deployments = append(response.Deployments, &pb.Deployment{
+			Metadata: &pb.Deployment_Process{Process: g.deploy(cmp.Or(r.TenantId, "<default>"), resource)},
+		})
 	}
 	return response, nil
 }

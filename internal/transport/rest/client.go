@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,7 +149,7 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	}
 	_ = form.Close()
 	var d deployment
-	err := c.do(ctx, http.MethodPost, "/deployments", content{form.FormDataContentType(), body.Bytes()}, func(r io.Reader) error {
+	err := c.do(ctx, http.MethodPost, "/deployments", content{kind: form.FormDataContentType(), body: body.Bytes()}, func(r io.Reader) error {
 		return json.NewDecoder(r).Decode(&d)
 	})
 	if err != nil {
@@ -178,13 +179,14 @@ func (c *Client) send(ctx context.Context, method, path string, body any, read f
 	if e.Encode(body) != nil { // its text may repeat the variables
 		return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
 	}
-	return c.do(ctx, method, path, content{"application/json", b.Bytes()}, read)
+	return c.do(ctx, method, path, content{kind: "application/json", body: b.Bytes()}, read)
 }
 
-// content is the body of a request.
+// content is the body of a request, and the media type of its answer.
 type content struct {
-	kind string // empty where there is none
-	body []byte
+	kind   string // empty where there is no body
+	body   []byte
+	accept string // empty for JSON
 }
 
 // do makes a call. Its answer is read by read, or must be empty if that is nil.
@@ -198,7 +200,8 @@ func (c *Client) do(ctx context.Context, method, path string, sent content, read
 	}
 	request.Host = c.host
 	request.Header.Set("User-Agent", "analyze-retry")
-	request.Header.Set("Accept", "application/json, application/problem+json")
+	sent.accept = cmp.Or(sent.accept, "application/json")
+	request.Header.Set("Accept", sent.accept+", application/problem+json")
 	if sent.kind != "" {
 		request.Header.Set("Content-Type", sent.kind)
 	}
@@ -214,5 +217,5 @@ func (c *Client) do(ctx context.Context, method, path string, sent content, read
 		return c.broken(ctx, err)
 	}
 	defer response.Body.Close()
-	return c.result(ctx, response, read)
+	return c.result(ctx, response, sent.accept, read)
 }

@@ -48,13 +48,13 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	}
 }
 
-// result reads the answer to a call.
-func (c *Client) result(ctx context.Context, response *http.Response, read func(io.Reader) error) error {
+// result reads the answer to a call, which is to be of a media type.
+func (c *Client) result(ctx context.Context, response *http.Response, accept string, read func(io.Reader) error) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case read == nil && response.StatusCode == http.StatusNoContent:
 		return nil
-	case read == nil || response.StatusCode != http.StatusOK || kind != "application/json":
+	case read == nil || response.StatusCode != http.StatusOK || kind != accept:
 		return c.refusal(ctx, response, kind)
 	}
 	body := &body{from: response.Body, left: c.limit}
