@@ -135,5 +135,5 @@ func TestDoctorNamesAPortOfTheOtherProtocol(t *testing.T) {
 	check.Must(t, err)
 	g.ServeREST(listener)
 	wantDiagnosis(t, examine(t, settings(t, "http://"+address)), "fault gateway: ", "use grpc://")
-	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "http:// is for the REST API")
+	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "http:// for the REST API")
 }
