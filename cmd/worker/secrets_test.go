@@ -114,6 +114,12 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		}, "exit status 2"},
 		{"a start with a key that is none", "run", good, "exit status 1"},
 		{"a deployment without a token", "deploy", oauth, "exit status 1"},
+		{"a deployment with a password, by REST", "deploy", []string{
+			"ZEEBE_ADDRESS=http://" + unreachable, "CAMUNDA_BASIC_AUTH_USERNAME=worker", "CAMUNDA_BASIC_AUTH_PASSWORD=" + canary,
+		}, "exit status 1"},
+		{"a deployment with a password, by gRPC", "deploy", []string{
+			"ZEEBE_ADDRESS=" + unreachable, "CAMUNDA_BASIC_AUTH_USERNAME=worker", "CAMUNDA_BASIC_AUTH_PASSWORD=" + canary,
+		}, "exit status 1"},
 		{"a store that is not there", "history CLM-001-1", good, "exit status 1"},
 		{"the same from files", "history CLM-001-1", files, "exit status 1"},
 		{"a migration of it", "migrate", good, "exit status 1"},
@@ -151,6 +157,22 @@ func loose(t *testing.T) (url string) {
 	return s.URL
 }
 
+// echo answers every request of the REST API with its header, as a gateway does that says too much.
+func echo(t *testing.T) (url string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		if password != canary {
+			t.Errorf("%s came without the password", r.URL)
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"title":"Unauthorized","status":401,"detail":"no user for %s, that is %s"}`, r.Header.Get("Authorization"), password)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -165,11 +187,14 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",
 		}, "gateway_lost", "the authorization server answered 401"},
+		{"the cluster refuses the password", []string{
+			"ZEEBE_ADDRESS=" + echo(t), "CAMUNDA_BASIC_AUTH_USERNAME=worker", "CAMUNDA_BASIC_AUTH_PASSWORD_FILE=" + secretFile(t, canary),
+		}, "gateway_lost", "Unauthenticated"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
-			p := start(t, nil, append(test.settings, setting, "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
+			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
 				"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+unreachable, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canary,
 				"ZEEBE_CLIENT_CLOUD_CLIENTSECRET="+canary)...)
 			warning := p.await("config_warning")

@@ -107,6 +107,19 @@ type problem struct {
 	Detail string `json:"detail"`
 }
 
+// withoutCredentials returns a text without the token or the password of its request, which a proxy that helps to find faults may
+// repeat.
+func withoutCredentials(text string, request *http.Request) string {
+	_, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
+	_, password, _ := request.BasicAuth()
+	for _, secret := range []string{token, password} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}
+
 // refusal returns the error of a call that was not answered with its result.
 func (c *Client) refusal(ctx context.Context, response *http.Response, kind string) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
@@ -126,7 +139,7 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 	case code == codes.Internal && kind == "application/problem+json" && p.Title != titleInternal: // by Spring, not by Camunda
 		return fmt.Errorf("%w: %w", errUnwritten, status.Errorf(code, "%s, %s: %s", message, transport.Text(p.Title), transport.Text(p.Detail)))
 	case p.Title != "" && code != codes.OK:
-		return status.Error(code, transport.Text(fmt.Sprintf("%s, %s: %s", message, p.Title, p.Detail)))
+		return status.Error(code, transport.Text(withoutCredentials(fmt.Sprintf("%s, %s: %s", message, p.Title, p.Detail), response.Request)))
 	case code != codes.OK:
 		return status.Error(code, message)
 	case response.Header.Get("Grpc-Status") != "" || strings.HasPrefix(kind, "application/grpc"),
