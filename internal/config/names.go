@@ -152,10 +152,14 @@ func instead(plainName string) string {
 // postgresName matches the variables of PostgreSQL's own clients: PGHOST, PGPASSWORD, PGSERVICE and others.
 var postgresName = regexp.MustCompile(`^PG[A-Z_]+$`)
 
-// unreadNames returns a warning for each variable that only other clients of Zeebe read and, where the store is PostgreSQL,
-// of PostgreSQL.
+// unreadNames returns a warning for each variable whose name is one slip away from a setting's, that only other clients of Zeebe
+// read and, where the store is PostgreSQL, of PostgreSQL.
 func unreadNames(e Environment, postgres bool) []string {
+	known := names()
 	return e.others(func(name, value string) string {
+		if i := slices.IndexFunc(known, func(other string) bool { return spelling.OneSlip(name, other) }); i >= 0 {
+			return " is not read; did you mean " + known[i] + "?"
+		}
 		plain := strings.ToUpper(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)) // as Spring compares names
 		switch {
 		case otherClientsName.MatchString(plain):

@@ -50,6 +50,17 @@ func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
 	}
 }
 
+func TestAMisspeltNameOfTheConnectionGetsAWarning(t *testing.T) {
+	t.Parallel()
+	for name, meant := range map[string]string{
+		"ZEBEE_ADDRESS": "ZEEBE_ADDRESS", "CAMUNDA_REST_ADDRESSS": "CAMUNDA_REST_ADDRESS", "CAMUNDA_AUTH_STRATEGYY": "CAMUNDA_AUTH_STRATEGY",
+		"CAMUNDA_CLIENT_SECRETS": "CAMUNDA_CLIENT_SECRET", "camunda_client_secret_fille": "CAMUNDA_CLIENT_SECRET_FILE",
+	} {
+		cfg := load(t, name+"=c4n4ry")
+		check.Same(t, []string{name + " is not read; did you mean " + meant + "?"}, cfg.Warnings(), "warnings")
+	}
+}
+
 func TestOnlyNamesOfOtherClientsGetAWarning(t *testing.T) {
 	t.Parallel()
 	link := load(t, "ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_PORT_26500_TCP=tcp://10.0.0.1:26500")
