@@ -233,6 +233,31 @@ func FuzzDatabaseURL(f *testing.F) {
 	})
 }
 
+func FuzzAddress(f *testing.F) {
+	for _, text := range []string{
+		"zeebe:26500", "[::1]:1", "grpc://zeebe", "grpcs://[2001:db8::1]", "http://h:8080/v2", "https://h/a/b/v2/", "https://h//v2", "https://u:p@h", "http://h?x", "http://h#x",
+		"http://h%41", "://h", "http://", "http://h:", "grpc://h:0", "http://h/../v2", "a@b:1", "http://a,b", "dns:///h:1", "h:1/x", "unix:/x:1",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, name := range []string{"ZEEBE_ADDRESS", "ZEEBE_GRPC_ADDRESS", "ZEEBE_REST_ADDRESS"} {
+			cfg, err := config.Load(config.Environment{name: text})
+			if err != nil || text == "" {
+				continue
+			}
+			a := cfg.Address()
+			if _, port, err := net.SplitHostPort(a.HostPort); err != nil || port == "" || strings.ContainsAny(a.String(), "@?#%") || !a.REST() && a.Path != "" {
+				t.Errorf("%q is read as %#v", text, a)
+			}
+			// What the transport of REST dials is what is shown.
+			if u, err := url.Parse(a.String()); a.REST() && (err != nil || u.Host != a.HostPort || u.Path != a.Path || u.User != nil) {
+				t.Errorf("%q is read as %#v, and by net/url as %#v: %v", text, a, u, err)
+			}
+		}
+	})
+}
+
 func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
 	t.Setenv("HOME", t.TempDir()) // no files of the driver's
 	for _, test := range []struct {
