@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"encoding/base64"
+	"strings"
 )
 
 // Basic is a user and password.
@@ -10,8 +11,9 @@ type Basic struct{ User, Password string }
 
 // Authorizer supplies the authorization of every call. It is safe for concurrent use. It is made by [Config.Authorizer].
 type Authorizer struct {
-	basic  string
-	tokens *tokens // nil where no token is needed
+	basic    string
+	password string
+	tokens   *tokens // nil where no token is needed
 }
 
 // Authorizer returns what authorizes the calls, nil where nothing does.
@@ -20,7 +22,10 @@ func (c Config) Authorizer() *Authorizer {
 	case c.OAuth != nil:
 		return &Authorizer{tokens: newTokens(*c.OAuth)}
 	case c.Basic != nil:
-		return &Authorizer{basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Basic.User+":"+c.Basic.Password))}
+		return &Authorizer{
+			basic:    "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Basic.User+":"+c.Basic.Password)),
+			password: c.Basic.Password,
+		}
 	}
 	return nil
 }
@@ -43,4 +48,22 @@ func (a *Authorizer) Refused() {
 	if a.tokens != nil {
 		a.tokens.refused()
 	}
+}
+
+// Mask returns a gateway's text without the credentials of a call, which a gateway or a proxy that helps to find faults may
+// repeat. It may be called on nil.
+func (a *Authorizer) Mask(text string) string {
+	if a == nil {
+		return text
+	}
+	secrets := []string{strings.TrimPrefix(a.basic, "Basic "), a.password}
+	if a.tokens != nil {
+		secrets = a.tokens.sent()
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
 }

@@ -48,6 +48,7 @@ type tokens struct {
 
 	mu      sync.Mutex
 	token   string
+	former  string    // the token before
 	renew   time.Time // when to fetch the next one
 	expires time.Time
 	fetched time.Time // when one was last fetched
@@ -86,6 +87,13 @@ func (t *tokens) refused() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.renew = time.Time{}
+}
+
+// sent returns the tokens that a call under way may have.
+func (t *tokens) sent() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return []string{t.token, t.former}
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {
@@ -137,6 +145,7 @@ func (t *tokens) fetch() (string, error) {
 	if !fresh.Expiry.IsZero() {
 		life = fresh.Expiry.Sub(t.fetched)
 	}
+	t.former = t.token
 	t.token, t.renew, t.expires, t.failed = fresh.AccessToken, t.fetched.Add(life*4/5), t.fetched.Add(life), nil
 	return t.token, nil
 }

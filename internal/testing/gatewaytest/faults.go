@@ -37,7 +37,7 @@ type Fault struct {
 	Times int
 	// Delay delays the answer. The call takes effect before it.
 	Delay time.Duration
-	// Code is the answer instead; its text repeats the request, as a gateway's may.
+	// Code is the answer instead; its text repeats the request and its credentials, as a gateway's may.
 	Code codes.Code
 	// Hang never answers.
 	Hang bool
@@ -126,7 +126,8 @@ func (f Fault) outcome(ctx context.Context, request any, err error) error {
 		return status.FromContextError(ctx.Err()).Err()
 	}
 	if f.Code != codes.OK {
-		return status.Errorf(f.Code, "scripted fault for: %v", request)
+		md, _ := metadata.FromIncomingContext(ctx)
+		return status.Errorf(f.Code, "scripted fault for: %v %s", request, md.Get("authorization"))
 	}
 	return err
 }

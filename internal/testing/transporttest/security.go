@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,27 @@ func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 		user, password, _ := (&http.Request{Header: http.Header{"Authorization": {call.Authorization}}}).BasicAuth()
 		if user != "demo" || password != "sénha:1" {
 			t.Errorf("authorization is %q", call.Authorization)
+		}
+	}
+}
+
+func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
+	t.Helper()
+	basic := &transport.Basic{User: "demo", Password: secret}
+	oauth := &transport.OAuthConfig{
+		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)),
+	}
+	for _, c := range []transport.Config{{Basic: basic}, {OAuth: oauth}} {
+		r := p.connect(t, c)
+		for method, call := range calls {
+			r.gateway.Inject(method, gatewaytest.Fault{Code: codes.PermissionDenied})
+			err := call(t.Context(), r.client)
+			check.Fails(t, err, "***")
+			for _, hidden := range []string{secret, "token-1", base64.StdEncoding.EncodeToString([]byte("demo:" + secret))} {
+				if strings.Contains(err.Error(), hidden) {
+					t.Errorf("%s: %v", method, err)
+				}
+			}
 		}
 	}
 }

@@ -51,6 +51,7 @@ func Run(t *testing.T, p Protocol) {
 		"a gateway that is back is found soon":                aGatewayThatIsBackIsFoundSoon,
 		"every call carries the token":                        everyCallCarriesTheToken,
 		"every call carries user and password":                everyCallCarriesUserAndPassword,
+		"no error repeats the credentials":                    noErrorRepeatsTheCredentials,
 		"a token that is refused is replaced":                 aTokenThatIsRefusedIsReplaced,
 		"only the right gateway is trusted":                   onlyTheRightGatewayIsTrusted,
 		"a client certificate is presented on request":        aClientCertificateIsPresentedOnRequest,

@@ -20,6 +20,8 @@ import (
 type Client struct {
 	conn    *grpc.ClientConn
 	gateway pb.GatewayClient
+	// authorizer is nil where no call is authorized.
+	authorizer *transport.Authorizer
 }
 
 var _ transport.Client = (*Client)(nil)
@@ -60,7 +62,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	}
 	stream, err := c.gateway.ActivateJobs(ctx, request)
 	if err != nil {
-		return explain(err)
+		return explain(err, c.authorizer)
 	}
 	for {
 		r, err := stream.Recv()
@@ -68,7 +70,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 			return nil
 		}
 		if err != nil {
-			return explain(err)
+			return explain(err, c.authorizer)
 		}
 		received(fromWire(r.Jobs))
 	}

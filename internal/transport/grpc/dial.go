@@ -45,6 +45,7 @@ func Dial(c transport.Config) (*Client, error) {
 	if config != nil {
 		security = credentials.NewTLS(config)
 	}
+	authorizer := c.Authorizer()
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(security),
 		grpc.WithUserAgent("analyze-retry"),
@@ -57,14 +58,14 @@ func Dial(c transport.Config) (*Client, error) {
 		grpc.WithDisableServiceConfig(), // no look-up of TXT records
 		grpc.WithDisableRetry(),         // the job loop tries again itself
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
-			return explain(call(ctx, method, request, reply, conn, o...))
+			return explain(call(ctx, method, request, reply, conn, o...), authorizer)
 		}),
 	}
 	if c.OverrideAuthority != "" {
 		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
 	}
-	if a := c.Authorizer(); a != nil {
-		caller := callCredentials{a, c.Plaintext()}
+	if authorizer != nil {
+		caller := callCredentials{authorizer, c.Plaintext()}
 		options = append(options, grpc.WithPerRPCCredentials(caller), grpc.WithStatsHandler(caller))
 	}
 	if c.Dial != nil {
@@ -74,12 +75,16 @@ func Dial(c transport.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
 	}
-	return &Client{conn, pb.NewGatewayClient(conn)}, nil
+	return &Client{conn, pb.NewGatewayClient(conn), authorizer}, nil
 }
 
-// explain adds to an error what a port seems to speak instead of gRPC.
-func explain(err error) error {
-	switch text := status.Convert(err).Message(); {
+// explain takes the credentials out of an error's text and adds what a port seems to speak instead of gRPC.
+func explain(err error, a *transport.Authorizer) error {
+	if err == nil {
+		return nil
+	}
+	text := a.Mask(status.Convert(err).Message())
+	switch {
 	case strings.Contains(text, "error reading server preface"):
 		return status.Errorf(status.Code(err), "%s; does this port speak gRPC? grpcs:// is for one with TLS, http:// for the REST API", text)
 	case strings.Contains(text, "first record does not look like a TLS handshake"):
@@ -87,6 +92,8 @@ func explain(err error) error {
 	case strings.Contains(text, "missing selected ALPN property"), strings.Contains(text, "no application protocol"),
 		strings.Contains(text, "unexpected HTTP status code received from server"):
 		return status.Errorf(status.Code(err), "%s; does this port speak gRPC? https:// is for the REST API", text)
+	case text != status.Convert(err).Message():
+		return status.Error(status.Code(err), text)
 	default:
 		return err
 	}

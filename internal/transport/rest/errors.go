@@ -107,19 +107,6 @@ type problem struct {
 	Detail string `json:"detail"`
 }
 
-// withoutCredentials returns a text without the token or the password of its request, which a proxy that helps to find faults may
-// repeat.
-func withoutCredentials(text string, request *http.Request) string {
-	_, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
-	_, password, _ := request.BasicAuth()
-	for _, secret := range []string{token, password} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	return text
-}
-
 // refusal returns the error of a call that was not answered with its result.
 func (c *Client) refusal(ctx context.Context, response *http.Response, kind string) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
@@ -137,9 +124,9 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 	message := fmt.Sprintf("HTTP status %d", response.StatusCode)
 	switch {
 	case code == codes.Internal && kind == "application/problem+json" && p.Title != titleInternal: // by Spring, not by Camunda
-		return fmt.Errorf("%w: %w", errUnwritten, status.Errorf(code, "%s, %s: %s", message, transport.Text(p.Title), transport.Text(p.Detail)))
+		return fmt.Errorf("%w: %w", errUnwritten, status.Error(code, c.text(message, p)))
 	case p.Title != "" && code != codes.OK:
-		return status.Error(code, transport.Text(withoutCredentials(fmt.Sprintf("%s, %s: %s", message, p.Title, p.Detail), response.Request)))
+		return status.Error(code, c.text(message, p))
 	case code != codes.OK:
 		return status.Error(code, message)
 	case response.Header.Get("Grpc-Status") != "" || strings.HasPrefix(kind, "application/grpc"),
@@ -152,6 +139,11 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 	default:
 		return status.Error(codes.Unavailable, c.another(fmt.Sprintf("%s with content of type %q", message, kind)))
 	}
+}
+
+// text is that of an error.
+func (c *Client) text(message string, p problem) string {
+	return transport.Text(c.authorizer.Mask(fmt.Sprintf("%s, %s: %s", message, p.Title, p.Detail)))
 }
 
 // another words that an answer is not one of the API.
