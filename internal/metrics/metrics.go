@@ -41,8 +41,8 @@ type Metrics struct {
 }
 
 // New registers the metrics with reg, with the labels of the policies, see [Metrics.Know], and of the tenants that the worker was
-// set to, by their ids. What belongs to another tenant is counted under one label; where the tenants are not known that is all but
-// [audit.DefaultTenant]. It panics if reg has metrics of these names already.
+// set to, by their ids. What belongs to another tenant is counted under one label. nil means that the cluster chooses the tenants: it
+// counts as [audit.DefaultTenant] alone. It panics if reg has metrics of these names already.
 func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy], tenants []string) *Metrics {
 	r := registrar{reg}
 	submissions := r.counters("retry_submissions_total",

@@ -235,13 +235,13 @@ func TestCountingADecisionAllocatesNothing(t *testing.T) {
 
 func TestTenantsThatAreNotKnownShareALabel(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	m := metrics.New(reg, policy.BuiltIns().All(), []string{audit.DefaultTenant}) // as where the cluster says which there are
+	m := metrics.New(reg, policy.BuiltIns().All(), nil) // the cluster chooses
 	m.ClaimsCounted(claims.Census{Tenants: map[string]map[claims.State]int64{"clinic": {claims.Waiting: 1}, "ward": {claims.Waiting: 2}}})
-	for _, tenant := range []string{"clinic", "ward", "other"} {
+	for _, tenant := range []string{"clinic", "ward", "other", ""} {
 		m.Decided(tenant, decide(t, "TIMEOUT", 0), 0)
 	}
 	text := exposition(t, reg)
-	for _, line := range []string{`retry_decisions_total{outcome="retry",tenant="other"} 3`, `retry_tenant_claims{state="waiting",tenant="other"} 3`} {
+	for _, line := range []string{`retry_decisions_total{outcome="retry",tenant="other"} 3`, `retry_decisions_total{outcome="retry",tenant="<default>"} 1`, `retry_tenant_claims{state="waiting",tenant="other"} 3`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line %s", line)
 		}

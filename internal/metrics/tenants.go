@@ -38,6 +38,9 @@ func newTenants(r registrar, ids []string) tenants {
 			retry.OutcomePermanent: decisions.WithLabelValues(id, "permanent_error"),
 		}
 	}
+	if ids == nil {
+		ids = []string{audit.DefaultTenant}
+	}
 	t := tenants{decided: map[string]*tenantSeries{}, other: series(otherTenant)}
 	for _, id := range ids {
 		t.decided[audit.TenantOf(id)] = series(id)
