@@ -83,7 +83,7 @@ var groups = []struct {
 		"retry_redelivered", "retry_job_key",
 	}},
 	{
-		"For existing dashboards", "Zeebe's own Grafana dashboard shows the first two in its row Worker Jobs, if the worker is scraped with the same `namespace` as the broker. The third has the name used by the Camunda starter for Spring, so its panels work.",
+		"For existing dashboards", "Zeebe's own Grafana dashboard shows `zeebe_client_worker_job_*` in its row Worker Jobs, if the worker is scraped with the same `namespace` as the broker. `camunda_client_worker_job_*` are the same counters under the names of Camunda's newer clients. `camunda_job_invocations_total` has the name used by the Camunda starter for Spring, so its panels work.",
 		[]string{"zeebe_client", "camunda_"},
 	},
 	{"Store, audit trail and events", "", []string{"retry_store", "retry_audit", "retry_outbox", "retry_events"}},

@@ -163,9 +163,11 @@ func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 		got = append(got, p.Metric+": "+p.Text)
 	}
 	// RN-BIL-005 and RN-BIL-004, both section 13.4, fix these names, with their units and endings; Zeebe's Grafana dashboard
-	// fixes the labels of its two.
+	// fixes the labels of Camunda's.
 	want := []string{
 		`backoff_duration_minutes: use base unit "seconds" instead of "minutes"`,
+		"camunda_client_worker_job_activated_total: label names should be written in 'snake_case' not 'camelCase'",
+		"camunda_client_worker_job_handled_total: label names should be written in 'snake_case' not 'camelCase'",
 		`error_classification_distribution: counter metrics should have "_total" suffix`,
 		`submission_retry_backoff_minutes: use base unit "seconds" instead of "minutes"`,
 		`submission_retry_max_exceeded: counter metrics should have "_total" suffix`,
