@@ -104,14 +104,14 @@ func anchors(page string) []string {
 	return names
 }
 
-// A fact is a case of audittest, named in quotes where a decision names its tests.
+// A fact is a case of audittest or transporttest, named in quotes where a decision names its tests.
 func TestEveryFactThatADecisionNamesExists(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("decisions.md")
 	check.Must(t, err)
 	var cases strings.Builder
 	for path, source := range files(t, ".go") {
-		if filepath.Base(filepath.Dir(path)) == "audittest" {
+		if slices.Contains([]string{"audittest", "transporttest"}, filepath.Base(filepath.Dir(path))) {
 			cases.WriteString(source)
 		}
 	}
