@@ -67,7 +67,7 @@ type Config struct {
 	CloudClusterID         string       `envconfig:"CAMUNDA_CLIENT_CLOUD_CLUSTERID" aliases:"CAMUNDA_CLIENT_CLOUD_CLUSTER_ID CAMUNDA_CLUSTER_ID" allowed:"letters, digits and hyphens" desc:"The id of the SaaS cluster."`
 	CloudRegion            string       `envconfig:"CAMUNDA_CLIENT_CLOUD_REGION" aliases:"CAMUNDA_CLUSTER_REGION" allowed:"letters, digits and hyphens, such as bru-2" desc:"The region of the SaaS cluster."`
 	Tenants                Tenants      `envconfig:"RETRY_TENANTS" aliases:"CAMUNDA_DEFAULT_JOB_WORKER_TENANT_IDS ZEEBE_DEFAULT_JOB_WORKER_TENANT_IDS" default:"<default>" allowed:"tenant ids separated by commas, each once, each <default> or 1 to 31 letters, digits, _, . and -; or ASSIGNED" desc:"The tenants whose jobs are worked. ASSIGNED, for Camunda 8.9 and later, stands for all that the credentials are assigned to."`
-	DefaultTenant          string       `envconfig:"CAMUNDA_DEFAULT_TENANT_ID" aliases:"ZEEBE_DEFAULT_TENANT_ID CAMUNDA_TENANT_ID CAMUNDA_CLIENT_TENANT_ID CAMUNDA_CLIENT_TENANTID" allowed:"<default>, or 1 to 31 letters, digits, _, . and -" desc:"The tenant that worker deploy and worker redrive send to. If unset, the one that RETRY_TENANTS names."`
+	DefaultTenant          string       `envconfig:"CAMUNDA_DEFAULT_TENANT_ID" aliases:"ZEEBE_DEFAULT_TENANT_ID CAMUNDA_TENANT_ID CAMUNDA_CLIENT_TENANT_ID CAMUNDA_CLIENT_TENANTID" allowed:"<default>, or 1 to 31 letters, digits, _, . and -" desc:"The tenant that worker deploy sends to. If unset, the one that RETRY_TENANTS names."`
 
 	// origins holds where the values come from that are no defaults, by the names of their settings.
 	origins  map[string]origin

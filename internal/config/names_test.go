@@ -31,7 +31,7 @@ func TestNamesOfOtherClientsGetAWarningWithTheRightOne(t *testing.T) {
 		"ZEEBE_PREFER_REST":                             "this worker uses gRPC if a gRPC address is set, and REST if only ZEEBE_REST_ADDRESS is",
 		"CAMUNDA_PREFER_REST":                           "this worker uses gRPC if a gRPC address is set, and REST if only ZEEBE_REST_ADDRESS is",
 		"CAMUNDA_DEFAULT_JOB_WORKER_TENANT_FILTER_MODE": "this worker reads RETRY_TENANTS, ASSIGNED for all tenants that the credentials are assigned to",
-		"CAMUNDA_CLIENT_WORKER_DEFAULTS_TENANTIDS":      "this worker reads RETRY_TENANTS, and for worker deploy and redrive CAMUNDA_DEFAULT_TENANT_ID",
+		"CAMUNDA_CLIENT_WORKER_DEFAULTS_TENANTIDS":      "this worker reads RETRY_TENANTS, and for worker deploy CAMUNDA_DEFAULT_TENANT_ID",
 		"CAMUNDA_WORKER_NAME":                           "this worker reads RETRY_WORKER_NAME",
 		"CAMUNDA_WORKER_TIMEOUT":                        "this worker reads RETRY_JOB_TIMEOUT",
 		"CAMUNDA_WORKER_MAX_CONCURRENT_JOBS":            "this worker reads RETRY_MAX_JOBS_ACTIVE",
