@@ -14,6 +14,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker/process"
@@ -40,13 +41,16 @@ type Options struct {
 	Version string
 	// Dir keeps the broker's data and logs over restarts. "" means a temporary directory, removed by [Broker.Stop].
 	Dir string
-	// GatewayPort and MonitoringPort fix the two ports that people use; 0 picks free ones.
-	GatewayPort, MonitoringPort int
+	// GatewayPort, MonitoringPort and RESTPort fix the ports that people use; 0 picks free ones.
+	GatewayPort, MonitoringPort, RESTPort int
 	// Records makes the broker write down everything it does, for [Broker.Records]. It slows the broker.
 	Records bool
 	// Settings are more of the broker's own, NAME=value, for example ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed. A version that is
 	// [InMemory] takes none.
 	Settings []string
+	// Credentials authorize the calls by which [Start] and [Broker.Restart] see that the gateway is ready; nil where its Settings
+	// ask for none.
+	Credentials credentials.PerRPCCredentials
 	// Detach lets the broker live on when this process ends. Find it again with [Attach].
 	Detach bool
 	// IgnoreInstalledJava runs the broker on the Java that is fetched, as on a machine that has none.
@@ -76,6 +80,8 @@ type Broker struct {
 	process *process.Process
 	records recordLog
 	detach  bool
+	// credentials are those of Options.
+	credentials credentials.PerRPCCredentials
 	// ownsDir says that the directory is a temporary one that goes with the broker.
 	ownsDir bool
 }
@@ -99,11 +105,11 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 		at: State{
 			Version: r.version, Dir: dir, Records: o.Records, Settings: slices.Concat(r.settings, o.Settings), InMemory: r.inMemory,
 		},
-		engine: chosen, detach: o.Detach, ownsDir: o.Dir == "",
+		engine: chosen, detach: o.Detach, credentials: o.Credentials, ownsDir: o.Dir == "",
 	}
 	b.setRecords()
 	for attempt := 1; ; attempt++ {
-		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort); err != nil {
+		if b.at.Ports, err = chosen.ports(o.GatewayPort, o.MonitoringPort, o.RESTPort); err != nil {
 			return nil, err
 		}
 		o.Progress.say("starting Zeebe %s on %s ...", r.version, b.Address())
@@ -158,12 +164,18 @@ func (b *Broker) launch(ctx context.Context) error {
 	if err := b.prepareDir(); err != nil {
 		return fmt.Errorf("prepare %s: %w", b.at.Dir, err)
 	}
-	conn, err := grpc.NewClient(b.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		// The default waits a second and more between two dials, which is most of what a start takes.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: redialPause, Multiplier: 1, MaxDelay: redialPause},
 			MinConnectTimeout: time.Second,
-		}))
+		}),
+	}
+	if b.credentials != nil {
+		options = append(options, grpc.WithPerRPCCredentials(b.credentials))
+	}
+	conn, err := grpc.NewClient(b.Address(), options...)
 	if err != nil {
 		return fmt.Errorf("connect to the gateway %s: %w", b.Address(), err)
 	}
@@ -236,6 +248,9 @@ func (b *Broker) prepareDir() error {
 
 // Address returns the gateway's host:port.
 func (b *Broker) Address() string { return loopback(b.at.Ports.Gateway) }
+
+// RESTURL returns where the gateway's REST API is, without the path /v2. An [InMemory] version has none.
+func (b *Broker) RESTURL() string { return "http://" + loopback(b.at.Ports.REST) }
 
 // MonitoringURL returns where the broker's metrics, health and clock are, without a slash at the end.
 func (b *Broker) MonitoringURL() string { return "http://" + loopback(b.at.Ports.Monitoring) }

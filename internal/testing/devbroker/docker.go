@@ -43,10 +43,10 @@ func prepareDocker(ctx context.Context, r release, progress Progress) (engine, e
 	return e, nil
 }
 
-// ports are free ones of this machine for the two that are published; the others stay inside the container.
-func (dockerEngine) ports(gateway, monitoring int) (Ports, error) {
-	p, err := pickPorts(gateway, monitoring)
-	p.Command, p.Internal, p.REST = 26501, 26502, 8080
+// ports are free ones of this machine for those that are published; the others stay inside the container.
+func (dockerEngine) ports(gateway, monitoring, rest int) (Ports, error) {
+	p, err := pickPorts(gateway, monitoring, rest)
+	p.Command, p.Internal = 26501, 26502
 	return p, err
 }
 
@@ -59,6 +59,7 @@ func (e dockerEngine) command(i State) *exec.Cmd {
 		"--user", strconv.Itoa(os.Getuid()) + ":0",
 		"--publish", publish(i.Ports.Gateway),
 		"--publish", publish(i.Ports.Monitoring),
+		"--publish", publish(i.Ports.REST),
 		"--volume", i.Dir + ":" + containerHome,
 		"--env", "JAVA_OPTS=" + javaOptions,
 	}

@@ -27,10 +27,10 @@ func fakeDocker(t *testing.T, container string) (calls string) {
 func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	calls := fakeDocker(t, `echo "a first word"; echo "the disk is full"; exit 7`)
 	dir := t.TempDir()
-	free, err := pickPorts(0, 0)
+	free, err := pickPorts(0, 0, 0)
 	check.Must(t, err)
 	_, err = Start(t.Context(), Options{
-		Version: "8.6.0", Dir: dir, GatewayPort: free.Gateway, MonitoringPort: free.Monitoring, Records: true,
+		Version: "8.6.0", Dir: dir, GatewayPort: free.Gateway, MonitoringPort: free.Monitoring, RESTPort: free.REST, Records: true,
 		Settings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed"},
 	})
 	if err == nil {
@@ -41,7 +41,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 			t.Errorf("%q does not say %q", err, part)
 		}
 	}
-	gateway, monitoring := strconv.Itoa(free.Gateway), strconv.Itoa(free.Monitoring)
+	gateway, monitoring, rest := strconv.Itoa(free.Gateway), strconv.Itoa(free.Monitoring), strconv.Itoa(free.REST)
 	name := "analyze-retry-" + filepath.Base(dir) + "-" + gateway
 	got := strings.Split(strings.TrimSpace(read(t, calls)), "\n")
 	for i, prefix := range []string{
@@ -55,6 +55,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 	run := got[4]
 	for _, part := range []string{
 		"--publish 127.0.0.1:" + gateway + ":" + gateway + " ", "--publish 127.0.0.1:" + monitoring + ":" + monitoring + " ",
+		"--publish 127.0.0.1:" + rest + ":" + rest + " ", "--env SERVER_PORT=" + rest + " ",
 		"--volume " + dir + ":/devbroker ",
 		"--env ZEEBE_BROKER_DATA_DIRECTORY=/devbroker/data ", "--env LOGGING_CONFIG=/devbroker/log4j2.xml ",
 		"--env ZEEBE_BROKER_GATEWAY_NETWORK_HOST=0.0.0.0 ", "--env ZEEBE_BROKER_GATEWAY_NETWORK_PORT=" + gateway + " ",
@@ -65,7 +66,7 @@ func TestWithoutMavenABrokerRunsInAContainerOnLoopback(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", part, run)
 		}
 	}
-	if !strings.HasSuffix(run, " camunda/zeebe:8.6.0") || strings.Count(run, "--publish") != 2 {
+	if !strings.HasSuffix(run, " camunda/zeebe:8.6.0") || strings.Count(run, "--publish") != 3 {
 		t.Errorf("got %s", run)
 	}
 }

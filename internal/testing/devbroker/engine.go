@@ -13,8 +13,8 @@ import (
 
 // engine is a way to run a broker on this machine.
 type engine interface {
-	// ports chooses the ports of an instance; the two that people use may be fixed, 0 leaves the choice.
-	ports(gateway, monitoring int) (Ports, error)
+	// ports chooses the ports of an instance; those that people use may be fixed, 0 leaves the choice.
+	ports(gateway, monitoring, rest int) (Ports, error)
 	// command returns the program to start for an instance; its output is the broker's log.
 	command(i State) *exec.Cmd
 	// container names the container that the instance runs in, "" where it runs in none.
@@ -90,8 +90,8 @@ func (e nativeEngine) command(i State) *exec.Cmd {
 	return cmd
 }
 
-func (nativeEngine) ports(gateway, monitoring int) (Ports, error) {
-	return pickPorts(gateway, monitoring)
+func (nativeEngine) ports(gateway, monitoring, rest int) (Ports, error) {
+	return pickPorts(gateway, monitoring, rest)
 }
 
 func (nativeEngine) container(State) string { return "" }

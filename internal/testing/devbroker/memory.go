@@ -123,8 +123,8 @@ func (e memoryEngine) command(i State) *exec.Cmd {
 	return cmd
 }
 
-func (memoryEngine) ports(gateway, monitoring int) (Ports, error) {
-	return pickPorts(gateway, monitoring)
+func (memoryEngine) ports(gateway, monitoring, rest int) (Ports, error) {
+	return pickPorts(gateway, monitoring, rest)
 }
 
 func (memoryEngine) container(State) string { return "" }

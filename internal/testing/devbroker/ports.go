@@ -21,22 +21,23 @@ type Ports struct {
 	Gateway int `json:"gateway"`
 	// Monitoring has the metrics, the health and the clock.
 	Monitoring int `json:"monitoring"`
-	// Command, Internal and REST are of no use to us, but the broker opens them.
+	// REST is for clients of the REST API.
+	REST int `json:"rest"`
+	// Command and Internal are of no use to us, but the broker opens them.
 	Command  int `json:"command"`
 	Internal int `json:"internal"`
-	REST     int `json:"rest"`
 }
 
-// pickPorts returns five ports that are free now. The two that people use may be fixed; 0 leaves the choice.
-func pickPorts(gateway, monitoring int) (Ports, error) {
+// pickPorts returns five ports that are free now. Those that people use may be fixed; 0 leaves the choice.
+func pickPorts(gateway, monitoring, rest int) (Ports, error) {
 	var picker portPicker
 	defer picker.release()
 	p := Ports{
 		Gateway:    picker.pick(gateway),
 		Monitoring: picker.pick(monitoring),
+		REST:       picker.pick(rest),
 		Command:    picker.pick(0),
 		Internal:   picker.pick(0),
-		REST:       picker.pick(0),
 	}
 	return p, picker.err
 }
