@@ -201,7 +201,6 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 	address, err := gateway.Listen()
 	check.Must(t, err)
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
-	// The gateway of the test takes a file's name for the process id.
 	checkGolden(t, "deploy", broker.must(t, "deploy"))
 	var list []struct {
 		ProcessID, Resource string
@@ -209,7 +208,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 		Key                 int64
 	}
 	stdout, _ := broker.decodes(t, 0, &list, "deploy")
-	if len(list) != 2 || list[1].ProcessID != "sub-06.bpmn" || list[1].Version != 1 || list[1].Key == 0 {
+	if len(list) != 2 || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
 		t.Errorf("output %s", stdout)
 	}
 }
