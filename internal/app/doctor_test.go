@@ -74,7 +74,10 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		head   string
 		part   string
 	}{
-		"no gateway": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.ZeebeAddress = freeAddress(t) }, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
+		"no gateway": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
+			c.ZeebeAddress = freeAddress(t)
+		}, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
 		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
 			g.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
@@ -83,14 +86,20 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul", "<default>") }, "warning tenants: ", "sul; add them to RETRY_TENANTS",
 		},
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
 		}, "fault policies: ", "none.yaml"},
 		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
 			c.EventsURL = config.URL("nats://" + freeAddress(t))
 		}, "fault queue: ", "RetryEventsFailing"},
-		"no worker":    {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.HTTPAddress = freeAddress(t) }, "warning worker: ", "start it with: worker run"},
+		"no worker": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
+			c.HTTPAddress = freeAddress(t)
+		}, "warning worker: ", "start it with: worker run"},
 		"no store yet": {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
 			r := start(t, *c)
 			r.stopped()
 			check.Must(t, os.Remove(c.SQLitePath()+".key"))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTenantsWhoseJobsNothingAsksForAreNamed(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		tenants string // RETRY_TENANTS
 		hidden  bool   // the cluster does not name those that are assigned
