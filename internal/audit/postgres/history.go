@@ -31,7 +31,8 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 
 // selectOpenClaims returns a page of the open claims, each with its last record.
 var selectOpenClaims = "SELECT " + strings.NewReplacer("claim_id", "last.claim_id", "tenant", "last.tenant").Replace(columns) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
-	(SELECT * FROM records WHERE claim_id = open.claim_id AND tenant = open.tenant AND kind <> 5 ORDER BY id DESC LIMIT 1) AS last
+	(SELECT * FROM records WHERE (claim_id, tenant, id) > (open.claim_id, open.tenant, 0) AND (claim_id, tenant, id) <= (open.claim_id, open.tenant, 9223372036854775807)
+		AND kind <> 5 ORDER BY claim_id DESC, tenant DESC, id DESC LIMIT 1) AS last
 	WHERE (opened, open.claim_id, open.tenant) > ($1, $2, $3) ORDER BY opened, open.claim_id, open.tenant LIMIT $4`
 
 func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
@@ -46,15 +47,30 @@ func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) err
 		}, &c.Opened)
 }
 
-// inRound are the first records of the present round of asked.claim: those behind its last outcome. The number stands in
+// The claim of a question is compared as a row with all columns of the index, and asked for in the order of the index: by its
+// statistics PostgreSQL takes one claim that has most of the records for what every claim is like, and would walk through all
+// records in the order of their ids to find those of a claim that has few.
+const (
+	behind    = `(claim_id, tenant, id) > (asked.claim, asked.tenant, %s) AND (claim_id, tenant, id) <= (asked.claim, asked.tenant, 9223372036854775807)`
+	backwards = ` ORDER BY claim_id DESC, tenant DESC, id DESC`
+)
+
+// ofClaim are all records of asked.claim, lastOutcome is the id of its last outcome, null where it has none. The number stands in
 // the text, or the index of the outcomes would not fit.
-var inRound = fmt.Sprintf(`SELECT id, kind, at, cluster, job_key, process_instance_key FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant
-	AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16) ORDER BY id LIMIT %d`, audit.MaxRound)
+var (
+	ofClaim     = fmt.Sprintf(behind, "0")
+	lastOutcome = "(SELECT id FROM records WHERE " + ofClaim + " AND kind >= 16" + backwards + " LIMIT 1)"
+	sinceThen   = fmt.Sprintf(behind, "coalesce("+lastOutcome+", 0)")
+)
+
+// inRound are the first records of the present round of asked.claim: those behind its last outcome.
+var inRound = fmt.Sprintf(`SELECT claim_id, tenant, id, kind, at, cluster, job_key, process_instance_key FROM records WHERE %s
+	ORDER BY claim_id, tenant, id LIMIT %d`, sinceThen, audit.MaxRound)
 
 var (
 	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, ''),
 			(SELECT opened FROM open_claims WHERE claim_id = asked.claim AND tenant = asked.tenant),
-			coalesce((SELECT kind = 17 FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16 ORDER BY id DESC LIMIT 1), false)
+			coalesce((SELECT kind = 17 FROM records WHERE %s AND kind >= 16%s LIMIT 1), false)
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) CROSS JOIN LATERAL (
 			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
 				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
@@ -62,10 +78,10 @@ var (
 				max(id) FILTER (WHERE kind <= 3) AS last
 			FROM (%s) AS records
 		) AS round LEFT JOIN records AS decision
-			ON decision.id = coalesce(last, (SELECT max(id) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16)) ORDER BY n`, audit.MaxRound, inRound)
+			ON decision.id = coalesce(last, %s) ORDER BY n`, ofClaim, backwards, audit.MaxRound, inRound, lastOutcome)
 	selectFirstFailures = fmt.Sprintf(`SELECT first.at
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) LEFT JOIN LATERAL (
-			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY id LIMIT 1
+			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY claim_id, tenant, id LIMIT 1
 		) AS first ON true ORDER BY n`, inRound)
 )
 
@@ -74,13 +90,12 @@ var selectRetried = fmt.Sprintf(`SELECT retried
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS asked (claim, tenant, cluster, instance, job, n) CROSS JOIN LATERAL (
 		WITH round AS (
 			SELECT id, kind, job_key FROM (
-				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant
-					AND id > (SELECT coalesce(max(id), 0) FROM records WHERE claim_id = asked.claim AND tenant = asked.tenant AND kind >= 16) ORDER BY id DESC LIMIT %d
+				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE %s%s LIMIT %d
 			) AS last WHERE process_instance_key = asked.instance AND last.cluster = asked.cluster
 		)
 		SELECT count(DISTINCT job_key) AS retried FROM round
 			WHERE kind = 1 AND job_key <> asked.job AND id > (SELECT coalesce(max(id), 0) FROM round WHERE kind IN (2, 3) AND job_key <> asked.job)
-	) AS counted ORDER BY n`, audit.MaxRound)
+	) AS counted ORDER BY n`, sinceThen, backwards, audit.MaxRound)
 
 func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error) {
 	n := len(jobs)
