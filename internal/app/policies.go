@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// LoadConfig reads the configuration, with a credentials file unless its path is empty, and tries the policies that it names. Its error is a [config.FaultsError] with
-// the faults of both.
+// LoadConfig reads the configuration, with a credentials file unless its path is empty, and tries the policies that it names. Its
+// error is a [config.FaultsError] with the faults of both.
 func LoadConfig(e config.Environment, credentials string) (config.Config, error) {
 	cfg, err := config.LoadWithCredentials(e, credentials)
 	found, _ := errors.AsType[config.FaultsError](err)

@@ -76,7 +76,8 @@ type History interface {
 	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
 	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened, of the claim's ID and of its
-	// tenant. The claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops at visit's error.
+	// tenant. The claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops
+	// at visit's error.
 	OpenClaims(ctx context.Context, visit func(*OpenClaim) error) error
 	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.

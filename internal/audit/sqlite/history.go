@@ -21,8 +21,9 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 	return s.query(ctx, visit, selectRecords+"WHERE at >= ? AND at < ? ORDER BY at, seq", micros(from), micros(to))
 }
 
-// claimsAtOnce is how many claims one statement asks about: the values of askedClaims, each an id and a tenant. Few claims of a batch have used up
-// their retries; of outcomes all ask. The claims are a table of values because SQLite would build an index of an IN list.
+// claimsAtOnce is how many claims one statement asks about: the values of askedClaims, each an id and a tenant. Few
+// claims of a batch have used up their retries; of outcomes all ask. The claims are a table of values because SQLite would build
+// an index of an IN list.
 const (
 	claimsAtOnce = 8
 	askedClaims  = "(VALUES (?1,?2),(?3,?4),(?5,?6),(?7,?8),(?9,?10),(?11,?12),(?13,?14),(?15,?16)) AS asked"
