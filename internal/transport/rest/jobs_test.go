@@ -113,6 +113,18 @@ func TestWhatCanBeReadOfAnOddJobIsRead(t *testing.T) {
 	check.Same(t, []job.Job{want}, jobs, "jobs")
 }
 
+func TestKeyThatIsNoneDoesNotHideWhatFollows(t *testing.T) {
+	for _, odd := range []string{`null`, `"x"`, `{}`, `[1]`, `true`, `1.5`, `99999999999999999999`} {
+		text := `{"processInstanceKey":` + odd + `,"key":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
+		text = strings.Replace(text, `,"processInstanceKey":"7"`, "", 1)
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 1 || jobs[0].Key != 7 || jobs[0].Type != "t" || jobs[0].Variables != "{}" || jobs[0].ProcessInstanceKey != 0 {
+			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
 func TestOnlyHealthyLeadersLead(t *testing.T) {
 	c := answering(t, 200, plainJSON, `{"gatewayVersion":"8.9.3","partitionsCount":3,"clusterId":null,"brokers":[{"nodeId":0,"partitions":[
 		{"partitionId":1,"role":"leader","health":"healthy"},{"partitionId":2,"role":"leader","health":"unhealthy"},

@@ -62,14 +62,15 @@ type publication struct {
 
 // The answers.
 
-// key is a key as 8.8 and later write it, a string of digits, or a number as before.
+// key is a key as 8.8 and later write it, a string of digits, or a number as before. What is no key reads as 0, which is that
+// of nothing: an error would end the reading of the object that it stands in.
 type key int64
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (k *key) UnmarshalJSON(text []byte) error {
 	n, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
 	if err != nil {
-		return errors.New("a key is no whole number of 64 bits")
+		n = 0 // ParseInt returns the nearest number for one out of range
 	}
 	*k = key(n)
 	return nil
