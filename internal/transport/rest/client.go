@@ -70,7 +70,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	}
 	body.WithLease = !time.Now().Before(time.Unix(0, c.leasesAgain.Load()))
 	err := c.activate(ctx, body, received)
-	if body.WithLease && status.Code(err) == codes.InvalidArgument && strings.Contains(err.Error(), "[withLease]") {
+	if body.WithLease && refuses(err, "withLease") {
 		c.leasesAgain.Store(time.Now().Add(leaseRest).UnixNano())
 		body.WithLease = false
 		err = c.activate(ctx, body, received)
@@ -93,8 +93,23 @@ func (c *Client) activate(ctx context.Context, body activation, received func([]
 	return err
 }
 
-// Answer implements [transport.Client].
+// Answer implements [transport.Client]. During an upgrade to 8.10 an answer with a lease may come to a gateway of before, which
+// refuses the property and passes nothing on. Another gateway may take the answer, so this is no fault of it.
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
+	err := c.answer(ctx, j, a)
+	if j.Lease != "" && refuses(err, "jobLeaseToken") {
+		c.http.CloseIdleConnections() // the next try may reach another gateway
+		return status.Errorf(codes.ResourceExhausted, "the gateway knows no leases and has not passed the answer on: %s", status.Convert(err).Message())
+	}
+	return err
+}
+
+// refuses reports whether a gateway refused a request because it does not know a property.
+func refuses(err error, property string) bool {
+	return status.Code(err) == codes.InvalidArgument && strings.Contains(err.Error(), "["+property+"]")
+}
+
+func (c *Client) answer(ctx context.Context, j job.Job, a job.Answer) error {
 	variables := json.RawMessage(transport.Text(a.Variables()))
 	switch a.Kind() {
 	case job.KindComplete:

@@ -217,6 +217,29 @@ func TestGatewayThatRefusesLeasesIsAskedAgainLater(t *testing.T) {
 	}
 }
 
+// Behind one address, during an upgrade, are gateways of 8.9 and of 8.10.
+func TestLeaseThatAnOlderGatewayRefusesIsNoFaultOfTheAnswer(t *testing.T) {
+	g := gatewaytest.New()
+	t.Cleanup(g.Close)
+	g.Lease(1)
+	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
+	var refused atomic.Bool
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/completion") && !refused.Swap(true) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"title":"Bad Request","detail":"Request property [jobLeaseToken] cannot be parsed"}`)
+			return
+		}
+		g.REST().ServeHTTP(w, r)
+	})
+	jobs, err := activate(t, c, poll)
+	check.Must(t, err)
+	err = c.Answer(t.Context(), jobs[0], job.Complete("{}"))
+	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
+	check.Must(t, c.Answer(t.Context(), jobs[0], job.Complete("{}")))
+}
+
 func TestCallsShowWhatTheyAreTo(t *testing.T) {
 	requests := make(chan *http.Request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
