@@ -66,7 +66,9 @@ func (w *Worker) isolate(ctx context.Context) {
 // may be another worker's by now, and those that are to blame: they become incidents.
 func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 	began := time.Now()
-	cluster, err := w.client.Topology(ctx)
+	ask, cancel := context.WithTimeout(ctx, pollMargin) // over REST nothing else would end a call on a dead connection
+	cluster, err := w.client.Topology(ask)
+	cancel()
 	if err != nil {
 		outage.Sleep(ctx, w.pollFailed(began, err))
 		return nil

@@ -227,3 +227,14 @@ func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 		r.wantCounts(gatewaytest.Counts{Completed: 1})
 	})
 }
+
+func TestSearchGoesOnAfterATopologyThatHangs(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{}) // shows that only the poll is lost
+		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Hang: true})
+		bad := r.gateway.Add(deep)[0]
+		r.run(Options{})
+		r.advance(3 * time.Minute)
+		r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
+	})
+}
