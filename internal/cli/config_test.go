@@ -19,7 +19,7 @@ func TestConfigNamesTheConnectionAndWhereItComesFrom(t *testing.T) {
 func TestConfigNamesTheAddressThatIsNotUsed(t *testing.T) {
 	code, stdout, stderr := with("CAMUNDA_REST_ADDRESS=https://camunda.example", "ZEEBE_ADDRESS=grpcs://camunda.example").run(t, "config")
 	check.Same(t, 0, code, "exit code")
-	check.Contains(t, stderr, "warning: ZEEBE_ADDRESS and CAMUNDA_REST_ADDRESS are both set: gRPC is used")
+	check.Contains(t, stderr, "warning: ZEEBE_ADDRESS and CAMUNDA_REST_ADDRESS are set: gRPC is used")
 	contains(t, "config", stdout,
 		"Cluster:         grpcs://camunda.example:443, gRPC over TLS, from ZEEBE_ADDRESS\n                 CAMUNDA_REST_ADDRESS is not used: where both are set, gRPC is\n",
 		"Authentication:  NONE\n")

@@ -190,15 +190,29 @@ func (c *Config) checkAddress(f *faults) {
 		return
 	}
 	c.checkScheme(address, name, f)
-	if other := c.UnusedAddressVariable(); other != "" && c.ClientMode != saas { // which has both in its credentials file
-		c.warn("%s and %s are both set: gRPC is used, at %s; remove %s to use REST", c.variable(name), other, address, c.variable(name))
-	}
+	c.warnUnused(address)
 	switch _, port, _ := splitAddress(address.HostPort); {
 	case !address.REST() && port == 8080:
 		c.warn("%s names port 8080 for gRPC, which is the port of Camunda's REST API; gRPC has 26500, and REST addresses begin with http:// or https:// "+
 			"in ZEEBE_ADDRESS or ZEEBE_REST_ADDRESS", c.variable(name))
 	case address.REST() && port == 26500:
 		c.warn("%s names port 26500 for REST, which is the port of Zeebe's gRPC API; REST has 8080, and gRPC addresses begin with grpc:// or grpcs://", c.variable(name))
+	}
+}
+
+// warnUnused warns of a REST address that is not used. The credentials files of Camunda's SaaS have both, so it does not warn of them.
+func (c *Config) warnUnused(used Address) {
+	unused, downloaded := c.UnusedAddressVariable(), true
+	var grpc []string
+	for _, one := range c.addresses() {
+		downloaded = downloaded && c.origins[one.name].source == FromCredentials
+		if !one.REST() {
+			grpc = append(grpc, c.variable(one.name))
+		}
+	}
+	if unused != "" && !downloaded && c.ClientMode != saas {
+		names := strings.Join(grpc, " and ")
+		c.warn("%s and %s are set: gRPC is used, at %s; remove %s to use REST", names, unused, used, names)
 	}
 }
 

@@ -201,8 +201,11 @@ func TestOfGRPCAndRESTOneIsUsedAndTheOtherNamed(t *testing.T) {
 		unused, _, _ := strings.Cut(variables[0], "=")
 		used, _, _ := strings.Cut(variables[1], "=")
 		check.Same(t, unused, cfg.UnusedAddressVariable(), "unused")
-		check.Same(t, []string{used + " and " + unused + " are both set: gRPC is used, at grpc://camunda:26500; remove " + used + " to use REST"}, cfg.Warnings(), "warnings")
+		check.Same(t, []string{used + " and " + unused + " are set: gRPC is used, at grpc://camunda:26500; remove " + used + " to use REST"}, cfg.Warnings(), "warnings")
 	}
+	cfg := load(t, "ZEEBE_ADDRESS=grpc://camunda:26500", "CAMUNDA_GRPC_ADDRESS=http://camunda:26500", "CAMUNDA_REST_ADDRESS=http://camunda:8080")
+	check.Same(t, []string{"ZEEBE_ADDRESS and CAMUNDA_GRPC_ADDRESS and CAMUNDA_REST_ADDRESS are set: gRPC is used, at grpc://camunda:26500; " +
+		"remove ZEEBE_ADDRESS and CAMUNDA_GRPC_ADDRESS to use REST"}, cfg.Warnings(), "warnings")
 }
 
 func TestThePortOfTheOtherAPIGetsAWarning(t *testing.T) {
@@ -320,10 +323,10 @@ func TestTenantsAreReadAndOneIsChosen(t *testing.T) {
 
 func TestTextsThatAreNoTenants(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"a,a", "a,", ",", "a b", "a,ASSIGNED", "<all>", "é", "a/b", strings.Repeat("x", 32)} {
+	for _, text := range []string{"a,a", "a,", ",", "a b", "a,ASSIGNED", "assigned", "Assigned,a", "<all>", "é", "a/b", strings.Repeat("x", 32)} {
 		got := faults(t, "RETRY_TENANTS="+text)
 		check.Same(t, 1, len(got), "faults of %q", text)
-		if text != "a,a" && text != "a,ASSIGNED" {
+		if text != "a,a" && !strings.Contains(strings.ToLower(text), "assigned") {
 			check.Same(t, 1, len(faults(t, "CAMUNDA_DEFAULT_TENANT_ID="+text)), "faults of %q", text)
 		}
 	}

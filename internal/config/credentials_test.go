@@ -33,6 +33,15 @@ export CAMUNDA_CLIENT_CLOUD_CLUSTERID='0a1b-2c3d'
 export CAMUNDA_CLIENT_CLOUD_REGION='bru-2'
 `
 
+func TestCredentialsFilesOfBeforeTheClientModeCauseNoWarning(t *testing.T) {
+	t.Parallel()
+	earlier, _, _ := strings.Cut(downloaded, "export CAMUNDA_CLIENT_MODE")
+	cfg, err := config.LoadWithCredentials(config.NewEnvironment(nil), file(t, earlier))
+	check.Must(t, err)
+	check.Same(t, "grpcs://0a1b-2c3d.bru-2.zeebe.camunda.io:443", cfg.Address().String(), "address")
+	check.Same(t, 0, len(cfg.Warnings()), "warnings")
+}
+
 // credentialFaults returns the faults of a credentials file and these variables.
 func credentialFaults(t *testing.T, path string, variables ...string) []string {
 	t.Helper()

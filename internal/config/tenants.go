@@ -31,7 +31,8 @@ func (t Tenants) IDs() []string {
 // Assigned reports whether the cluster chooses: all tenants that the credentials are assigned to (8.9 and later).
 func (t Tenants) Assigned() bool { return t.assigned }
 
-// assignedTenants is the notation for them, which is therefore no tenant's id here.
+// assignedTenants is the notation for them, which is therefore no tenant's id here, in whatever case: a worker for a tenant
+// called assigned would get no job where all tenants were meant.
 const assignedTenants = "ASSIGNED"
 
 // tenantID is what Zeebe takes for a tenant's id.
@@ -46,7 +47,7 @@ func (t *Tenants) Decode(text string) error {
 	var ids []string
 	for id := range strings.SplitSeq(text, ",") {
 		id = strings.TrimSpace(id)
-		if !tenantID.MatchString(id) || id == assignedTenants || slices.Contains(ids, id) {
+		if !tenantID.MatchString(id) || strings.EqualFold(id, assignedTenants) || slices.Contains(ids, id) {
 			return errors.New("no tenant's id, or one that stands twice")
 		}
 		ids = append(ids, id)
