@@ -145,9 +145,14 @@ func (d doctor) tenants(ctx context.Context, client transport.Client) {
 	_, err := ask(ctx, func(ctx context.Context) (any, error) {
 		return nil, transport.ProbePoll(ctx, client, d.cfg.Tenants.IDs())
 	})
-	if err != nil {
+	switch transport.Code(err) {
+	case codes.OK:
+	case codes.PermissionDenied, codes.InvalidArgument:
 		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenants, oneLine(err)),
 			"assign the tenants to the worker's credentials, or correct RETRY_TENANTS")
+		return
+	default:
+		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenants, oneLine(err)), "docs/runbooks/RetryGatewayUnreachable.md")
 		return
 	}
 	tenancy, err := ask(ctx, func(ctx context.Context) (transport.Tenancy, error) { return transport.ProbeTenancy(ctx, client) })
@@ -343,8 +348,10 @@ func (d doctor) worker(ctx context.Context) {
 	case err != nil && strings.HasPrefix(err.Error(), "no worker answers"):
 		d.say(report.Warning, "worker", oneLine(err), "none runs with these settings on this host; start it with: worker run")
 		d.say(report.Unknown, "clock", "the broker's clock shows only in jobs, to a worker that runs", "")
-	case err != nil:
+	case err != nil && strings.HasPrefix(err.Error(), "not ready"):
 		d.say(report.Fault, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")
+	case err != nil:
+		d.say(report.Fault, "worker", oneLine(err), "check RETRY_HTTP_ADDRESS and its certificate: they are those of the worker")
 	case note != "":
 		d.say(report.Warning, "worker", "ready, but "+note, "")
 	default:

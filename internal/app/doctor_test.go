@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +99,21 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
+		"polls that fail": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
+			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		}, "fault tenants: a poll for <default> fails", "RetryGatewayUnreachable"},
+		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *gatewaytest.Gateway) {
+			t.Helper()
+			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+			c.HTTPAddress = freeAddress(t)
+			start(t, *c)
+		}, "fault worker: not ready", "do not restart it"},
+		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+			t.Helper()
+			server := httptest.NewServer(http.NotFoundHandler())
+			t.Cleanup(server.Close)
+			c.HTTPAddress = server.Listener.Addr().String()
+		}, "fault worker: what answers at", "-> check RETRY_HTTP_ADDRESS"},
 		"no store yet": {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
 			t.Helper()
