@@ -165,7 +165,13 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	_ = form.Close()
 	var d deployment
 	err := c.do(ctx, http.MethodPost, "/deployments", content{kind: form.FormDataContentType(), body: body.Bytes()}, func(r io.Reader) error {
-		return json.NewDecoder(r).Decode(&d)
+		if err := json.NewDecoder(r).Decode(&d); err != nil {
+			return err
+		}
+		if d.Deployments == nil {
+			return errForm
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
