@@ -148,8 +148,11 @@ func (d doctor) tenants(ctx context.Context, client transport.Client) {
 	switch transport.Code(err) {
 	case codes.OK:
 	case codes.PermissionDenied, codes.InvalidArgument:
-		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenants, oneLine(err)),
-			"assign the tenants to the worker's credentials, or correct RETRY_TENANTS")
+		advice := "assign the tenants to the worker's credentials, or correct RETRY_TENANTS"
+		if d.cfg.Tenants.Assigned() {
+			advice = "ASSIGNED needs Camunda 8.9 or later with multi-tenancy: otherwise name the tenants in RETRY_TENANTS"
+		}
+		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenants, oneLine(err)), advice)
 		return
 	default:
 		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenants, oneLine(err)), "docs/runbooks/RetryGatewayUnreachable.md")
