@@ -20,7 +20,7 @@ func startBroker(ctx context.Context, o devbroker.Options) (*broker, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, suite.SetupTimeout)
 	defer cancel()
-	if out, err := workerCommand(ctx, b.Address(), "deploy").CombinedOutput(); err != nil {
+	if out, err := workerCommand(ctx, gatewayOf(b), "deploy").CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("worker deploy: %w\n%s", err, out), b.Close())
 	}
 	return b, nil

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	os.Exit(suite.Run("e2e", func(dir string) (int, error) {
 		binary, logs = filepath.Join(dir, "worker"), dir
 		flag.Parse()
+		if err := checkTransport(); err != nil {
+			return 1, err
+		}
 		flags := []string{"-race"}
 		if *answersFile != "" {
 			flags = nil // the race detector takes several times the memory, which the picture shows
@@ -40,6 +43,23 @@ func TestMain(m *testing.M) {
 		code := m.Run()
 		return code, errors.Join(lanes.Close(), findInLogs("panic", "DATA RACE"), goleak.Find())
 	}))
+}
+
+// envTransport is how the workers under test reach the broker: grpc, which is the default, or rest.
+const envTransport = "ZEEBE_TEST_TRANSPORT"
+
+// checkTransport returns an error where the version under test does not serve the transport under test.
+func checkTransport() error {
+	transport, version := os.Getenv(envTransport), devbroker.VersionFromEnv()
+	switch {
+	case transport == "" || transport == "grpc":
+		return nil
+	case transport != "rest":
+		return fmt.Errorf("%s is %q, want grpc or rest", envTransport, transport)
+	case devbroker.InMemory(version) || strings.HasPrefix(version, "8.5."):
+		return fmt.Errorf("%s is rest, but %s has no REST API for jobs: %s=8.6.0 has", envTransport, version, devbroker.EnvVersion)
+	}
+	return nil
 }
 
 // findInLogs fails where a worker of any test wrote one of the words.

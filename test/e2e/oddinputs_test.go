@@ -11,6 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // sound are variables that a worker decides.
@@ -23,6 +24,12 @@ var (
 	// madeSound has half of a surrogate pair, in whose place Java puts a question mark.
 	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
 )
+
+// tooDeep reports whether a gateway cannot deliver an input that another one can: with REST the variables are a part of the answer's
+// JSON, which has 1,000 levels at most.
+func tooDeep(in oddinputs.Input) bool {
+	return overREST() && strings.Contains(in.Variables, strings.Repeat("[", 990))
+}
 
 // Row 23 of docs/faults.md. Each odd input is a process instance of its own. After every fortieth comes a sound one, and a job of
 // another type that the test works itself: how long that takes shows how busy the machine is. The guard is that a job with an
@@ -39,6 +46,10 @@ func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 	inputs := map[int64]oddinputs.Input{}
 	for _, in := range oddinputs.All() {
 		if in.OnlyRaw {
+			continue
+		}
+		if tooDeep(in) {
+			suite.LeavesOut(t, "%s: the REST API cannot deliver it", in.Name)
 			continue
 		}
 		c, err := s.tryStart("OneTask", in.Variables)
@@ -161,11 +172,11 @@ func (s *scene) awaitEndings(inputs map[int64]oddinputs.Input) map[int64]*ending
 	return endings
 }
 
-// A gateway of Zeebe 8.5 cannot deliver a job that brings such a variable, nor what comes in one batch with it.
+// A gateway cannot deliver a job that brings such a variable, nor what comes in one batch with it.
 func TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn(t *testing.T) {
 	s := atSharedBroker(t)
-	tooDeep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
-	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+tooDeep+`}`)
+	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+deep+`}`)
 	var others []*claim
 	for range 10 {
 		others = append(others, s.start("OneTask", sound))

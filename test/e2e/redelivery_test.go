@@ -23,7 +23,7 @@ func TestRedeliveredJobGetsTheSameAnswer(t *testing.T) {
 		submission.fails("NETWORK_ERROR")
 		analysis := claim.next("the analysis", "JOB", "CREATED", func(e event) bool { return e.Type == analyzeRetry })
 		claims = append(claims, claim)
-		lost = append(lost, readVars(t, tap.answerTo(s, analysis.Key).Variables))
+		lost = append(lost, readVars(t, tap.answerTo(s, analysis.Key)))
 	}
 	s.must(first.Kill())
 	s.startWorker()

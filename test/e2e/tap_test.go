@@ -2,9 +2,15 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -17,15 +23,24 @@ import (
 type tap struct {
 	pb.UnimplementedGatewayServer
 	broker pb.GatewayClient
-	kept   chan *pb.CompleteJobRequest
+	kept   chan keptAnswer
+}
+
+// keptAnswer is the completion of a job.
+type keptAnswer struct {
+	jobKey    int64
+	variables string
 }
 
 // tapped serves a tap in front of the scene's broker until the test ends.
 func (s *scene) tapped() (t *tap, address string) {
 	s.Helper()
+	t = &tap{broker: s.broker, kept: make(chan keptAnswer, 100)}
+	if overREST() {
+		return t, s.tappedREST(t)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	s.must(err)
-	t = &tap{broker: s.broker, kept: make(chan *pb.CompleteJobRequest, 100)}
 	server := grpc.NewServer()
 	pb.RegisterGatewayServer(server, t)
 	served := make(chan error, 1)
@@ -37,16 +52,50 @@ func (s *scene) tapped() (t *tap, address string) {
 	return t, listener.Addr().String()
 }
 
-// answerTo returns the answer to a job that was kept from the broker. Answers to others are passed over: where the test
-// takes longer than a lock, the worker gets jobs again and answers them once more.
-func (t *tap) answerTo(s *scene, jobKey int64) *pb.CompleteJobRequest {
+// tappedREST serves the tap's REST API until the test ends.
+func (s *scene) tappedREST(t *tap) (address string) {
+	s.Helper()
+	broker, err := url.Parse(s.broker.RESTURL())
+	s.must(err)
+	transport := &http.Transport{}
+	mux := http.NewServeMux()
+	mux.Handle("/", &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(broker) }, Transport: transport,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	})
+	mux.HandleFunc("POST /v2/jobs/{key}/completion", func(_ http.ResponseWriter, r *http.Request) {
+		var body struct{ Variables json.RawMessage }
+		key, err := strconv.ParseInt(r.PathValue("key"), 10, 64)
+		if err = errors.Join(err, json.NewDecoder(r.Body).Decode(&body)); err != nil {
+			s.Errorf("a completion that cannot be read: %v", err)
+		}
+		t.keep(r.Context(), key, string(body.Variables))
+	})
+	server := httptest.NewServer(mux)
+	s.Cleanup(func() {
+		server.CloseClientConnections() // polls can be open
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	return server.URL
+}
+
+// keep keeps the answer and returns when the worker gives up.
+func (t *tap) keep(ctx context.Context, jobKey int64, variables string) {
+	t.kept <- keptAnswer{jobKey, variables}
+	<-ctx.Done()
+}
+
+// answerTo returns the variables of the answer to a job that was kept from the broker. Answers to others are passed over: where the
+// test takes longer than a lock, the worker gets jobs again and answers them once more.
+func (t *tap) answerTo(s *scene, jobKey int64) (variables string) {
 	s.Helper()
 	late := time.After(patience)
 	for {
 		select {
 		case kept := <-t.kept:
-			if kept.JobKey == jobKey {
-				return kept
+			if kept.jobKey == jobKey {
+				return kept.variables
 			}
 		case <-late:
 			s.Fatalf("the worker did not answer job %d within %v", jobKey, patience)
@@ -56,8 +105,7 @@ func (t *tap) answerTo(s *scene, jobKey int64) *pb.CompleteJobRequest {
 
 // CompleteJob keeps what it gets and never answers.
 func (t *tap) CompleteJob(ctx context.Context, r *pb.CompleteJobRequest) (*pb.CompleteJobResponse, error) {
-	t.kept <- r
-	<-ctx.Done()
+	t.keep(ctx, r.JobKey, r.Variables)
 	return nil, status.FromContextError(ctx.Err()).Err()
 }
 

@@ -16,6 +16,17 @@ import (
 	"hospital.example/analyze-retry/test/suite"
 )
 
+// gatewayOf returns the address by which the workers under test reach a broker.
+func gatewayOf(b *broker) string {
+	if overREST() {
+		return b.RESTURL()
+	}
+	return b.Address()
+}
+
+// overREST reports whether the workers under test use the REST API, and not gRPC.
+func overREST() bool { return os.Getenv(envTransport) == "rest" }
+
 // workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
 func workerCommand(ctx context.Context, address string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, args...)
@@ -38,7 +49,7 @@ type worker struct {
 // startWorker starts a worker at the scene's broker, with further settings if there are any.
 func (s *scene) startWorker(settings ...string) *worker {
 	s.Helper()
-	return s.startWorkerAt(s.broker.Address(), settings...)
+	return s.startWorkerAt(gatewayOf(s.broker), settings...)
 }
 
 // startWorkerAt starts a worker at any gateway. When the test ends it is stopped, and must then end well.
