@@ -88,7 +88,7 @@ func TestEveryDashboardExpressionHasAnAnswer(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { d.at(t).rulesAreHealthy() })
 	t.Run("other dashboards", func(t *testing.T) { d.at(t).othersSeeTheWorker() })
 	t.Run("native histograms", func(t *testing.T) {
-		p := (&scene{t, d.broker, d.since}).startPrometheus(d.worker, "--enable-feature=native-histograms")
+		p := (&scene{T: t, broker: d.broker, since: d.since}).startPrometheus(d.worker, "--enable-feature=native-histograms")
 		p.has("histogram_count(retry_analysis_duration_seconds)")
 		p.has("histogram_count(backoff_duration_minutes)")
 	})
@@ -98,7 +98,7 @@ func TestEveryDashboardExpressionHasAnAnswer(t *testing.T) {
 func (d *hospitalDay) at(t *testing.T) *hospitalDay {
 	t.Helper()
 	day := *d
-	day.scene = &scene{t, d.broker, d.since}
+	day.scene = &scene{T: t, broker: d.broker, since: d.since}
 	day.prometheus = &promServer{t, d.prometheus.API}
 	return &day
 }

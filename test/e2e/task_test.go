@@ -32,11 +32,15 @@ type task struct {
 // take waits for the next job of a type and activates it.
 func (s *scene) take(jobType string) *task {
 	s.Helper()
+	poll := &pb.ActivateJobsRequest{
+		Type: jobType, Worker: "e2e", MaxJobsToActivate: 1,
+		Timeout: time.Hour.Milliseconds(), RequestTimeout: (2 * time.Second).Milliseconds(),
+	}
+	if s.tenant != "" {
+		poll.TenantIds = []string{s.tenant}
+	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		jobs := s.activate(&pb.ActivateJobsRequest{
-			Type: jobType, Worker: "e2e", MaxJobsToActivate: 1,
-			Timeout: time.Hour.Milliseconds(), RequestTimeout: (2 * time.Second).Milliseconds(),
-		})
+		jobs := s.activate(poll)
 		if len(jobs) == 1 {
 			j := jobs[0]
 			return &task{

@@ -34,9 +34,14 @@ func StartBroker(ctx context.Context, name string, o devbroker.Options, models .
 		return nil, err
 	}
 	b := &Broker{Broker: running}
-	b.Conn, err = grpc.NewClient(b.Address(),
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
+	}
+	if o.Credentials != nil {
+		options = append(options, grpc.WithPerRPCCredentials(o.Credentials))
+	}
+	b.Conn, err = grpc.NewClient(b.Address(), options...)
 	if err == nil {
 		b.GatewayClient = pb.NewGatewayClient(b.Conn)
 		err = b.Deploy(ctx, models...)
@@ -47,8 +52,11 @@ func StartBroker(ctx context.Context, name string, o devbroker.Options, models .
 	return b, nil
 }
 
-// Deploy puts the models of these files on the broker.
+// Deploy puts the models of these files on the broker, if there are any.
 func (b *Broker) Deploy(ctx context.Context, files ...string) error {
+	if len(files) == 0 {
+		return nil
+	}
 	request := &pb.DeployResourceRequest{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
