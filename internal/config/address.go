@@ -301,7 +301,7 @@ func (m *ClientMode) Decode(text string) error {
 
 var cloudName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// What Camunda's SaaS has, of whatever region.
+// What Camunda's SaaS has in every region.
 const (
 	cloudDomain   = "zeebe.camunda.io"
 	cloudTokenURL = "https://login.cloud.camunda.io/oauth/token"

@@ -29,7 +29,7 @@ func TestOneFaultOfTheAddress(t *testing.T) {
 		{"another port than the address's", []string{"ZEEBE_PORT=443", "ZEEBE_ADDRESS=zeebe:26500"}, `ZEEBE_PORT and ZEEBE_ADDRESS name different ports; remove ZEEBE_PORT, which this worker does not read`},
 		{"another host than that of an address which is none", []string{"ZEEBE_HOST=other", "ZEEBE_ADDRESS=zeebe"}, `ZEEBE_ADDRESS is "zeebe"` + anyAddress},
 		{"a service called zeebe", []string{"ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_SERVICE_HOST=10.0.0.1", "ZEEBE_SERVICE_PORT=26500"}, ""},
-		{"a service called zeebe beside the address", []string{"ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
+		{"a service called zeebe next to the address", []string{"ZEEBE_PORT=tcp://10.0.0.1:26500", "ZEEBE_ADDRESS=zeebe:26500"}, ""},
 		{"variables of the broker and of zbctl", []string{"ZEEBE_BROKER_NETWORK_HOST=x", "ZEEBE_KEEP_ALIVE=1000"}, ""},
 		{"neither yes nor no", []string{"ZEEBE_INSECURE_CONNECTION=yes"}, `ZEEBE_INSECURE_CONNECTION is "yes"; allowed: true or false`},
 		{"plaintext only here", []string{"ZEEBE_INSECURE_CONNECTION=1"}, `ZEEBE_INSECURE_CONNECTION is "1", which Zeebe's clients read in different ways; allowed: true or false`},

@@ -12,7 +12,7 @@ import (
 )
 
 // labelTenant has the ids of the tenants that the worker was given, and otherTenant for all others, so that its values are a closed
-// set also where the cluster says which tenants there are.
+// set also where the cluster chooses the tenants.
 const (
 	labelTenant = "tenant"
 	otherTenant = "other"

@@ -56,7 +56,7 @@ func serveRaw(l net.Listener, messages [][]byte, code codes.Code) *grpc.Server {
 	return server
 }
 
-// FuzzGateway sends whatever a gateway might, as raw messages and codes: the worker survives, works only what it could have
+// FuzzGateway sends what a gateway might, as raw messages and codes: the worker survives, works only what it could have
 // asked for, and stops.
 func FuzzGateway(f *testing.F) {
 	add := func(code codes.Code, jobs ...*pb.ActivatedJob) {

@@ -4,7 +4,7 @@ package engines
 
 import "embed"
 
-// MainClass is the module's program; its source says which arguments it takes.
+// MainClass is the module's program; its source lists the arguments.
 const MainClass = "hospital.example.engines.Main"
 
 // Sources is where the Java sources begin in [Module].

@@ -229,7 +229,7 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 }
 
 // aGatewayThatCutsTheConnectionIsSurvived cuts each connection after some more bytes than the one before, until a call
-// succeeds: whatever the answer was cut in, the error has the code of a connection that is lost.
+// succeeds: the error has the code of a connection that is lost, wherever the answer was cut.
 func aGatewayThatCutsTheConnectionIsSurvived(t *testing.T, p Protocol) {
 	t.Helper()
 	g := gatewaytest.New()
