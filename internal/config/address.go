@@ -331,8 +331,9 @@ func (c *Config) derive(f *faults) {
 	if !given {
 		c.ZeebeAddress = "grpcs://" + host + ":443"
 		c.origins[anyAddress] = origin{FromDerived, c.variable(id)}
-	} else if other := c.Address().Host(); other != "" && !strings.EqualFold(other, host) && !strings.EqualFold(other, c.CloudRegion+"."+cloudDomain) {
-		f.add(mode, "is saas, but %s names another host than %s; remove one of the two", c.AddressVariable(), host)
+	} else if other := c.Address(); other.Host() != "" && !strings.EqualFold(other.Host(), host) &&
+		!strings.EqualFold(other.Host()+other.Path, c.CloudRegion+"."+cloudDomain+"/"+c.CloudClusterID) { // REST
+		f.add(mode, "is saas, but %s names another cluster than %s; remove one of the two", c.AddressVariable(), host)
 	}
 	if name, _ := c.credential(AuthBasic); name != "" || c.Authentication == AuthBasic || c.Authentication == AuthNone {
 		return // checkAuthentication refuses it

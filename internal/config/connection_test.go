@@ -70,7 +70,8 @@ func TestOneFaultOfTheAddress(t *testing.T) {
 		{"another host than the REST address's", []string{"ZEEBE_HOST=other", "CAMUNDA_REST_ADDRESS=http://a"}, `ZEEBE_HOST and CAMUNDA_REST_ADDRESS name different hosts; remove ZEEBE_HOST, which this worker does not read`},
 
 		{"no mode", []string{"CAMUNDA_CLIENT_MODE=simple"}, `CAMUNDA_CLIENT_MODE is "simple"; allowed: saas or self-managed`},
-		{"SaaS at another host", cloud("CAMUNDA_CLIENT_MODE=saas", "ZEEBE_ADDRESS=zeebe.example:443"), `CAMUNDA_CLIENT_MODE is saas, but ZEEBE_ADDRESS names another host than 0a1b-2c3d.bru-2.zeebe.camunda.io; remove one of the two`},
+		{"SaaS at another host", cloud("CAMUNDA_CLIENT_MODE=saas", "ZEEBE_ADDRESS=zeebe.example:443"), `CAMUNDA_CLIENT_MODE is saas, but ZEEBE_ADDRESS names another cluster than 0a1b-2c3d.bru-2.zeebe.camunda.io; remove one of the two`},
+		{"SaaS with another cluster's REST API", cloud("CAMUNDA_CLIENT_MODE=saas", "CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/4e5f"), `CAMUNDA_CLIENT_MODE is saas, but CAMUNDA_REST_ADDRESS names another cluster than 0a1b-2c3d.bru-2.zeebe.camunda.io; remove one of the two`},
 		{"SaaS in plaintext", cloud("ZEEBE_INSECURE_CONNECTION=true"), `ZEEBE_INSECURE_CONNECTION is true, but Camunda's SaaS, which CAMUNDA_CLIENT_CLOUD_CLUSTERID stands for, takes TLS only; remove one of the two`},
 		{"SaaS at its own REST address", cloud("CAMUNDA_CLIENT_MODE=saas", "ZEEBE_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b-2c3d"), ""},
 		{"a region that is no part of a host's name", []string{"CAMUNDA_CLIENT_CLOUD_REGION=bru-2.example/"}, `CAMUNDA_CLIENT_CLOUD_REGION is "bru-2.example/"; allowed: letters, digits and hyphens, such as bru-2`},
