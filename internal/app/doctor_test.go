@@ -85,6 +85,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
 		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul") }, "fault tenants: ", "Authorized tenants are '[sul]' -> assign"},
 		"tenants that the cluster is to choose, before 8.9": {func(t *testing.T, c *config.Config, g *gatewaytest.Gateway) {
+			t.Helper()
 			check.Must(t, c.Tenants.Decode("ASSIGNED"))
 			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.InvalidArgument})
 		}, "fault tenants: a poll for ASSIGNED is refused", "-> ASSIGNED needs Camunda 8.9"},
