@@ -54,7 +54,7 @@ func TestEveryIncidentIsInTheConfiguredLanguage(t *testing.T) {
 	incidents := map[int64]string{
 		g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})[0]:                                           "entrada inválida: claimId: recebido nada",
 		g.Add(gatewaytest.Job{Type: "record-retry-outcome", Variables: `{}`})[0]:                                    "entrada inválida: claimId: recebido nada",
-		g.Add(gatewaytest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "uma variável deste job tem níveis demais",
+		g.Add(gatewaytest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "este job não pode ser entregue a um worker",
 	}
 	cfg := settings(t, address)
 	cfg.Language, cfg.JobTimeout = lang.Portuguese, time.Second

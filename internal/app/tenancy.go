@@ -13,8 +13,8 @@ import (
 	"hospital.example/analyze-retry/internal/transport"
 )
 
-// tenancyEvery is how often the cluster is asked about its tenants.
-const tenancyEvery = 10 * time.Minute
+// tenancyEvery is how often the cluster is asked about its tenants, tenancyAgain how soon after a failure.
+const tenancyEvery, tenancyAgain = 10 * time.Minute, time.Minute
 
 // watchTenancy notes, until ctx ends, whether the cluster has tenants whose jobs nothing here asks for. It logs each change.
 func (a *App) watchTenancy(ctx context.Context) {
@@ -26,12 +26,13 @@ func (a *App) watchTenancy(ctx context.Context) {
 		ask, cancel := context.WithTimeout(ctx, deployTimeout)
 		tenancy, err := transport.ProbeTenancy(ask, a.client)
 		cancel()
-		note := unaskedTenants(a.cfg, tenancy)
+		note, pause := unaskedTenants(a.cfg, tenancy), tenancyEvery
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			a.log.Warn("tenants_not_checked", zap.Error(err))
+			pause = tenancyAgain
 		case note != a.note():
 			a.tenancy.Store(&note)
 			if note == "" {
@@ -40,7 +41,7 @@ func (a *App) watchTenancy(ctx context.Context) {
 				a.log.Warn("tenants_not_asked_for", zap.String("detail", note))
 			}
 		}
-		outage.Sleep(ctx, tenancyEvery)
+		outage.Sleep(ctx, pause)
 	}
 }
 

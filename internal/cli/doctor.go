@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/term"
 )
@@ -30,17 +32,23 @@ The exit code is 1 if there is a fault. Warnings do not change it.`,
   docker compose exec worker /worker doctor`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(command)
-			if err != nil {
-				return err
-			}
 			all := report.Diagnoses{}
-			app.Examine(command.Context(), cfg, now, func(d report.Diagnosis) {
+			diagnose := func(d report.Diagnosis) {
 				all = append(all, d)
 				if !asJSON(command) {
 					_ = printText(command, report.DiagnosisText(d))
 				}
-			})
+			}
+			cfg, err := loadConfig(command)
+			if faults, is := errors.AsType[config.FaultsError](err); is {
+				for _, fault := range faults {
+					diagnose(report.Diagnosis{Check: "settings", Health: report.Fault, Finding: fault})
+				}
+			} else if err != nil {
+				return err
+			} else {
+				app.Examine(command.Context(), cfg, now, diagnose)
+			}
 			if asJSON(command) {
 				if err := printJSON(command, all); err != nil {
 					return err

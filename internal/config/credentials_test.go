@@ -70,6 +70,17 @@ func TestTheDownloadedCredentialsAreAllThatSaaSNeeds(t *testing.T) {
 	}
 }
 
+func TestTheEnvironmentChoosesRESTOfTheCredentialsFile(t *testing.T) {
+	t.Parallel()
+	const rest = "https://bru-2.zeebe.camunda.io/0a1b-2c3d"
+	cfg, err := config.LoadWithCredentials(config.NewEnvironment([]string{"CAMUNDA_REST_ADDRESS=" + rest}), file(t, downloaded))
+	check.Must(t, err)
+	check.Same(t, "https://bru-2.zeebe.camunda.io:443/0a1b-2c3d", cfg.Address().String(), "address")
+	check.Same(t, "", cfg.UnusedAddressVariable(), "unused address")
+	got := credentialFaults(t, file(t, downloaded), "CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/another")
+	check.Same(t, true, len(got) > 0, "whether another cluster is refused")
+}
+
 func TestTheEnvironmentAndTheCredentialsFileMustAgree(t *testing.T) {
 	t.Parallel()
 	path := file(t, "export ZEEBE_ADDRESS='zeebe.example:443'\n")

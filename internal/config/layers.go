@@ -40,12 +40,35 @@ func (l layers) where(variable string) string {
 	return variable
 }
 
+// chooseREST leaves the gRPC addresses of the credentials file out where the environment sets an address of REST alone. The file
+// has addresses of both.
+func (l layers) chooseREST() {
+	if isSetIn(l.environment, restAddress) && !isSetIn(l.environment, anyAddress) && !isSetIn(l.environment, grpcAddress) {
+		for variable := range l.credentials {
+			if name := canonical(variable); name == anyAddress || name == grpcAddress {
+				delete(l.credentials, variable)
+			}
+		}
+	}
+}
+
+// isSetIn reports whether a setting is set by any of its names.
+func isSetIn(e Environment, setting string) bool {
+	for variable, text := range e {
+		if text != "" && canonical(variable) == setting {
+			return true
+		}
+	}
+	return false
+}
+
 // LoadWithCredentials does what [Load] does, and takes what the environment leaves unset from a credentials file, as
 // Camunda's console has it to download. An empty path stands for no file.
 func LoadWithCredentials(e Environment, path string) (Config, error) {
 	cfg := Config{origins: map[string]origin{}}
 	f := newFaults()
 	l := layers{environment: e, credentials: cfg.readCredentials(path, f)}
+	l.chooseREST()
 	for _, name := range slices.Sorted(maps.Keys(l.credentials)) {
 		if other := e[name]; other != "" && other != l.credentials[name] {
 			f.addOf(canonical(name), name, "has different values in the environment and in the credentials file; remove one of the two")

@@ -95,7 +95,7 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 	for i, j := range next {
 		if suspects[j.Key] >= certain {
 			w.log.Error("job_cannot_be_delivered", jobFields(j)...)
-			w.settle(j, job.Incident(w.words.Sprintf("a variable of this job is nested too deep to be delivered to a worker; "+
+			w.settle(j, job.Incident(w.words.Sprintf("this job cannot be delivered to a worker, most likely because a variable is nested too deep; "+
 				"correct the variable, then resolve the incident")), locked[i])
 			delete(suspects, j.Key)
 			continue
