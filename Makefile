@@ -69,10 +69,10 @@ test-e2e: race-ready ## The real-broker suite (ENGINE=8.8.21: on that version)
 
 # Each word is VERSION=TESTS, or VERSION-rest=TESTS for workers that use the REST API.
 OTHERS := '8.8.21=.' '8.6.0-rest=^Test(Demo|Seed|Tenants)' '8.7.26=^Test(Demo|Seed)' '8.9.0-rc2=^Test(Demo|Seed)'
-test-newer: ## The suite on an engine of Camunda 8.8, the demo and the seeds on 8.6 (over REST), 8.7 and 8.9
+test-newer: ## The suite on an engine of Camunda 8.8, the demo and the seeds on 8.6 (those over REST), 8.7 and 8.9
 	test/e2e/versions $(OTHERS)
 
-test-matrix: ## The whole suite on every version of Zeebe, and over REST, a quarter of an hour
+test-matrix: ## The whole suite on every version of Zeebe, and over REST
 	test/e2e/versions 8.5.8=. 8.6.0=. 8.6.0-rest=. 8.7.26=. 8.8.21=. 8.9.0-rc2=.
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
