@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -26,29 +27,30 @@ It changes nothing and takes no job, so it can be run at any time, also while
 the worker runs. Where something is wrong, the next line begins with -> and has
 what to do. "unknown" means that it cannot be seen from here.
 
-The exit code is 1 if there is a fault. Warnings do not change it.`,
+The exit code is 1 if there is a fault, 2 if it is in the settings. Warnings do
+not change it.`,
 		Example: `  worker doctor
   kubectl exec deploy/analyze-retry -- /worker doctor
   docker compose exec worker /worker doctor`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			all := report.Diagnoses{}
-			diagnose := func(d report.Diagnosis) {
+			cfg, err := loadConfig(command)
+			if faults, is := errors.AsType[config.FaultsError](err); is && asJSON(command) {
+				for _, fault := range faults {
+					all = append(all, report.Diagnosis{Check: "settings", Health: report.Fault, Finding: fault})
+				}
+				return cmp.Or(printJSON(command, all), err)
+			}
+			if err != nil {
+				return err
+			}
+			app.Examine(command.Context(), cfg, now, func(d report.Diagnosis) {
 				all = append(all, d)
 				if !asJSON(command) {
 					_ = printText(command, report.DiagnosisText(d))
 				}
-			}
-			cfg, err := loadConfig(command)
-			if faults, is := errors.AsType[config.FaultsError](err); is {
-				for _, fault := range faults {
-					diagnose(report.Diagnosis{Check: "settings", Health: report.Fault, Finding: fault})
-				}
-			} else if err != nil {
-				return err
-			} else {
-				app.Examine(command.Context(), cfg, now, diagnose)
-			}
+			})
 			if asJSON(command) {
 				if err := printJSON(command, all); err != nil {
 					return err

@@ -26,3 +26,10 @@ func TestDoctorExitsWithOneOnlyIfThereIsAFault(t *testing.T) {
 	h.decodes(t, 1, &refused, "doctor", "--json")
 	check.Same(t, 1, refused.Faults(), "faults")
 }
+
+func TestDoctorGivesFaultsOfTheSettingsToMachines(t *testing.T) {
+	var list report.Diagnoses
+	with("RETRY_LOG_LEVEL=loud", "RETRY_TENANTS=a b").decodes(t, 2, &list, "doctor", "--json")
+	check.Same(t, 2, list.Faults(), "faults")
+	check.Same(t, "settings", list[0].Check, "check")
+}
