@@ -78,7 +78,7 @@ func StatusOf(last *audit.Record, f *contract.Facts, now time.Time) string {
 	}
 }
 
-// lastHeard returns the record that says how the claim of a tenant stands, nil where there is none. A record of an undelivered answer
+// lastHeard returns the record that decides the state of a tenant's claim, nil where there is none. A record of an undelivered answer
 // says nothing about that, and is wrong where the answer came through after all.
 func lastHeard(records []audit.Record, tenant string) *audit.Record {
 	for i := range slices.Backward(records) {

@@ -25,7 +25,7 @@ const (
 	EnvVersion = "ZEEBE_TEST_VERSION"
 	// EnvSHA256 is the checksum of the distribution of that version, where it is none of those that are known.
 	EnvSHA256 = "ZEEBE_TEST_SHA256"
-	// EnvDistribution says where that distribution comes from: the path of a tar.gz, or Maven coordinates
+	// EnvDistribution is where that distribution comes from: the path of a tar.gz, or Maven coordinates
 	// (group:artifact:version:tar.gz). Unset, it is io.camunda:camunda-zeebe of the version.
 	EnvDistribution = "ZEEBE_TEST_DISTRIBUTION"
 	// EnvMainClass is what that distribution's bin/broker starts; unset, it is the one of 8.6.
