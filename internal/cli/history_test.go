@@ -159,14 +159,14 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 	a.must(t, "audit", "verify")
 }
 
-// nobody observes nothing.
-type nobody struct{}
+// noObserver observes nothing.
+type noObserver struct{}
 
-func (nobody) Decided(string, retry.Decision, time.Duration) {}
-func (nobody) Rejected(string, time.Duration)                {}
-func (nobody) Repeated()                                     {}
-func (nobody) JobKeyReused()                                 {}
-func (nobody) OutcomeRecorded(*audit.Record)                 {}
+func (noObserver) Decided(string, retry.Decision, time.Duration) {}
+func (noObserver) Rejected(string, time.Duration)                {}
+func (noObserver) Repeated()                                     {}
+func (noObserver) JobKeyReused()                                 {}
+func (noObserver) OutcomeRecorded(*audit.Record)                 {}
 
 func TestDocumentationShowsARealHistory(t *testing.T) {
 	document := read(t, "../../docs/audit.md")

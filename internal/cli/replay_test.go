@@ -23,9 +23,9 @@ func (a *archive) worker(store audit.Store, jobType, policyName string, policies
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe"}
 	clock := func() time.Time { return w.now }
 	w.decide = handlers.NewHandler(handlers.Options{
-		JobType: jobType, Policy: policyName, Policies: policies, Trail: trail, Now: clock, Observer: nobody{}, Logger: zap.NewNop(),
+		JobType: jobType, Policy: policyName, Policies: policies, Trail: trail, Now: clock, Observer: noObserver{}, Logger: zap.NewNop(),
 	})
-	w.outcome = handlers.NewOutcomeHandler(trail, clock, nobody{}, zap.NewNop())
+	w.outcome = handlers.NewOutcomeHandler(trail, clock, noObserver{}, zap.NewNop())
 	return w
 }
 
