@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/outage"
@@ -31,7 +32,9 @@ func (a *App) watchTenancy(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			a.log.Warn("tenants_not_checked", zap.Error(err))
+			if code := transport.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded { // which the polls log
+				a.log.Warn("tenants_not_checked", zap.Error(err))
+			}
 			pause = tenancyAgain
 		case note != a.note():
 			a.tenancy.Store(&note)
