@@ -249,7 +249,8 @@ func (b *Broker) prepareDir() error {
 // Address returns the gateway's host:port.
 func (b *Broker) Address() string { return loopback(b.at.Ports.Gateway) }
 
-// RESTURL returns where the gateway's REST API is, without the path /v2. An [InMemory] version has none.
+// RESTURL returns where the gateway's REST API is, without the path /v2. An [InMemory] version serves only the call of
+// [Broker.CompleteUserTask] there.
 func (b *Broker) RESTURL() string { return "http://" + loopback(b.at.Ports.REST) }
 
 // MonitoringURL returns where the broker's metrics, health and clock are, without a slash at the end.

@@ -113,7 +113,8 @@ func (e memoryEngine) command(i State) *exec.Cmd {
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-classpath", filepath.Join(e.dir, "classes")+":"+filepath.Join(e.dir, "lib", "*"),
 		engines.MainClass,
-		fmt.Sprint("gateway=", i.Ports.Gateway), fmt.Sprint("monitoring=", i.Ports.Monitoring), fmt.Sprint("command=", i.Ports.Command))
+		fmt.Sprint("gateway=", i.Ports.Gateway), fmt.Sprint("monitoring=", i.Ports.Monitoring),
+		fmt.Sprint("rest=", i.Ports.REST), fmt.Sprint("command=", i.Ports.Command))
 	if i.Records {
 		args = append(args, "records="+recordsPath(i))
 	}

@@ -11,6 +11,7 @@ import io.camunda.zeebe.process.test.api.RecordStreamSource;
 import io.camunda.zeebe.process.test.api.ZeebeTestEngine;
 import io.camunda.zeebe.process.test.engine.EngineFactory;
 import io.camunda.zeebe.process.test.engine.InMemoryEngine;
+import io.camunda.zeebe.process.test.engine.UserTasks;
 import io.camunda.zeebe.scheduler.clock.ControlledActorClock;
 import io.camunda.zeebe.util.VersionUtil;
 import io.grpc.BindableService;
@@ -31,17 +32,18 @@ import java.net.InetSocketAddress;
  * <p>The factory of Camunda's engine makes its server for every address of the machine, and offers no other. So its engine is never
  * started: the parts are taken from it and put into another one, with a server of ours.
  */
-record Engine(ControlledActorClock clock, RecordStreamSource records) {
+record Engine(ControlledActorClock clock, RecordStreamSource records, UserTasks userTasks) {
   private static final String LOOPBACK = "127.0.0.1";
 
   static Engine start(int gatewayPort, int commandPort) throws ReflectiveOperationException {
     ZeebeTestEngine made = EngineFactory.create(gatewayPort);
+    BindableService gateway = (BindableService) part(made, "gateway").get(made);
     Server server =
         NettyServerBuilder.forAddress(new InetSocketAddress(LOOPBACK, gatewayPort))
-            .addService(withTopology((BindableService) part(made, "gateway").get(made), commandPort))
+            .addService(withTopology(gateway, commandPort))
             .build();
     rebuilt(made, server).start();
-    return new Engine((ControlledActorClock) part(made, "clock").get(made), made.getRecordStreamSource());
+    return new Engine((ControlledActorClock) part(made, "clock").get(made), made.getRecordStreamSource(), new UserTasks(gateway));
   }
 
   static String version() {

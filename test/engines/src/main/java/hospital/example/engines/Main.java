@@ -6,11 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Runs Camunda's workflow engine, with a log that is in memory only and its gateway on loopback, and gives it what tests use of a broker: a clock that can
- * be moved, the counters of jobs, and a file of all records. It runs until it is killed.
+ * Runs Camunda's workflow engine, with a log that is in memory only and its gateway on loopback, and gives it what tests use of a
+ * broker: a clock that can be moved, the counters of jobs, the completion of user tasks, and a file of all records. It runs until it
+ * is killed.
  *
- * <p>Arguments, each NAME=VALUE: {@code gateway}, {@code monitoring} and {@code command} are ports; the last one is not opened, it
- * is what the topology calls the broker's. {@code records} is the file of records, which is left out where none is wanted.
+ * <p>Arguments, each NAME=VALUE: {@code gateway}, {@code monitoring}, {@code rest} and {@code command} are ports; the last one is not
+ * opened, it is what the topology calls the broker's. {@code records} is the file of records, which is left out where none is wanted.
  */
 public final class Main {
   private Main() {}
@@ -33,6 +34,7 @@ public final class Main {
     }
     Engine engine = Engine.start(port(given, "gateway"), port(given, "command"));
     Records records = new Records(engine.records(), Optional.ofNullable(given.get("records")).map(Path::of));
+    Rest.start(port(given, "rest"), engine.userTasks());
     Monitoring.start(port(given, "monitoring"), engine.clock(), records);
     System.out.println("the engine of Zeebe " + Engine.version() + " listens on port " + given.get("gateway"));
     records.follow();
