@@ -73,6 +73,9 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 	for _, path := range files(t) {
 		root := read(t, path)
 		for _, task := range root.all("userTask") {
+			if task.attr("id") == "" {
+				continue // zeebe:userTask, the mark of a Camunda user task
+			}
 			tasks++
 			pending := root.byID(t, root.byID(t, task.all("incoming")[0].Text).attr("sourceRef"))
 			for _, name := range []string{"manualDecision", "justification", "decidedBy", "redriveId", "redriveWait"} {
@@ -83,6 +86,18 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 		}
 	}
 	check.Same(t, 6, tasks, "user tasks")
+}
+
+// Tasklist of 8.8 and later shows no others.
+func TestUserTasksAreCamundaUserTasks(t *testing.T) {
+	for _, path := range files(t) {
+		root := read(t, path)
+		for _, task := range root.all("userTask") {
+			if id := task.attr("id"); id != "" && len(task.all("userTask")) == 0 {
+				t.Errorf("%s: %s lacks zeebe:userTask, so it is a job", path, id)
+			}
+		}
+	}
 }
 
 // What the worker says of a stopped claim is what its model does: a person's task is behind each error.

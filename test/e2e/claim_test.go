@@ -17,6 +17,8 @@ type claim struct {
 	instance int64
 	// seen is the position of the last record that the story has come to.
 	seen int64
+	// asked is the position of the record of the last user task that the test took.
+	asked int64
 }
 
 // submits starts SUB_06 for a claim.
@@ -123,16 +125,6 @@ func (c *claim) notifies(team string) *task {
 	return t
 }
 
-// asks takes the user task that waits for a person.
-func (c *claim) asks(element string) *task {
-	c.Helper()
-	t := c.task(userTask)
-	if t.element != element {
-		c.Fatalf("a person is asked to do %s, want %s", t.element, element)
-	}
-	return t
-}
-
 // incident returns the next incident of the claim.
 func (c *claim) incident() event {
 	c.Helper()
@@ -180,7 +172,13 @@ func (c *claim) endsAt(element string) {
 // variables are the process variables of the claim's own instance as they stand now, or stood at its end.
 func (c *claim) variables() vars {
 	c.Helper()
-	ours := func(e event) bool { return e.ScopeKey == c.instance }
+	return c.variablesOf(c.instance)
+}
+
+// variablesOf are those of a process instance of the claim.
+func (c *claim) variablesOf(instance int64) vars {
+	c.Helper()
+	ours := func(e event) bool { return e.ScopeKey == instance }
 	changes := append(c.events("VARIABLE", "CREATED", ours), c.events("VARIABLE", "UPDATED", ours)...)
 	v := vars{}
 	for _, e := range changes { // a variable is created once, and before it is updated

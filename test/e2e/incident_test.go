@@ -15,8 +15,8 @@ func TestInvalidInputIsAnIncidentUntilCorrected(t *testing.T) {
 	claim.resolves(incident, nil)
 	incident = claim.incident() // as nothing was corrected
 	isOfInvalidInput(t, incident)
-	if ended := len(claim.jobs(notifyTeam)) + len(claim.jobs(userTask)); ended != 0 {
-		t.Errorf("%d jobs for people were made of invalid input", ended)
+	if ended := len(claim.jobs(notifyTeam)) + len(claim.userTasks()); ended != 0 {
+		t.Errorf("%d jobs and tasks for people were made of invalid input", ended)
 	}
 
 	claim.resolves(incident, vars{"claimId": "CLM-E2E-6-1", "submissionError": "TIMEOUT"})

@@ -122,12 +122,18 @@ type fields struct {
 	ErrorMessage             string
 	Retries                  int32
 	Variables                json.RawMessage
-	DueDate                  int64
+	DueDate                  any // a number of a timer, a text of a user task
+	CandidateGroupsList      []string
 }
 
-// at is when it happened, due when a timer is to fire, both on the broker's clock.
-func (e event) at() time.Time  { return time.UnixMilli(e.Timestamp) }
-func (e event) due() time.Time { return time.UnixMilli(e.DueDate) }
+// at is when it happened, on the broker's clock.
+func (e event) at() time.Time { return time.UnixMilli(e.Timestamp) }
+
+// due is when a timer is to fire, on the broker's clock.
+func (e event) due() time.Time {
+	millis, _ := e.DueDate.(float64)
+	return time.UnixMilli(int64(millis))
+}
 
 // parse reads a record as an event of the given type; it is none where it is a command, a rejection or of another type.
 func parse(r devbroker.Record, valueType, intent string) (e event, ok bool) {

@@ -72,17 +72,8 @@ func (c *claim) answered(jobType, how string, n int, names ...string) (last vars
 	return last
 }
 
-// offeredTo fails the test where the person's task is not offered to this group alone.
-func (t *task) offeredTo(group string) *task {
-	t.scene.Helper()
-	if want := `\"` + group + `\"`; !strings.Contains(t.headers, `"io.camunda.zeebe:candidateGroups":"[`+want+`]"`) {
-		t.scene.Errorf("%s has the headers %s, want the group %s", t.element, t.headers, group)
-	}
-	return t
-}
-
 // deadLetter takes the person's task that a dead letter waits at, as soon as a re-drive reaches it too.
-func (c *claim) deadLetter(person, group string) *task {
+func (c *claim) deadLetter(person, group string) *userTask {
 	c.Helper()
 	t := c.asks(person).offeredTo(group)
 	c.next("the subscription of the person's task", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(e event) bool {

@@ -9,17 +9,16 @@ import (
 // analyzeRetry is the job that the worker decides.
 const analyzeRetry = "analyze-retry"
 
-// The jobs that other workers, or people, do.
+// The jobs that other workers do.
 const (
 	submitClaim = "submit-claim"
 	notifyTeam  = "notify-team"
-	userTask    = "io.camunda.zeebe:userTask"
 )
 
 // recordOutcome is the job by which a model reports how a claim ended.
 const recordOutcome = "record-retry-outcome"
 
-// task is a job that the test does in the place of another worker or of a person.
+// task is a job that the test does in the place of another worker.
 type task struct {
 	scene     *scene
 	key       int64

@@ -50,12 +50,8 @@ func (c *cast) answer(claimID string) (answer string, ok bool) {
 	return r.claim.Answers[r.submitted-1], true
 }
 
-// decide is what a team decides about a claim; ok is false where the file does not know.
-func (c *cast) decide(claimID, team string) (act script.Act, ok bool) {
-	r := c.byID[claimID]
-	if r == nil {
-		return script.Act{}, false
-	}
+// decide is what a team decides about the claim; ok is false where the file does not know.
+func (r *role) decide(team string) (act script.Act, ok bool) {
 	if !r.nextIs(team) {
 		r.stuck = fmt.Sprintf("the %s team is to decide, but the file does not have it next", team)
 		return script.Act{}, false

@@ -74,6 +74,10 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 			want: []string{"it did not end: the analyze-retry job of Task_AnalyzeRetry is open, and nothing moved for 30s"},
 		},
 		{
+			name: "no decision", row: `X,,,SUBMITTED`, at: history.Place{UserTask: &history.UserTask{Element: "Task_CorrectData"}},
+			want: []string{"it did not end: the user task Task_CorrectData is open, and nothing moved for 30s"},
+		},
+		{
 			name: "no analysis", row: `X,TRANSIENT,,SUBMITTED`, tries: []history.Try{{Error: "X"}},
 			want: []string{
 				"it did not end: it stands between two elements, and nothing moved for 30s",

@@ -73,6 +73,8 @@ func whereabouts(at history.Place) string {
 	switch {
 	case at.Job != nil:
 		return fmt.Sprintf("the %s job of %s is open", at.Job.Type, at.Job.Element)
+	case at.UserTask != nil:
+		return fmt.Sprintf("the user task %s is open", at.UserTask.Element)
 	case !at.Due.IsZero():
 		return "its timer did not fire"
 	default:

@@ -49,7 +49,7 @@ type Play struct {
 	cast    *cast
 	// read is the number of the broker's records that the ledger has.
 	read int
-	// taken are the jobs and incidents that have been dealt with, though the ledger may not know yet.
+	// taken are the jobs, user tasks and incidents that have been dealt with, though the ledger may not know yet.
 	taken map[int64]bool
 	// jumpedTo is where the clock was moved last.
 	jumpedTo time.Time
@@ -155,9 +155,15 @@ func (p *Play) act(ctx context.Context, s Status) error {
 		return p.jump(ctx)
 	}
 	for _, r := range p.cast.roles {
-		if c := p.ledger.Claim(r.instance); c != nil && c.At.Incident != nil {
+		switch c := p.ledger.Claim(r.instance); {
+		case c == nil:
+		case c.At.Incident != nil:
 			if err := p.operate(ctx, r, *c.At.Incident); err != nil {
 				return fmt.Errorf("correct the claim %s: %w", r.claim.ID, err)
+			}
+		case c.At.UserTask != nil:
+			if err := p.team(ctx, r, *c.At.UserTask); err != nil {
+				return fmt.Errorf("decide about the claim %s: %w", r.claim.ID, err)
 			}
 		}
 	}

@@ -33,7 +33,6 @@ const serviceConfig = `{"methodConfig": [{"name": [{}], "timeout": "15s", "retry
 var players = map[string]func(*Play, context.Context, *pb.ActivatedJob) error{
 	history.SubmitClaim: (*Play).insurer,
 	history.NotifyTeam:  (*Play).notifier,
-	history.UserTask:    (*Play).team,
 }
 
 // work takes the jobs of a type and plays them. A job for which the file has nothing stays with us.
@@ -81,21 +80,18 @@ func (p *Play) notifier(ctx context.Context, j *pb.ActivatedJob) error {
 }
 
 // team is the people of a team, in front of their task list.
-func (p *Play) team(ctx context.Context, j *pb.ActivatedJob) error {
-	id, err := claimID(j)
-	if err != nil {
-		return err
+func (p *Play) team(ctx context.Context, r *role, task history.UserTask) error {
+	if p.taken[task.Key] {
+		return nil
 	}
-	headers := map[string]string{}
-	if err := json.Unmarshal([]byte(j.CustomHeaders), &headers); err != nil {
-		return fmt.Errorf("read the headers of %s: %w", j.ElementId, err)
-	}
-	team := history.Team(headers)
-	act, ok := p.cast.decide(id, team)
+	p.taken[task.Key] = true
+	act, ok := r.decide(task.Team)
 	if !ok {
 		return nil
 	}
-	return p.complete(ctx, j.Key, map[string]any{"manualDecision": act.Decision, "justification": act.Justification, "decidedBy": team})
+	return p.Broker.CompleteUserTask(ctx, task.Key, map[string]any{
+		"manualDecision": act.Decision, "justification": act.Justification, "decidedBy": task.Team,
+	})
 }
 
 // operate corrects a variable and resolves the incident, where the file has an operator do that.

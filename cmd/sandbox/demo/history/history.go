@@ -116,6 +116,8 @@ type Review struct {
 type Place struct {
 	// Job is the open job, nil where there is none.
 	Job *Job
+	// UserTask is the open user task, nil where there is none.
+	UserTask *UserTask
 	// Incident is the open incident, nil where there is none. It goes before Job, which cannot be worked then.
 	Incident *OpenIncident
 	// Due is when the timer fires, zero where none runs.
@@ -127,6 +129,14 @@ type Job struct {
 	Key     int64
 	Type    string
 	Element string
+}
+
+// UserTask is a task that waits for a person.
+type UserTask struct {
+	Key     int64
+	Element string
+	// Team is the team that may do it.
+	Team string
 }
 
 // OpenIncident is an incident that nobody has resolved.

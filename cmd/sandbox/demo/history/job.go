@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
@@ -29,7 +30,6 @@ var done = map[string]func(*Claim, devbroker.Record, value) error{
 	SubmitClaim:             (*Claim).submitted,
 	contract.JobType:        (*Claim).analyzed,
 	NotifyTeam:              (*Claim).notified,
-	UserTask:                (*Claim).reviewed,
 	contract.OutcomeJobType: (*Claim).recorded,
 }
 
@@ -65,6 +65,23 @@ func (c *Claim) notified(_ devbroker.Record, v value) error {
 	return nil
 }
 
+// userTask notes what a person is to decide, and what they decided.
+func (c *Claim) userTask(r devbroker.Record, v value) error {
+	switch r.Intent {
+	case "CREATED":
+		c.At.UserTask = &UserTask{Key: r.Key, Element: v.ElementID, Team: team(v)}
+	case "COMPLETED":
+		c.At.UserTask = nil
+		return c.reviewed(r, v)
+	case "CANCELED":
+		c.At.UserTask = nil
+	}
+	return nil
+}
+
+// team names the team that may do a user task.
+func team(v value) string { return strings.Join(v.CandidateGroupsList, ", ") }
+
 func (c *Claim) reviewed(r devbroker.Record, v value) error {
 	var with struct{ ManualDecision, Justification string }
 	if err := json.Unmarshal(v.Variables, &with); err != nil {
@@ -72,7 +89,7 @@ func (c *Claim) reviewed(r devbroker.Record, v value) error {
 	}
 	t := c.last()
 	t.Reviews = append(t.Reviews, Review{
-		At: c.since(r), Team: Team(v.CustomHeaders), Decision: with.ManualDecision, Justification: with.Justification,
+		At: c.since(r), Team: team(v), Decision: with.ManualDecision, Justification: with.Justification,
 	})
 	return nil
 }

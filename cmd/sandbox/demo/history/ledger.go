@@ -19,16 +19,12 @@ const (
 
 	SubmitClaim = "submit-claim"
 	NotifyTeam  = "notify-team"
-	// UserTask is the type of the jobs that are people's tasks.
-	UserTask = "io.camunda.zeebe:userTask"
 
 	endSubmitted   = "EndEvent_ClaimSubmitted"
 	endsOfAbandons = "EndEvent_AbandonedBy"
 
 	// waitBackoff is where a claim waits for its next submission. Other timers bound how long a job may take.
 	waitBackoff = "Event_WaitBackoff"
-
-	candidateGroups = "io.camunda.zeebe:candidateGroups"
 )
 
 // Ledger turns the broker's records into the claims' histories. Feed it all records in their order, each once. It is
@@ -37,8 +33,8 @@ type Ledger struct {
 	// claims are kept by process instance, also by that of the processes that they called.
 	claims map[int64]*Claim
 	roots  []*Claim
-	// answers are the variables of the command that came last for a job. The event that follows it need not have them: from 8.10 on
-	// a broker leaves them out of JOB COMPLETED.
+	// answers are the variables of the command that came last for a job or a user task. The event that follows it need not have
+	// them: from 8.10 on a broker leaves them out of JOB COMPLETED.
 	answers map[int64]json.RawMessage
 	start   time.Time
 	now     time.Time
@@ -84,11 +80,13 @@ type value struct {
 	Type          string
 	CustomHeaders map[string]string
 	Variables     json.RawMessage
-	ErrorCode     string
-	ErrorMessage  string
+	// CandidateGroupsList is who may do a user task.
+	CandidateGroupsList []string
+	ErrorCode           string
+	ErrorMessage        string
 
 	JobKey          int64
-	DueDate         int64
+	DueDate         any // a number of a timer, a text of a user task
 	TargetElementID string
 
 	Name  string
@@ -98,7 +96,8 @@ type value struct {
 // Add takes the next records over.
 func (l *Ledger) Add(records ...devbroker.Record) error {
 	for _, r := range records {
-		isAnswer := r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR") && r.ValueType == "JOB"
+		isAnswer := r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR") &&
+			(r.ValueType == "JOB" || r.ValueType == "USER_TASK")
 		if r.RecordType != "EVENT" && !isAnswer || !slices.Contains(read, r.ValueType) {
 			continue
 		}
@@ -119,7 +118,7 @@ func (l *Ledger) Add(records ...devbroker.Record) error {
 }
 
 // read are the types of the records that add knows.
-var read = []string{"PROCESS_INSTANCE", "JOB", "TIMER", "INCIDENT", "VARIABLE"}
+var read = []string{"PROCESS_INSTANCE", "JOB", "USER_TASK", "TIMER", "INCIDENT", "VARIABLE"}
 
 func (l *Ledger) add(r devbroker.Record, v value) error {
 	if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_ACTIVATING" && v.BpmnElementType == "PROCESS" {
@@ -136,6 +135,9 @@ func (l *Ledger) add(r devbroker.Record, v value) error {
 	case "JOB":
 		v.Variables = l.answers[r.Key]
 		return c.job(r, v)
+	case "USER_TASK":
+		v.Variables = l.answers[r.Key]
+		return c.userTask(r, v)
 	case "TIMER":
 		c.timer(r, v)
 	case "INCIDENT":
@@ -196,7 +198,8 @@ func (c *Claim) timer(r devbroker.Record, v value) {
 	}
 	c.At.Due = time.Time{}
 	if r.Intent == "CREATED" {
-		c.At.Due = time.UnixMilli(v.DueDate)
+		millis, _ := v.DueDate.(float64)
+		c.At.Due = time.UnixMilli(int64(millis))
 	}
 }
 
@@ -226,13 +229,4 @@ func (c *Claim) variable(v value) error {
 		return json.Unmarshal([]byte(v.Value), &c.outcome)
 	}
 	return nil
-}
-
-// Team names the team that may do a user task, by the task's headers.
-func Team(headers map[string]string) string {
-	var groups []string
-	if json.Unmarshal([]byte(headers[candidateGroups]), &groups) != nil {
-		return "unnamed"
-	}
-	return strings.Join(groups, ", ")
 }

@@ -1,0 +1,61 @@
+package e2e
+
+import "slices"
+
+// userTask is a Camunda user task, which the test completes in the place of a person.
+type userTask struct {
+	claim     *claim
+	key       int64
+	element   string
+	groups    []string
+	variables vars
+}
+
+// asks takes the claim's next user task, which waits for a person.
+func (c *claim) asks(element string) *userTask {
+	c.Helper()
+	e := c.await("a user task", "USER_TASK", "CREATED", func(e event) bool {
+		return e.Position > c.asked && c.has(e.ProcessInstanceKey)
+	})
+	c.asked = e.Position
+	if e.ElementID != element {
+		c.Fatalf("a person is asked to do %s, want %s", e.ElementID, element)
+	}
+	return &userTask{claim: c, key: e.Key, element: e.ElementID, groups: e.CandidateGroupsList, variables: c.variablesOf(e.ProcessInstanceKey)}
+}
+
+// userTasks are the user tasks that the claim has had so far.
+func (c *claim) userTasks() []event {
+	c.Helper()
+	return c.events("USER_TASK", "CREATED", func(e event) bool { return c.has(e.ProcessInstanceKey) })
+}
+
+// complete finishes the task.
+func (t *userTask) complete(result vars) {
+	t.claim.Helper()
+	t.claim.must(t.claim.broker.CompleteUserTask(t.claim.Context(), t.key, result))
+}
+
+// holds fails the test where the process has other variables than these when the task is created.
+func (t *userTask) holds(want vars) *userTask {
+	t.claim.Helper()
+	t.variables.hold(t.claim.T, want)
+	return t
+}
+
+// offeredTo fails the test where the task is not offered to this group alone.
+func (t *userTask) offeredTo(group string) *userTask {
+	t.claim.Helper()
+	if !slices.Equal(t.groups, []string{group}) {
+		t.claim.Errorf("%s is offered to the groups %q, want %q alone", t.element, t.groups, group)
+	}
+	return t
+}
+
+// isTakenBack fails the test where the task has not ended without a person.
+func (t *userTask) isTakenBack() {
+	t.claim.Helper()
+	if n := len(t.claim.events("USER_TASK", "CANCELED", func(e event) bool { return e.Key == t.key })); n != 1 {
+		t.claim.Errorf("the person's task was taken back %d times, want once", n)
+	}
+}
