@@ -97,10 +97,14 @@ func (o *office) hasAnEvent(claimID, kind string, words ...string) {
 	o.Errorf("exit code %d, the events of %s lack a %s with %q:\n%s", code, claimID, kind, words, text)
 }
 
-// example puts a model of the examples on the broker.
-func (s *scene) example(name string) {
+// example puts files of the examples on the broker in one deployment: a model, and the forms that it links.
+func (s *scene) example(names ...string) {
 	s.Helper()
-	s.must(s.broker.Deploy(s.Context(), filepath.Join("../../examples", name)))
+	var files []string
+	for _, name := range names {
+		files = append(files, filepath.Join("../../examples", name))
+	}
+	s.must(s.broker.Deploy(s.Context(), files...))
 }
 
 // variant puts a model on the broker that differs from one of a file by these replacements: old, new, old, new, ...

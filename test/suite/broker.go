@@ -52,7 +52,7 @@ func StartBroker(ctx context.Context, name string, o devbroker.Options, models .
 	return b, nil
 }
 
-// Deploy puts the models of these files on the broker, if there are any.
+// Deploy puts these files, models and forms, on the broker in one deployment, if there are any.
 func (b *Broker) Deploy(ctx context.Context, files ...string) error {
 	if len(files) == 0 {
 		return nil
