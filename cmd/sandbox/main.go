@@ -47,7 +47,7 @@ Docker engine. The broker is fetched once and kept in the user's cache directory
 		SilenceUsage:     true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newUp(), newDown(), newSkip())
+	root.AddCommand(newDemo(), newUp(), newDown(), newSkip(), newTasks(), newComplete())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -86,13 +86,9 @@ func newSkip() *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, _ []string) error {
-			s, err := load()
+			broker, err := running()
 			if err != nil {
 				return err
-			}
-			broker := s.broker()
-			if !broker.Alive() {
-				return errors.New("nothing is running: start it with `make up`")
 			}
 			now, err := broker.Advance(command.Context(), by)
 			if err != nil {

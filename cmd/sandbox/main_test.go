@@ -42,6 +42,10 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 		{[]string{"skip", "10"}, exitUsage, `"10" is no time to skip`},
 		{[]string{"skip", "0s"}, exitUsage, `"0s" is no time to skip`},
 		{[]string{"skip", "10m"}, exitFailure, "nothing is running"},
+		{[]string{"tasks"}, exitFailure, "nothing is running"},
+		{[]string{"complete", "x", "{}"}, exitUsage, `"x" is no key of a user task`},
+		{[]string{"complete", "7", "[]"}, exitUsage, "the variables are no JSON object"},
+		{[]string{"complete", "7", "{}"}, exitFailure, "nothing is running"},
 		{[]string{"demo", "--claims", "no-such.csv"}, exitFailure, "open no-such.csv"},
 		{[]string{"up", "--http-address", "192.0.2.1:1"}, exitFailure, "choose another --http-address"},
 	} {

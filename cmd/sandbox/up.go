@@ -130,7 +130,8 @@ func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {
 	}
 	return devbroker.Start(ctx, devbroker.Options{
 		Version: o.version, Dir: dir, GatewayPort: o.gatewayPort, MonitoringPort: o.monitoringPort,
-		Detach: true, Progress: o.say,
+		Records: true, // for `tasks`: a broker alone has no other list of user tasks
+		Detach:  true, Progress: o.say,
 	})
 }
 
@@ -139,13 +140,16 @@ func printUp(out io.Writer, s sandbox) {
 	fmt.Fprintf(out, `
   Zeebe %s gateway   %s   (plaintext; ZEEBE_INSECURE_CONNECTION=true)
                         a worker of yours: RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
+  its REST API          %s
   broker's monitoring   %s
   worker's metrics      http://%s/metrics
   logs and data         %s
 %s
   bin/sandbox skip 10m   move the broker's clock, so that timers fire
+  bin/sandbox tasks      list the user tasks that wait for a person
+  bin/sandbox complete KEY '{"manualDecision":"ABANDON","justification":"..."}'
   make down              stop both
-`, s.Broker.Version, broker.Address(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir), storeHint(s.Broker))
+`, s.Broker.Version, broker.Address(), broker.RESTURL(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir), storeHint(s.Broker))
 	if zbctl := devbroker.Zbctl(s.Broker.Version); zbctl != "" {
 		fmt.Fprintf(out, `
   A claim by hand, with the command line client that comes with the broker:
