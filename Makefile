@@ -163,8 +163,9 @@ lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (nee
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Settings, metrics, expected schema, dashboard, licence list, and what the chart copies of them
+generate: ## Settings, metrics, decision table, expected schema, dashboard, licence list, and what the chart copies of them
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
+	$(GO) test -count=1 -run DecisionTable ./internal/policy -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
