@@ -38,6 +38,20 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 	}
 }
 
+func TestExamplePoliciesByInsurerHaveNoWarning(t *testing.T) {
+	text, err := os.ReadFile("../../examples/policies-by-insurer.yaml")
+	check.Must(t, err)
+	set := parse(t, string(text))
+	for _, name := range []string{"unimed", "amil"} {
+		check.Same(t, "test.yaml", set.Origin(name), "origin of %s", name)
+		for _, f := range set.Lint(name, 0) {
+			if f.Severity != policy.SevereInformation {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
 func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
