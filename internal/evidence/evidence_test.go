@@ -128,6 +128,17 @@ func TestOnlyTheBeginningIsRead(t *testing.T) {
 	}
 }
 
+// What was read of a page is used again for the next one. Memory of its own for each page would be 20 allocations or more.
+func TestPagesShareTheirMemory(t *testing.T) {
+	const most = 8 // under the race detector a pool forgets some
+	for _, piece := range []string{"A ", "timeout fora do ar ", "1308 <br> 503 "} {
+		page := strings.Repeat(piece, evidence.MaxBytes/len(piece))
+		if n := testing.AllocsPerRun(20, func() { evidence.Read(page).Free() }); n > most {
+			t.Errorf("%v allocations for a page of %q", n, piece)
+		}
+	}
+}
+
 // The tables are data: what is wrong in them must not wait for a text.
 func TestTheTablesAreWhole(t *testing.T) {
 	t.Parallel()

@@ -97,10 +97,6 @@ func tokens(text string, stemless bool) *Text {
 
 // Free gives the text's memory back. Neither it nor its Pieces may be used afterwards.
 func (t *Text) Free() {
-	const most = 1 << 12 // tokens; a longer text's memory is the collector's
-	if cap(t.tokens) > most {
-		return
-	}
 	t.kinds, t.Source, t.upper, t.Pieces, t.tokens, t.answers = 0, "", "", t.Pieces[:0], t.tokens[:0], t.answers[:0]
 	texts.Put(t)
 }
