@@ -37,7 +37,8 @@
 //
 //   - next to an unknown word, also with a particle between: João Dias, Rita de Campos;
 //   - next to another word of the list, if both begin with a capital: Dias Campos;
-//   - right behind a word for a person or a name: paciente dias, <nome>CAMPOS.
+//   - behind a word for a person or a name, with at most short words or another name between: paciente dias, <nome>CAMPOS,
+//     o titular é Dias.
 //
 // Three single letters in a row are masked too: J O S E.
 //

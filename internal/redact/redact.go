@@ -8,7 +8,8 @@ import (
 	"hospital.example/analyze-retry/internal/evidence"
 )
 
-// pieceBytes is how much of a text is read at a time.
+// pieceBytes is how much of a long text is read at a time. One of up to [evidence.MaxBytes] is read as a whole, so that no number
+// is cut off from what makes it evidence.
 const pieceBytes = 16 << 10
 
 // Text returns s with a mark in place of all that is not known; see the package comment.
@@ -87,7 +88,7 @@ func (m *masker) mask(s string) string {
 
 // piece returns how much of a text is read at a time, never a part of a character.
 func piece(text string) int {
-	if len(text) <= pieceBytes {
+	if len(text) <= evidence.MaxBytes {
 		return len(text)
 	}
 	n := pieceBytes

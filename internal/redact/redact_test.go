@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -122,6 +123,11 @@ func TestNamesThatAreWordsGoWithWhatStandsAroundThem(t *testing.T) {
 		{"behind a word for a person", "paciente dias campos", "paciente [palavras]"},
 		{"in a name's field", `"nomeBeneficiario":"DIAS"`, `"nomeBeneficiario":"[palavra]"`},
 		{"in a name's element", "<nome>Campos</nome>", "<nome>[palavra]</nome>"},
+		{"in an element whose name goes on", "<nomeCompleto>Campos</nomeCompleto>", "<nomeCompleto>[palavra]</nomeCompleto>"},
+		{"behind a word in brackets", "Beneficiário(a): Campos", "Beneficiário(a): [palavra]"},
+		{"behind a short word", "o nome do titular é Campos", "o nome do titular é [palavra]"},
+		{"behind another name", "Paciente: Dia Campos", "Paciente: Dia [palavra]"},
+		{"no name after a number", "paciente internado há 5 dias", "paciente internado há [número] dias"},
 		{"joined", "CamposDias", "[palavra]"},
 		{"nobody around", "prazo vencido há dias, campos obrigatórios em branco", "prazo vencido há dias, campos obrigatórios em branco"},
 		{"two in small letters", "a nova vista do processo", "a nova vista do processo"},
@@ -178,14 +184,25 @@ func TestNumberGoesWithTheWordThatMadeItEvidence(t *testing.T) {
 	})
 }
 
+// A page is read as a whole: no code of it is cut off from what makes it one.
+func TestCodesOfAPageStay(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"550-5.1.1 ", "HTTP 503 "} {
+		text := strings.Repeat(piece, evidence.MaxBytes/len(piece))
+		if got := redact.Text(text); got != text {
+			t.Errorf("%d of %d %q stay", strings.Count(got, piece), strings.Count(text, piece), piece)
+		}
+	}
+}
+
 // A long text is read in pieces; none of them may begin between two words of a name.
 func TestNamesAcrossPiecesAreFound(t *testing.T) {
 	t.Parallel()
-	const piece = 16 << 10
+	const piece, page = 16 << 10, evidence.MaxBytes
 	for _, tt := range []struct{ name, leak string }{{"Aurora Dias Xavier", "Dias"}, {"Rita de Campos", "Campos"}, {"paciente dias campos", "dias"}, {"J O S E", "S E"}} {
 		for _, filler := range []string{"erro no sistema ", "x", "1 "} {
 			for size := piece - 24; size < piece+2; size++ {
-				text := strings.Repeat(filler, size/len(filler)+1)[:size] + " " + tt.name + strings.Repeat(" sistema", 100)
+				text := strings.Repeat(filler, size/len(filler)+1)[:size] + " " + tt.name + strings.Repeat(" sistema", page/len(" sistema"))
 				if got := redact.Text(text); strings.Contains(got, tt.leak) || !strings.HasSuffix(got, " sistema sistema") {
 					t.Fatalf("behind %d bytes of %q %s becomes %q", size, filler, tt.name, got[max(0, len(got)-900):])
 				}

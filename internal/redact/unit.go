@@ -208,11 +208,7 @@ func (m *masker) isTechnical(u *unit) bool {
 	if u.end-u.start > longest {
 		return false
 	}
-	switch strings.ToLower(m.text.Source[u.start:u.end]) {
-	case "x509", "utf8", "base64", "sha1", "sha256", "md5", "ipv4", "ipv6", "http2", "oauth2", "iso8859", "log4j":
-		return true
-	}
-	return false
+	return anyFold(m.text.Source[u.start:u.end], "x509", "utf8", "base64", "sha1", "sha256", "md5", "ipv4", "ipv6", "http2", "oauth2", "iso8859", "log4j")
 }
 
 func (m *masker) capital(i int) bool {
@@ -230,15 +226,25 @@ func (m *masker) isParticle(u *unit) bool {
 	return false
 }
 
-// hasRole reports whether a unit stands right behind a word for a person: "Paciente Dias", <nome>DIAS.
+// hasRole reports whether a unit stands behind a word for a person, at most with short words or another name between them:
+// "Paciente Dias", <nomeCompleto>DIAS, "Beneficiário(a): Dias", "Paciente: Dia Campos".
 func (m *masker) hasRole(i int) bool {
-	const longest = 5
-	if i == 0 || m.units[i].start-m.units[i-1].end > longest {
-		return false
+	const longest, furthest = 5, 3
+	for k := i - 1; k >= max(0, i-furthest) && m.units[k+1].start-m.units[k].end <= longest; k-- {
+		u := &m.units[k]
+		if word := m.text.Source[u.start:u.end]; isRole(word) {
+			return true
+		} else if u.digits > 0 || len(word) > len("sra") && !(m.capital(k) && m.capital(i)) {
+			return false
+		}
 	}
-	word := m.text.Source[m.units[i-1].start:m.units[i-1].end]
+	return false
+}
+
+// isRole reports whether a word, or a part of it in camel case, is one for a person: nomeBeneficiario, nomeCompleto.
+func isRole(word string) bool {
 	for _, role := range roles {
-		if n := len(word) - len(role); n >= 0 && strings.EqualFold(word[n:], role) { // nomeBeneficiario
+		if n := len(word) - len(role); n >= 0 && (strings.EqualFold(word[n:], role) || strings.EqualFold(word[:len(role)], role)) {
 			return true
 		}
 	}
@@ -255,7 +261,7 @@ var roles = [...]string{
 
 func anyFold(word string, of ...string) bool {
 	for _, w := range of {
-		if strings.EqualFold(word, w) {
+		if len(word) == len(w) && strings.EqualFold(word, w) {
 			return true
 		}
 	}
