@@ -232,9 +232,12 @@ func (m *masker) hasRole(i int) bool {
 	const longest, furthest = 5, 3
 	for k := i - 1; k >= max(0, i-furthest) && m.units[k+1].start-m.units[k].end <= longest; k-- {
 		u := &m.units[k]
-		if word := m.text.Source[u.start:u.end]; isRole(word) {
+		word := m.text.Source[u.start:u.end]
+		if isRole(word) {
 			return true
-		} else if u.digits > 0 || len(word) > len("sra") && !(m.capital(k) && m.capital(i)) {
+		}
+		skipped := len(word) <= len("sra") || m.capital(k) && m.capital(i)
+		if u.digits > 0 || !skipped {
 			return false
 		}
 	}
