@@ -93,6 +93,7 @@ var mistakes = []mistake{
 	{"header-unknown-max-attempts", "loop", "The header is called maxRetries.", edits(header("maxAttempts", "2"))},
 	{"header-unknown-backoff", "loop", "The header is called base.", edits(header("backoff", "30m"))},
 	{"header-unknown-misspelt", "loop", "The header retryPolicy is misspelt.", edits(header("retryPolcy", "fast"))},
+	{"header-unknown-no-effect", "loop", "The header base is misspelt, in a way that could be a name of another program.", edits(header("baze", "30m"))},
 	{"header-unknown-spelling", "loop", "The header retryPolicy is written in another way.", edits(header("retry-policy", "fast"))},
 
 	{"policy-unknown", "loop", "There is no policy tis.", edits(header("retryPolicy", "tis"))},
