@@ -34,58 +34,106 @@ const (
 
 // mistakes are all bad models that are BPMN.
 var mistakes = []mistake{
-	{"count-hidden-output", "loop", "The analysis task has an output mapping, so that the new retryCount does not reach the process.",
-		edits(mapping(task, `output source="=backoffMinutes" target="backoffMinutes"`))},
-	{"count-hidden-input", "loop", "An input mapping makes retryCount local to the analysis task, where the new one stays.",
-		edits(mapping(task, `input source="=retryCount" target="retryCount"`))},
-	{"count-hidden-call-activity", "call-activity", "An input mapping makes retryCount local to the call activity, where the returned one stays.",
-		edits(mapping("Activity_0k3xq1p", `input source="=0" target="retryCount"`))},
+	{
+		"count-hidden-output", "loop", "The analysis task has an output mapping, so that the new retryCount does not reach the process.",
+		edits(mapping(task, `output source="=backoffMinutes" target="backoffMinutes"`)),
+	},
+	{
+		"count-hidden-input", "loop", "An input mapping makes retryCount local to the analysis task, where the new one stays.",
+		edits(mapping(task, `input source="=retryCount" target="retryCount"`)),
+	},
+	{
+		"count-hidden-call-activity", "call-activity", "An input mapping makes retryCount local to the call activity, where the returned one stays.",
+		edits(mapping("Activity_0k3xq1p", `input source="=0" target="retryCount"`)),
+	},
 
-	{"error-not-caught-max-retries", "loop", "Nothing catches MAX_RETRIES_EXCEEDED.",
-		edits(cut(exhausted, "Flow_MaxRetriesExceeded", "Error_MaxRetriesExceeded"))},
-	{"error-not-caught-permanent", "loop", "Nothing catches PERMANENT_ERROR.",
-		edits(cut(permanent, "Flow_PermanentError", "Error_PermanentError"))},
-	{"error-not-caught-misspelt", "loop", "The code is misspelt: PERMANENT-ERROR.",
-		edits(within("Error_PermanentError", `errorCode="PERMANENT_ERROR"`, `errorCode="PERMANENT-ERROR"`))},
-	{"error-not-caught-call-activity", "call-activity", "Nothing catches PERMANENT_ERROR of the called process.",
-		edits(cut("Event_1perman", "Flow_0l8gq6i", "Error_PermanentError"))},
-	{"error-not-caught-event-subprocess", "event-subprocess", "Nothing catches MAX_RETRIES_EXCEEDED.",
-		edits(cut("EventSubProcess_MaxRetriesExceeded", "Error_MaxRetriesExceeded"))},
+	{
+		"error-not-caught-max-retries", "loop", "Nothing catches MAX_RETRIES_EXCEEDED.",
+		edits(cut(exhausted, "Flow_MaxRetriesExceeded", "Error_MaxRetriesExceeded")),
+	},
+	{
+		"error-not-caught-permanent", "loop", "Nothing catches PERMANENT_ERROR.",
+		edits(cut(permanent, "Flow_PermanentError", "Error_PermanentError")),
+	},
+	{
+		"error-not-caught-misspelt", "loop", "The code is misspelt: PERMANENT-ERROR.",
+		edits(within("Error_PermanentError", `errorCode="PERMANENT_ERROR"`, `errorCode="PERMANENT-ERROR"`)),
+	},
+	{
+		"error-not-caught-call-activity", "call-activity", "Nothing catches PERMANENT_ERROR of the called process.",
+		edits(cut("Event_1perman", "Flow_0l8gq6i", "Error_PermanentError")),
+	},
+	{
+		"error-not-caught-event-subprocess", "event-subprocess", "Nothing catches MAX_RETRIES_EXCEEDED.",
+		edits(cut("EventSubProcess_MaxRetriesExceeded", "Error_MaxRetriesExceeded")),
+	},
 
-	{"error-variables-not-mapped", "person", "The error event has no output mapping.",
-		edits(cutExtension(permanent))},
-	{"error-variables-not-mapped-some", "person", "The error event does not map originalError and retryReason.",
-		edits(unmap(permanent, "originalError"), unmap(permanent, "retryReason"))},
-	{"error-variables-not-mapped-call-activity", "call-activity", "The error event of the call activity has no output mapping.",
-		edits(cutExtension("Event_1perman"))},
+	{
+		"error-variables-not-mapped", "person", "The error event has no output mapping.",
+		edits(cutExtension(permanent)),
+	},
+	{
+		"error-variables-not-mapped-some", "person", "The error event does not map originalError and retryReason.",
+		edits(unmap(permanent, "originalError"), unmap(permanent, "retryReason")),
+	},
+	{
+		"error-variables-not-mapped-call-activity", "call-activity", "The error event of the call activity has no output mapping.",
+		edits(cutExtension("Event_1perman")),
+	},
 
-	{"stale-variables-error-path", "person", "The error event does not map shouldRetry, so that the person sees the one of the retry before.",
-		edits(unmap(exhausted, "shouldRetry"), unmap(permanent, "shouldRetry"))},
-	{"stale-variables-after-wait", "loop", "The variables of the failure are not cleared after the wait.",
-		edits(cutExtension(timer))},
-	{"stale-variables-new-round", "person", "A round that a person begins starts with the count of the last one.",
-		edits(unmap("Event_NewRound", "retryCount"))},
-	{"stale-variables-decision", "person", "The decision of the round before is not cleared before the user task.",
-		edits(cutExtension("Event_DecisionPending"))},
+	{
+		"stale-variables-error-path", "person", "The error event does not map shouldRetry, so that the person sees the one of the retry before.",
+		edits(unmap(exhausted, "shouldRetry"), unmap(permanent, "shouldRetry")),
+	},
+	{
+		"stale-variables-after-wait", "loop", "The variables of the failure are not cleared after the wait.",
+		edits(cutExtension(timer)),
+	},
+	{
+		"stale-variables-new-round", "person", "A round that a person begins starts with the count of the last one.",
+		edits(unmap("Event_NewRound", "retryCount")),
+	},
+	{
+		"stale-variables-decision", "person", "The decision of the round before is not cleared before the user task.",
+		edits(cutExtension("Event_DecisionPending")),
+	},
 
-	{"timer-duration-no-pt", "loop", "The duration lacks PT.",
-		edits(within(timer, duration, `=string(backoffMinutes) + "M"`))},
-	{"timer-duration-no-unit", "loop", "The duration lacks the M.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes)`))},
-	{"timer-duration-number", "loop", "The duration is a number.",
-		edits(within(timer, duration, `=backoffMinutes`))},
-	{"timer-duration-next-retry-time", "loop", "The duration is a date.",
-		edits(within(timer, duration, `=nextRetryTime`))},
-	{"timer-duration-fraction", "loop", "The minutes are a fraction.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes * 1.05) + "M"`))},
-	{"timer-duration-seconds", "loop", "The minutes are taken for seconds.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes) + "S"`))},
-	{"timer-duration-fixed", "loop", "The wait is the same every time, whatever was decided.",
-		edits(within(timer, duration, `PT1M`))},
-	{"timer-duration-minutes-of-seconds", "short-waits", "The policy waits seconds, the timer takes whole minutes.",
-		edits(within(timer, `=duration(retryDecision.backoffDuration)`, duration))},
-	{"timer-duration-no-expression", "loop", "The = before the expression is missing: Zeebe refuses the model.",
-		edits(within(timer, duration, duration[1:]))},
+	{
+		"timer-duration-no-pt", "loop", "The duration lacks PT.",
+		edits(within(timer, duration, `=string(backoffMinutes) + "M"`)),
+	},
+	{
+		"timer-duration-no-unit", "loop", "The duration lacks the M.",
+		edits(within(timer, duration, `="PT" + string(backoffMinutes)`)),
+	},
+	{
+		"timer-duration-number", "loop", "The duration is a number.",
+		edits(within(timer, duration, `=backoffMinutes`)),
+	},
+	{
+		"timer-duration-next-retry-time", "loop", "The duration is a date.",
+		edits(within(timer, duration, `=nextRetryTime`)),
+	},
+	{
+		"timer-duration-fraction", "loop", "The minutes are a fraction.",
+		edits(within(timer, duration, `="PT" + string(backoffMinutes * 1.05) + "M"`)),
+	},
+	{
+		"timer-duration-seconds", "loop", "The minutes are taken for seconds.",
+		edits(within(timer, duration, `="PT" + string(backoffMinutes) + "S"`)),
+	},
+	{
+		"timer-duration-fixed", "loop", "The wait is the same every time, whatever was decided.",
+		edits(within(timer, duration, `PT1M`)),
+	},
+	{
+		"timer-duration-minutes-of-seconds", "short-waits", "The policy waits seconds, the timer takes whole minutes.",
+		edits(within(timer, `=duration(retryDecision.backoffDuration)`, duration)),
+	},
+	{
+		"timer-duration-no-expression", "loop", "The = before the expression is missing: Zeebe refuses the model.",
+		edits(within(timer, duration, duration[1:])),
+	},
 
 	{"header-unknown-policy", "loop", "The header is called retryPolicy.", edits(header("policy", "fast"))},
 	{"header-unknown-policy-name", "loop", "The header is called retryPolicy.", edits(header("policyName", "fast"))},
@@ -99,34 +147,56 @@ var mistakes = []mistake{
 	{"policy-unknown", "loop", "There is no policy tis.", edits(header("retryPolicy", "tis"))},
 	{"policy-unknown-expression", "loop", "Headers are fixed text: the expression is not evaluated.", edits(header("retryPolicy", "=insurerPolicy"))},
 
-	{"submission-error-not-mapped", "loop", "The error event maps no submissionError.",
-		edits(cutExtension("BoundaryEvent_SubmissionFailed"))},
-	{"submission-error-not-mapped-other-name", "loop", "The error event maps submissionError to another name.",
-		edits(within("BoundaryEvent_SubmissionFailed", `target="submissionError"`, `target="errorMessage"`))},
+	{
+		"submission-error-not-mapped", "loop", "The error event maps no submissionError.",
+		edits(cutExtension("BoundaryEvent_SubmissionFailed")),
+	},
+	{
+		"submission-error-not-mapped-other-name", "loop", "The error event maps submissionError to another name.",
+		edits(within("BoundaryEvent_SubmissionFailed", `target="submissionError"`, `target="errorMessage"`)),
+	},
 
-	{"outcome-not-recorded-submitted", "loop", "Nothing records that the insurer accepted the claim.",
-		edits(reroute("Flow_Submitted", "EndEvent_ClaimSubmitted"), cut("Task_RecordSubmitted", "Flow_SubmittedRecorded"))},
-	{"outcome-not-recorded-abandoned", "person", "Nothing records that the person gave the claim up.",
-		edits(reroute("Flow_Abandon", "EndEvent_ClaimAbandoned"), cut("Task_RecordAbandoned", "Flow_AbandonRecorded"))},
-	{"outcome-not-recorded-resubmitted", "person", "Nothing records that the person sent the claim again.",
-		edits(reroute("Flow_Resubmit", "Event_NewRound"), cut("Task_RecordResubmitted", "Flow_ResubmitRecorded"))},
-	{"outcome-not-recorded-call-activity", "call-activity-mapped", "Nothing records that the process gives the claim up.",
-		edits(reroute("Flow_NotSubmitted", "EndEvent_ClaimAbandoned"), cut("Task_RecordAbandoned", "Flow_AbandonRecorded"))},
+	{
+		"outcome-not-recorded-submitted", "loop", "Nothing records that the insurer accepted the claim.",
+		edits(reroute("Flow_Submitted", "EndEvent_ClaimSubmitted"), cut("Task_RecordSubmitted", "Flow_SubmittedRecorded")),
+	},
+	{
+		"outcome-not-recorded-abandoned", "person", "Nothing records that the person gave the claim up.",
+		edits(reroute("Flow_Abandon", "EndEvent_ClaimAbandoned"), cut("Task_RecordAbandoned", "Flow_AbandonRecorded")),
+	},
+	{
+		"outcome-not-recorded-resubmitted", "person", "Nothing records that the person sent the claim again.",
+		edits(reroute("Flow_Resubmit", "Event_NewRound"), cut("Task_RecordResubmitted", "Flow_ResubmitRecorded")),
+	},
+	{
+		"outcome-not-recorded-call-activity", "call-activity-mapped", "Nothing records that the process gives the claim up.",
+		edits(reroute("Flow_NotSubmitted", "EndEvent_ClaimAbandoned"), cut("Task_RecordAbandoned", "Flow_AbandonRecorded")),
+	},
 
-	{"retries-unset", "loop", "The analysis task has no retries.",
-		edits(within(task, `type="analyze-retry" retries="3"`, `type="analyze-retry"`))},
-	{"retries-unset-zero", "loop", "The analysis task has no retries: 0.",
-		edits(within(task, `retries="3"`, `retries="0"`))},
-	{"retries-unset-recording", "loop", "The recording task has no retries.",
-		edits(within("Task_RecordSubmitted", `type="record-retry-outcome" retries="3"`, `type="record-retry-outcome"`))},
+	{
+		"retries-unset", "loop", "The analysis task has no retries.",
+		edits(within(task, `type="analyze-retry" retries="3"`, `type="analyze-retry"`)),
+	},
+	{
+		"retries-unset-zero", "loop", "The analysis task has no retries: 0.",
+		edits(within(task, `retries="3"`, `retries="0"`)),
+	},
+	{
+		"retries-unset-recording", "loop", "The recording task has no retries.",
+		edits(within("Task_RecordSubmitted", `type="record-retry-outcome" retries="3"`, `type="record-retry-outcome"`)),
+	},
 
-	{"loop-without-analysis", "loop", "The loop submits and waits, and no task decides when to stop.",
+	{
+		"loop-without-analysis", "loop", "The loop submits and waits, and no task decides when to stop.",
 		edits(reroute("Flow_SubmissionFailed", timer), within(timer, duration, `PT5M`),
 			cut(task, exhausted, permanent, "Flow_Analyzed", "Flow_MaxRetriesExceeded", "Flow_PermanentError", "Task_RecordAbandoned",
-				"Flow_AbandonRecorded", "EndEvent_ClaimAbandoned", "Error_MaxRetriesExceeded", "Error_PermanentError"))},
+				"Flow_AbandonRecorded", "EndEvent_ClaimAbandoned", "Error_MaxRetriesExceeded", "Error_PermanentError")),
+	},
 
-	{"user-task-kind", "person", "The user task is job-based.",
-		edits(within("Task_ReviewClaim", "        <zeebe:userTask />\n", ""))},
+	{
+		"user-task-kind", "person", "The user task is job-based.",
+		edits(within("Task_ReviewClaim", "        <zeebe:userTask />\n", "")),
+	},
 }
 
 func edits(e ...edit) []edit { return e }
@@ -148,6 +218,7 @@ func lines(t *testing.T, all []string, id string) (from, to int) {
 // within replaces a text that the element of an id has once.
 func within(id, old, text string) edit {
 	return func(t *testing.T, model string) string {
+		t.Helper()
 		all := strings.SplitAfter(model, "\n")
 		for i, line := range all {
 			all[i] = strings.TrimSuffix(line, "\n")
@@ -165,6 +236,7 @@ func within(id, old, text string) edit {
 // cut removes elements and flows, and what refers to them.
 func cut(ids ...string) edit {
 	return func(t *testing.T, model string) string {
+		t.Helper()
 		all := strings.Split(model, "\n")
 		for _, id := range ids {
 			from, to := lines(t, all, id)
@@ -178,6 +250,7 @@ func cut(ids ...string) edit {
 // cutExtension removes the mappings and settings of an element.
 func cutExtension(id string) edit {
 	return func(t *testing.T, model string) string {
+		t.Helper()
 		all := strings.Split(model, "\n")
 		from, to := lines(t, all, id)
 		element := strings.Join(all[from:to], "\n")
@@ -192,6 +265,7 @@ func cutExtension(id string) edit {
 // unmap removes the output mapping of a variable.
 func unmap(id, variable string) edit {
 	return func(t *testing.T, model string) string {
+		t.Helper()
 		all := strings.Split(model, "\n")
 		from, to := lines(t, all, id)
 		i := slices.IndexFunc(all[from:to], func(line string) bool { return strings.Contains(line, `target="`+variable+`"`) })
@@ -210,6 +284,7 @@ func mapping(id, text string) edit {
 // reroute leads a flow to another element.
 func reroute(flow, to string) edit {
 	return func(t *testing.T, model string) string {
+		t.Helper()
 		incoming := "      <bpmn:incoming>" + flow + "</bpmn:incoming>\n"
 		all := strings.Split(strings.Replace(model, incoming, "", 1), "\n")
 		from, _ := lines(t, all, flow)

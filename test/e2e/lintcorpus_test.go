@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -38,11 +39,11 @@ var badModels = map[string]func(*trial){
 	"error-not-caught-misspelt":         stopsAtUncaught("PERMANENT_ERROR"),
 	"error-not-caught-call-activity":    stopsAtUncaught("PERMANENT_ERROR"),
 
-	"error-variables-not-mapped":               personLacks("shouldRetry", "retryReason", "originalError"),
-	"error-variables-not-mapped-some":          personLacks("retryReason", "originalError"),
-	"error-variables-not-mapped-call-activity": personLacks("shouldRetry", "retryReason", "originalError"),
+	"error-variables-not-mapped":               personSees(vars{"shouldRetry": true, "originalError": "TIMEOUT", "errorClassification": "TRANSIENT"}),
+	"error-variables-not-mapped-some":          personSees(vars{"shouldRetry": false, "originalError": "TIMEOUT", "errorClassification": "PERMANENT"}),
+	"error-variables-not-mapped-call-activity": personSeesNothing,
 
-	"stale-variables-error-path": personSeesTheRetryBefore,
+	"stale-variables-error-path": personSees(vars{"shouldRetry": true, "originalError": "INVALID_PROCEDURE_CODE", "errorClassification": "PERMANENT"}),
 	"stale-variables-after-wait": theFirstErrorIsDecidedTwice,
 	"stale-variables-new-round":  theNewRoundHasNoRetries,
 	"stale-variables-decision":   anEmptyAnswerSendsAgain,
@@ -116,6 +117,20 @@ func TestMistakesOfBadModelsDoWhatTheLintSays(t *testing.T) {
 	}
 }
 
+// The worker fails a job with its retries unchanged while it cannot record the decision; the test does that in its place.
+func TestJobWithoutRetriesIsAnIncidentWhenReleased(t *testing.T) {
+	s := atSharedBroker(t)
+	s.must(s.broker.Deploy(t.Context(), corpus+"bad/retries-unset-zero.bpmn"))
+	claim := s.start("retries-unset-zero", vars{"claimId": "CLM-E2E-73-1"})
+	claim.submissionFails("TIMEOUT")
+	job := claim.task(analyzeRetry)
+	_, err := s.broker.FailJob(t.Context(), &pb.FailJobRequest{JobKey: job.key, Retries: 0})
+	s.must(err)
+	if incident := claim.incident(); incident.ErrorType != "JOB_NO_RETRIES" || incident.JobKey != job.key {
+		t.Errorf("the incident is %s of job %d", incident.ErrorType, incident.JobKey)
+	}
+}
+
 // goodModels are where the good models take a claim: to their ends, and to a person if there is one.
 var goodModels = map[string]struct{ accepted, stopped, person string }{
 	"loop":                 {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
@@ -150,7 +165,7 @@ func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
 			accepted.submissionFails("TIMEOUT")
 			accepted.nextPause().passes()
 			accepted.submission().complete(vars{"protocol": "4711"})
-			accepted.endsAt(good.accepted)
+			accepted.finishesAt(good.accepted)
 			accepted.recorded("SUBMITTED")
 
 			// Policy fast has no permanent error, but 3 retries.
@@ -160,10 +175,10 @@ func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
 				stopped.decides(good.person, vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
 				stopped.submissionFails("INVALID_PROCEDURE_CODE")
 				stopped.decides(good.person, vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
-				stopped.endsAt(good.stopped)
+				stopped.finishesAt(good.stopped)
 				stopped.recorded("RESUBMITTED", "ABANDONED")
 			} else {
-				stopped.endsAt(good.stopped)
+				stopped.finishesAt(good.stopped)
 				stopped.recorded("ABANDONED")
 			}
 			if incidents := o.events("INCIDENT", "CREATED", func(e event) bool { return accepted.has(e.ProcessInstanceKey) || stopped.has(e.ProcessInstanceKey) }); len(incidents) != 0 {
@@ -213,6 +228,15 @@ func (c *claim) comesTo(element string) {
 	})
 }
 
+// finishesAt waits for the end of the claim's process, by this end event. A subprocess has ends of its own.
+func (c *claim) finishesAt(element string) {
+	c.Helper()
+	c.comesTo(element)
+	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
+		return e.Key == c.instance
+	})
+}
+
 // person is the user task of the model, if it has one.
 func (m *trial) person() string {
 	if m.callsActivity() {
@@ -243,7 +267,7 @@ func (c *claim) decides(element string, answer vars) {
 	path := fmt.Sprintf("%s/v1/user-tasks/%d/completion", c.broker.RESTURL(), e.Key)
 	response, err := http.Post(path, "application/json", strings.NewReader(body))
 	c.must(err)
-	response.Body.Close()
+	c.must(response.Body.Close())
 	http.DefaultClient.CloseIdleConnections()
 	if response.StatusCode != http.StatusNoContent {
 		c.Fatalf("completing the user task: %s", response.Status)
@@ -299,21 +323,23 @@ func stopsAtUncaught(code string) func(*trial) {
 	}
 }
 
-func personLacks(names ...string) func(*trial) {
-	return func(m *trial) {
-		claim := m.isStoppedBy("PERMANENT_ERROR")
-		claim.comesTo(m.person())
-		claim.variables().lack(m.T, names...)
-	}
-}
-
-func personSeesTheRetryBefore(m *trial) {
+// stopsAfterARetry brings a claim to the person by a permanent error, after an error that was none.
+func (m *trial) stopsAfterARetry() *claim {
+	m.Helper()
 	claim := m.starts(nil)
 	claim.submissionFails("TIMEOUT")
 	claim.waits(5, 6).passes()
 	claim.submissionFails("INVALID_PROCEDURE_CODE")
 	claim.comesTo(m.person())
-	claim.variables().hold(m.T, vars{"shouldRetry": true, "errorClassification": "PERMANENT", "originalError": "INVALID_PROCEDURE_CODE"})
+	return claim
+}
+
+func personSees(want vars) func(*trial) {
+	return func(m *trial) { m.stopsAfterARetry().variables().hold(m.T, want) }
+}
+
+func personSeesNothing(m *trial) {
+	m.stopsAfterARetry().variables().lack(m.T, "shouldRetry", "retryReason", "originalError", "errorClassification")
 }
 
 func theFirstErrorIsDecidedTwice(m *trial) {
@@ -410,8 +436,15 @@ func isStoppedAfterItsEnd(m *trial) {
 func twoRoundsAreOne(m *trial) {
 	claim := m.isStoppedBy("PERMANENT_ERROR")
 	claim.decides(m.person(), vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
-	claim.submission()
+	submission := claim.submission()
 	m.lists(m.claimID, "stopped", "")
+	submission.complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+	if _, story := m.says("history", m.claimID); strings.Contains(story, "conferido") {
+		m.Errorf("the trail has the person's reason:\n%s", story)
+	} else {
+		m.Log(story)
+	}
 }
 
 func hasRetries(jobType string, want int32) func(*trial) {
