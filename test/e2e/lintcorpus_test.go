@@ -286,7 +286,9 @@ func theTrailCounts(m *trial) {
 	answers[1].hold(m.T, vars{"retryCount": 2})
 	answers[1].object(m.T, "retryDecision").hold(m.T, vars{"countFrom": "TRAIL"})
 	claim.variables().lack(m.T, "retryCount")
-	m.worker.logs(before, "retry_count_lost", m.claimID)
+	w := *m.worker
+	w.scene = m.scene // a failure is this part's, not the whole test's
+	w.logs(before, "retry_count_lost", m.claimID)
 }
 
 func theCallerHasNoCount(m *trial) {
