@@ -96,7 +96,11 @@ var refused = map[string]string{
 func TestMistakesOfBadModelsDoWhatTheLintSays(t *testing.T) {
 	o := atTheOffice(t)
 	o.worker.answers("/healthz", http.StatusOK)
-	for i, file := range corpusOf(t, "bad") {
+	files := corpusOf(t, "bad")
+	if want := len(badModels) + len(refused); len(files) != want {
+		t.Errorf("%d bad models, want %d", len(files), want)
+	}
+	for i, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".bpmn")
 		o.part(name, func(o *office) {
 			text, isRefused := refused[name]
