@@ -18,8 +18,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// corpus are the models by which the lint of models is tested.
-const corpus = "../../internal/modellint/testdata/"
+// models are the folder of those by which the lint of models is tested.
+const models = "../../internal/modellint/testdata/"
 
 // trial is a model of the corpus, tried with a claim.
 type trial struct {
@@ -124,7 +124,7 @@ func TestMistakesOfBadModelsDoWhatTheLintSays(t *testing.T) {
 // The worker fails a job with its retries unchanged while it cannot record the decision; the test does that in its place.
 func TestJobWithoutRetriesIsAnIncidentWhenReleased(t *testing.T) {
 	s := atSharedBroker(t)
-	s.must(s.broker.Deploy(t.Context(), corpus+"bad/retries-unset-zero.bpmn"))
+	s.must(s.broker.Deploy(t.Context(), models+"bad/retries-unset-zero.bpmn"))
 	claim := s.start("retries-unset-zero", vars{"claimId": "CLM-E2E-73-1"})
 	claim.submissionFails("TIMEOUT")
 	job := claim.task(analyzeRetry)
@@ -151,7 +151,7 @@ var goodModels = map[string]struct{ accepted, stopped, person string }{
 }
 
 func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
-	policies, err := filepath.Abs(corpus + "policies.yaml")
+	policies, err := filepath.Abs(models + "policies.yaml")
 	check.Must(t, err)
 	o := atTheOffice(t, "RETRY_POLICIES_FILE="+policies, "RETRY_JOB_TYPES=analyze-retry=tiss,analyze-retry-unimed=tiss")
 	for i, file := range corpusOf(t, "good") {
@@ -176,9 +176,9 @@ func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
 			stopped := (&trial{o, name, fmt.Sprintf("CLM-E2E-72-%d", i)}).starts(vars{"insurer": "unimed", "retryCount": 3})
 			stopped.submissionFails("INVALID_PROCEDURE_CODE")
 			if good.person != "" {
-				stopped.decides(good.person, vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
+				stopped.asks(good.person).complete(vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
 				stopped.submissionFails("INVALID_PROCEDURE_CODE")
-				stopped.decides(good.person, vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
+				stopped.asks(good.person).complete(vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
 				stopped.finishesAt(good.stopped)
 				stopped.recorded("RESUBMITTED", "ABANDONED")
 			} else {
@@ -195,7 +195,7 @@ func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
 // corpusOf returns the files of a part of the corpus.
 func corpusOf(t *testing.T, part string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(corpus, part, "*.bpmn"))
+	files, err := filepath.Glob(filepath.Join(models, part, "*.bpmn"))
 	check.Must(t, err)
 	if len(files) == 0 {
 		t.Fatalf("the corpus has no %s models", part)
@@ -262,21 +262,6 @@ func (m *trial) teamOf(code string) string {
 
 // callsActivity reports whether the model calls SubmissionRetryProcess.
 func (m *trial) callsActivity() bool { return strings.HasSuffix(m.model, "call-activity") }
-
-// decides completes the claim's next user task as a person does.
-func (c *claim) decides(element string, answer vars) {
-	c.Helper()
-	e := c.next("a user task", "USER_TASK", "CREATED", func(e event) bool { return e.ElementID == element })
-	body := fmt.Sprintf(`{"variables":%s}`, answer.json(c.T))
-	path := fmt.Sprintf("%s/v1/user-tasks/%d/completion", c.broker.RESTURL(), e.Key)
-	response, err := http.Post(path, "application/json", strings.NewReader(body))
-	c.must(err)
-	c.must(response.Body.Close())
-	http.DefaultClient.CloseIdleConnections()
-	if response.StatusCode != http.StatusNoContent {
-		c.Fatalf("completing the user task: %s", response.Status)
-	}
-}
 
 func theTrailCounts(m *trial) {
 	before := len(m.worker.printed())
@@ -359,17 +344,17 @@ func theFirstErrorIsDecidedTwice(m *trial) {
 
 func theNewRoundHasNoRetries(m *trial) {
 	claim := m.isStoppedBy("MAX_RETRIES_EXCEEDED")
-	claim.decides(m.person(), vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
+	claim.asks(m.person()).complete(vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
 	claim.submissionFails("TIMEOUT")
-	claim.decides(m.person(), nil)
+	claim.asks(m.person()).complete(nil)
 	claim.decisions()[1].hold(m.T, vars{"shouldRetry": false, "retryReason": "Transient error, all 5 retries used"})
 }
 
 func anEmptyAnswerSendsAgain(m *trial) {
 	claim := m.isStoppedBy("PERMANENT_ERROR")
-	claim.decides(m.person(), vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
+	claim.asks(m.person()).complete(vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
 	claim.submissionFails("INVALID_PROCEDURE_CODE")
-	claim.decides(m.person(), nil)
+	claim.asks(m.person()).complete(nil)
 	claim.submission()
 }
 
@@ -428,7 +413,7 @@ func isListedAfterItsEnd(m *trial) {
 
 func isOpenAfterAbandonment(m *trial) {
 	claim := m.isStoppedBy("PERMANENT_ERROR")
-	claim.decides(m.person(), vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
+	claim.asks(m.person()).complete(vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
 	claim.endsAt("EndEvent_ClaimAbandoned")
 	m.lists(m.claimID, "stopped", "")
 }
@@ -441,7 +426,7 @@ func isStoppedAfterItsEnd(m *trial) {
 
 func twoRoundsAreOne(m *trial) {
 	claim := m.isStoppedBy("PERMANENT_ERROR")
-	claim.decides(m.person(), vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
+	claim.asks(m.person()).complete(vars{"manualDecision": "RESUBMIT", "justification": "conferido"})
 	submission := claim.submission()
 	m.lists(m.claimID, "stopped", "")
 	submission.complete(nil)
@@ -480,10 +465,10 @@ func isSentWithoutEnd(m *trial) {
 
 func theUserTaskIsAJob(m *trial) {
 	claim := m.isStoppedBy("PERMANENT_ERROR")
-	if task := claim.task(userTask); task.element != m.person() {
+	if task := claim.task("io.camunda.zeebe:userTask"); task.element != m.person() {
 		m.Errorf("the job is of %s", task.element)
 	}
-	if n := len(claim.events("USER_TASK", "CREATED", func(e event) bool { return claim.has(e.ProcessInstanceKey) })); n != 0 {
+	if n := len(claim.userTasks()); n != 0 {
 		m.Errorf("%d user tasks of Camunda's kind, want none", n)
 	}
 }
