@@ -157,14 +157,14 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 
-lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5 (needs Node 20)
+lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5, and their element templates (needs Node 20)
 	cd tools/models && npm run --silent lint
 
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Settings, metrics, decision table, expected schema, dashboard, licence list, and what the chart copies of them
-	$(GO) test -count=1 ./internal/config ./internal/metrics -update
+generate: ## Element templates, decision table, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run DecisionTable ./internal/policy -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update

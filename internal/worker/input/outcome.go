@@ -1,6 +1,8 @@
 package input
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,6 +33,9 @@ var outcomeKinds = map[string]audit.Kind{
 	"SUBMITTED": audit.KindSubmitted, "RESUBMITTED": audit.KindResubmitted, "ABANDONED": audit.KindAbandoned,
 	"REDRIVEN": audit.KindRedriven,
 }
+
+// Outcomes returns the values of the variable outcome, sorted.
+func Outcomes() []string { return slices.Sorted(maps.Keys(outcomeKinds)) }
 
 var (
 	ruleOutcome       = lang.Textf("SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN")
