@@ -3,6 +3,7 @@ package bpmn_test
 import (
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,7 +99,7 @@ func (w words) analyze() elementTemplate {
 		return p
 	}
 	properties := []property{
-		w.name("Analisar retentativa", "Analyze retry"),
+		w.name("input", "Analisar retentativa", "Analyze retry"),
 		w.claimID(),
 		{
 			Group: "input", Label: w.t("Erro do envio", "Error of the submission"), Type: "String", Feel: "required", Value: "=" + contract.SubmissionError,
@@ -145,29 +146,35 @@ func (w words) analyze() elementTemplate {
 }
 
 func (w words) record() elementTemplate {
-	const byRedrive = `=if redriveWait = null then "RESUBMITTED" else "REDRIVEN"`
-	outcome := property{
-		ID: "outcome", Group: "outcome", Label: w.t("Desfecho", "Outcome"), Type: "Dropdown", Value: `="ABANDONED"`,
+	// A condition cannot compare an expression, so what is chosen is kept apart from the outcome itself.
+	const choiceOfOutcome, asOrdered = "outcomeChoice", "RESUBMITTED_OR_REDRIVEN"
+	outcomes := property{
+		ID: choiceOfOutcome, Group: "outcome", Label: w.t("Desfecho", "Outcome"), Type: "Dropdown", Value: "ABANDONED",
 		Description: w.t("Registre o reenvio antes do novo envio, e o abandono como última tarefa antes do fim.",
 			"Record a resubmission before the next submission, and a claim given up in the last task before the end."),
-		Binding: bind("zeebe:input", "name", contract.Outcome), Constraints: &constraints{NotEmpty: true},
+		Binding: bind("zeebe:property", "name", choiceOfOutcome),
 	}
-	decided, ordered := []string{byRedrive}, []string{byRedrive}
+	var variable []property
+	add := func(chosen, label, expression string) {
+		outcomes.Choices = append(outcomes.Choices, choice{label, chosen})
+		variable = append(variable, property{
+			Type: "Hidden", Value: expression, Binding: bind("zeebe:input", "name", contract.Outcome), Condition: when(choiceOfOutcome, chosen),
+		})
+	}
+	var decided []string // by a person
 	for _, name := range input.Outcomes() {
-		value := `="` + name + `"`
-		outcome.Choices = append(outcome.Choices, choice{w.outcome(name), value})
+		add(name, w.outcome(name), `="`+name+`"`)
 		if name != "SUBMITTED" {
-			decided = append(decided, value)
-		}
-		if name == "REDRIVEN" || name == "RESUBMITTED" {
-			ordered = append(ordered, value)
+			decided = append(decided, name)
 		}
 	}
-	outcome.Choices = append(outcome.Choices, choice{w.t("Reenviada, com a espera e a contagem mantidas se redriveWait o pede", "Sent again, with wait and count kept if redriveWait asks for it"), byRedrive})
-	said := func(variable, label, help string, outcomes ...string) property {
+	add(asOrdered, w.t("Reenviada, com a espera e a contagem mantidas se redriveWait o pede", "Sent again, with wait and count kept if redriveWait asks for it"),
+		`=if redriveWait = null then "RESUBMITTED" else "REDRIVEN"`)
+	decided = append(decided, asOrdered)
+	said := func(variable, label, help string, chosen ...string) property {
 		return property{
 			Group: "outcome", Label: label, Description: help, Type: "String", Feel: "required", Value: "=" + variable,
-			Binding: bind("zeebe:input", "name", variable), Condition: when("outcome", outcomes...),
+			Binding: bind("zeebe:input", "name", variable), Condition: when(choiceOfOutcome, chosen...),
 		}
 	}
 	return elementTemplate{
@@ -182,17 +189,18 @@ func (w words) record() elementTemplate {
 			{ID: "outcome", Label: w.t("Desfecho", "Outcome"), OpenByDefault: true},
 			w.jobGroup(),
 		},
-		Properties: w.logged("record-outcome", []property{
-			w.name("Registrar desfecho", "Record outcome"),
+		Properties: w.logged("record-outcome", slices.Concat([]property{
+			w.name("input", "Registrar desfecho", "Record outcome"),
 			w.claimID(),
-			outcome,
+			outcomes,
+		}, variable, []property{
 			said(contract.Justification, w.t("Justificativa", "Justification"), w.t("Por que a pessoa decidiu assim.", "Why the person decided so."), decided...),
 			said(contract.DecidedBy, w.t("Quem decidiu", "Decided by"), w.t("Vazia se o processo não sabe.", "Null if the process does not know."), decided...),
-			said(contract.RedriveID, w.t("Id do pedido de reenvio", "Id of the re-drive"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), ordered...),
-			said(contract.RedriveWait, w.t("Espera pedida", "Ordered wait"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), byRedrive),
+			said(contract.RedriveID, w.t("Id do pedido de reenvio", "Id of the re-drive"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), "RESUBMITTED", "REDRIVEN", asOrdered),
+			said(contract.RedriveWait, w.t("Espera pedida", "Ordered wait"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), asOrdered),
 			{Type: "Hidden", Value: contract.OutcomeJobType, Binding: bind("zeebe:taskDefinition", "property", "type")},
 			w.retries(),
-		}),
+		})),
 	}
 }
 
@@ -210,7 +218,7 @@ func (w words) submit() elementTemplate {
 		AppliesTo: []string{"bpmn:Task", "bpmn:CallActivity"}, ElementType: map[string]string{"value": "bpmn:CallActivity"},
 		Groups: []group{{ID: "call", Label: w.t("Processo chamado", "Called process"), OpenByDefault: true}},
 		Properties: []property{
-			w.name("Enviar cobrança com retentativas", "Submit claim with retries"),
+			w.name("call", "Enviar cobrança com retentativas", "Submit claim with retries"),
 			{
 				Group: "call", Label: w.t("Id do processo", "Process id"), Type: "String", Value: called,
 				Description: w.t("Outro só se você implantou uma cópia. O processo precisa da variável claimId.",
@@ -232,7 +240,7 @@ func (w words) checkStatus() elementTemplate {
 		AppliesTo: []string{"bpmn:Task", "bpmn:ServiceTask"}, ElementType: map[string]string{"value": "bpmn:ServiceTask"},
 		Groups: []group{{ID: "input", Label: w.t("Cobrança", "Claim"), OpenByDefault: true}, w.jobGroup()},
 		Properties: []property{
-			w.name("Consultar situação na operadora", "Check status with insurer"),
+			w.name("input", "Consultar situação na operadora", "Check status with insurer"),
 			w.claimID(),
 			w.jobType("check-claim-status", w.t("O tipo que o worker do hospital atende.", "The type that the hospital's worker works.")),
 			w.retries(),
@@ -241,11 +249,11 @@ func (w words) checkStatus() elementTemplate {
 }
 
 func (w words) exhausted() elementTemplate {
-	return w.errorEvent(retry.CodeMaxRetriesExceeded, w.name("Tentativas esgotadas", "Retries used up"), decisionOutputs())
+	return w.errorEvent(retry.CodeMaxRetriesExceeded, w.name("event", "Tentativas esgotadas", "Retries used up"), decisionOutputs())
 }
 
 func (w words) permanent() elementTemplate {
-	return w.errorEvent(retry.CodePermanentError, w.name("Erro permanente", "Permanent error"), append(decisionOutputs(), output("=null", "claimReceived")))
+	return w.errorEvent(retry.CodePermanentError, w.name("event", "Erro permanente", "Permanent error"), append(decisionOutputs(), output("=null", "claimReceived")))
 }
 
 func (w words) errorEvent(code string, name property, outputs []property) elementTemplate {
@@ -257,6 +265,7 @@ func (w words) errorEvent(code string, name property, outputs []property) elemen
 		AppliesTo: []string{"bpmn:BoundaryEvent"},
 		// The group with the error's code is hidden otherwise.
 		EntriesVisible: true,
+		Groups:         w.eventGroup(),
 		Properties:     append([]property{name}, outputs...),
 	}
 }
@@ -269,7 +278,8 @@ func (w words) submissionFailed() elementTemplate {
 		Keywords:       []string{"error", "erro", contract.SubmissionError},
 		AppliesTo:      []string{"bpmn:BoundaryEvent"},
 		EntriesVisible: true,
-		Properties: append([]property{w.name("Erro no envio", "Submission failed")},
+		Groups:         w.eventGroup(),
+		Properties: append([]property{w.name("event", "Erro no envio", "Submission failed")},
 			output("="+contract.SubmissionError, contract.SubmissionError), output("="+contract.LastSubmissionTime, contract.LastSubmissionTime),
 			output("="+contract.RetryAfter, contract.RetryAfter), output("=null", "claimReceived")),
 	}
@@ -277,7 +287,7 @@ func (w words) submissionFailed() elementTemplate {
 
 func (w words) wait() elementTemplate {
 	properties := []property{
-		w.name("Aguardar a retentativa", "Wait for the retry"),
+		w.name("wait", "Aguardar a retentativa", "Wait for the retry"),
 		{
 			Group: "wait", Label: w.t("Espera", "Wait"), Type: "String", Feel: "required", Value: "=duration(retryDecision.backoffDuration)",
 			Description: w.t(`A espera exata da decisão. Para um worker sem retryDecision: ="PT" + string(backoffMinutes) + "M".`,
@@ -321,7 +331,7 @@ func (w words) person(portuguese, english, form, team, description string) eleme
 		AppliesTo: []string{"bpmn:Task", "bpmn:UserTask"}, ElementType: map[string]string{"value": "bpmn:UserTask"},
 		Groups: []group{{ID: "person", Label: w.t("Quem decide", "Who decides"), OpenByDefault: true}},
 		Properties: []property{
-			w.name(portuguese, english),
+			w.name("person", portuguese, english),
 			{Type: "Hidden", Binding: map[string]string{"type": "zeebe:userTask"}},
 			{
 				Group: "person", Label: w.t("Grupos", "Groups"), Type: "String", Feel: "optional", Value: team,
@@ -338,8 +348,8 @@ func (w words) person(portuguese, english, form, team, description string) eleme
 }
 
 // name sets the element's name where it has none.
-func (w words) name(portuguese, english string) property {
-	return property{Type: "String", Label: w.t("Nome", "Name"), Value: w.t(portuguese, english), Binding: bind("property", "name", "name")}
+func (w words) name(group, portuguese, english string) property {
+	return property{Group: group, Type: "String", Label: w.t("Nome", "Name"), Value: w.t(portuguese, english), Binding: bind("property", "name", "name")}
 }
 
 func (w words) claimID() property {
@@ -348,6 +358,10 @@ func (w words) claimID() property {
 		Description: w.t("Uma expressão, se o seu processo lhe dá outro nome.", "An expression, if your process names it differently."),
 		Binding:     bind("zeebe:input", "name", contract.ClaimID), Constraints: &constraints{NotEmpty: true},
 	}
+}
+
+func (w words) eventGroup() []group {
+	return []group{{ID: "event", Label: w.t("Evento", "Event"), OpenByDefault: true}}
 }
 
 func (w words) jobGroup() group { return group{ID: "job", Label: "Job"} }
