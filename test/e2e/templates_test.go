@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The models that a modeler gets who draws blank elements and applies the element templates, in Camunda's own modeler.
+func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
+	folder := t.TempDir()
+	applyTemplates(t, folder)
+	s := onSharedBroker(t)
+	forms, err := filepath.Glob("../../bpmn/*.form")
+	s.must(err)
+	for _, form := range forms {
+		s.must(s.broker.Deploy(t.Context(), form))
+	}
+	for i, language := range []string{"pt-BR", "en"} {
+		loop, call := "TemplatesLoop_"+language, "TemplatesCall_"+language
+		s.must(s.broker.Deploy(t.Context(), filepath.Join(folder, loop+".bpmn")))
+		s.must(s.broker.Deploy(t.Context(), filepath.Join(folder, call+".bpmn")))
+		claimID := func(n string) vars { return vars{"claimId": "CLM-E2E-TEMPLATES-" + n + string(rune('1'+i)), "retryCount": 0} }
+		templatesByHand(s, loop, claimID)
+		templatesByCall(s, call, claimID)
+	}
+}
+
+// applyTemplates writes the models into a folder.
+func applyTemplates(t *testing.T, folder string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "node", "apply.mjs", folder)
+	command.Dir = "../../tools/models"
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("apply the element templates: %v (it needs Node 20, Chromium and `make tools/models/node_modules/.package-lock.json`)\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "TemplatesLoop_pt-BR.bpmn")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// templatesByHand tells the stories of a loop that is drawn with the templates.
+func templatesByHand(s *scene, process string, claimID func(string) vars) {
+	s.Helper()
+	through := s.start(process, claimID("1"))
+	through.submissionFails("504 Gateway Timeout")
+	through.waits(5, 6).passes()
+	again := through.submission()
+	again.holds(vars{"submissionError": nil, "lastSubmissionTime": nil, "retryAfter": nil, "retryCount": 1})
+	again.complete(nil)
+	through.endsAt("EndEvent_ClaimSubmitted")
+	through.recorded("SUBMITTED")
+
+	exhausted := s.start(process, claimID("2"))
+	exhausted.isExhaustedBy("TEMPORARY_ERROR")
+	exhausted.endsAt("EndEvent_Abandoned")
+	exhausted.recorded("ABANDONED")
+	exhausted.variables().hold(s.T, stoppedAfter(5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
+
+	refused := s.start(process, claimID("3"))
+	refused.submissionFails("AUTHORIZATION_DENIED")
+	next := refused.task("check-claim-status")
+	next.holds(stoppedAfter(0, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
+	next.variables.object(s.T, "retryDecision").hold(s.T, vars{"policy": "tiss"})
+	next.complete(vars{"claimReceived": false})
+	refused.endsAt("EndEvent_Refused")
+}
+
+// templatesByCall tells those of a call activity.
+func templatesByCall(s *scene, process string, claimID func(string) vars) {
+	s.Helper()
+	through := s.start(process, claimID("4"))
+	through.submissionFails("504 Gateway Timeout")
+	through.waits(5, 6).passes()
+	through.submission().complete(vars{"protocol": "P-1"})
+	through.endsAt("EndEvent_ClaimSubmitted")
+	through.variables().hold(s.T, vars{"protocol": "P-1", "retryCount": 1})
+
+	exhausted := s.start(process, claimID("5"))
+	exhausted.isExhaustedBy("TEMPORARY_ERROR")
+	exhausted.asksInTasklist("Task_ReviewClaim")
+	exhausted.variables().hold(s.T, stoppedAfter(5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
+
+	refused := s.start(process, claimID("6"))
+	refused.submissionFails("AUTHORIZATION_DENIED")
+	refused.asksInTasklist("Task_CorrectData")
+	refused.variables().hold(s.T, stoppedAfter(0, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
+}
+
+// asksInTasklist waits for a Camunda user task, which has no job.
+func (c *claim) asksInTasklist(element string) {
+	c.Helper()
+	c.next("the user task "+element, "PROCESS_INSTANCE", "ELEMENT_ACTIVATED", func(e event) bool { return e.ElementID == element })
+}
+
+// stoppedAfter are eight of the nine variables of an error; the ninth is an object.
+func stoppedAfter(retries int, class, text, reason string) vars {
+	return vars{
+		"shouldRetry": false, "retryCount": retries, "maxRetries": 5, "backoffMinutes": 0, "nextRetryTime": nil,
+		"retryReason": reason, "errorClassification": class, "originalError": text,
+	}
+}
