@@ -359,6 +359,10 @@ func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
 	if tenant := audit.TenantOf(f.job.Tenant); tenant != "" {
 		line.AddString("tenant", tenant)
 	}
+	if f.Template.ID != "" {
+		line.AddString("templateId", f.Template.ID)
+		line.AddString("templateVersion", f.Template.Version)
+	}
 	return nil
 }
 

@@ -122,7 +122,11 @@ func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.App
 		h.log.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", o.Invalid.Error()))...)
 	default:
 		h.observer.OutcomeRecorded(record)
-		h.log.Info("outcome_recorded", append(jobFields(j), zap.String("claimId", record.ClaimID),
-			zap.String("outcome", strings.ToLower(record.Kind.String())), zap.Int("retries", record.RetryCount))...)
+		fields := append(jobFields(j), zap.String("claimId", record.ClaimID),
+			zap.String("outcome", strings.ToLower(record.Kind.String())), zap.Int("retries", record.RetryCount))
+		if o.Template.ID != "" {
+			fields = append(fields, zap.String("templateId", o.Template.ID), zap.String("templateVersion", o.Template.Version))
+		}
+		h.log.Info("outcome_recorded", fields...)
 	}
 }

@@ -23,7 +23,9 @@ func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
 		loop, call := "TemplatesLoop_"+language, "TemplatesCall_"+language
 		s.must(s.broker.Deploy(t.Context(), filepath.Join(folder, loop+".bpmn")))
 		s.must(s.broker.Deploy(t.Context(), filepath.Join(folder, call+".bpmn")))
-		claimID := func(n string) vars { return vars{"claimId": "CLM-E2E-TEMPLATES-" + n + string(rune('1'+i)), "retryCount": 0} }
+		claimID := func(n string) vars {
+			return vars{"claimId": "CLM-E2E-TEMPLATES-" + n + string(rune('1'+i)), "retryCount": 0}
+		}
 		templatesByHand(s, loop, claimID)
 		templatesByCall(s, call, claimID)
 	}

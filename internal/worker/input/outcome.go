@@ -23,7 +23,8 @@ type Outcome struct {
 	Justification, DecidedBy, RedriveID string
 	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
 	RedriveWait string
-	// Identity and Invalid are those of [Decision].
+	// Template, Identity and Invalid are those of [Decision].
+	Template Template
 	Identity []string
 	Invalid  *retry.InvalidInputError
 }
@@ -52,7 +53,7 @@ func ReadOutcome(j *job.Job) Outcome {
 		return Outcome{Identity: []string{j.Variables}, Invalid: notObject}
 	}
 	r := &reader{variables: v}
-	o := Outcome{Identity: outcomeIdentity(v), ClaimID: strings.Clone(r.text(contract.ClaimID, retry.RuleAnyID))}
+	o := Outcome{Template: outcomeTemplate(j), Identity: outcomeIdentity(v), ClaimID: strings.Clone(r.text(contract.ClaimID, retry.RuleAnyID))}
 	if !r.faulty(contract.ClaimID) && !retry.ValidID(o.ClaimID) {
 		r.fault(contract.ClaimID, retry.Shape(o.ClaimID), retry.RuleAnyID)
 	}
