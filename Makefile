@@ -52,7 +52,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 # The detector's pause at the end of each process finds no race. Thousands of stores opened by one goroutine each
 # (exhaustive) are ten times slower with the detector, and it finds nothing there.
 RACE := GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -p 4 -shuffle=on -count=1 -timeout 30m
-test: race-ready test-deploy ## Everything, the real-broker suite included, with the race detector and no cached results
+test: race-ready $(MODEL_TOOLS) test-deploy ## Everything, the real-broker suite included, with the race detector and no cached results
 	$(RACE) ./test/e2e $$($(GO) list ./... | grep -vE '/test/|/exhaustive$$')
 	$(GO) test -shuffle=on -count=1 ./internal/audit/sqlite/exhaustive
 
@@ -64,15 +64,15 @@ test-unit: ## The fast inner loop: all but the real-broker suite
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
 	cd deploy && $(GO) test -shuffle=on -count=1 ./...
 
-test-e2e: race-ready ## The real-broker suite (ENGINE=8.8.21: on that version)
+test-e2e: race-ready $(MODEL_TOOLS) ## The real-broker suite (ENGINE=8.8.21: on that version)
 	$(RACE) ./test/e2e
 
 # Each word is VERSION=TESTS, or VERSION-rest=TESTS for workers that use the REST API.
 OTHERS := '8.8.21=.' '8.6.0-rest=^Test(Demo|Seed|Tenants)' '8.7.26=^Test(Demo|Seed)' '8.9.0-rc2=^Test(Demo|Seed)'
-test-newer: ## The suite on an engine of Camunda 8.8, the demo and the seeds on 8.6 (those over REST), 8.7 and 8.9
+test-newer: $(MODEL_TOOLS) ## The suite on an engine of Camunda 8.8, the demo and the seeds on 8.6 (those over REST), 8.7 and 8.9
 	test/e2e/versions $(OTHERS)
 
-test-matrix: ## The whole suite on every version of Zeebe, and over REST
+test-matrix: $(MODEL_TOOLS) ## The whole suite on every version of Zeebe, and over REST
 	test/e2e/versions 8.5.8=. 8.6.0=. 8.6.0-rest=. 8.7.26=. 8.8.21=. 8.9.0-rc2=.
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so

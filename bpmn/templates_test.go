@@ -133,6 +133,14 @@ func TestElementTemplatesAreUpToDate(t *testing.T) {
 	}
 }
 
+// A link, so that there is no copy. Git for Windows may check it out as a text; the examples then have no templates.
+func TestExamplesHaveTheElementTemplates(t *testing.T) {
+	target, err := os.Readlink("../examples/.camunda")
+	if err != nil || target != "../bpmn/.camunda" {
+		t.Errorf("examples/.camunda leads to %q (%v), want ../bpmn/.camunda", target, err)
+	}
+}
+
 func TestElementTemplatesNameEveryOutcome(t *testing.T) {
 	for _, l := range []lang.Language{lang.English, lang.Portuguese} {
 		for _, outcome := range input.Outcomes() {

@@ -39,7 +39,7 @@ func applyTemplates(t *testing.T, folder string) {
 	command := exec.CommandContext(ctx, "node", "apply.mjs", folder)
 	command.Dir = "../../tools/models"
 	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("apply the element templates: %v (it needs Node 20, Chromium and `make tools/models/node_modules/.package-lock.json`)\n%s", err, out)
+		t.Fatalf("apply the element templates: %v (it needs Node 20, Chromium, and what `make lint-models` installs)\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "TemplatesLoop_pt-BR.bpmn")); err != nil {
 		t.Fatal(err)
