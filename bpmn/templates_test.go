@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -139,6 +140,10 @@ func TestExamplesHaveTheElementTemplates(t *testing.T) {
 	if err != nil || target != "../bpmn/.camunda" {
 		t.Errorf("examples/.camunda leads to %q (%v), want ../bpmn/.camunda", target, err)
 	}
+}
+
+func TestElementTemplatesNameEveryPolicy(t *testing.T) {
+	check.Same(t, policy.BuiltIns().Names(), slices.Sorted(maps.Keys(policies)), "policies with Portuguese words")
 }
 
 func TestElementTemplatesNameEveryOutcome(t *testing.T) {

@@ -63,7 +63,7 @@ func (w words) all() map[string]elementTemplate {
 func (w words) analyze() elementTemplate {
 	const choiceOfPolicy = "policyChoice"
 	ofJobType, own := "jobType", "other"
-	policies := property{
+	chosen := property{
 		ID: choiceOfPolicy, Group: "policy", Label: w.t("Política", "Policy"), Type: "Dropdown", Value: ofJobType,
 		Description: w.t("Quantas vezes e com que espera a cobrança é reenviada, e quais erros são permanentes.",
 			"How often and after which wait a claim is sent again, and which errors are permanent."),
@@ -72,12 +72,12 @@ func (w words) analyze() elementTemplate {
 	}
 	var header []property
 	for p := range policy.BuiltIns().All() {
-		policies.Choices = append(policies.Choices, choice{w.policy(p.Name), p.Name})
+		chosen.Choices = append(chosen.Choices, choice{w.policy(p.Name), p.Name})
 		header = append(header, property{
 			Type: "Hidden", Value: p.Name, Binding: bind("zeebe:taskHeader", "key", contract.HeaderPolicy), Condition: when(choiceOfPolicy, p.Name),
 		})
 	}
-	policies.Choices = append(policies.Choices, choice{w.t("Outra, do arquivo de políticas do hospital", "Another, of the hospital's policies file"), own})
+	chosen.Choices = append(chosen.Choices, choice{w.t("Outra, do arquivo de políticas do hospital", "Another, of the hospital's policies file"), own})
 	header = append(header, property{
 		Group: "policy", Label: w.t("Nome da política", "Name of the policy"), Type: "String",
 		Description: w.t("Como está no arquivo de políticas do worker. Um nome desconhecido gera um incidente.",
@@ -106,7 +106,7 @@ func (w words) analyze() elementTemplate {
 			Description: w.t("O texto da operadora como veio.", "The insurer's text as received."),
 			Binding:     bind("zeebe:input", "name", contract.SubmissionError), Constraints: &constraints{NotEmpty: true},
 		},
-		policies,
+		chosen,
 	}
 	properties = append(properties, header...)
 	properties = append(properties,
@@ -393,19 +393,19 @@ func (w words) logged(name string, properties []property) []property {
 		header(contract.HeaderTemplateVersion, strconv.Itoa(templateVersion)))
 }
 
-// policy returns the words for a built-in policy, its name where there are none.
+// policies are the Portuguese words for the built-in policies; the English ones are their descriptions.
+var policies = map[string]string{
+	"tiss":       "cobranças à operadora por TISS",
+	"rn-bil-005": "só os termos dos documentos",
+	"job-queue":  "trabalhos de uma fila, com os limites de cada um",
+	"smtp":       "e-mails por SMTP",
+	"smtp-dev":   "e-mails por SMTP, em desenvolvimento",
+	"fast":       "falhas passageiras, repetidas após 1, 5 e 25 segundos",
+}
+
 func (w words) policy(name string) string {
-	switch name {
-	case "tiss":
-		return w.t("tiss: cobranças à operadora por TISS", "tiss: claims sent to insurers over TISS")
-	case "smtp":
-		return w.t("smtp: e-mails", "smtp: e-mails")
-	case "fast":
-		return w.t("fast: esperas de segundos", "fast: waits of seconds")
-	case "job-queue":
-		return w.t("job-queue: filas de trabalhos", "job-queue: job queues")
-	}
-	return name
+	entry, _ := policy.BuiltIns().Entry(name)
+	return name + ": " + w.t(policies[name], entry.Description)
 }
 
 // outcome returns the words for an outcome, its name where there are none.

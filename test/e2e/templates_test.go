@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// The models that a modeler gets who draws blank elements and applies the element templates, in Camunda's own modeler.
+// Blank elements are drawn in Camunda's own modeler and the element templates applied to them.
 func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
+	s := atSharedBroker(t)
 	folder := t.TempDir()
 	applyTemplates(t, folder)
-	s := onSharedBroker(t)
+	worker := s.startWorker()
 	forms, err := filepath.Glob("../../bpmn/*.form")
 	s.must(err)
 	for _, form := range forms {
@@ -28,6 +29,9 @@ func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
 		}
 		templatesByHand(s, loop, claimID)
 		templatesByCall(s, call, claimID)
+		for event, template := range map[string]string{"retry_scheduled": "analyze-retry", "outcome_recorded": "record-outcome"} {
+			worker.logs(0, event, `"templateId":"hospital.example.analyze-retry.`+template+"."+language+`"`, `"templateVersion":"1"`)
+		}
 	}
 }
 
@@ -46,7 +50,7 @@ func applyTemplates(t *testing.T, folder string) {
 	}
 }
 
-// templatesByHand tells the stories of a loop that is drawn with the templates.
+// templatesByHand runs the loop that is drawn by hand. Its analysis task allows one retry.
 func templatesByHand(s *scene, process string, claimID func(string) vars) {
 	s.Helper()
 	through := s.start(process, claimID("1"))
@@ -59,21 +63,23 @@ func templatesByHand(s *scene, process string, claimID func(string) vars) {
 	through.recorded("SUBMITTED")
 
 	exhausted := s.start(process, claimID("2"))
-	exhausted.isExhaustedBy("TEMPORARY_ERROR")
+	exhausted.submissionFails("TEMPORARY_ERROR")
+	exhausted.waits(5, 6).passes()
+	exhausted.submissionFails("TEMPORARY_ERROR")
 	exhausted.endsAt("EndEvent_Abandoned")
 	exhausted.recorded("ABANDONED")
-	exhausted.variables().hold(s.T, stoppedAfter(5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
+	exhausted.variables().hold(s.T, stoppedAfter(1, 1, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, the 1 retry used"))
 
 	refused := s.start(process, claimID("3"))
 	refused.submissionFails("AUTHORIZATION_DENIED")
 	next := refused.task("check-claim-status")
-	next.holds(stoppedAfter(0, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
+	next.holds(stoppedAfter(0, 1, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
 	next.variables.object(s.T, "retryDecision").hold(s.T, vars{"policy": "tiss"})
 	next.complete(vars{"claimReceived": false})
 	refused.endsAt("EndEvent_Refused")
 }
 
-// templatesByCall tells those of a call activity.
+// templatesByCall runs the call activity.
 func templatesByCall(s *scene, process string, claimID func(string) vars) {
 	s.Helper()
 	through := s.start(process, claimID("4"))
@@ -86,12 +92,12 @@ func templatesByCall(s *scene, process string, claimID func(string) vars) {
 	exhausted := s.start(process, claimID("5"))
 	exhausted.isExhaustedBy("TEMPORARY_ERROR")
 	exhausted.asksInTasklist("Task_ReviewClaim")
-	exhausted.variables().hold(s.T, stoppedAfter(5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
+	exhausted.variables().hold(s.T, stoppedAfter(5, 5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
 
 	refused := s.start(process, claimID("6"))
 	refused.submissionFails("AUTHORIZATION_DENIED")
 	refused.asksInTasklist("Task_CorrectData")
-	refused.variables().hold(s.T, stoppedAfter(0, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
+	refused.variables().hold(s.T, stoppedAfter(0, 5, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
 }
 
 // asksInTasklist waits for a Camunda user task, which has no job.
@@ -101,9 +107,9 @@ func (c *claim) asksInTasklist(element string) {
 }
 
 // stoppedAfter are eight of the nine variables of an error; the ninth is an object.
-func stoppedAfter(retries int, class, text, reason string) vars {
+func stoppedAfter(retries, most int, class, text, reason string) vars {
 	return vars{
-		"shouldRetry": false, "retryCount": retries, "maxRetries": 5, "backoffMinutes": 0, "nextRetryTime": nil,
+		"shouldRetry": false, "retryCount": retries, "maxRetries": most, "backoffMinutes": 0, "nextRetryTime": nil,
 		"retryReason": reason, "errorClassification": class, "originalError": text,
 	}
 }

@@ -10,8 +10,9 @@ import { launch } from './browser.mjs';
 const folder = fileURLToPath(new URL('../../bpmn/.camunda/element-templates/', import.meta.url));
 const resolve = createRequire(import.meta.url).resolve;
 
-// The drawings. What has a template is blank until it is applied: a task, or an event without a definition except for the
-// two kinds that a template cannot set, an error event and its code. choose is what a person chooses in the panel then.
+// The drawings. An element with a template is blank until the template is applied: a plain task, or an event without a
+// definition. A template cannot make an error event nor set its code, so these are set by hand. choose and enter are made in
+// the properties panel: what to choose in the first list of a group, and what to enter in the first field of a group.
 export const drawings = {
   TemplatesCall: {
     shapes: [
@@ -39,7 +40,7 @@ export const drawings = {
       { id: 'Task_RecordSubmitted', type: 'bpmn:Task', at: [560, 160], template: 'record-outcome', choose: { outcome: 'SUBMITTED' } },
       { id: 'EndEvent_ClaimSubmitted', type: 'bpmn:EndEvent', at: [720, 160] },
       { id: 'Event_SubmissionFailed', on: 'Task_SubmitClaim', at: [400, 200], template: 'submission-failed' },
-      { id: 'Task_AnalyzeRetry', type: 'bpmn:Task', at: [560, 300], template: 'analyze-retry', choose: { policy: 'tiss' } },
+      { id: 'Task_AnalyzeRetry', type: 'bpmn:Task', at: [560, 300], template: 'analyze-retry', choose: { policy: 'tiss' }, enter: { overrides: '1' } },
       { id: 'Event_WaitBackoff', type: 'bpmn:IntermediateThrowEvent', at: [250, 300], template: 'wait-for-retry' },
       { id: 'Event_Exhausted', on: 'Task_AnalyzeRetry', at: [540, 340], template: 'retries-exhausted', error: 'MAX_RETRIES_EXCEEDED' },
       { id: 'Task_RecordAbandoned', type: 'bpmn:Task', at: [720, 440], template: 'record-outcome' },
@@ -73,7 +74,7 @@ export async function readTemplates() {
 // openModeler opens the modeler with its properties panel and the templates, as window.modeler of the page.
 export async function openModeler(page, templates) {
   await page.setViewportSize({ width: 1500, height: 900 });
-  await page.setContent(`<style>body{margin:0;display:flex;height:100vh;font-family:sans-serif}#canvas{flex:1}#panel{width:400px;overflow:auto;border-left:1px solid #ccc}</style><div id="canvas"></div><div id="panel"></div>`);
+  await page.setContent(`<!doctype html><style>body{margin:0;display:flex;height:100vh;font-family:sans-serif}#canvas{flex:1}#panel{width:400px;overflow:auto;border-left:1px solid #ccc}</style><div id="canvas"></div><div id="panel"></div>`);
   for (const name of ['diagram-js', 'bpmn-js', 'bpmn-font/css/bpmn-embedded', 'properties-panel', 'element-templates']) {
     await page.addStyleTag({ path: resolve(`camunda-bpmn-js/dist/assets/${name}.css`) });
   }
@@ -112,8 +113,8 @@ export async function draw(page, shape) {
   }, shape);
 }
 
-// apply applies a template to a drawn shape and chooses in the panel what the drawing says.
-export async function apply(page, { id, template, error, choose = {} }, language) {
+// apply applies a template to a drawn shape and makes its choices in the panel.
+export async function apply(page, { id, template, error, choose = {}, enter = {} }, language) {
   await page.evaluate(([element, templateID, code]) => {
     const get = (service) => modeler.get(service);
     const shape = () => get('elementRegistry').get(element);
@@ -133,8 +134,14 @@ export async function apply(page, { id, template, error, choose = {} }, language
     }
     get('selection').select(shape());
   }, [id, `hospital.example.analyze-retry.${template}.${language}`, error]);
+  const inGroup = (group, what) => page.locator(`[data-group-id="group-ElementTemplates__CustomProperties-${group}"] ${what}`).first();
   for (const [group, value] of Object.entries(choose)) {
-    await page.locator(`[data-group-id="group-ElementTemplates__CustomProperties-${group}"] select`).first().selectOption(value, { timeout: 10_000 });
+    await inGroup(group, 'select').selectOption(value);
+  }
+  for (const [group, text] of Object.entries(enter)) {
+    // A group stays open for the next element.
+    if (!await inGroup(group, 'input').isVisible()) await inGroup(group, '.bio-properties-panel-group-header-title').click();
+    await inGroup(group, 'input').fill(text);
   }
 }
 
@@ -162,6 +169,7 @@ async function main([out, pictures]) {
   const browser = await launch();
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
     const thrown = [];
     page.on('pageerror', (error) => thrown.push(error.message));
     await openModeler(page, await readTemplates());
