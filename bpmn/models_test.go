@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,10 +73,7 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 	tasks := 0
 	for _, path := range files(t) {
 		root := read(t, path)
-		for _, task := range root.all("userTask") {
-			if task.attr("id") == "" {
-				continue // zeebe:userTask, the mark of a Camunda user task
-			}
+		for _, task := range userTasks(root) {
 			tasks++
 			pending := root.byID(t, root.byID(t, task.all("incoming")[0].Text).attr("sourceRef"))
 			for _, name := range []string{"manualDecision", "justification", "decidedBy", "redriveId", "redriveWait"} {
@@ -83,22 +81,83 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 					t.Errorf("%s: %s leaves %s as %q before %s", path, pending.attr("id"), name, got, task.attr("id"))
 				}
 			}
+			for _, stopped := range root.all("boundaryEvent") {
+				if _, ends := stopped.outputs()["originalError"]; ends && stopped.outputs()["decisionProblem"] != "=null" {
+					t.Errorf("%s: %s leaves the problem of an earlier answer to a fresh %s", path, stopped.attr("id"), task.attr("id"))
+				}
+			}
 		}
 	}
 	check.Same(t, 6, tasks, "user tasks")
 }
 
+// userTasks returns the user tasks of a model, without the zeebe:userTask that each holds.
+func userTasks(root element) []element {
+	return slices.DeleteFunc(root.all("userTask"), func(e element) bool { return e.attr("id") == "" })
+}
+
 // Tasklist of 8.8 and later shows no others.
 func TestUserTasksAreCamundaUserTasks(t *testing.T) {
 	for _, path := range files(t) {
-		root := read(t, path)
-		for _, task := range root.all("userTask") {
-			if id := task.attr("id"); id != "" && len(task.all("userTask")) == 0 {
-				t.Errorf("%s: %s lacks zeebe:userTask, so it is a job", path, id)
+		for _, task := range userTasks(read(t, path)) {
+			if len(task.all("userTask")) == 0 {
+				t.Errorf("%s: %s lacks zeebe:userTask, so it is a job", path, task.attr("id"))
 			}
 		}
 	}
 }
+
+// An answer that is no decision is put in words, recorded and asked again, and never waits long for its record.
+func TestAnAnswerThatIsNoDecisionIsRecordedAndAskedAgain(t *testing.T) {
+	const decided = `(if justification instance of string then matches(justification, "\S") else false)`
+	problem := ""
+	for _, path := range files(t) {
+		root := read(t, path)
+		flow := func(e element, kind string) element { return root.byID(t, e.all(kind)[0].Text) }
+		next := func(e element) element { return root.byID(t, flow(e, "outgoing").attr("targetRef")) }
+		for _, task := range userTasks(root) {
+			gateway := next(task)
+			for _, f := range root.all("sequenceFlow") {
+				if f.attr("sourceRef") != gateway.attr("id") || f.attr("id") == gateway.attr("default") {
+					continue
+				}
+				if condition := f.all("conditionExpression")[0].Text; !strings.HasSuffix(condition, " and "+decided) {
+					t.Errorf("%s: %s needs no justification: %s", path, f.attr("id"), condition)
+				}
+			}
+			refused := root.byID(t, root.byID(t, gateway.attr("default")).attr("targetRef"))
+			got := refused.outputs()["decisionProblem"]
+			if problem == "" {
+				problem = got
+			}
+			if got == "" || got != problem {
+				t.Errorf("%s: %s words the problem as %s, others as %s", path, refused.attr("id"), got, problem)
+			}
+			recorder := next(refused)
+			want := map[string]string{"outcome": refusedOutcome, "decisionProblem": "=decisionProblem", "justification": "=justification", "decidedBy": "=decidedBy"}
+			if in := recorder.inputs(); !maps.Equal(in, want) {
+				t.Errorf("%s: %s maps %v, want %v", path, recorder.attr("id"), in, want)
+			}
+			timers := 0
+			for _, b := range root.all("boundaryEvent") {
+				if b.attr("attachedToRef") != recorder.attr("id") {
+					continue
+				}
+				timers++
+				check.Same(t, "PT1M", b.all("timeDuration")[0].Text, "%s: time that the record may keep the task away", path)
+				check.Same(t, next(recorder).attr("id"), next(b).attr("id"), "%s: where the claim goes without a record", path)
+			}
+			check.Same(t, 1, timers, "%s: timers of %s", path, recorder.attr("id"))
+			// Through the joins and the event that clears the decision back to the task.
+			if again := next(next(next(next(recorder)))); again.attr("id") != task.attr("id") {
+				t.Errorf("%s: a refused decision leads to %s, want %s again", path, again.attr("id"), task.attr("id"))
+			}
+		}
+	}
+}
+
+// refusedOutcome is the outcome of an answer that was no decision.
+const refusedOutcome = `="DECISION_REFUSED"`
 
 // What the worker says of a stopped claim is what its model does: a person's task is behind each error.
 func TestEveryAnalysisNamesWithWhomAStoppedClaimIs(t *testing.T) {
@@ -199,14 +258,14 @@ const sentAgain = `=if redriveWait = null then "RESUBMITTED" else "REDRIVEN"`
 func TestNoModelRecordsAnUnknownOutcome(t *testing.T) {
 	want := map[string]string{
 		"submission-retry.bpmn":               `="REDRIVEN" ="SUBMITTED"`,
-		"sub-06.bpmn":                         `="ABANDONED" ="SUBMITTED" ` + sentAgain,
+		"sub-06.bpmn":                         `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
 		"../examples/caller.bpmn":             `="ABANDONED"`,
 		"../examples/policy-by-insurer.bpmn":  `="ABANDONED" ="SUBMITTED"`,
-		"../examples/submission-backoff.bpmn": `="ABANDONED" ="SUBMITTED" ` + sentAgain,
-		"../examples/job-queue.bpmn":          `="ABANDONED" ="SUBMITTED" ` + sentAgain,
-		"../examples/email.bpmn":              `="ABANDONED" ="SUBMITTED" ` + sentAgain,
+		"../examples/submission-backoff.bpmn": `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
+		"../examples/job-queue.bpmn":          `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
+		"../examples/email.bpmn":              `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
 		"../examples/end-claim.bpmn":          `=outcome`, // a person's, who starts it
-		"../examples/fast-retry.bpmn":         `="ABANDONED" ="REDRIVEN" ="SUBMITTED" ` + sentAgain,
+		"../examples/fast-retry.bpmn":         `="ABANDONED" ="DECISION_REFUSED" ="REDRIVEN" ="SUBMITTED" ` + sentAgain,
 	}
 	got := map[string]string{}
 	for _, path := range files(t) {
@@ -218,7 +277,7 @@ func TestNoModelRecordsAnUnknownOutcome(t *testing.T) {
 }
 
 func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
-	byHand := map[string]bool{`="REDRIVEN"`: true, sentAgain: true, `="ABANDONED"`: true, "=outcome": true}
+	byHand := map[string]bool{`="REDRIVEN"`: true, sentAgain: true, `="ABANDONED"`: true, refusedOutcome: true, "=outcome": true}
 	for _, path := range files(t) {
 		if path == "../examples/caller.bpmn" || path == "../examples/policy-by-insurer.bpmn" {
 			continue // no person decides in them
@@ -231,6 +290,9 @@ func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 				}
 				if outcome == `="REDRIVEN"` || outcome == sentAgain { // a message may order these
 					want["redriveId"] = "=redriveId"
+				}
+				if outcome == refusedOutcome {
+					want["decisionProblem"] = "=decisionProblem"
 				}
 				if outcome == sentAgain {
 					want["redriveWait"] = "=redriveWait"
