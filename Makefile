@@ -157,7 +157,7 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 
-lint-models: $(MODEL_TOOLS) ## The BPMN models, by the rules of Camunda 8.5, and their element templates (needs Node 20)
+lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the rules of Camunda 8.5 and later (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent lint
 
 ##@ Generated files
@@ -169,7 +169,7 @@ generate: ## Element templates, decision table, settings, metrics, expected sche
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
-pictures: $(MODEL_TOOLS) ## The pictures of the models and of the dashboard, ten minutes (needs Node 20 and Chromium)
+pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render
 	$(GO) test ./test/e2e -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
 	node tools/dashboard/render.mjs .cache/dashboard-answers.json

@@ -3,6 +3,7 @@ package bpmn_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -235,6 +236,98 @@ func TestThePicturesAreThoseOfTheModels(t *testing.T) {
 		}
 		if _, err := os.Stat("../docs/images/" + name + ".png"); err != nil {
 			t.Errorf("%v: run `make pictures`", err)
+		}
+	}
+}
+
+// The pictures of the forms carry the sum of their form too.
+func TestThePicturesAreThoseOfTheForms(t *testing.T) {
+	source := regexp.MustCompile(`source: (\S+) sha256: ([0-9a-f]{64})`)
+	drawn := map[string]bool{}
+	pictures, err := filepath.Glob("../docs/images/form-*.png")
+	check.Must(t, err)
+	for _, picture := range pictures {
+		content, err := os.ReadFile(picture)
+		check.Must(t, err)
+		got := source.FindSubmatch(content)
+		if got == nil {
+			t.Errorf("%s names no form: run `make pictures`", picture)
+			continue
+		}
+		drawn[string(got[1])] = true
+		form, found := forms(t)[string(got[1])]
+		want := sha256.Sum256(form)
+		if !found || string(got[2]) != hex.EncodeToString(want[:]) {
+			t.Errorf("%s is not drawn from the %s of today: run `make pictures`", picture, got[1])
+		}
+	}
+	for name := range forms(t) {
+		if !drawn[name] {
+			t.Errorf("%s has no picture: run `make pictures`", name)
+		}
+	}
+}
+
+// forms returns the forms of the project by their file names.
+func forms(t *testing.T) map[string][]byte {
+	t.Helper()
+	found := map[string][]byte{}
+	for _, folder := range []string{".", "../examples"} {
+		paths, err := filepath.Glob(folder + "/*.form")
+		check.Must(t, err)
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			check.Must(t, err)
+			found[filepath.Base(path)] = content
+		}
+	}
+	return found
+}
+
+// form is what a form offers to a person.
+type form struct {
+	ID         string `json:"id"`
+	Components []struct {
+		Key    string `json:"key"`
+		Values []struct {
+			Value string `json:"value"`
+		} `json:"values"`
+	} `json:"components"`
+}
+
+func TestEveryUserTaskHasAFormWhoseChoicesItsModelKnows(t *testing.T) {
+	choices := map[string][]string{}
+	for name, content := range forms(t) {
+		var f form
+		if err := json.Unmarshal(content, &f); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, c := range f.Components {
+			for _, v := range c.Values {
+				choices[f.ID] = append(choices[f.ID], v.Value)
+			}
+		}
+	}
+	for _, path := range files(t) {
+		root := read(t, path)
+		for _, task := range userTasks(root) {
+			linked := task.all("formDefinition")
+			if len(linked) != 1 || choices[linked[0].attr("formId")] == nil {
+				t.Errorf("%s: %s has no form of the project", path, task.attr("id"))
+				continue
+			}
+			gateway := root.byID(t, root.byID(t, task.all("outgoing")[0].Text).attr("targetRef"))
+			conditions := ""
+			for _, flow := range root.all("sequenceFlow") {
+				if flow.attr("sourceRef") == gateway.attr("id") && flow.attr("id") != gateway.attr("default") {
+					conditions += flow.all("conditionExpression")[0].Text
+				}
+			}
+			for _, choice := range choices[linked[0].attr("formId")] {
+				if !strings.Contains(conditions, `"`+choice+`"`) {
+					t.Errorf("%s: %s offers %s, which no flow takes", path, linked[0].attr("formId"), choice)
+				}
+			}
 		}
 	}
 }

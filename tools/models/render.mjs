@@ -1,26 +1,14 @@
 // Renders every model to docs/images/<name>.svg and .png. The SVG carries the SHA-256 of the file it was drawn from, so
 // that a test can tell a stale picture without a browser.
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { launch } from './browser.mjs';
+import { files, images } from './files.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const images = join(root, 'docs', 'images');
 const viewer = createRequire(import.meta.url).resolve('bpmn-js/dist/bpmn-viewer.production.min.js');
 const margin = 20;
-
-async function models() {
-  const found = [];
-  for (const folder of ['bpmn', 'examples']) {
-    for (const file of (await readdir(join(root, folder))).sort()) {
-      if (file.endsWith('.bpmn')) found.push(join(root, folder, file));
-    }
-  }
-  return found;
-}
 
 // toSVG draws one model in the page. bpmn-js names its arrow heads by chance; they are numbered here instead, so that
 // an unchanged model gives an unchanged file.
@@ -57,7 +45,7 @@ async function main() {
     await page.addScriptTag({ path: viewer });
     await mkdir(images, { recursive: true });
     const drawings = [];
-    for (const path of await models()) {
+    for (const path of await files('.bpmn')) {
       const source = await readFile(path);
       const name = basename(path, '.bpmn');
       const sha = createHash('sha256').update(source).digest('hex');
