@@ -1,14 +1,14 @@
-// Package bpmn carries the models that this worker is made for, so that the binary can deploy them. Open the .bpmn
-// files in Camunda Modeler; docs/model.md says how to use them.
+// Package bpmn carries the models that this worker is made for and the forms of their user tasks, so that the binary can
+// deploy them. Open the .bpmn and .form files in Camunda Modeler; docs/model.md says how to use them.
 package bpmn
 
-import _ "embed" // for the two models
+import _ "embed" // for the models and forms
 
-// Model is one BPMN file as it is deployed.
+// Model is one file as it is deployed.
 type Model struct {
 	// Name is the file's name without a folder. The broker recognizes the kind by its ending.
 	Name string
-	// ProcessID is the id of its process.
+	// ProcessID is the id of its process; empty for a form.
 	ProcessID string
 	// Content is the file, byte for byte.
 	Content []byte
@@ -20,6 +20,12 @@ var submissionRetry string
 //go:embed sub-06.bpmn
 var sub06 string
 
+//go:embed review-claim.form
+var reviewClaim string
+
+//go:embed correct-data.form
+var correctData string
+
 // Models returns the bundled models in the order in which they must reach a broker: SubmissionRetryProcess before
 // SUB_06, which calls it. The contents are the caller's own copies.
 func Models() []Model {
@@ -27,4 +33,13 @@ func Models() []Model {
 		{Name: "submission-retry.bpmn", ProcessID: "SubmissionRetryProcess", Content: []byte(submissionRetry)},
 		{Name: "sub-06.bpmn", ProcessID: "SUB_06", Content: []byte(sub06)},
 	}
+}
+
+// Resources returns the bundled models and the forms of their user tasks, in the order in which they must reach a broker.
+// The contents are the caller's own copies.
+func Resources() []Model {
+	return append(Models(),
+		Model{Name: "review-claim.form", Content: []byte(reviewClaim)},
+		Model{Name: "correct-data.form", Content: []byte(correctData)},
+	)
 }

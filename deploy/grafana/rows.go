@@ -68,7 +68,7 @@ func outcomes() []cog.Builder[dashboard.Panel] {
 	return []cog.Builder[dashboard.Panel]{
 		stacked(about{"Outcomes", "Rounds of submissions by how they ended. Redriven: a person had the claim sent again before its time, in the same round.", "cpm"},
 			query{perMinute(ofPolicies("retry_outcomes_total"), "outcome"), "{{outcome}}"}).
-			Overrides(paint("submitted", good, "resubmitted", blue, "redriven", "purple", "abandoned", bad)),
+			Overrides(paint("submitted", good, "resubmitted", blue, "redriven", "purple", "abandoned", bad, "decision_refused", "orange")),
 		bounded(about{"Success after retry", "Of the retried claims of the last 24 hours that are not under way any more: one that stands stopped is no success. The targets are 80 % and 85 %.", "percentunit"},
 			steps(bad, step{0.8, warn}, step{0.85, good}),
 			query{"max by (policy) (" + ofPolicies("retry_success_rate") + ")", "{{policy}}"}).

@@ -31,6 +31,9 @@ const (
 	// KindRedriven says that a person had a claim sent again before its time. It is neither a decision nor the end of a
 	// round: the claim is heard of, and its count goes on.
 	KindRedriven Kind = 6
+	// KindDecisionRefused says that a person's answer was no decision, so that the person was asked again. It is neither a
+	// decision of the rule nor the end of a round, and the claim stands as it stood.
+	KindDecisionRefused Kind = 7
 	// KindSubmitted, KindResubmitted and KindAbandoned are outcomes: how a round of submissions of a claim ended. All
 	// outcomes are from 16 up, and stay together.
 	KindSubmitted   Kind = 16
@@ -44,7 +47,8 @@ const FirstOutcome = KindSubmitted
 var kindNames = map[Kind]string{
 	KindRetry: "RETRY", KindExhausted: "MAX_RETRIES_EXCEEDED", KindPermanent: "PERMANENT_ERROR",
 	KindRejected: "REJECTED", KindUndelivered: "UNDELIVERED", KindRedriven: "REDRIVEN",
-	KindSubmitted: "SUBMITTED", KindResubmitted: "RESUBMITTED", KindAbandoned: "ABANDONED",
+	KindDecisionRefused: "DECISION_REFUSED",
+	KindSubmitted:       "SUBMITTED", KindResubmitted: "RESUBMITTED", KindAbandoned: "ABANDONED",
 }
 
 // String returns the kind's name as it stands in exports and events.
@@ -60,6 +64,10 @@ func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
 
 // IsOutcome reports whether a record of this kind says how a round of submissions ended.
 func (k Kind) IsOutcome() bool { return k >= FirstOutcome }
+
+// ShowsState reports whether a record of this kind shows how its claim stands. The others are about an earlier record: its answer
+// did not arrive, or a person's answer to it was refused.
+func (k Kind) ShowsState() bool { return k != KindUndelivered && k != KindDecisionRefused }
 
 // Key identifies a decision. Two deliveries of a job with the same inputs have the same key and get the same
 // answer. Job keys start again when a broker's data is wiped, so the cluster and the process instance are part of it.

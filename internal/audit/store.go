@@ -94,7 +94,7 @@ type History interface {
 // OpenClaim is a claim that failed and has not ended: no outcome says since then that the insurer accepted it or that it was given
 // up. A job whose input named no claim is none.
 type OpenClaim struct {
-	// Record is the claim's last one. A KindUndelivered is passed over, because it is about the one before.
+	// Record is the claim's last one. One that does not show its state ([Kind.ShowsState]) is passed over.
 	Record
 	// Opened is when the claim's first record since its last end was decided.
 	Opened time.Time

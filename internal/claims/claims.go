@@ -93,7 +93,7 @@ func OfOpen(o *audit.OpenClaim, now time.Time) (Claim, error) {
 	return c, err
 }
 
-// of returns the claim of a record that shows how it stands at the time now: any but one of an answer that did not arrive.
+// of returns the claim of a record that shows how it stands at the time now: any that shows it ([audit.Kind.ShowsState]).
 func of(r *audit.Record, now time.Time) (Claim, error) {
 	facts, err := r.Facts()
 	if err != nil {
@@ -152,7 +152,7 @@ func StateOf(kind audit.Kind, next time.Time, deadLetter bool, now time.Time) St
 			return waiting(next, now)
 		}
 		return Redriven
-	case audit.KindRejected, audit.KindUndelivered:
+	case audit.KindRejected, audit.KindUndelivered, audit.KindDecisionRefused:
 	}
 	return Incident
 }

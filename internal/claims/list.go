@@ -78,7 +78,7 @@ func (q *Query) fits(c *Claim, at time.Time) bool {
 func ended(ctx context.Context, store audit.History, from, now time.Time) ([]Claim, error) {
 	last := map[audit.ClaimKey]Claim{}
 	err := store.Between(ctx, from, now.AddDate(100, 0, 0), func(r *audit.Record) error {
-		if r.Kind == audit.KindUndelivered {
+		if !r.Kind.ShowsState() {
 			return nil
 		}
 		if r.Kind != audit.KindSubmitted && r.Kind != audit.KindAbandoned {

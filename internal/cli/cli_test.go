@@ -203,12 +203,12 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	checkGolden(t, "deploy", broker.must(t, "deploy"))
 	var list []struct {
-		ProcessID, Resource string
-		Version             int
-		Key                 int64
+		ProcessID, FormID, Resource string
+		Version                     int
+		Key                         int64
 	}
 	stdout, _ := broker.decodes(t, 0, &list, "deploy")
-	if len(list) != 2 || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
+	if len(list) != 4 || list[3].ProcessID != "" || list[3].FormID != "correct-data" || list[3].Resource != "correct-data.form" || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
 		t.Errorf("output %s", stdout)
 	}
 }

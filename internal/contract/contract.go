@@ -38,6 +38,8 @@ const (
 	RedriveID     = "redriveId"
 	// RedriveWait is how long a claim waits that a person has sent again with its schedule kept.
 	RedriveWait = "redriveWait"
+	// DecisionProblem is what was wrong with a person's answer, in words.
+	DecisionProblem = "decisionProblem"
 )
 
 // OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it may hold personal
@@ -88,11 +90,12 @@ func DecisionVariables() []string { return slices.Concat(FirstVariables(), Later
 
 // OutcomeVariables are the variables to fetch with an outcome job; the first two are required.
 func OutcomeVariables() []string {
-	return []string{ClaimID, Outcome, Justification, DecidedBy, RedriveID, RedriveWait}
+	return []string{ClaimID, Outcome, Justification, DecidedBy, RedriveID, RedriveWait, DecisionProblem}
 }
 
 // The bounds of what a person says, in characters.
 const (
-	MaxJustification = 500
-	MaxDecidedBy     = 100
+	MaxJustification   = 500
+	MaxDecidedBy       = 100
+	MaxDecisionProblem = 500
 )

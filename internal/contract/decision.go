@@ -35,6 +35,8 @@ type Explanation struct {
 	PolicyVersion string `json:"policyVersion,omitempty"`
 	RuleID        string `json:"ruleId,omitempty"`
 	MatchedCode   string `json:"matchedCode,omitempty"`
+	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa; empty where it is a word of a rule.
+	MatchedMeaning string `json:"matchedMeaning,omitempty"`
 	// Reason is the step of the rule that settled it.
 	Reason retry.Step `json:"reason,omitempty"`
 	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where it is not retried.
@@ -102,7 +104,7 @@ func Of(d *retry.Decision, jobType string, l lang.Language) Decision {
 // Explain returns how a decision explains itself.
 func Explain(d *retry.Decision) Explanation {
 	x := Explanation{
-		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code,
+		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code, MatchedMeaning: d.Error.Means,
 		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
 		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
 		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
@@ -215,6 +217,9 @@ type Detail struct {
 	RedriveID string `json:"redriveId,omitempty"`
 	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
 	RedriveWait string `json:"redriveWait,omitempty"`
+	// DecisionProblem is what was wrong with a person's answer that was no decision, redacted, at most [MaxDecisionProblem]
+	// characters.
+	DecisionProblem string `json:"decisionProblem,omitempty"`
 	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of
 	// the decision, so that a job is known again with any trace.
 	Traceparent string `json:"traceparent,omitempty"`

@@ -97,6 +97,7 @@ func (x *Explanation) append(b []byte) []byte {
 	b = appendMember(b, "policyVersion", x.PolicyVersion)
 	b = appendMember(b, "ruleId", x.RuleID)
 	b = appendMember(b, "matchedCode", x.MatchedCode)
+	b = appendPresent(b, "matchedMeaning", x.MatchedMeaning)
 	b = appendMember(b, "reason", string(x.Reason))
 	b = appendMember(b, "delayBeforeJitter", x.DelayBeforeJitter)
 	b = appendMember(b, "backoffDuration", x.BackoffDuration)
@@ -181,6 +182,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	b = appendPresent(b, "decidedBy", d.DecidedBy)
 	b = appendPresent(b, "redriveId", d.RedriveID)
 	b = appendPresent(b, "redriveWait", d.RedriveWait)
+	b = appendPresent(b, "decisionProblem", d.DecisionProblem)
 	b = appendPresent(b, "traceparent", d.Traceparent)
 	if lacking != nil {
 		b = appendInt(b, "maxRetries", lacking.MaxRetries)

@@ -24,6 +24,8 @@ type Counts struct {
 	Resubmitted int64 `json:"resubmitted"`
 	Abandoned   int64 `json:"abandoned"`
 	Redriven    int64 `json:"redriven"`
+	// DecisionsRefused are the answers of people that were no decision.
+	DecisionsRefused int64 `json:"decisionsRefused"`
 }
 
 func (n *Counts) add(kind audit.Kind) {
@@ -33,7 +35,7 @@ func (n *Counts) add(kind audit.Kind) {
 	if of := map[audit.Kind]*int64{
 		audit.KindRetry: &n.Retries, audit.KindExhausted: &n.Exhausted, audit.KindPermanent: &n.Permanent, audit.KindRejected: &n.Rejected,
 		audit.KindUndelivered: &n.Undelivered, audit.KindSubmitted: &n.Submitted, audit.KindResubmitted: &n.Resubmitted,
-		audit.KindAbandoned: &n.Abandoned, audit.KindRedriven: &n.Redriven,
+		audit.KindAbandoned: &n.Abandoned, audit.KindRedriven: &n.Redriven, audit.KindDecisionRefused: &n.DecisionsRefused,
 	}[kind]; of != nil {
 		*of++
 	}
@@ -113,7 +115,7 @@ func (t *Tally) Add(r *audit.Record) error {
 		c.policy = policy
 	}
 	t.count(r, &facts, cmp.Or(c.policy, claims.NoPolicy))
-	if r.Kind != audit.KindUndelivered { // it is about the record before
+	if r.Kind.ShowsState() { // the others are about the record before
 		c.add(r, &facts)
 	}
 	return nil

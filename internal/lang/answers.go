@@ -53,7 +53,7 @@ var answerTexts = map[string]string{
 	"whole milliseconds, 1 or more, or absent":                                                          "milissegundos inteiros, 1 ou mais, ou ausente",
 	"a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M":                                    "uma duração maior que 0, como 500ms, 90s, 5m, 24h ou PT5M",
 	"a word such as billing or dead-letter: 1 to 30 of a to z and -":                                    "uma palavra como billing ou dead-letter: 1 a 30 caracteres de a a z e -",
-	"SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN":                                                     "SUBMITTED, RESUBMITTED, ABANDONED ou REDRIVEN",
+	"SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED":                                   "SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED",
 	"a text that is not blank, at most 500 characters":                                                  "um texto não em branco, com no máximo 500 caracteres",
 	"a text of at most 100 characters":                                                                  "um texto de no máximo 100 caracteres",
 	"a UUID":                                                                                            "um UUID",

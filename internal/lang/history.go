@@ -15,6 +15,7 @@ var historyTexts = map[string]string{
 	"REJECTED":             "ENTRADA REJEITADA (REJECTED)",
 	"UNDELIVERED":          "RESPOSTA NÃO ENTREGUE (UNDELIVERED)",
 	"REDRIVEN":             "REENVIO PEDIDO (REDRIVEN)",
+	"DECISION_REFUSED":     "DECISÃO RECUSADA (DECISION_REFUSED)",
 	"SUBMITTED":            "ACEITA (SUBMITTED)",
 	"RESUBMITTED":          "REENVIADA (RESUBMITTED)",
 	"ABANDONED":            "ABANDONADA (ABANDONED)",
@@ -68,6 +69,9 @@ var historyTexts = map[string]string{
 	"accepted by the insurer":                                                          "aceita pela operadora",
 	"submitted again":                                                                  "enviada de novo",
 	"abandoned":                                                                        "abandonada",
+	"a person is asked again; nothing else is recorded":                                "uma pessoa é perguntada de novo; nada mais está registrado",
+	"The answer%s was no decision, so the task came back: %s":                          "A resposta%s não era uma decisão, e a tarefa voltou: %s",
+	"the model does not name the problem":                                              "o modelo não diz o que faltou",
 	"%s, as the model recorded":                                                        "%s, conforme registrou o modelo",
 	" by %s":                                                                           " por %s",
 }

@@ -23,7 +23,7 @@ type outcomeSeries struct {
 
 func newOutcomes(r registrar, submissions *prometheus.CounterVec) outcomes {
 	ended := r.counters("retry_outcomes_total",
-		"Outcomes of rounds of submissions, by the policy of the round's last decision (none: there was none); redriven: a person sent the claim again before its time, in the same round.",
+		"Outcomes of rounds of submissions, by the policy of the round's last decision (none: there was none); redriven: a person sent the claim again before its time, in the same round; decision_refused: a person's answer was no decision, so the person was asked again.",
 		labelPolicy, "outcome")
 	// The targets are 60 minutes (median) and 2 hours (mean), of an e-mail 5 minutes.
 	time := r.histograms("retry_time_to_success_seconds", "Time from the claim's first failure to its acceptance, of claims that had a retry or were sent again by a person, by the policy.",
@@ -35,7 +35,7 @@ func newOutcomes(r registrar, submissions *prometheus.CounterVec) outcomes {
 			ended: map[audit.Kind]prometheus.Counter{}, time: time.WithLabelValues(policy), attempts: count.WithLabelValues(policy),
 			accepted: newAttempts(submissions, prometheus.Labels{labelPolicy: policy, "result": "accepted"}),
 		}
-		for _, kind := range []audit.Kind{audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven} {
+		for _, kind := range []audit.Kind{audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven, audit.KindDecisionRefused} {
 			s.ended[kind] = ended.WithLabelValues(policy, strings.ToLower(kind.String()))
 		}
 		return s
@@ -44,7 +44,7 @@ func newOutcomes(r registrar, submissions *prometheus.CounterVec) outcomes {
 	return o
 }
 
-// OutcomeRecorded counts a round of submissions that ended, or a re-drive.
+// OutcomeRecorded counts a round of submissions that ended, a re-drive, or an answer that was no decision.
 func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	facts, err := r.Facts()
 	s := m.outcomes.of(cmp.Or(facts.Policy, noPolicy))

@@ -79,10 +79,10 @@ func StatusOf(last *audit.Record, f *contract.Facts, now time.Time) string {
 }
 
 // lastHeard returns the record that decides the state of a tenant's claim, nil where there is none. A record of an undelivered answer
-// says nothing about that, and is wrong where the answer came through after all.
+// says nothing about that, and is wrong where the answer came through after all; one of a refused decision changes nothing.
 func lastHeard(records []audit.Record, tenant string) *audit.Record {
 	for i := range slices.Backward(records) {
-		if records[i].Kind != audit.KindUndelivered && records[i].Tenant == tenant {
+		if records[i].Kind.ShowsState() && records[i].Tenant == tenant {
 			return &records[i]
 		}
 	}

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +60,9 @@ type historyRecord struct {
 	RedriveID     string `json:"redriveId,omitempty"`
 	// RedriveWait is how long the claim waits before it is sent again, as ISO 8601. With is with whom the model leaves a stopped claim.
 	RedriveWait string `json:"redriveWait,omitempty"`
-	With        string `json:"with,omitempty"`
+	// DecisionProblem is what was wrong with a person's answer that was no decision.
+	DecisionProblem string `json:"decisionProblem,omitempty"`
+	With            string `json:"with,omitempty"`
 	// Policy is, of a record that is no decision, the one that decided last.
 	Policy string `json:"policy,omitempty"`
 
@@ -111,8 +115,19 @@ func historyOf(records []audit.Record, now time.Time) (History, error) {
 		h.Records = append(h.Records, one)
 		h.byHash[one.Hash] = i
 	}
-	h.Status = redrive.StatusOf(&records[len(records)-1], &h.Records[len(records)-1].facts, now)
+	last := h.last()
+	h.Status = redrive.StatusOf(last.record, &last.facts, now)
 	return h, nil
+}
+
+// last returns the record that shows how the claim stands: the last one but for refused decisions, which change nothing.
+func (h *History) last() *historyRecord {
+	for i := range slices.Backward(h.Records) {
+		if h.Records[i].record.Kind != audit.KindDecisionRefused {
+			return &h.Records[i]
+		}
+	}
+	return &h.Records[len(h.Records)-1]
 }
 
 func historyRecordOf(r *audit.Record) (historyRecord, error) {
@@ -126,7 +141,7 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
 		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
 		Justification: facts.Justification, DecidedBy: facts.DecidedBy, RedriveID: facts.RedriveID,
-		RedriveWait: facts.RedriveWait, With: facts.With, Policy: facts.Policy,
+		RedriveWait: facts.RedriveWait, DecisionProblem: facts.DecisionProblem, With: facts.With, Policy: facts.Policy,
 		NextRetryTime: optional(r.NextRetryTime),
 		record:        r, facts: facts,
 	}
@@ -218,6 +233,8 @@ func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) st
 			return w.Sprintf("was to be sent again%s %s, and nothing was heard since (for %s)", w.by(f), w.Time(next), w.About(now.Sub(next)))
 		}
 		return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(f), w.About(now.Sub(last.At)))
+	case audit.KindDecisionRefused:
+		return w.Sprintf("a person is asked again; nothing else is recorded")
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 		return w.outcome(last.Kind, f)
 	default:
@@ -269,7 +286,7 @@ var stepTexts = [6]lang.Text{
 func (h *History) Text(p *term.Printer) string {
 	w := words{p}
 	var b strings.Builder
-	last := &h.Records[len(h.Records)-1]
+	last := h.last()
 	if h.Tenant == "" {
 		b.WriteString(w.Sprintf("Claim %s, %s", term.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
 	} else {
@@ -300,7 +317,8 @@ func (h *History) Text(p *term.Printer) string {
 var kindTexts = map[audit.Kind]lang.Text{
 	audit.KindExhausted: lang.Textf("MAX_RETRIES_EXCEEDED"), audit.KindPermanent: lang.Textf("PERMANENT_ERROR"),
 	audit.KindRejected: lang.Textf("REJECTED"), audit.KindUndelivered: lang.Textf("UNDELIVERED"), audit.KindRedriven: lang.Textf("REDRIVEN"),
-	audit.KindSubmitted: lang.Textf("SUBMITTED"), audit.KindResubmitted: lang.Textf("RESUBMITTED"), audit.KindAbandoned: lang.Textf("ABANDONED"),
+	audit.KindDecisionRefused: lang.Textf("DECISION_REFUSED"),
+	audit.KindSubmitted:       lang.Textf("SUBMITTED"), audit.KindResubmitted: lang.Textf("RESUBMITTED"), audit.KindAbandoned: lang.Textf("ABANDONED"),
 }
 
 // title is the kind of record, and for a retry which one.
@@ -338,6 +356,8 @@ func (w words) event(h *History, t *historyRecord) string {
 			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(&t.facts), w.iso(t.facts.RedriveWait), w.round(t))
 		}
 		return w.Sprintf("Sent again now%s, before its time, %s", w.by(&t.facts), w.round(t))
+	case audit.KindDecisionRefused:
+		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(&t.facts), cmp.Or(t.DecisionProblem, w.Sprintf("the model does not name the problem")))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 		return w.Sprintf("The outcome: %s; %s", w.outcome(kind, &t.facts), w.round(t))
 	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:

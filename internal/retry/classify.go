@@ -53,6 +53,8 @@ type Classification struct {
 	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
 	// matched. It is of a table or one of the rule's own words, never a piece of the text.
 	Code string
+	// Means is what the code means by its table; empty for a word of a rule.
+	Means string
 	// Label is the rule's [Rule.Label].
 	Label string
 }
@@ -105,7 +107,7 @@ func (p *Policy) try(rule int, t *evidence.Text) (c Classification, matches bool
 		return Classification{}, false
 	}
 	r := &p.Rules[rule]
-	return Classification{Class: r.Class, RuleID: r.ID, Code: found.Code, Label: r.Label()}, true
+	return Classification{Class: r.Class, RuleID: r.ID, Code: found.Code, Means: found.Means, Label: r.Label()}, true
 }
 
 func (p *Policy) classify(t *evidence.Text) Classification {

@@ -92,16 +92,18 @@ type Topology struct {
 // Healthy reports whether every partition has a healthy leader, so that jobs of all of them can be worked.
 func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partitions }
 
-// Resource is a BPMN model to deploy, by the name of its file.
+// Resource is a BPMN model or a form to deploy, by the name of its file.
 type Resource struct {
 	Name    string
 	Content []byte
 }
 
-// Deployed is one process definition that a deployment created, or found unchanged.
+// Deployed is one process definition or form that a deployment created, or found unchanged.
 type Deployed struct {
-	// ID is the process id, Resource the name of the file it came from.
+	// ID is the id of the process or of the form, Resource the name of the file it came from.
 	ID, Resource string
+	// Form reports whether it is a form.
+	Form bool
 	// Version counts from 1 and stays as it was when the resource did not change.
 	Version int32
 	// Key identifies this version of the definition.

@@ -75,7 +75,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	trail := trailOn(newMemory())
 	trail.Language = lang.Portuguese
 	a = worker.NewOutcomeHandler(trail, atNow, &counts{}, zap.New(core)).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
-	check.Contains(t, a.Message(), `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED ou REDRIVEN`)
+	check.Contains(t, a.Message(), `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
 	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is "XXXX" but must be SUBMITTED`)
 }
 

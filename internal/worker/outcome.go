@@ -17,7 +17,7 @@ import (
 
 // OutcomeObserver counts outcomes.
 type OutcomeObserver interface {
-	// OutcomeRecorded is called for every new outcome and every new re-drive, with what was stored of it.
+	// OutcomeRecorded is called for every new outcome, re-drive and refused decision, with what was stored of it.
 	OutcomeRecorded(r *audit.Record)
 	// Repeated is called for every job that was answered before, JobKeyReused where its key is known from another
 	// process instance.
@@ -26,8 +26,8 @@ type OutcomeObserver interface {
 }
 
 // OutcomeHandler answers `record-retry-outcome` jobs: it records how a round of submissions ended, with how many
-// attempts and since when, which it knows from the decisions of the round. A re-drive is recorded likewise, but ends no
-// round.
+// attempts and since when, which it knows from the decisions of the round. A re-drive and an answer
+// that was no decision are recorded likewise, but end no round.
 type OutcomeHandler struct {
 	trail    Trail
 	now      func() time.Time
@@ -85,7 +85,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	}
 	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
-	detail.RedriveWait = o.RedriveWait
+	detail.RedriveWait, detail.DecisionProblem = o.RedriveWait, o.DecisionProblem
 	detail.Attempts, detail.Policy, detail.Resubmitted = round.Failures, round.Policy, round.Resubmitted
 	if !round.Opened.IsZero() {
 		detail.OpenedAt = &round.Opened

@@ -112,7 +112,7 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored s
 		a = job.ThrowError(retry.CodeMaxRetriesExceeded, stored.Message, variables(stored.Variables))
 	case audit.KindPermanent:
 		a = job.ThrowError(retry.CodePermanentError, stored.Message, variables(stored.Variables))
-	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven:
+	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven, audit.KindDecisionRefused:
 		a = job.Complete(stored.Variables)
 	case audit.KindRejected, audit.KindUndelivered:
 		// An incident: an operator sees it, corrects the variables and resolves it. The job is never completed and no

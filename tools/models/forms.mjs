@@ -31,7 +31,7 @@ const refused = {
   retryDecision: {
     policy: 'tiss', ruleId: 'tiss.glosa', matchedCode: '1011', matchedMeaning: 'IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE', reason: 'PERMANENT',
   },
-  decisionProblem: 'A decisão “Reenviar” não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou desistir (ABANDON) e escreva a justificativa.',
+  decisionProblem: 'A decisão “Reenviar” não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou desistir (ABANDON) e informe a justificativa.',
 };
 
 const why = 'A operadora confirmou por telefone que o portal voltou.';

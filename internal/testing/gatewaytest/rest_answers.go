@@ -102,6 +102,12 @@ func topologyToREST(t *pb.TopologyResponse) values {
 func (g *Gateway) deploymentToREST(d *pb.DeployResourceResponse) values {
 	all := []values{}
 	for _, one := range d.Deployments {
+		if f := one.GetForm(); f != nil {
+			all = append(all, values{"form": values{
+				"formId": f.FormId, "version": f.Version, "resourceName": f.ResourceName, "formKey": g.key(f.FormKey), "tenantId": f.TenantId,
+			}})
+			continue
+		}
 		p := one.GetProcess()
 		all = append(all, values{"processDefinition": values{
 			"processDefinitionId": p.BpmnProcessId, "processDefinitionVersion": p.Version, "resourceName": p.ResourceName,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -190,7 +191,8 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 	}, nil
 }
 
-// DeployResource deploys every resource as a process; one that has not changed stays as it is.
+// DeployResource deploys a file that ends in .form as a form, and every other one as a process. A process that has not changed
+// stays as it is.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
 	if err := g.checkTenants("DeployResource", []string{r.TenantId}); err != nil {
 		return nil, err
@@ -199,6 +201,12 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	defer g.mu.Unlock()
 	response := &pb.DeployResourceResponse{Key: g.newKey()}
 	for _, resource := range r.Resources {
+		if strings.HasSuffix(resource.Name, ".form") {
+			response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Form{Form: &pb.FormMetadata{
+				FormId: strings.TrimSuffix(resource.Name, ".form"), Version: 1, FormKey: g.newKey(), ResourceName: resource.Name, TenantId: r.TenantId,
+			}}})
+			continue
+		}
 		response.Deployments = append(response.Deployments, &pb.Deployment{
 			Metadata: &pb.Deployment_Process{Process: g.deploy(cmp.Or(r.TenantId, "<default>"), resource)},
 		})

@@ -20,9 +20,12 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
-	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}})
+	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}, {Name: "c.form", Content: []byte("{}")}})
 	check.Must(r, err)
-	if len(got) != 2 || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+	if len(got) != 3 || got[2].ID != "c" || !got[2].Form || got[2].Resource != "c.form" || got[2].Version != 1 || got[2].Key == 0 {
+		r.Errorf("deployed %+v, want a form at the end", got)
+	}
+	if len(got) != 3 || got[0].Form || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 		r.Errorf("deployed %+v", got)
 	}
 	sent := requests[*pb.DeployResourceRequest](r.gateway, gatewaytest.DeployResource)

@@ -164,6 +164,9 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 				ID: p.BpmnProcessId, Resource: p.ResourceName, Version: p.Version, Key: p.ProcessDefinitionKey,
 			})
 		}
+		if f := d.GetForm(); f != nil {
+			deployed = append(deployed, transport.Deployed{ID: f.FormId, Resource: f.ResourceName, Form: true, Version: f.Version, Key: f.FormKey})
+		}
 	}
 	return deployed, nil
 }

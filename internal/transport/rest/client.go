@@ -181,6 +181,9 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 		if p := one.Process; p != nil {
 			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: int64(p.Key)})
 		}
+		if f := one.Form; f != nil {
+			deployed = append(deployed, transport.Deployed{ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: int64(f.Key)})
+		}
 	}
 	return deployed, nil
 }

@@ -197,5 +197,11 @@ type deployment struct {
 			Resource string `json:"resourceName"`
 			Key      key    `json:"processDefinitionKey"`
 		} `json:"processDefinition"` // nil for what is no process
+		Form *struct {
+			ID       string `json:"formId"`
+			Version  int32  `json:"version"`
+			Resource string `json:"resourceName"`
+			Key      key    `json:"formKey"`
+		} `json:"form"` // nil for what is no form
 	} `json:"deployments"`
 }

@@ -15,7 +15,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Outcome is what an outcome job reports: how a round of submissions ended, or that the claim was sent again.
+// Outcome is what an outcome job reports: how a round of submissions ended, that the claim was sent again, or that a person's
+// answer was no decision.
 type Outcome struct {
 	Kind    audit.Kind
 	ClaimID string
@@ -23,6 +24,8 @@ type Outcome struct {
 	Justification, DecidedBy, RedriveID string
 	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
 	RedriveWait string
+	// DecisionProblem is what was wrong with a person's answer, redacted; empty unless Kind is [audit.KindDecisionRefused].
+	DecisionProblem string
 	// Template, Identity and Invalid are those of [Decision].
 	Template Template
 	Identity []string
@@ -32,14 +35,14 @@ type Outcome struct {
 // outcomeKinds are the values of the variable outcome.
 var outcomeKinds = map[string]audit.Kind{
 	"SUBMITTED": audit.KindSubmitted, "RESUBMITTED": audit.KindResubmitted, "ABANDONED": audit.KindAbandoned,
-	"REDRIVEN": audit.KindRedriven,
+	"REDRIVEN": audit.KindRedriven, "DECISION_REFUSED": audit.KindDecisionRefused,
 }
 
 // Outcomes returns the values of the variable outcome, sorted.
 func Outcomes() []string { return slices.Sorted(maps.Keys(outcomeKinds)) }
 
 var (
-	ruleOutcome       = lang.Textf("SUBMITTED, RESUBMITTED, ABANDONED or REDRIVEN")
+	ruleOutcome       = lang.Textf("SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED")
 	ruleJustification = lang.Textf("a text that is not blank, at most 500 characters")
 	ruleDecidedBy     = lang.Textf("a text of at most 100 characters")
 	ruleRedriveID     = lang.Textf("a UUID")
@@ -110,7 +113,7 @@ func (o *Outcome) readOrder(r *reader) {
 	}
 }
 
-// readReason reads what a model reports of an end. It may hold variables of these names for something else, or a text as
+// readReason reads what a model reports of an end, or of an answer that was no decision. It may hold variables of these names for something else, or a text as
 // long as a form takes: none of that may hold a claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
 	given := func(variable string) string {
@@ -123,6 +126,10 @@ func (o *Outcome) readReason(r *reader) {
 	}
 	o.Justification = kept(contract.Justification, contract.MaxJustification, redact.Stored)
 	o.DecidedBy = kept(contract.DecidedBy, contract.MaxDecidedBy, redact.UserName)
+	if o.Kind == audit.KindDecisionRefused {
+		o.DecisionProblem = kept(contract.DecisionProblem, contract.MaxDecisionProblem, redact.Stored)
+		return
+	}
 	if id, err := uuid.Parse(given(contract.RedriveID)); err == nil {
 		o.RedriveID = id.String()
 	}
