@@ -96,7 +96,7 @@ func TestSuccessRateCountsRetriedClaims(t *testing.T) {
 	abandoned.submissionFails("DUPLICATE_CLAIM")
 	o.successRateIs(0.5) // while it stands stopped it is no success
 	abandoned.notifies("registration")
-	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON"})
+	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON", "justification": "prazo vencido"})
 	abandoned.endsAt("EndEvent_AbandonedByRegistration")
 	o.successRateIs(0.5)
 }

@@ -2,7 +2,12 @@ package e2e
 
 import (
 	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestClaimResubmittedByRegistrationCountsFromTheStart(t *testing.T) {
@@ -19,9 +24,9 @@ func TestClaimResubmittedByRegistrationCountsFromTheStart(t *testing.T) {
 	claim.submission().holds(vars{"retryCount": 1}).fails("INSURANCE_EXPIRED")
 
 	claim.notifies("registration").holds(vars{"retryCount": 1, "originalError": "INSURANCE_EXPIRED"})
-	claim.asks("Task_CorrectData").holds(vars{"manualDecision": nil, "justification": nil}).complete(vars{"manualDecision": "ABANDON"})
+	claim.asks("Task_CorrectData").holds(vars{"manualDecision": nil, "justification": nil}).complete(discarded)
 	claim.endsAt("EndEvent_AbandonedByRegistration")
-	claim.recorded("RESUBMITTED", "ABANDONED")
+	claim.recorded(append(slices.Repeat([]string{"DECISION_REFUSED"}, len(noDecisions)), "RESUBMITTED", "ABANDONED")...)
 }
 
 func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
@@ -34,25 +39,95 @@ func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 	claim.isExhaustedBy("RATE_LIMIT")
 
 	claim.notifies("billing").holds(vars{"retryCount": 5, "originalError": "RATE_LIMIT"})
-	claim.asks("Task_ReviewClaim").holds(vars{"manualDecision": nil, "justification": nil}).complete(vars{"manualDecision": "ABANDON"})
+	claim.asks("Task_ReviewClaim").holds(vars{"manualDecision": nil, "justification": nil}).complete(discarded)
 	claim.endsAt("EndEvent_AbandonedByBilling")
-	claim.recorded("RESUBMITTED", "ABANDONED")
+	claim.recorded(append(slices.Repeat([]string{"DECISION_REFUSED"}, len(noDecisions)), "RESUBMITTED", "ABANDONED")...)
 }
 
-// isResubmittedAt lets a person decide to submit the claim again, with corrected data. A decision that is incomplete does not
-// count: the same person is asked again.
+// noDecisions are answers that are no decision, each with words of the problem that the person is told.
+var noDecisions = []struct {
+	answer  vars
+	problem string
+}{
+	{nil, "Nenhuma decisão foi escolhida."},
+	{vars{"justification": "dados conferidos"}, "Nenhuma decisão foi escolhida."},
+	{vars{"manualDecision": "Reenviar", "justification": "x"}, "A decisão “Reenviar” não existe."},
+	{vars{"manualDecision": "resubmit", "justification": "x"}, "A decisão “resubmit” não existe."},
+	{vars{"manualDecision": strings.Repeat("reenviar ", 100), "justification": "x"}, "A decisão “" + strings.Repeat("reenviar ", 7)[:60] + "…” não existe."},
+	{vars{"manualDecision": true}, "A decisão não é um texto: “true”."},
+	{vars{"manualDecision": 42, "justification": "x"}, "A decisão não é um texto: “42”."},
+	{vars{"manualDecision": vars{"decision": "RESUBMIT"}, "justification": "x"}, "A decisão não é um texto"},
+	{vars{"manualDecision": []string{"RESUBMIT"}, "justification": "x"}, "A decisão não é um texto"},
+	{vars{"manualDecision": "RESUBMIT", "justification": 7}, "Falta a justificativa."},
+	{vars{"manualDecision": "CORRECT", "justification": "  "}, "Falta a justificativa."},
+	{vars{"manualDecision": "ABANDON"}, "Falta a justificativa."},
+}
+
+// isResubmittedAt lets a person decide to submit the claim again, with corrected data. An answer that is no decision does not
+// count: the same person is asked again, and learns what was wrong.
 func (c *claim) isResubmittedAt(person string, corrected vars) {
 	c.Helper()
-	for _, incomplete := range []vars{
-		nil,
-		{"manualDecision": "resubmit", "justification": "x"},
-		{"manualDecision": true},
-		{"manualDecision": "RESUBMIT", "justification": 7},
-		{"manualDecision": "RESUBMIT", "justification": "  "},
-	} {
-		c.asks(person).holds(vars{"manualDecision": nil, "justification": nil}).complete(incomplete)
+	task := c.asks(person).holds(vars{"decisionProblem": nil})
+	for _, no := range noDecisions {
+		task.holds(vars{"manualDecision": nil, "justification": nil}).complete(no.answer)
+		task = c.asks(person)
+		problem, _ := task.variables["decisionProblem"].(string)
+		if !strings.HasPrefix(problem, no.problem) || !strings.HasSuffix(problem, "informe a justificativa.") {
+			c.Errorf("after %v the person reads %q, want %q", no.answer, problem, no.problem)
+		}
 	}
 	decision := vars{"manualDecision": "RESUBMIT", "justification": "dados conferidos"}
+	if corrected != nil {
+		decision["manualDecision"] = "CORRECT"
+	}
 	maps.Copy(decision, corrected)
-	c.asks(person).complete(decision)
+	task.complete(decision)
+}
+
+// The worker deploys the forms with the models, so that Tasklist finds the form of each task.
+func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
+	const id = "CLM-E2E-11-3"
+	o := atTheOffice(t)
+	claim := o.submits(id)
+	claim.submissionFails("<codigoGlosa>1011</codigoGlosa>")
+	claim.notifies("registration")
+	task := claim.asks("Task_CorrectData").holds(vars{"decisionProblem": nil})
+	if task.form == 0 {
+		t.Error("the task has no form")
+	}
+	if stopped, _ := task.variables["stoppedAt"].(string); !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.*@America/Sao_Paulo$`).MatchString(stopped) {
+		t.Errorf("the claim stopped at %q, want a time of Brasília", stopped)
+	}
+	decision, _ := task.variables["retryDecision"].(map[string]any)
+	check.Same(t, any("IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE"), decision["matchedMeaning"], "the term of the glosa")
+	task.complete(vars{"manualDecision": "Reenviar Fulano Xyzzy", "decidedBy": "ana.lima"})
+	task = claim.asks("Task_CorrectData")
+	o.lists(id, "stopped", "registration")
+	code, history := o.says("history", id)
+	for _, want := range []string{"DECISION_REFUSED", "by ana.lima was no decision", "A decisão “Reenviar [palavras]” não existe.", "the model leaves the claim with registration"} {
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(history), " "), want) {
+			t.Errorf("exit code %d, the history lacks %q:\n%s", code, want, history)
+		}
+	}
+	task.complete(vars{"manualDecision": "CORRECT", "justification": "carteirinha corrigida", "numeroCarteira": "001"})
+	claim.submission().holds(vars{"numeroCarteira": "001", "retryCount": 0}).fails("AUTHORIZATION_DENIED")
+	claim.notifies("registration")
+	claim.asks("Task_CorrectData").holds(vars{"decisionProblem": nil}).complete(discarded)
+	claim.endsAt("EndEvent_AbandonedByRegistration")
+	claim.recorded("DECISION_REFUSED", "RESUBMITTED", "ABANDONED")
+}
+
+// A missing worker does not keep the person's task away for long.
+func TestARefusedDecisionComesBackWithoutAWorker(t *testing.T) {
+	o := atTheOffice(t)
+	claim := o.submits("CLM-E2E-11-4")
+	claim.submissionFails("DUPLICATE_CLAIM")
+	claim.notifies("registration")
+	task := claim.asks("Task_CorrectData")
+	o.worker.stops()
+	task.complete(nil)
+	claim.waitsAt("BoundaryEvent_RegistrationRefusalUnrecorded").passes()
+	if problem, _ := claim.asks("Task_CorrectData").variables["decisionProblem"].(string); problem == "" {
+		t.Error("the person is not told what was wrong")
+	}
 }

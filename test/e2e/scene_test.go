@@ -124,6 +124,7 @@ type fields struct {
 	Variables                json.RawMessage
 	DueDate                  any // a number of a timer, a text of a user task
 	CandidateGroupsList      []string
+	FormKey                  int64 // of a user task: the form that was deployed for it
 }
 
 // at is when it happened, on the broker's clock.

@@ -45,7 +45,7 @@ func TestSeed002JobHasThreeAttempts(t *testing.T) {
 	person := job.failedForGood(3)
 	job.recorded() // it has not ended
 	o.hasAnEvent("job_123", "retry.max_retries_exceeded.v3", `"with":"dead-letter"`)
-	person.complete(vars{"manualDecision": "ABANDON"})
+	person.complete(discarded)
 	job.endsAt("EndEvent_Discarded")
 	job.variables().hold(t, vars{"status": "permanently_failed"})
 	job.recorded("ABANDONED")
@@ -67,7 +67,7 @@ func TestSeed002DeadLetterIsSentAgainByHandAndByCommand(t *testing.T) {
 	job.task(runJob).complete(nil)
 	job.endsAt("EndEvent_Done")
 	job.variables().hold(t, vars{"status": "completed"})
-	job.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
+	job.recorded("RESUBMITTED", "DECISION_REFUSED", "RESUBMITTED", "SUBMITTED")
 }
 
 func TestSeed002JobBringsItsOwnLimits(t *testing.T) {

@@ -97,10 +97,10 @@ func (o *office) hasAnEvent(claimID, kind string, words ...string) {
 	o.Errorf("exit code %d, the events of %s lack a %s with %q:\n%s", code, claimID, kind, words, text)
 }
 
-// example puts files of the examples on the broker in one deployment: a model, and the forms that it links.
+// example puts models of the examples on the broker, with the forms that they link.
 func (s *scene) example(names ...string) {
 	s.Helper()
-	var files []string
+	files := []string{"../../examples/review-job.form", "../../bpmn/review-claim.form"}
 	for _, name := range names {
 		files = append(files, filepath.Join("../../examples", name))
 	}

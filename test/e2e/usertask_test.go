@@ -6,6 +6,7 @@ import "slices"
 type userTask struct {
 	claim     *claim
 	key       int64
+	form      int64 // 0 where the task has no form
 	element   string
 	groups    []string
 	variables vars
@@ -21,7 +22,7 @@ func (c *claim) asks(element string) *userTask {
 	if e.ElementID != element {
 		c.Fatalf("a person is asked to do %s, want %s", e.ElementID, element)
 	}
-	return &userTask{claim: c, key: e.Key, element: e.ElementID, groups: e.CandidateGroupsList, variables: c.variablesOf(e.ProcessInstanceKey)}
+	return &userTask{claim: c, key: e.Key, form: e.FormKey, element: e.ElementID, groups: e.CandidateGroupsList, variables: c.variablesOf(e.ProcessInstanceKey)}
 }
 
 // userTasks are the user tasks that the claim has had so far.

@@ -19,7 +19,7 @@ const exhausted = {
   retryCount: 5, maxRetries: 5, retryReason: 'Unknown error, all 5 retries used', errorClassification: 'TRANSIENT',
   originalError: 'HTTP 503 Service Unavailable: o autorizador da operadora não respondeu',
   retryDecision: { policy: 'tiss', ruleId: 'http.away', matchedCode: '503', matchedMeaning: 'Service Unavailable', reason: 'COUNT' },
-  stoppedAt: '2026-11-23T16:40:12.345-03:00[America/Sao_Paulo]',
+  stoppedAt: '2026-11-23T16:40:12.345@America/Sao_Paulo',
   manualDecision: null, justification: null, decidedBy: null, decisionProblem: null,
 };
 
