@@ -335,3 +335,17 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 		a.prints(t, []string{"history", fmt.Sprintf("CLM-LAST-%d", i)}, "Now: "+test.now+" Times: UTC", test.seen)
 	}
 }
+
+// A person's answer that was no decision changes nothing: the history shows it, and how the claim stands by the record before.
+func TestHistoryShowsARefusedDecision(t *testing.T) {
+	stopped := decided{audit.KindPermanent, "", "2026-01-12T09:00:00Z", "TIMEOUT", "PERMANENT", "TIMEOUT", 0, 0, 0}.record()
+	refused := ended{audit.KindDecisionRefused, "", "2026-01-12T09:30:00Z", 1, 0, ""}.record()
+	refused.Detail = detailed(contract.Detail{Attempts: 1, DecidedBy: "ana", DecisionProblem: "A decisão “Reenviar” não existe."})
+	stopped.ClaimID, refused.ClaimID = "CLM-REFUSED-1", "CLM-REFUSED-1"
+	a := archived(t, keyed([]audit.Record{stopped, refused}))
+	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: a retry cannot help: the worker threw the error PERMANENT_ERROR",
+		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar” não existe.")
+	a.prints(t, []string{"history", "CLM-REFUSED-1", "--lang", "pt-BR"},
+		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar” não existe.")
+	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"status": "permanent"`, `"decisionProblem": "A decisão “Reenviar” não existe."`)
+}

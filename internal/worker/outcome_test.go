@@ -33,6 +33,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		{"RESUBMITTED", audit.Round{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1},
 		{"ABANDONED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6},
 		{"REDRIVEN", audit.Round{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindRedriven, 2},
+		{"DECISION_REFUSED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindDecisionRefused, 6},
 	} {
 		m, c := newMemory(), &counts{}
 		m.rounds = map[string]audit.Round{"CLM-001-1": tt.round}
@@ -103,6 +104,22 @@ func TestARedriveKeepsHowLongTheProcessWaits(t *testing.T) {
 		facts := newMemory().outcome(t, `{"claimId":"CLM-001-1","outcome":"`+outcome+`","justification":"why","redriveWait":"PT160M"}`)
 		check.Same(t, want, facts.RedriveWait, "the wait kept of %s", outcome)
 	}
+}
+
+// What a person typed is redacted and cut. What does not fit is left out: it must not keep the person's task away.
+func TestARefusedDecisionKeepsWhatWasWrongRedacted(t *testing.T) {
+	for variables, want := range map[string]string{
+		`"decisionProblem":"A decisão “Reenviar Xyzzy, CPF 529.982.247-25” não existe."`: "A decisão “Reenviar [palavra], CPF [número longo]” não existe.",
+		`"decisionProblem":"` + strings.Repeat("não ", 20_000) + `"`:                     strings.TrimSpace(strings.Repeat("não ", contract.MaxDecisionProblem/4)) + " ",
+		`"decisionProblem":{"a":1},"justification":7,"decidedBy":[]`:                     "",
+		`"redriveId":"` + redriveID + `"`:                                                "",
+	} {
+		facts := newMemory().outcome(t, `{"claimId":"CLM-001-1","outcome":"DECISION_REFUSED",`+variables+`}`)
+		check.Same(t, strings.TrimSpace(want), strings.TrimSpace(facts.DecisionProblem), "the problem kept of %.80s", variables)
+		check.Same(t, "", facts.RedriveID, "the re-drive of %.80s", variables)
+	}
+	facts := newMemory().outcome(t, `{"claimId":"CLM-001-1","outcome":"ABANDONED","decisionProblem":"of an earlier answer"}`)
+	check.Same(t, "", facts.DecisionProblem, "the problem of an end")
 }
 
 const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"

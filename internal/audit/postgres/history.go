@@ -29,11 +29,12 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 		})
 }
 
-// selectOpenClaims returns a page of the open claims, each with its last record.
+// selectOpenClaims returns a page of the open claims, each with the last record that shows its state. A refused decision (7) that
+// comes after the end of its claim opens none.
 var selectOpenClaims = "SELECT " + strings.NewReplacer("claim_id", "last.claim_id", "tenant", "last.tenant").Replace(columns) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
 	(SELECT * FROM records WHERE (claim_id, tenant, id) > (open.claim_id, open.tenant, 0) AND (claim_id, tenant, id) <= (open.claim_id, open.tenant, 9223372036854775807)
 		AND kind NOT IN (5, 7) ORDER BY claim_id DESC, tenant DESC, id DESC LIMIT 1) AS last
-	WHERE (opened, open.claim_id, open.tenant) > ($1, $2, $3) ORDER BY opened, open.claim_id, open.tenant LIMIT $4`
+	WHERE (opened, open.claim_id, open.tenant) > ($1, $2, $3) AND last.kind NOT IN (16, 18) ORDER BY opened, open.claim_id, open.tenant LIMIT $4`
 
 func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
 	var c audit.OpenClaim

@@ -6,9 +6,10 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// selectOpenClaims returns the open claims, each with its last record.
+// selectOpenClaims returns the open claims, each with the last record that shows its state. A refused decision (7) that comes after
+// the end of its claim opens none.
 const selectOpenClaims = "SELECT " + columns + `, opened FROM (SELECT claim_id AS open, tenant AS owner, opened FROM open_claims) CROSS JOIN records
-	ON seq = (SELECT seq FROM records WHERE claim_id = open AND tenant = owner AND kind NOT IN (5, 7) ORDER BY seq DESC LIMIT 1) ORDER BY opened, open, owner`
+	ON seq = (SELECT seq FROM records WHERE claim_id = open AND tenant = owner AND kind NOT IN (5, 7) ORDER BY seq DESC LIMIT 1) AND kind NOT IN (16, 18) ORDER BY opened, open, owner`
 
 func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
 	var c audit.OpenClaim

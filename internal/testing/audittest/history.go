@@ -196,6 +196,10 @@ var historyFacts = []fact{
 			{Record: results[13], Opened: minute(12)},
 		}
 		same(t, "open claims", s.openClaims(t), want)
+		for i, claim := range []string{"retried", "again", "undelivered", "accepted", "never-failed"} {
+			s.append(t, later(15+i, story(step{claim, audit.KindDecisionRefused, 0}))...)
+			same(t, "open claims after a decision about "+claim+" was refused", s.openClaims(t), want)
+		}
 		s.append(t, later(20, story(step{"retried", audit.KindSubmitted, 1}, step{"retried", audit.KindPermanent, 0}))...)
 		same(t, "when a claim that ended fails again", s.openClaims(t)[3].Opened, minute(21))
 	}},
