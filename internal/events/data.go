@@ -14,9 +14,10 @@ import (
 const (
 	// dataVersion is the "version" of RN-BIL-005 section 12.3, the version of the layout, as in the event's type. Decisions
 	// and re-drives have versions of their own.
-	dataVersion     = 2
-	decisionVersion = 3
-	redrivenVersion = 1
+	dataVersion            = 2
+	decisionVersion        = 3
+	redrivenVersion        = 1
+	decisionRefusedVersion = 1
 	// critical is the severity of events that need a person.
 	critical = "CRITICAL"
 )
@@ -130,6 +131,15 @@ type redriven struct {
 	RedrivenAt  time.Time `json:"redrivenAt"`
 }
 
+type decisionRefused struct {
+	about
+	round
+	Problem       string    `json:"problem,omitempty"`
+	Justification string    `json:"justification,omitempty"`
+	DecidedBy     string    `json:"decidedBy,omitempty"`
+	RefusedAt     time.Time `json:"refusedAt"`
+}
+
 // round is the state of a round of submissions.
 type round struct {
 	Attempts         int        `json:"attempts"`
@@ -198,6 +208,11 @@ func dataOf(r *audit.Record, f *contract.Facts) (kind string, data any) {
 	case audit.KindRedriven:
 		a.Version = redrivenVersion
 		return TypeRedriven, redriven{about: a, round: roundOf(r, f), order: orderOf(f), RedriveWait: f.RedriveWait, RedrivenAt: r.At}
+	case audit.KindDecisionRefused:
+		a.Version = decisionRefusedVersion
+		return TypeDecisionRefused, decisionRefused{
+			about: a, round: roundOf(r, f), Problem: f.DecisionProblem, Justification: f.Justification, DecidedBy: f.DecidedBy, RefusedAt: r.At,
+		}
 	default:
 		return "", nil
 	}

@@ -30,6 +30,7 @@ const (
 	TypeInputRejected      = "retry.input_rejected.v2"
 	TypeOutcomeRecorded    = "retry.outcome_recorded.v2"
 	TypeRedriven           = "retry.redriven.v1"
+	TypeDecisionRefused    = "retry.decision_refused.v1"
 	TypeAnswerNotDelivered = "retry.answer_not_delivered.v2"
 	// TypeAuditHead is not about a record, but about the whole audit log.
 	TypeAuditHead = "retry.audit_head.v1"

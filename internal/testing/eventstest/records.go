@@ -42,6 +42,7 @@ func Samples() []audit.Record {
 		{Kind: audit.KindAbandoned},
 		{Kind: audit.KindRedriven, RetryCount: 2},
 		{Kind: audit.KindUndelivered},
+		{Kind: audit.KindDecisionRefused, RetryCount: 5},
 	}
 	var outbox Outbox
 	for i := range records {
@@ -61,13 +62,16 @@ func Samples() []audit.Record {
 			r.Detail = detail(r.At, "")
 		case audit.KindUndelivered:
 			r.Detail = `{"undelivered":"` + records[0].Hash.String() + `"}`
-		case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven:
+		case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven, audit.KindDecisionRefused:
 			r.Detail = `{"processId":"Sub06","elementId":"RecordOutcome","attempts":` + fmt.Sprint(r.RetryCount+1)
 			if r.RetryCount > 0 {
 				r.Detail += `,"firstFailureTime":"` + first.Format(time.RFC3339Nano) + `"`
 			}
 			if r.Kind == audit.KindRedriven {
 				r.Detail += `,"justification":"a operadora confirmou que o serviço voltou","decidedBy":"maria","redriveId":"5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"`
+			}
+			if r.Kind == audit.KindDecisionRefused {
+				r.Detail += `,"decidedBy":"maria","decisionProblem":"A decisão “Reenviar” não existe."`
 			}
 			r.Detail += "}"
 		}
