@@ -53,7 +53,7 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 			want: []string{"it was submitted 1 time, the file has 2 answers"},
 		},
 		{
-			name: "people left over", row: `OK,,billing ABANDON,SUBMITTED`, tries: []history.Try{accepted}, end: script.Submitted,
+			name: "people left over", row: `OK,,billing ABANDON sem uso,SUBMITTED`, tries: []history.Try{accepted}, end: script.Submitted,
 			want: []string{"1 act of the people in the file had nothing to do, the first is billing"},
 		},
 		{

@@ -201,9 +201,9 @@ func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest)
 	defer g.mu.Unlock()
 	response := &pb.DeployResourceResponse{Key: g.newKey()}
 	for _, resource := range r.Resources {
-		if strings.HasSuffix(resource.Name, ".form") {
+		if id, isForm := strings.CutSuffix(resource.Name, ".form"); isForm {
 			response.Deployments = append(response.Deployments, &pb.Deployment{Metadata: &pb.Deployment_Form{Form: &pb.FormMetadata{
-				FormId: strings.TrimSuffix(resource.Name, ".form"), Version: 1, FormKey: g.newKey(), ResourceName: resource.Name, TenantId: r.TenantId,
+				FormId: id, Version: 1, FormKey: g.newKey(), ResourceName: resource.Name, TenantId: r.TenantId,
 			}}})
 			continue
 		}

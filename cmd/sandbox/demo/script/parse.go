@@ -265,8 +265,8 @@ func (p *parser) acts() (acts []Act) {
 			switch {
 			case act.Decision != Resubmit && act.Decision != Abandon:
 				p.fault("%s decides %q; a team decides %s or %s", who, act.Decision, Resubmit, Abandon)
-			case act.Decision == Resubmit && act.Justification == "":
-				p.fault("%s %s lacks the justification: without one the model gives the task back", who, Resubmit)
+			case act.Justification == "":
+				p.fault("%s %s lacks the justification: without one the model gives the task back", who, act.Decision)
 			}
 		case Operator:
 			act.Variable, act.Value, _ = strings.Cut(what, "=")
