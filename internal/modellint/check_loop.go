@@ -1,0 +1,227 @@
+package modellint
+
+import (
+	"fmt"
+	"slices"
+
+	"hospital.example/analyze-retry/internal/contract"
+)
+
+// staleFailure finds variables of a failure that are still there at the next one. An error event that maps =submissionError
+// takes the process's variable where the error brought none.
+func (l *linter) staleFailure(event *node) {
+	stale := map[*node][]string{}
+	var places []*node
+	for _, v := range []string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter} {
+		m, is := event.output(v)
+		if feel, _ := expression(m.source); !is || !reads(feel, v) {
+			continue
+		}
+		way := l.wayBack(event, v)
+		if way == nil {
+			continue
+		}
+		at := way[0]
+		for _, n := range way {
+			if n.kind == "intermediateCatchEvent" || n.kind == "intermediateThrowEvent" {
+				at = n
+				break
+			}
+		}
+		if stale[at] == nil {
+			places = append(places, at)
+		}
+		stale[at] = append(stale[at], v)
+	}
+	for _, at := range places {
+		list := stale[at]
+		f := Finding{
+			Problem: fmt.Sprintf("%s of one failure %s not cleared before %s runs again", enumerated(list), isAre(list), quoted(event.host)),
+			Effect:  "A failure that brings no value of its own is decided by the one of the failure before.",
+			Advice:  "Clear it at an event between the analysis and the next try, such as the timer:",
+			Fix:     outputs(cleared(list)...),
+		}
+		l.add(at, SevereWarning, ruleStale, f)
+	}
+}
+
+// wayBack returns a way from an analysis to the submission whose error an event catches, on which nothing clears a variable.
+func (l *linter) wayBack(event *node, variable string) []*node {
+	for _, n := range event.process.nodes {
+		if l.tasks[n] == nil {
+			continue
+		}
+		stops := func(n *node) bool { return n.sets(variable) || l.tasks[n] != nil }
+		if way := path(n.next(), event.host, stops); way != nil {
+			return append([]*node{n}, way...)
+		}
+	}
+	return nil
+}
+
+// countKept finds a person's resubmission that begins with the count of the round before.
+func (l *linter) countKept(submission *node) {
+	for _, n := range submission.process.nodes {
+		if l.tasks[n] == nil {
+			continue
+		}
+		for _, code := range codes {
+			for _, event := range catchers(n, code) {
+				stops := func(n *node) bool {
+					_, written := n.output(contract.RetryCount)
+					return written || l.tasks[n] != nil
+				}
+				way := path(event.after(), submission, stops)
+				if way == nil {
+					continue
+				}
+				l.add(way[max(0, len(way)-2)], SevereError, ruleStale, Finding{
+					Problem: fmt.Sprintf("after %s the claim is sent again with the retryCount of the round before", code),
+					Effect:  "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
+					Advice:  "Set the count to 0 at an event before the submission:",
+					Fix:     outputs(mapping{source: "=0", target: contract.RetryCount}),
+				})
+				return
+			}
+		}
+	}
+}
+
+// staleDecisions finds user tasks that are answered by the decision of before.
+func (l *linter) staleDecisions(p *process) {
+	const decision = "manualDecision"
+	for _, task := range p.nodes {
+		if task.kind != "userTask" || !l.readElsewhere(task, decision) {
+			continue
+		}
+		if _, own := task.input(decision); own {
+			continue
+		}
+		way := path(task.after(), task, func(n *node) bool { return n.sets(decision) })
+		if way == nil {
+			continue
+		}
+		l.add(task, SevereWarning, ruleStale, Finding{
+			Problem: "manualDecision is not cleared before the task is created again",
+			Effect:  "If the person completes it without a decision, the one of before counts again: a claim is sent, or given up, by accident.",
+			Advice:  "Clear it at an event before the task:",
+			Fix:     outputs(cleared([]string{decision, contract.Justification, contract.DecidedBy})...),
+		})
+	}
+}
+
+// outcomes finds ways to an end, or to the next round, without a record.
+func (l *linter) outcomes(p *process) {
+	recorded := func(n *node) bool { return isOutcome(n) || l.records(n) }
+	hosts := map[*node]bool{}
+	for event := range l.failures(p) {
+		if event.host != nil {
+			hosts[event.host] = true
+		}
+	}
+	found := map[*node]bool{}
+	for _, n := range p.nodes {
+		switch {
+		case l.tasks[n] != nil, l.analyses(n):
+			for _, code := range codes {
+				if l.throws(n, code) {
+					for _, event := range catchers(n, code) {
+						l.unrecorded(event, recorded, hosts, found)
+					}
+				}
+			}
+			if l.analyses(n) && !l.records(n) && l.retriesInside(n) {
+				l.unrecordedEnds(n.after(), recorded, found)
+			}
+		case hosts[n]:
+			l.unrecordedEnds(n.after(), recorded, found)
+		}
+	}
+}
+
+// unrecorded checks what follows an error of the worker.
+func (l *linter) unrecorded(event *node, recorded func(*node) bool, hosts, found map[*node]bool) {
+	if recorded(event) {
+		return
+	}
+	l.unrecordedEnds(event.after(), recorded, found)
+	walk(event.after(), func(n *node) bool {
+		if isOutcome(n) {
+			return false
+		}
+		again := hosts[n] || l.analyses(n)
+		if again && !found[event] {
+			found[event] = true
+			l.add(event, SevereWarning, ruleOutcome, Finding{
+				Problem: fmt.Sprintf("from here the claim is sent again (%s) without a record of the person's decision", quoted(n)),
+				Effect:  "Both rounds count as one, and the audit trail does not know who decided, and why.",
+				Advice:  "Put this task before the next submission:",
+				Fix:     recorder("RESUBMITTED"),
+			})
+		}
+		return !again && l.tasks[n] == nil
+	})
+}
+
+// unrecordedEnds finds ends that some nodes lead to without a record.
+func (l *linter) unrecordedEnds(from []*node, recorded func(*node) bool, found map[*node]bool) {
+	walk(from, func(n *node) bool {
+		if recorded(n) || l.tasks[n] != nil {
+			return false
+		}
+		if n.finishes() && !found[n] {
+			found[n] = true
+			l.add(n, SevereWarning, ruleOutcome, Finding{
+				Problem: "a claim can get to this end without a record-retry-outcome task before it",
+				Effect:  "The audit trail does not know how the claim ended: `worker claims` shows it as open, and the success rate does not count it.",
+				Advice:  "Put this task before the end, with the outcome that it means: SUBMITTED or ABANDONED.",
+				Fix:     recorder("ABANDONED"),
+			})
+		}
+		return true
+	})
+}
+
+func recorder(outcome string) string {
+	return "<bpmn:serviceTask id=\"Task_RecordOutcome\" name=\"Registrar desfecho\">\n  <bpmn:extensionElements>\n" +
+		"    <zeebe:taskDefinition type=\"" + contract.OutcomeJobType + "\" retries=\"3\" />\n" +
+		indented(ioMapping("input", []mapping{
+			{source: `="` + outcome + `"`, target: contract.Outcome},
+			{source: "=" + contract.Justification, target: contract.Justification},
+			{source: "=" + contract.DecidedBy, target: contract.DecidedBy},
+		}), "    ") + "\n  </bpmn:extensionElements>\n</bpmn:serviceTask>"
+}
+
+// loops finds retries that this worker does not decide: an error leads back to the activity that failed, and neither a person
+// nor an analysis is on the way.
+func (l *linter) loops(p *process) {
+	for _, event := range p.nodes {
+		host := event.host
+		if host == nil || !event.catchesErrors || l.tasks[host] != nil || l.analyses(host) {
+			continue
+		}
+		stops := func(n *node) bool {
+			return n == event || n.kind == "userTask" || n.kind == "receiveTask" || l.tasks[n] != nil || l.analyses(n) || n != host && n.isJob && l.mistyped(n.jobType) != ""
+		}
+		way := path(event.after(), host, stops)
+		if way == nil {
+			continue
+		}
+		severity := SevereInformation
+		if host.jobType == "submit-claim" || slices.ContainsFunc(way, usesResults) || l.concerned(p) {
+			severity = SevereWarning
+		}
+		l.add(event, severity, ruleLoop, Finding{
+			Problem: fmt.Sprintf("from here %s is tried again without an analysis", quoted(host)),
+			Effect:  "Nothing decides whether a retry helps, and the tries are neither bounded nor recorded by this worker. A permanent error is sent again and again.",
+			Advice:  "Put this task between the error and the wait, or call SubmissionRetryProcess. For faults of seconds fail the job with a retry back-off instead.",
+			Fix: "<bpmn:serviceTask id=\"Task_AnalyzeRetry\" name=\"Analisar retentativa\">\n  <bpmn:extensionElements>\n" +
+				"    <zeebe:taskDefinition type=\"" + contract.JobType + "\" retries=\"3\" />\n  </bpmn:extensionElements>\n</bpmn:serviceTask>",
+		})
+	}
+}
+
+// usesResults reports whether a node reads a variable of an analysis.
+func usesResults(n *node) bool {
+	return slices.ContainsFunc(allResults, func(v string) bool { return n.variables[v] })
+}

@@ -1,0 +1,326 @@
+package modellint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxNodes bounds the elements of all processes together, as some checks take time that grows with their square.
+const maxNodes = 5000
+
+// process is one executable process of a file.
+type process struct {
+	id, name, file string
+	line           int
+	// known is one that came with the worker and is not looked at itself.
+	known bool
+	// top are the nodes that are in no sub-process, nodes all of them, in the order of the file.
+	top, nodes []*node
+	// escaping are the codes of the worker's errors that leave it.
+	escaping []string
+}
+
+// node is a flow node of a process: a task, an event, a gateway or a sub-process.
+type node struct {
+	kind, id, name string
+	line           int
+	element        *element
+	process        *process
+	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
+	parent   *node
+	children []*node
+	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
+	host     *node
+	boundary []*node
+	flows    []flow
+	// ends reports that no sequence flow leaves it.
+	inputs, outputs []mapping
+	headers         []header
+	// jobType and retries are those of its task definition.
+	jobType, retries     string
+	isJob, hasRetries    bool
+	catchesErrors        bool
+	errorCode            string
+	calls                string
+	propagatesAll        bool
+	timer                *timer
+	variables            map[string]bool
+	link                 string
+	isEnd, isEventBlock  bool
+	throwsError          bool
+	definitions          []string
+	isUserTaskOfZeebe    bool
+	linked               []*node
+	errorCodeIsCatchAll  bool
+	multiInstanceElement bool
+}
+
+// mapping is one input or output mapping.
+type mapping struct {
+	source, target string
+	line           int
+}
+
+// header is one task header.
+type header struct {
+	key, value string
+	line       int
+}
+
+// flow is a sequence flow.
+type flow struct {
+	to        *node
+	condition string
+}
+
+// timer is the definition of a timer event. kind is timeDuration, timeDate or timeCycle.
+type timer struct {
+	kind, text string
+	line       int
+}
+
+// flowNodes are the BPMN elements that are nodes.
+var flowNodes = []string{
+	"task", "serviceTask", "sendTask", "receiveTask", "userTask", "manualTask", "scriptTask", "businessRuleTask", "callActivity",
+	"subProcess", "adHocSubProcess", "transaction",
+	"startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent",
+	"exclusiveGateway", "inclusiveGateway", "parallelGateway", "eventBasedGateway", "complexGateway",
+}
+
+// builder makes processes of one file.
+type builder struct {
+	file   string
+	errors map[string]*element
+	byID   map[string]*node
+	flows  []*element
+	nodes  *int
+}
+
+// processes returns the executable processes of a file. nodes counts those of all files.
+func processes(file string, root *element, nodes *int) ([]*process, error) {
+	b := &builder{file: file, errors: map[string]*element{}, nodes: nodes}
+	for _, e := range root.bpmn("error") {
+		b.errors[e.attr("id")] = e
+	}
+	var found []*process
+	for _, e := range root.bpmn("process") {
+		if e.attr("isExecutable") == "false" {
+			continue
+		}
+		p := &process{id: e.attr("id"), name: e.attr("name"), file: file, line: e.line}
+		b.byID, b.flows = map[string]*node{}, nil
+		if err := b.scope(p, nil, e); err != nil {
+			return nil, err
+		}
+		b.connect(p)
+		found = append(found, p)
+	}
+	if len(root.bpmn("process")) == 0 {
+		return nil, fmt.Errorf("it has no process")
+	}
+	return found, nil
+}
+
+// scope adds the nodes of a process or sub-process.
+func (b *builder) scope(p *process, parent *node, e *element) error {
+	for _, c := range e.children {
+		switch {
+		case c.is("sequenceFlow"):
+			b.flows = append(b.flows, c)
+		case c.name.Space == spaceBPMN && slices.Contains(flowNodes, c.name.Local):
+			if *b.nodes++; *b.nodes > maxNodes {
+				return fmt.Errorf("with it the files have more than %d tasks, events and gateways", maxNodes)
+			}
+			n := b.node(p, parent, c)
+			p.nodes = append(p.nodes, n)
+			if parent == nil {
+				p.top = append(p.top, n)
+			} else {
+				parent.children = append(parent.children, n)
+			}
+			if n.isScope() {
+				if err := b.scope(p, n, c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) node(p *process, parent *node, e *element) *node {
+	n := &node{
+		kind: e.name.Local, id: e.attr("id"), name: strings.Join(strings.Fields(e.attr("name")), " "), line: e.line,
+		element: e, process: p, parent: parent,
+	}
+	b.byID[n.id] = n
+	n.isEventBlock = n.kind == "subProcess" && e.attr("triggeredByEvent") == "true"
+	n.isEnd = n.kind == "endEvent"
+	n.extensions()
+	b.events(n)
+	n.variables = map[string]bool{}
+	n.gather(e)
+	return n
+}
+
+// extensions reads Zeebe's extensions of a node.
+func (n *node) extensions() {
+	e := n.element
+	for _, io := range e.zeebe("ioMapping") {
+		for _, m := range io.children {
+			one := mapping{m.attr("source"), m.attr("target"), m.line}
+			switch m.name.Local {
+			case "input":
+				n.inputs = append(n.inputs, one)
+			case "output":
+				n.outputs = append(n.outputs, one)
+			}
+		}
+	}
+	for _, headers := range e.zeebe("taskHeaders") {
+		for _, h := range headers.children {
+			n.headers = append(n.headers, header{h.attr("key"), h.attr("value"), h.line})
+		}
+	}
+	for _, d := range e.zeebe("taskDefinition") {
+		n.isJob, n.jobType = true, d.attr("type")
+		n.retries, n.hasRetries = d.attr("retries"), d.has("retries")
+	}
+	for _, c := range e.zeebe("calledElement") {
+		n.calls, n.propagatesAll = c.attr("processId"), c.attr("propagateAllChildVariables") != "false"
+	}
+	n.isUserTaskOfZeebe = len(e.zeebe("userTask")) > 0
+	n.multiInstanceElement = len(e.bpmn("multiInstanceLoopCharacteristics")) > 0
+}
+
+// events reads the event definitions of a node.
+func (b *builder) events(n *node) {
+	for _, d := range n.element.children {
+		kind, is := strings.CutSuffix(d.name.Local, "EventDefinition")
+		if !is || d.name.Space != spaceBPMN {
+			continue
+		}
+		n.definitions = append(n.definitions, kind)
+		switch kind {
+		case "error":
+			n.errorEvent(b.errors[d.attr("errorRef")])
+		case "timer":
+			for _, t := range d.children {
+				n.timer = &timer{t.name.Local, strings.TrimSpace(t.text), t.line}
+			}
+		case "link":
+			n.link = d.attr("name")
+		}
+	}
+}
+
+func (n *node) errorEvent(declared *element) {
+	if declared != nil {
+		n.errorCode = declared.attr("errorCode")
+	}
+	n.throwsError = n.kind == "endEvent"
+	n.catchesErrors = !n.throwsError
+	n.errorCodeIsCatchAll = n.errorCode == ""
+}
+
+// gather collects the variables that the expressions of a node read, without those of the nodes in it.
+func (n *node) gather(e *element) {
+	add := func(value string) {
+		if feel, is := expression(value); is {
+			for _, name := range names(feel) {
+				n.variables[name] = true
+			}
+		}
+	}
+	for _, a := range e.attrs {
+		add(a.Value)
+	}
+	add(e.text)
+	for _, c := range e.children {
+		inner := c.is("sequenceFlow") || c.name.Space == spaceBPMN && slices.Contains(flowNodes, c.name.Local)
+		if !inner && !c.is("documentation") {
+			n.gather(c)
+		}
+	}
+}
+
+// connect resolves the references of a process.
+func (b *builder) connect(p *process) {
+	for _, f := range b.flows {
+		from, to := b.byID[f.attr("sourceRef")], b.byID[f.attr("targetRef")]
+		if from == nil || to == nil {
+			continue
+		}
+		condition := ""
+		for _, c := range f.bpmn("conditionExpression") {
+			condition = strings.TrimSpace(c.text)
+		}
+		from.flows = append(from.flows, flow{to, condition})
+		if feel, is := expression(condition); is {
+			for _, name := range names(feel) {
+				from.variables[name] = true
+			}
+		}
+	}
+	links := map[string][]*node{}
+	for _, n := range p.nodes {
+		if host := b.byID[n.element.attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
+			n.host, host.boundary = host, append(host.boundary, n)
+		}
+		if n.kind == "intermediateCatchEvent" && n.link != "" {
+			links[n.link] = append(links[n.link], n)
+		}
+	}
+	for _, n := range p.nodes {
+		if n.kind == "intermediateThrowEvent" && n.link != "" {
+			n.linked = links[n.link]
+		}
+	}
+}
+
+// isScope reports whether other nodes are in it.
+func (n *node) isScope() bool {
+	return n.kind == "subProcess" || n.kind == "transaction" || n.kind == "adHocSubProcess"
+}
+
+// isActivity reports whether it is work: what can produce variables of its own.
+func (n *node) isActivity() bool {
+	return strings.HasSuffix(strings.ToLower(n.kind), "task") || n.kind == "callActivity"
+}
+
+// output returns the mapping of a node's output to a variable.
+func (n *node) output(variable string) (m mapping, is bool) {
+	for _, m := range n.outputs {
+		if target(m) == variable {
+			return m, true
+		}
+	}
+	return mapping{}, false
+}
+
+// input returns the mapping of a node's input to a variable.
+func (n *node) input(variable string) (m mapping, is bool) {
+	for _, m := range n.inputs {
+		if target(m) == variable {
+			return m, true
+		}
+	}
+	return mapping{}, false
+}
+
+// target returns the variable that a mapping writes: of a.b it is a.
+func target(m mapping) string {
+	variable, _, _ := strings.Cut(m.target, ".")
+	return strings.TrimSpace(variable)
+}
+
+// sets reports whether a node writes a value of its own to a variable, not the one that it has.
+func (n *node) sets(variable string) bool {
+	m, is := n.output(variable)
+	if !is {
+		return false
+	}
+	feel, _ := expression(m.source)
+	return strings.TrimSpace(feel) != variable
+}

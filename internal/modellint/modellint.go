@@ -1,0 +1,213 @@
+// Package modellint finds mistakes in BPMN models that use this worker's tasks, before a broker runs them. It is pure: it takes
+// files and the policies that are known, and returns findings.
+package modellint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// File is a BPMN file.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// Options are what the models are checked against.
+type Options struct {
+	// Policies are the policies that the worker knows; nil means the built-in ones.
+	Policies *policy.Set
+	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none; nil means the two
+	// standard types.
+	JobTypes map[string]string
+	// Known are models that the files may call. They are not checked themselves.
+	Known []File
+}
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities, as those of [policy.Severity].
+const (
+	// SevereError: the process stops, or does not do what it is for.
+	SevereError Severity = "error"
+	// SevereWarning: the process does something else than it seems to, in some cases.
+	SevereWarning Severity = "warning"
+	// SevereInformation: worth knowing, and often meant.
+	SevereInformation Severity = "information"
+)
+
+// severities are in the order of their weight.
+var severities = []Severity{SevereInformation, SevereWarning, SevereError}
+
+// Finding is a likely mistake in a model. Its JSON form is stable: names are added, never changed.
+type Finding struct {
+	// Rule is the id of one of [Rules].
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	// Line is where the element begins, from 1; 0 where it is not known.
+	Line int `json:"line,omitempty"`
+	// Process, Element and Name are the id of the process, and id and name of the element.
+	Process string `json:"process,omitempty"`
+	Element string `json:"element,omitempty"`
+	Name    string `json:"name,omitempty"`
+	// Problem is what was found, Effect what happens at run time, Advice what to do.
+	Problem string `json:"problem"`
+	Effect  string `json:"effect,omitempty"`
+	Advice  string `json:"advice,omitempty"`
+	// Fix is XML to paste into the element; empty where none can be given.
+	Fix string `json:"fix,omitempty"`
+}
+
+// maxFindings is how many findings are listed.
+const maxFindings = 100
+
+// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of the others. Of
+// more than 100 findings the last one counts the rest and is as severe as the worst of them.
+func Lint(files []File, o Options) []Finding {
+	if o.Policies == nil {
+		o.Policies = policy.BuiltIns()
+	}
+	if o.JobTypes == nil {
+		o.JobTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
+	}
+	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}}
+	for _, f := range o.Known {
+		l.read(f, true)
+	}
+	for _, f := range files {
+		l.read(f, false)
+	}
+	l.resolve()
+	for _, p := range l.processes {
+		l.check(p)
+	}
+	order := map[string]int{}
+	for i, f := range files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
+	})
+	return listed(l.findings)
+}
+
+// listed returns the first findings, and one that counts the rest.
+func listed(findings []Finding) []Finding {
+	if len(findings) <= maxFindings {
+		return findings
+	}
+	rest := findings[maxFindings:]
+	worst := slices.MaxFunc(rest, func(a, b Finding) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	return append(slices.Clip(findings[:maxFindings]), Finding{
+		Rule: ruleMore, Severity: worst.Severity, File: worst.File, Problem: "and " + term.Count(len(rest), "more finding"),
+	})
+}
+
+type linter struct {
+	options Options
+	// nodes counts those of all files.
+	nodes     int
+	processes []*process
+	// byID are the processes that are known, callers the call activities by the id of the process that they call.
+	byID    map[string]*process
+	callers map[string][]*node
+	// tasks are the analysis tasks.
+	tasks    map[*node]*analysis
+	findings []Finding
+}
+
+// read adds the processes of a file. A process of a given file takes the place of a known one with the same id.
+func (l *linter) read(f File, known bool) {
+	root, err := read(f.Content)
+	var found []*process
+	if err == nil {
+		found, err = processes(f.Name, root, &l.nodes)
+	}
+	if err != nil {
+		if !known {
+			l.findings = append(l.findings, Finding{
+				Rule: ruleUnreadable, Severity: SevereError, File: f.Name, Problem: err.Error(),
+				Effect: "Nothing of the file is checked, and a broker refuses it.",
+				Advice: "Open it in Camunda Modeler and save it for Camunda 8.",
+			})
+		}
+		return
+	}
+	for _, p := range found {
+		p.known = known
+		l.byID[p.id] = p
+		if !known {
+			l.processes = append(l.processes, p)
+		}
+	}
+}
+
+// resolve finds the analysis tasks and who calls whom.
+func (l *linter) resolve() {
+	all := slices.Clone(l.processes)
+	for _, p := range l.byID {
+		if p.known {
+			all = append(all, p)
+		}
+	}
+	for _, p := range all {
+		for _, n := range p.nodes {
+			if a := l.analysisOf(n); a != nil {
+				l.tasks[n] = a
+			}
+			if n.calls != "" {
+				l.callers[n.calls] = append(l.callers[n.calls], n)
+			}
+		}
+	}
+	l.findEscapes(all)
+}
+
+// check checks a process.
+func (l *linter) check(p *process) {
+	for _, n := range p.nodes {
+		l.jobTypes(n)
+		l.headers(n)
+		l.retries(n)
+		l.countHidden(n)
+		l.errorsCaught(n)
+		l.timers(n)
+	}
+	l.loops(p)
+	if !l.concerned(p) {
+		return
+	}
+	for _, n := range p.nodes {
+		l.errorVariables(n)
+		l.userTask(n)
+	}
+	l.submissionErrors(p)
+	l.staleDecisions(p)
+	l.outcomes(p)
+}
+
+// add adds a finding about an element.
+func (l *linter) add(n *node, severity Severity, rule string, f Finding) {
+	f.Rule, f.Severity, f.File, f.Process, f.Element, f.Name = rule, severity, n.process.file, n.process.id, n.id, n.name
+	if f.Line == 0 {
+		f.Line = n.line
+	}
+	l.findings = append(l.findings, f)
+}
+
+// quoted names an element.
+func quoted(n *node) string {
+	if n.name == "" {
+		return n.id
+	}
+	return fmt.Sprintf("%q (%s)", term.Shorten(n.name, 60), n.id)
+}

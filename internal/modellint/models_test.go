@@ -1,0 +1,47 @@
+package modellint_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// bundled returns the models that come with the worker.
+func bundled() (files []modellint.File) {
+	for _, m := range bpmn.Models() {
+		files = append(files, modellint.File{Name: m.Name, Content: m.Content})
+	}
+	return files
+}
+
+func file(t *testing.T, path string) modellint.File {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	check.Must(t, err)
+	return modellint.File{Name: filepath.Base(path), Content: content}
+}
+
+// lintAlone returns the findings about one file, with the bundled models known.
+func lintAlone(t *testing.T, path string) []modellint.Finding {
+	t.Helper()
+	return modellint.Lint([]modellint.File{file(t, path)}, modellint.Options{Known: bundled()})
+}
+
+func TestOurOwnModelsAreClean(t *testing.T) {
+	models, err := filepath.Glob("../../bpmn/*.bpmn")
+	check.Must(t, err)
+	examples, err := filepath.Glob("../../examples/*.bpmn")
+	check.Must(t, err)
+	if len(models) < 2 || len(examples) < 6 {
+		t.Fatalf("found %d models and %d examples", len(models), len(examples))
+	}
+	for _, path := range append(models, examples...) {
+		for _, f := range lintAlone(t, path) {
+			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Rule, f.Element, f.Problem)
+		}
+	}
+}
