@@ -59,6 +59,9 @@ func results(a *analysis) []string {
 	return a.results
 }
 
+// shouldRetry is the variable by which a gateway sends a claim again.
+const shouldRetry = "shouldRetry"
+
 // errorVariables finds events that catch an error of the worker and do not pass its variables on.
 func (l *linter) errorVariables(n *node) {
 	seen := map[*node]bool{}
@@ -91,12 +94,12 @@ func (l *linter) errorEvent(event *node, variables []string) {
 		Advice: "Map the variables at this event:",
 		Fix:    outputs(same(missing)...),
 	}
-	if at := slices.Index(read, "shouldRetry"); at >= 0 {
+	if at := slices.Index(read, shouldRetry); at >= 0 {
 		read = slices.Delete(read, at, at+1)
 		stale := f
 		stale.Problem = "shouldRetry is read after the error, but this event does not map it"
 		stale.Effect = "It is still true, from the analysis before: a gateway sends the claim again although the retries are over."
-		stale.Fix = outputs(same([]string{"shouldRetry"})...)
+		stale.Fix = outputs(same([]string{shouldRetry})...)
 		l.add(event, SevereError, ruleStale, stale)
 	}
 	person := l.reachesPerson(event)
@@ -109,6 +112,11 @@ func (l *linter) errorEvent(event *node, variables []string) {
 		f.Problem = "the event maps none of the error's variables"
 		f.Effect = fmt.Sprintf("%s sees the analysis before: an older count and reason, and shouldRetry = true. Zeebe keeps an error's variables in the event that catches it.", quoted(person))
 		l.add(event, SevereError, ruleErrorVariables, f)
+	case person != nil && slices.Contains(missing, shouldRetry) && len(missing)*3 <= len(variables): // the others are meant to be there
+		f.Problem = "the event maps the other variables of the error, but not shouldRetry"
+		f.Effect = fmt.Sprintf("It stays true, from the analysis before, and so %s shows it.", quoted(person))
+		f.Fix = outputs(same([]string{shouldRetry})...)
+		l.add(event, SevereWarning, ruleStale, f)
 	case person != nil && slices.Contains(missing, "retryReason"):
 		f.Problem = "the event does not map retryReason"
 		f.Effect = fmt.Sprintf("%s shows the reason of the analysis before, or none, and not why the claim stopped.", quoted(person))

@@ -20,7 +20,9 @@ const (
 
 var (
 	plainPlus    = regexp.MustCompile(`"PT?"\s*\+\s*backoffMinutes\b`)
-	unitOfText   = regexp.MustCompile(`"(PT?)"\s*\+\s*string\(\s*backoffMinutes\s*\)\s*\+\s*"([A-Z])"`)
+	// unitOfText finds "PT" + string(...) + "M", with the parts that can be wrong: what is before, inside and after.
+	unitOfText   = regexp.MustCompile(`"(PT?)"\s*\+\s*string\(([^()]*backoffMinutes[^()]*)\)(?:\s*\+\s*"([A-Z])")?`)
+	fraction     = regexp.MustCompile(`/|\*\s*\d*\.\d|\d\.\d+\s*\*`)
 	dateAsPeriod = regexp.MustCompile(`^\s*(?:duration\(\s*)?nextRetryTime\s*\)?\s*$`)
 )
 
@@ -70,9 +72,14 @@ func (l *linter) timerText(n *node, kind, feel string) (done bool) {
 		l.timer(n, SevereError, `backoffMinutes is a number, but the timer wants a duration: "PT" is missing`, incident, minutesFeel)
 	case plainPlus.MatchString(feel):
 		l.timer(n, SevereError, "a text and the number backoffMinutes cannot be added: string() is missing", incident, minutesFeel)
-	case unit != nil && unit[1]+unit[2] != "PTM":
-		l.timer(n, SevereError, fmt.Sprintf("backoffMinutes counts minutes, but %s...%s is %s", unit[1], unit[2], unitWord(unit[1]+unit[2])),
+	case unit != nil && unit[3] == "":
+		l.timer(n, SevereError, `the duration has no unit: "M" is missing`, incident, minutesFeel)
+	case unit != nil && unit[1]+unit[3] != "PTM":
+		l.timer(n, SevereError, fmt.Sprintf("backoffMinutes counts minutes, but %s...%s is %s", unit[1], unit[3], unitWord(unit[1]+unit[3])),
 			"The claim is sent again too early or too late.", minutesFeel)
+	case unit != nil && fraction.MatchString(unit[2]):
+		l.timer(n, SevereError, "the minutes can be a fraction, and a duration such as PT5.25M is none",
+			"The process is an incident at the timer of each retry whose minutes are no whole number.", `="PT" + string(floor(`+strings.TrimSpace(unit[2])+`)) + "M"`)
 	case minutes:
 		l.shortWaits(n)
 	case !date && !reads(feel, "retryDecision") && (reads(feel, contract.RetryAfter) || reads(feel, contract.LastSubmissionTime)):
@@ -97,7 +104,7 @@ func unitWord(unit string) string {
 	case "PD":
 		return "days"
 	default:
-		return "no number of minutes"
+		return "another unit"
 	}
 }
 
