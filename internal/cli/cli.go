@@ -127,7 +127,7 @@ variables: worker config --help.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(run, newDeploy(), newExplain(now), newPolicies(), newConfig(), newVersion(), newMigrate(),
+	root.AddCommand(run, newDeploy(), newExplain(now), newPolicies(), newModels(), newConfig(), newVersion(), newMigrate(),
 		newSimulate(), newReplay(now), newReady(), newDoctor(now), newHistory(now), newClaims(now), newReport(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now))
 	return root
 }

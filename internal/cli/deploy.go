@@ -1,12 +1,20 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/term"
 )
 
@@ -20,38 +28,116 @@ type deployed struct {
 }
 
 func newDeploy() *cobra.Command {
-	return withCredentials(withJSON(&cobra.Command{
-		Use:   "deploy",
-		Short: "Put the bundled process models and forms on the broker",
+	command := &cobra.Command{
+		Use:   "deploy [FILE...]",
+		Short: "Put the bundled models and forms, or your own, on the broker",
 		Long: `Puts the process models that are part of this binary, and the forms of their
 user tasks, on the cluster that the settings name (worker config), all of them
 or none, and prints what became of each. One that has not changed since the
-last time keeps its version.`,
-		Args: noArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(command)
-			if err != nil {
+last time keeps its version.
+
+With one or more FILEs it puts these there instead: .bpmn, .form and .dmn.
+Models are checked before, as worker models lint does. Findings are printed on
+stderr; with an error nothing is sent, unless --force is given.`,
+		Example: `  worker deploy
+  worker deploy my-process.bpmn my-task.form`,
+	}
+	force := command.Flags().Bool("force", false, "send FILEs also with errors of lint")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		cfg, err := loadConfig(command)
+		if err != nil {
+			return err
+		}
+		models := bpmn.Resources()
+		if len(args) > 0 {
+			if models, err = resources(args); err != nil {
 				return err
 			}
-			models, err := app.Deploy(command.Context(), cfg, bpmn.Resources())
-			if err != nil {
+			if err := lintBefore(command, cfg, models, *force); err != nil {
 				return err
 			}
-			list := make([]deployed, len(models))
-			for i, m := range models {
-				list[i] = deployed{ProcessID: m.ID, Version: m.Version, Key: m.Key, Resource: m.Resource}
-				if m.Form {
-					list[i].ProcessID, list[i].FormID = "", m.ID
-				}
+		}
+		done, err := app.Deploy(command.Context(), cfg, models)
+		if err != nil {
+			return err
+		}
+		list := make([]deployed, len(done))
+		for i, m := range done {
+			list[i] = deployed{ProcessID: m.ID, Version: m.Version, Key: m.Key, Resource: m.Resource}
+			if m.Form {
+				list[i].ProcessID, list[i].FormID = "", m.ID
 			}
-			if asJSON(command) {
-				return printJSON(command, list)
-			}
-			rows := [][]string{{"ID", "VERSION", "KEY", "FILE"}}
-			for _, d := range list {
-				rows = append(rows, []string{d.ProcessID + d.FormID, fmt.Sprint(d.Version), fmt.Sprint(d.Key), d.Resource})
-			}
-			return printText(command, term.Table("", rows))
-		},
-	}, "print a JSON array"))
+		}
+		return printAnswer(command, list, deployedText(list, models))
+	}
+	return withCredentials(withJSON(command, "print a JSON array"))
+}
+
+// deployedText lists the processes and forms, and the files that hold neither.
+func deployedText(list []deployed, models []bpmn.Model) string {
+	rows := [][]string{{"ID", "VERSION", "KEY", "FILE"}}
+	for _, d := range list {
+		rows = append(rows, []string{d.ProcessID + d.FormID, fmt.Sprint(d.Version), fmt.Sprint(d.Key), d.Resource})
+	}
+	var others []string
+	for _, m := range models {
+		if !slices.ContainsFunc(list, func(d deployed) bool { return d.Resource == m.Name }) {
+			others = append(others, m.Name)
+		}
+	}
+	var text string
+	if len(list) > 0 {
+		text = term.Table("", rows)
+	}
+	if len(others) > 0 {
+		text += "Deployed, without a process or form: " + strings.Join(others, ", ") + "\n"
+	}
+	return text
+}
+
+// resources reads files to deploy.
+func resources(paths []string) (list []bpmn.Model, err error) {
+	var faults []error
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if kind := filepath.Ext(name); !slices.Contains([]string{".bpmn", ".form", ".dmn"}, kind) {
+			faults = append(faults, fmt.Errorf("%s is no .bpmn, .form or .dmn file", path))
+			continue
+		}
+		if slices.ContainsFunc(list, func(m bpmn.Model) bool { return m.Name == name }) {
+			faults = append(faults, fmt.Errorf("two files are named %s, which is their name on the broker", name))
+			continue
+		}
+		content, _, err := readfile.Read(filepath.Clean(path), maxModel)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		list = append(list, bpmn.Model{Name: name, Content: content})
+	}
+	if len(faults) > 0 {
+		return nil, usageError{errors.Join(faults...)}
+	}
+	return list, nil
+}
+
+// lintBefore prints the findings about models on stderr. Its error refuses a deployment.
+func lintBefore(command *cobra.Command, cfg config.Config, models []bpmn.Model, force bool) error {
+	var files []modellint.File
+	for _, m := range models {
+		if filepath.Ext(m.Name) == ".bpmn" {
+			files = append(files, modellint.File{Name: m.Name, Content: m.Content})
+		}
+	}
+	findings, err := lintModels(command.Context(), cfg, files, cfg.PoliciesFile)
+	if err != nil || len(findings) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintln(command.ErrOrStderr(), term.Text(report.ModelFindingsText(findings, len(files)))); err != nil {
+		return err
+	}
+	if force || !slices.ContainsFunc(findings, func(f modellint.Finding) bool { return f.Severity == modellint.SevereError }) {
+		return nil
+	}
+	return fmt.Errorf("nothing is deployed: %w; --force deploys all the same", modelsVerdict(findings))
 }

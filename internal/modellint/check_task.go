@@ -231,9 +231,11 @@ func hiddenEffect(hidden []string) string {
 	return strings.Join(parts, " ")
 }
 
-// readElsewhere reports whether another node of the process reads a variable.
+// readElsewhere reports whether another node of the process reads a variable. An error event reads those of the error.
 func (l *linter) readElsewhere(n *node, variable string) bool {
-	return slices.ContainsFunc(n.process.nodes, func(other *node) bool { return other != n && other.variables[variable] })
+	return slices.ContainsFunc(n.process.nodes, func(other *node) bool {
+		return other != n && !other.catchesErrors && other.variables[variable]
+	})
 }
 
 // hiddenByCall finds results that a call activity keeps from its process.

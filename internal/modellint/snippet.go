@@ -65,5 +65,5 @@ func indented(text, indent string) string {
 
 // timerFix returns the definition of a timer that waits as decided.
 func timerFix(feel string) string {
-	return `<bpmn:timeDuration xsi:type="bpmn:tFormalExpression">` + attribute(feel) + `</bpmn:timeDuration>`
+	return `<bpmn:timeDuration xsi:type="bpmn:tFormalExpression">` + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(feel) + `</bpmn:timeDuration>`
 }

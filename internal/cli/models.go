@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+func newModels() *cobra.Command {
+	command := group("models", "Check BPMN models that use this worker",
+		`Your own BPMN models use this worker by its tasks, or by a call activity for
+SubmissionRetryProcess. docs/model.md describes how.`)
+	command.AddCommand(newModelsLint())
+	return command
+}
+
+func newModelsLint() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Check BPMN files for mistakes, before a broker runs them",
+		Long: `Checks BPMN models that use this worker. A FILE is a model, a directory, whose
+.bpmn files are checked with those of its directories, or - for standard input.
+Give models that call one another together. SubmissionRetryProcess is known.
+
+A finding has the rule, the element, what happens at run time, and what to do,
+as XML to paste. It is one of:
+
+  error        the process stops, or does not do what it is for
+  warning      it does something else than it seems to, in some cases
+  information  worth knowing, and often meant
+
+docs/models-lint.md lists the rules. Policies and job types are those of the
+settings (RETRY_POLICIES_FILE, RETRY_JOB_TYPES). It asks no broker.
+
+The exit code is 0 where there is no more than information, 1 with an error or a
+warning, and 2 where a file cannot be read.`,
+		Example: `  worker models lint my-process.bpmn
+  worker models lint models/ --policies policies.yaml
+  worker models lint models/ --sarif > lint.sarif`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("give one or more BPMN files, directories, or - for standard input")}
+			}
+			return nil
+		},
+	}
+	policies := command.Flags().String("policies", "", "a policies file (default RETRY_POLICIES_FILE)")
+	sarif := command.Flags().Bool("sarif", false, "print a SARIF 2.1.0 log, for CI systems")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if *sarif && asJSON(command) {
+			return usageError{errors.New("--json and --sarif exclude one another")}
+		}
+		files, err := modelFiles(args, command.InOrStdin())
+		if err != nil {
+			return err
+		}
+		findings, err := lintModels(command.Context(), files, *policies)
+		if err != nil {
+			return err
+		}
+		if *sarif {
+			err = printJSON(command, report.ModelSARIF(findings, buildVersion().Version))
+		} else {
+			err = printAnswer(command, findings, report.ModelFindingsText(findings, len(files)))
+		}
+		return cmp.Or(err, modelsVerdict(findings))
+	}
+	return withJSON(command, "print a JSON array of findings")
+}
+
+// lintModels returns the findings about files, under the settings of the environment.
+func lintModels(ctx context.Context, files []modellint.File, policies string) ([]modellint.Finding, error) {
+	cfg, err := config.Load(config.Process())
+	if err != nil {
+		return nil, err
+	}
+	set, err := knownPolicies(ctx, cmp.Or(policies, cfg.PoliciesFile))
+	if err != nil {
+		return nil, err
+	}
+	findings := app.LintModels(files, cfg.JobTypes, set)
+	if findings == nil {
+		findings = []modellint.Finding{} // in JSON a list, even where it is empty
+	}
+	return findings, nil
+}
+
+// maxModel is more than a broker takes; what is between the two is a finding.
+const maxModel = 16 << 20
+
+// modelFiles reads the files that are named, each once. All that cannot be read are reported.
+func modelFiles(names []string, in io.Reader) (files []modellint.File, err error) {
+	var faults []error
+	seen := map[string]bool{}
+	add := func(name string, content []byte, err error) {
+		if err != nil {
+			faults = append(faults, err)
+			return
+		}
+		files = append(files, modellint.File{Name: name, Content: content})
+	}
+	for _, name := range names {
+		if name == "-" {
+			content, err := io.ReadAll(io.LimitReader(in, maxModel))
+			add("standard input", content, err)
+			continue
+		}
+		paths, err := modelPaths(name)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		for _, path := range paths {
+			if !seen[path] {
+				seen[path] = true
+				content, _, err := readfile.Read(path, maxModel)
+				add(path, content, err)
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return nil, usageError{errors.Join(faults...)}
+	}
+	return files, nil
+}
+
+// modelPaths returns the models of a directory, without those of hidden directories and of node_modules, or else the file itself.
+func modelPaths(name string) (paths []string, err error) {
+	name = filepath.Clean(name)
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return []string{name}, nil // reading it reports what is wrong
+	}
+	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !entry.IsDir():
+			if strings.EqualFold(filepath.Ext(path), ".bpmn") {
+				paths = append(paths, path)
+			}
+		case path != name && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err == nil && len(paths) == 0 {
+		err = fmt.Errorf("%s holds no .bpmn file", name)
+	}
+	return paths, err
+}
+
+// modelsVerdict returns an error where there is an error or a warning.
+func modelsVerdict(findings []modellint.Finding) error {
+	number := map[modellint.Severity]int{}
+	for _, f := range findings {
+		number[f.Severity]++
+	}
+	var parts []string
+	for _, severity := range []modellint.Severity{modellint.SevereError, modellint.SevereWarning} {
+		if number[severity] > 0 {
+			parts = append(parts, term.Count(number[severity], string(severity)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return errors.New("the models have " + strings.Join(parts, " and "))
+}

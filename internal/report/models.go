@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// ModelFindingsText words the findings about so many files.
+func ModelFindingsText(findings []modellint.Finding, files int) string {
+	if len(findings) == 0 {
+		return "No findings in " + term.Count(files, "file") + ".\n"
+	}
+	var b strings.Builder
+	for i, f := range findings {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(modelFindingText(f))
+	}
+	return b.String()
+}
+
+func modelFindingText(f modellint.Finding) string {
+	const indent = "    "
+	var b strings.Builder
+	where := term.Line(f.File)
+	if f.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, f.Line)
+	}
+	fmt.Fprintf(&b, "%s: %s %s\n", where, f.Severity, f.Rule)
+	if element := elementWords(f); element != "" {
+		b.WriteString(term.Wrap(term.Line(element), "  "))
+	}
+	b.WriteString(term.Wrap(term.Line(sentence(f.Problem)), indent))
+	if f.Effect != "" {
+		b.WriteString(term.Wrap("At run time: "+term.Line(sentence(f.Effect)), indent))
+	}
+	switch {
+	case f.Advice != "":
+		b.WriteString(term.Wrap("What to do: "+term.Line(sentence(f.Advice)), indent))
+	case f.Fix != "":
+		b.WriteString(indent + "What to do:\n")
+	}
+	for line := range strings.Lines(f.Fix) {
+		b.WriteString(strings.TrimRight(indent+"  "+term.Text(line), " \n") + "\n")
+	}
+	return b.String()
+}
+
+// elementWords names an element by its name and its id.
+func elementWords(f modellint.Finding) string {
+	switch {
+	case f.Element == "":
+		return ""
+	case f.Name == "":
+		return f.Element
+	default:
+		return fmt.Sprintf("%s (%s)", f.Name, f.Element)
+	}
+}
+
+// sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and ends it.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	word, _, _ := strings.Cut(text, " ")
+	if strings.IndexFunc(word, unicode.IsUpper) < 0 {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, ":") && !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, ".)") {
+		text += "."
+	}
+	return text
+}
