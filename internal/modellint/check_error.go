@@ -43,7 +43,7 @@ func (l *linter) errorsCaught(n *node) {
 // passesOn reports whether a process leaves errors to the processes that call it: if one of the files does, or if it throws such
 // an error by an end event of its own. In a file that calls it, the call activity is looked at.
 func (l *linter) passesOn(p *process, loose []string) bool {
-	if len(l.callers[p.id]) > 0 {
+	if slices.ContainsFunc(l.callers[p.id], func(call *node) bool { return call.process != p }) {
 		return true
 	}
 	return slices.ContainsFunc(p.nodes, func(n *node) bool {

@@ -47,44 +47,41 @@ func (l *linter) staleFailure(event *node) {
 
 // wayBack returns a way from an analysis to the submission whose error an event catches, on which nothing clears a variable.
 func (l *linter) wayBack(event *node, variable string) []*node {
+	var from []*node
 	for _, n := range event.process.nodes {
-		if l.tasks[n] == nil {
-			continue
-		}
-		stops := func(n *node) bool { return n.sets(variable) || l.tasks[n] != nil }
-		if way := path(n.next(), event.host, stops); way != nil {
-			return append([]*node{n}, way...)
+		if l.tasks[n] != nil {
+			from = append(from, n.next()...)
 		}
 	}
-	return nil
+	return path(from, event.host, func(n *node) bool { return n.sets(variable) || l.tasks[n] != nil })
 }
 
 // countKept finds a person's resubmission that begins with the count of the round before.
 func (l *linter) countKept(submission *node) {
+	var from []*node
 	for _, n := range submission.process.nodes {
 		if l.tasks[n] == nil {
 			continue
 		}
 		for _, code := range codes {
 			for _, event := range catchers(n, code) {
-				stops := func(n *node) bool {
-					_, written := n.output(contract.RetryCount)
-					return written || l.tasks[n] != nil
-				}
-				way := path(event.after(), submission, stops)
-				if way == nil {
-					continue
-				}
-				l.add(way[max(0, len(way)-2)], SevereError, ruleStale, Finding{
-					Problem: fmt.Sprintf("after %s the claim is sent again with the retryCount of the round before", code),
-					Effect:  "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
-					Advice:  "Set the count to 0 at an event before the submission:",
-					Fix:     outputs(mapping{source: "=0", target: contract.RetryCount}),
-				})
-				return
+				from = append(from, event.after()...)
 			}
 		}
 	}
+	way := path(from, submission, func(n *node) bool {
+		_, written := n.output(contract.RetryCount)
+		return written || l.tasks[n] != nil
+	})
+	if way == nil {
+		return
+	}
+	l.add(way[max(0, len(way)-2)], SevereError, ruleStale, Finding{
+		Problem: "after an error of the worker the claim is sent again with the retryCount of the round before",
+		Effect:  "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
+		Advice:  "Set the count to 0 at an event before the submission:",
+		Fix:     outputs(mapping{source: "=0", target: contract.RetryCount}),
+	})
 }
 
 // staleDecisions finds user tasks that are answered by the decision of before.

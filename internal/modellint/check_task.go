@@ -233,9 +233,11 @@ func hiddenEffect(hidden []string) string {
 
 // readElsewhere reports whether another node of the process reads a variable. An error event reads those of the error.
 func (l *linter) readElsewhere(n *node, variable string) bool {
-	return slices.ContainsFunc(n.process.nodes, func(other *node) bool {
-		return other != n && !other.catchesErrors && other.variables[variable]
-	})
+	count := n.process.readers[variable]
+	if n.variables[variable] && !n.catchesErrors {
+		count--
+	}
+	return count > 0
 }
 
 // hiddenByCall finds results that a call activity keeps from its process.
@@ -284,7 +286,7 @@ func (l *linter) hiddenByCall(n *node) {
 // retriesInside reports whether the process that a call activity calls has the loop in it: what follows an analysis there
 // can lead to it again.
 func (l *linter) retriesInside(call *node) bool {
-	return l.inCalled(call, func(n *node) bool {
+	return l.inCalled("loop", call, func(n *node) bool {
 		return l.tasks[n] != nil && path(n.after(), n, func(*node) bool { return false }) != nil
 	})
 }

@@ -110,17 +110,15 @@ func unitWord(unit string) string {
 
 // shortWaits finds a timer in whole minutes for a policy that waits for less than a minute.
 func (l *linter) shortWaits(n *node) {
-	for _, other := range n.process.nodes {
-		a := l.tasks[other]
-		if a == nil || path(other.after(), n, func(n *node) bool { return l.tasks[n] != nil }) == nil {
-			continue
-		}
-		for _, p := range a.policies {
-			if shortest(p) < time.Minute || p.JobOverrides {
-				l.timer(n, SevereWarning, fmt.Sprintf("the timer waits whole minutes, but policy %s of %s has waits below a minute", p.Name, quoted(other)),
-					"Every wait is rounded up to the next minute.", exactFeel)
-				return
-			}
+	task := n.process.afterAnalysis[n]
+	if task == nil {
+		return
+	}
+	for _, p := range l.tasks[task].policies {
+		if shortest(p) < time.Minute || p.JobOverrides {
+			l.timer(n, SevereWarning, fmt.Sprintf("the timer waits whole minutes, but policy %s of %s has waits below a minute", p.Name, quoted(task)),
+				"Every wait is rounded up to the next minute.", exactFeel)
+			return
 		}
 	}
 }
@@ -136,7 +134,7 @@ func shortest(p *retry.Policy) time.Duration {
 
 // misspeltTimer finds a timer after an analysis that reads a variable which is nearly one of the analysis.
 func (l *linter) misspeltTimer(n *node, feel string) {
-	if l.analysisBefore(n) == nil {
+	if n.process.afterAnalysis[n] == nil {
 		return
 	}
 	for _, name := range names(feel) {
@@ -157,7 +155,7 @@ func (l *linter) misspeltTimer(n *node, feel string) {
 
 // constantTimer finds the timer of the loop that waits without the decision.
 func (l *linter) constantTimer(n *node) {
-	task := l.analysisBefore(n)
+	task := n.process.afterAnalysis[n]
 	if task == nil || n.kind != "intermediateCatchEvent" {
 		return
 	}
@@ -179,16 +177,20 @@ func (l *linter) written(p *process, variable string) bool {
 	})
 }
 
-// analysisBefore returns the analysis whose completion leads to a node over gateways and events alone, nil if there is none.
-func (l *linter) analysisBefore(n *node) *node {
-	for _, task := range n.process.nodes {
+// afterAnalysis returns, for each node that follows an analysis over gateways and events up to a timer or a task, that analysis.
+func (l *linter) afterAnalysis(p *process) map[*node]*node {
+	found := map[*node]*node{}
+	for _, task := range p.nodes {
 		if l.tasks[task] == nil {
 			continue
 		}
-		stops := func(other *node) bool { return other.isActivity() || other.timer != nil }
-		if path(task.after(), n, stops) != nil {
-			return task
-		}
+		walk(task.after(), func(n *node) bool {
+			if found[n] != nil {
+				return false
+			}
+			found[n] = task
+			return !n.isActivity() && n.timer == nil
+		})
 	}
-	return nil
+	return found
 }

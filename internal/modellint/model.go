@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxNodes bounds the elements of all processes together, as some checks take time that grows with their square.
-const maxNodes = 5000
+// The bounds of the tasks, events and gateways of one process and of all together. The time of some checks grows with the square
+// of the first.
+const (
+	maxNodes    = 1000
+	maxAllNodes = 20_000
+)
 
 // process is one executable process of a file.
 type process struct {
@@ -19,6 +23,10 @@ type process struct {
 	top, nodes []*node
 	// escaping are the codes of the worker's errors that leave it.
 	escaping []string
+	// readers counts the nodes that read a variable, without error events, which read those of the error.
+	readers map[string]int
+	// afterAnalysis holds, for what follows an analysis over gateways and events up to a timer or a task, that analysis.
+	afterAnalysis map[*node]*node
 }
 
 // node is a flow node of a process: a task, an event, a gateway or a sub-process.
@@ -129,8 +137,11 @@ func (b *builder) scope(p *process, parent *node, e *element) error {
 		case c.is("sequenceFlow"):
 			b.flows = append(b.flows, c)
 		case c.name.Space == spaceBPMN && slices.Contains(flowNodes, c.name.Local):
-			if *b.nodes++; *b.nodes > maxNodes {
-				return fmt.Errorf("with it the files have more than %d tasks, events and gateways", maxNodes)
+			if len(p.nodes) >= maxNodes {
+				return fmt.Errorf("its process %s has more than %d tasks, events and gateways", p.id, maxNodes)
+			}
+			if *b.nodes++; *b.nodes > maxAllNodes {
+				return fmt.Errorf("with it the files have more than %d tasks, events and gateways", maxAllNodes)
 			}
 			n := b.node(p, parent, c)
 			p.nodes = append(p.nodes, n)
@@ -260,6 +271,14 @@ func (b *builder) connect(p *process) {
 		if feel, is := expression(condition); is {
 			for _, name := range names(feel) {
 				from.variables[name] = true
+			}
+		}
+	}
+	p.readers = map[string]int{}
+	for _, n := range p.nodes {
+		for v := range n.variables {
+			if !n.catchesErrors {
+				p.readers[v]++
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func Lint(files []File, o Options) []Finding {
 	if o.JobTypes == nil {
 		o.JobTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
 	}
-	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}}
+	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}, called: map[[2]string]bool{}}
 	for _, f := range o.Known {
 		l.read(f, true)
 	}
@@ -120,6 +120,8 @@ type linter struct {
 	// byID are the processes that are known, callers the call activities by the id of the process that they call.
 	byID    map[string]*process
 	callers map[string][]*node
+	// called are the answers about processes that are called.
+	called map[[2]string]bool
 	// tasks are the analysis tasks.
 	tasks    map[*node]*analysis
 	findings []Finding
@@ -174,6 +176,7 @@ func (l *linter) resolve() {
 
 // check checks a process.
 func (l *linter) check(p *process) {
+	p.afterAnalysis = l.afterAnalysis(p)
 	for _, n := range p.nodes {
 		l.jobTypes(n)
 		l.headers(n)
