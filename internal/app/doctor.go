@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
@@ -191,6 +192,7 @@ func (d doctor) models(ctx context.Context, client transport.Client) {
 		d.say(report.Unknown, "models", oneLine(err), "")
 		return
 	}
+	var deployed []modellint.File
 	for _, m := range bpmn.Models() {
 		got, err := ask(ctx, func(ctx context.Context) (transport.Definition, error) {
 			return reader.Definition(ctx, tenant, m.ProcessID)
@@ -203,8 +205,24 @@ func (d doctor) models(ctx context.Context, client transport.Client) {
 		case string(got.XML) != string(m.Content):
 			d.say(report.Warning, "models", fmt.Sprintf("%s version %d is not the model of this release", m.ProcessID, got.Version),
 				"compare it with bpmn/"+m.Name+", then worker deploy")
+			deployed = append(deployed, modellint.File{Name: fmt.Sprintf("%s version %d", m.ProcessID, got.Version), Content: got.XML})
 		default:
 			d.say(report.OK, "models", fmt.Sprintf("%s version %d is that of this release", m.ProcessID, got.Version), "")
+		}
+	}
+	d.lint(deployed)
+}
+
+// lint checks models that are deployed and are not those of this release.
+func (d doctor) lint(deployed []modellint.File) {
+	store, err := openPolicies(d.cfg)
+	if err != nil {
+		return // that is a fault of its own
+	}
+	for _, f := range LintModels(deployed, d.cfg.JobTypes, store.Current()) {
+		if f.Severity != modellint.SevereInformation {
+			d.say(report.Warning, "models", strings.Join(strings.Fields(fmt.Sprintf("%s, %s %s: %s", f.File, f.Rule, f.Element, f.Problem)), " "),
+				"worker models lint of its file has what to do about it")
 		}
 	}
 }

@@ -159,6 +159,24 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	wantDiagnosis(t, all, "warning models: SUB_06 version 1 is not", "bpmn/sub-06.bpmn")
 }
 
+func TestDoctorChecksAChangedModel(t *testing.T) {
+	t.Parallel()
+	g := gatewaytest.New()
+	t.Cleanup(g.Close)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	g.ServeREST(listener)
+	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
+	check.Must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	changed := strings.Replace(string(bpmn.Models()[0].Content), `="PT" + string(backoffMinutes) + "M"`, `=backoffMinutes`, 1)
+	_, err = client.Deploy(t.Context(), "", []transport.Resource{{Name: "mine.bpmn", Content: []byte(changed)}})
+	check.Must(t, err)
+	cfg := settings(t, "http://"+listener.Addr().String())
+	cfg.ZeebeInsecure = false
+	wantDiagnosis(t, examine(t, cfg), "warning models: SubmissionRetryProcess version 1, timer-duration Event_WaitBackoff: ", "-> worker models lint")
+}
+
 func TestDoctorNamesAPortOfTheOtherProtocol(t *testing.T) {
 	t.Parallel()
 	g, address := gateway(t)
