@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/term"
@@ -69,7 +70,11 @@ warning, and 2 where a file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		findings, err := lintModels(command.Context(), files, *policies)
+		cfg, err := config.Load(config.Process())
+		if err != nil {
+			return err
+		}
+		findings, err := lintModels(command.Context(), cfg, files, cmp.Or(*policies, cfg.PoliciesFile))
 		if err != nil {
 			return err
 		}
@@ -83,17 +88,13 @@ warning, and 2 where a file cannot be read.`,
 	return withJSON(command, "print a JSON array of findings")
 }
 
-// lintModels returns the findings about files, under the settings of the environment.
-func lintModels(ctx context.Context, files []modellint.File, policies string) ([]modellint.Finding, error) {
-	cfg, err := config.Load(config.Process())
+// lintModels returns the findings about files, under the settings and the policies of a file.
+func lintModels(ctx context.Context, cfg config.Config, files []modellint.File, policies string) ([]modellint.Finding, error) {
+	store, err := bounded(ctx, func() (*policy.Store, error) { return policy.Open(policies) })
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
-	set, err := knownPolicies(ctx, cmp.Or(policies, cfg.PoliciesFile))
-	if err != nil {
-		return nil, err
-	}
-	findings := app.LintModels(files, cfg.JobTypes, set)
+	findings := app.LintModels(files, cfg.JobTypes, store.Current())
 	if findings == nil {
 		findings = []modellint.Finding{} // in JSON a list, even where it is empty
 	}
@@ -141,8 +142,12 @@ func modelFiles(names []string, in io.Reader) (files []modellint.File, err error
 // modelPaths returns the models of a directory, without those of hidden directories and of node_modules, or else the file itself.
 func modelPaths(name string) (paths []string, err error) {
 	name = filepath.Clean(name)
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return []string{name}, nil // reading it reports what is wrong
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
 	}
 	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	plainPlus    = regexp.MustCompile(`"PT?"\s*\+\s*backoffMinutes\b`)
+	plainPlus = regexp.MustCompile(`"PT?"\s*\+\s*backoffMinutes\b`)
 	// unitOfText finds "PT" + string(...) + "M", with the parts that can be wrong: what is before, inside and after.
 	unitOfText   = regexp.MustCompile(`"(PT?)"\s*\+\s*string\(([^()]*backoffMinutes[^()]*)\)(?:\s*\+\s*"([A-Z])")?`)
 	fraction     = regexp.MustCompile(`/|\*\s*\d*\.\d|\d\.\d+\s*\*`)

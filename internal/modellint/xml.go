@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 )
 
@@ -183,11 +184,8 @@ func declared(outer map[string]string, attrs []xml.Attr) map[string]string {
 			continue
 		}
 		if !copied {
-			next := make(map[string]string, len(outer)+len(attrs))
-			for k, v := range outer {
-				next[k] = v
-			}
-			spaces, copied = next, true
+			spaces, copied = map[string]string{}, true
+			maps.Copy(spaces, outer)
 		}
 		spaces[prefix] = a.Value
 	}
