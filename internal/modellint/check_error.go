@@ -29,7 +29,7 @@ func (l *linter) errorsCaught(n *node) {
 	}
 	f := Finding{
 		Problem: thrown + ", which nothing catches",
-		Effect: "The claim stops as an incident of this task (Operate: \"Expected to throw an error event with the code ...\"). " +
+		Effect: "The claim stops as an incident of this task (UNHANDLED_ERROR_EVENT). " +
 			"No person gets it.",
 		Advice: "Attach an error event for each code and let it lead to a person's task. (The error itself belongs next to the process.)",
 		Fix:    strings.Join(fixes, "\n\n"),
@@ -106,11 +106,11 @@ func (l *linter) errorEvent(event *node, variables []string) {
 	switch {
 	case len(read) > 0:
 		f.Problem = fmt.Sprintf("%s %s read after the error, but this event does not map %s", enumerated(read), isAre(read), itThem(read))
-		f.Effect = "What reads it gets the value of the analysis before, or null. Zeebe keeps an error's variables in the event that catches it."
+		f.Effect = "What reads it gets " + before(event) + ". Zeebe keeps an error's variables in the event that catches it."
 		l.add(event, SevereError, ruleErrorVariables, f)
 	case len(missing) == len(variables) && person != nil:
 		f.Problem = "the event maps none of the error's variables"
-		f.Effect = fmt.Sprintf("%s sees the analysis before: an older count and reason, and shouldRetry = true. Zeebe keeps an error's variables in the event that catches it.", quoted(person))
+		f.Effect = fmt.Sprintf("%s shows %s, and not why the claim stopped. Zeebe keeps an error's variables in the event that catches it.", quoted(person), before(event))
 		l.add(event, SevereError, ruleErrorVariables, f)
 	case person != nil && slices.Contains(missing, shouldRetry) && len(missing)*3 <= len(variables): // the others are meant to be there
 		f.Problem = "the event maps the other variables of the error, but not shouldRetry"
@@ -118,11 +118,19 @@ func (l *linter) errorEvent(event *node, variables []string) {
 		f.Fix = outputs(same([]string{shouldRetry})...)
 		l.add(event, SevereWarning, ruleStale, f)
 	case person != nil && slices.Contains(missing, "retryReason"):
-		f.Problem = "the event does not map retryReason"
-		f.Effect = fmt.Sprintf("%s shows the reason of the analysis before, or none, and not why the claim stopped.", quoted(person))
-		f.Fix = outputs(same([]string{"retryReason"})...)
+		why := slices.DeleteFunc([]string{"retryReason", contract.OriginalError}, func(v string) bool { return !slices.Contains(missing, v) })
+		f.Problem = "the event does not map " + enumerated(why)
+		f.Effect = fmt.Sprintf("%s shows %s of the analysis before, or none, and not why the claim stopped.", quoted(person), enumerated(why))
 		l.add(event, SevereWarning, ruleErrorVariables, f)
 	}
+}
+
+// before returns what the process holds in place of an error's variables.
+func before(event *node) string {
+	if event.host != nil && event.host.kind == "callActivity" {
+		return "nothing, or the values of a round before"
+	}
+	return "the values of the analysis before, such as shouldRetry = true"
 }
 
 func isAre(list []string) string {

@@ -3,6 +3,7 @@ package modellint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
 )
@@ -76,10 +77,16 @@ func (l *linter) countKept(submission *node) {
 	if way == nil {
 		return
 	}
-	l.add(way[max(0, len(way)-2)], SevereError, ruleStale, Finding{
+	at := way[0]
+	for _, n := range way[:len(way)-1] {
+		if !strings.HasSuffix(n.kind, "Gateway") { // which has no mappings
+			at = n
+		}
+	}
+	l.add(at, SevereError, ruleStale, Finding{
 		Problem: "after an error of the worker the claim is sent again with the retryCount of the round before",
 		Effect:  "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
-		Advice:  "Set the count to 0 at an event before the submission:",
+		Advice:  "Set the count to 0 here, or at an event before the submission:",
 		Fix:     outputs(mapping{source: "=0", target: contract.RetryCount}),
 	})
 }
@@ -150,7 +157,7 @@ func (l *linter) unrecorded(event *node, recorded func(*node) bool, hosts, found
 		if again && !found[event] {
 			found[event] = true
 			l.add(event, SevereWarning, ruleOutcome, Finding{
-				Problem: fmt.Sprintf("from here the claim is sent again (%s) without a record of the person's decision", quoted(n)),
+				Problem: fmt.Sprintf("from here the claim is sent again by %s, without a record of the person's decision", quoted(n)),
 				Effect:  "Both rounds count as one, and the audit trail does not know who decided, and why.",
 				Advice:  "Put this task before the next submission:",
 				Fix:     recorder("RESUBMITTED"),

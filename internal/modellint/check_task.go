@@ -2,6 +2,7 @@ package modellint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,15 +28,30 @@ func (l *linter) jobTypes(n *node) {
 		}
 		return
 	}
+	_, byExpression := expression(n.jobType)
 	for _, t := range a.types {
-		if _, known := l.options.JobTypes[t]; !known {
-			l.add(n, SevereWarning, rulePolicy, Finding{
-				Problem: fmt.Sprintf("the job type %q has no policy: with these settings the worker takes %s", t, strings.Join(l.jobTypesDecided(), ", ")),
-				Effect:  "No worker takes such jobs. The process waits at this task for ever, without an incident.",
-				Advice:  "Add " + t + "=POLICY to RETRY_JOB_TYPES, and run lint with the settings of the worker",
-			})
+		if _, known := l.options.JobTypes[t]; known {
+			continue
 		}
+		problem, example := fmt.Sprintf("the job type %q", t), t
+		if byExpression {
+			problem, example = fmt.Sprintf("the job type by expression begins with %q and", t), t+"..."
+		}
+		l.add(n, l.unworked(), rulePolicy, Finding{
+			Problem: fmt.Sprintf("%s has no policy: with these settings the worker takes %s", problem, enumerated(l.jobTypesDecided())),
+			Effect:  "A worker with these settings does not take such jobs. The process waits at this task for ever, without an incident.",
+			Advice:  "Add " + example + "=POLICY to RETRY_JOB_TYPES of the worker, and run lint with its settings.",
+		})
 	}
+}
+
+// unworked returns how severe a job type without a policy is: with the standard types, the settings are most likely not those
+// of the worker.
+func (l *linter) unworked() Severity {
+	if maps.Equal(l.options.JobTypes, standardTypes) {
+		return SevereInformation
+	}
+	return SevereWarning
 }
 
 // headers finds faults of task headers.
@@ -156,9 +172,9 @@ func (l *linter) retries(n *node) {
 			Fix:     fix,
 		})
 	case count <= 0:
-		l.add(n, SevereError, ruleRetries, Finding{
+		l.add(n, SevereWarning, ruleRetries, Finding{
 			Problem: fmt.Sprintf("the job retries are %d", count),
-			Effect:  "The job has no retries left when it is created, and the process waits at this task.",
+			Effect:  "The job is worked, but whenever the worker releases it, such as while its store is unavailable, it is an incident (JOB_NO_RETRIES) and does not come again.",
 			Fix:     fix,
 		})
 	}

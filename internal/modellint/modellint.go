@@ -29,6 +29,9 @@ type Options struct {
 	Known []File
 }
 
+// standardTypes are the job types of a worker without settings.
+var standardTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
+
 // Severity is how much a finding matters.
 type Severity string
 
@@ -75,7 +78,7 @@ func Lint(files []File, o Options) []Finding {
 		o.Policies = policy.BuiltIns()
 	}
 	if o.JobTypes == nil {
-		o.JobTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
+		o.JobTypes = standardTypes
 	}
 	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}, called: map[[2]string]bool{}}
 	for _, f := range o.Known {

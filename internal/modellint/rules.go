@@ -77,8 +77,9 @@ func Rules() []Rule {
 		},
 		{
 			ruleRetries, SevereInformation, "The job retries of the worker's task are unset or unusable",
-			"Without retries Zeebe gives a job 3, which is enough: the worker fails a job only to make an incident. A value that is no " +
-				"number is refused at the deployment, or an incident.",
+			"Without retries Zeebe gives a job 3, which is enough: the worker does not count them down. With 0, a job that the worker " +
+				"releases, such as while its store is unavailable, is an incident and does not come again. A value that is no number is " +
+				"refused at the deployment.",
 		},
 		{
 			ruleLoop, SevereWarning, "A loop tries again without this worker",
