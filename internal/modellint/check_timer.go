@@ -23,6 +23,7 @@ var (
 	// unitOfText finds "PT" + string(...) + "M", with the parts that can be wrong: what is before, inside and after.
 	unitOfText   = regexp.MustCompile(`"(PT?)"\s*\+\s*string\(([^()]*backoffMinutes[^()]*)\)(?:\s*\+\s*"([A-Z])")?`)
 	fraction     = regexp.MustCompile(`/|\*\s*\d*\.\d|\d\.\d+\s*\*`)
+	numberAsText = regexp.MustCompile(`\bduration\(\s*backoffMinutes\s*\)`)
 	dateAsPeriod = regexp.MustCompile(`^\s*(?:duration\(\s*)?nextRetryTime\s*\)?\s*$`)
 )
 
@@ -68,7 +69,7 @@ func (l *linter) timerText(n *node, kind, feel string) (done bool) {
 			Advice: "Wait for the duration of the decision, which one clock measures. (A date event, <bpmn:timeDate>=nextRetryTime</bpmn:timeDate>, works too.)",
 			Fix:    timerFix(minutesFeel),
 		})
-	case minutes && !literal:
+	case minutes && !literal || numberAsText.MatchString(feel):
 		l.timer(n, SevereError, `backoffMinutes is a number, but the timer wants a duration: "PT" is missing`, incident, minutesFeel)
 	case plainPlus.MatchString(feel):
 		l.timer(n, SevereError, "a text and the number backoffMinutes cannot be added: string() is missing", incident, minutesFeel)

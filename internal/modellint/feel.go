@@ -10,7 +10,7 @@ import (
 
 var (
 	feelText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	feelName = regexp.MustCompile(`\.?\s*[\pL_][\pL\pN_]*`)
+	feelName = regexp.MustCompile(`(\.\s*)?([\pL_][\pL\pN_]*)`)
 )
 
 // expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "=" as a plain text.
@@ -20,9 +20,9 @@ func expression(value string) (feel string, is bool) {
 
 // names returns the variables that an expression reads: of a.b only a. Function names are among them.
 func names(feel string) (found []string) {
-	for _, name := range feelName.FindAllString(feelText.ReplaceAllString(feel, " "), -1) {
-		if !strings.HasPrefix(name, ".") && !slices.Contains(found, name) {
-			found = append(found, name)
+	for _, name := range feelName.FindAllStringSubmatch(feelText.ReplaceAllString(feel, " "), -1) {
+		if name[1] == "" && !slices.Contains(found, name[2]) {
+			found = append(found, name[2])
 		}
 	}
 	return found

@@ -123,7 +123,7 @@ func matching(events []*node, code string) []*node {
 		case !e.catchesErrors:
 		case e.errorCode == code:
 			return []*node{e}
-		case e.errorCodeIsCatchAll:
+		case e.errorCode == "":
 			all = []*node{e}
 		}
 	}

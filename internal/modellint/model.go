@@ -1,6 +1,7 @@
 package modellint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,9 @@ import (
 // The bounds of the tasks, events and gateways of one process and of all together. The time of some checks grows with the square
 // of the first.
 const (
-	maxNodes    = 1000
-	maxAllNodes = 20_000
+	maxNodes     = 1000
+	maxAllNodes  = 20_000
+	maxProcesses = 100 // of a file
 )
 
 // process is one executable process of a file.
@@ -42,26 +44,26 @@ type node struct {
 	host     *node
 	boundary []*node
 	flows    []flow
-	// ends reports that no sequence flow leaves it.
+
 	inputs, outputs []mapping
 	headers         []header
-	// jobType and retries are those of its task definition.
-	jobType, retries     string
-	isJob, hasRetries    bool
-	catchesErrors        bool
-	errorCode            string
-	calls                string
-	propagatesAll        bool
-	timer                *timer
-	variables            map[string]bool
-	link                 string
-	isEnd, isEventBlock  bool
-	throwsError          bool
-	definitions          []string
-	isUserTaskOfZeebe    bool
-	linked               []*node
-	errorCodeIsCatchAll  bool
-	multiInstanceElement bool
+	// jobType and retries are those of its task definition, if isJob.
+	isJob, hasRetries bool
+	jobType, retries  string
+	// calls is the id of the process that a call activity calls.
+	calls         string
+	propagatesAll bool
+	// errorCode is that of an error event, which catches or throws; one that catches and has no code catches all.
+	catchesErrors, throwsError bool
+	errorCode                  string
+	timer                      *timer
+	// link is the name of a link event, linked are the events to which it leads.
+	link   string
+	linked []*node
+	// isEventBlock marks an event sub-process, isUserTaskOfZeebe a user task that is no job.
+	isEventBlock, isUserTaskOfZeebe bool
+	// variables are those that its expressions read.
+	variables map[string]bool
 }
 
 // mapping is one input or output mapping.
@@ -111,6 +113,9 @@ func processes(file string, root *element, nodes *int) ([]*process, error) {
 	for _, e := range root.bpmn("error") {
 		b.errors[e.attr("id")] = e
 	}
+	if len(root.bpmn("process")) > maxProcesses {
+		return nil, fmt.Errorf("it has more than %d processes", maxProcesses)
+	}
 	var found []*process
 	for _, e := range root.bpmn("process") {
 		if e.attr("isExecutable") == "false" {
@@ -125,7 +130,7 @@ func processes(file string, root *element, nodes *int) ([]*process, error) {
 		found = append(found, p)
 	}
 	if len(root.bpmn("process")) == 0 {
-		return nil, fmt.Errorf("it has no process")
+		return nil, errors.New("it has no process")
 	}
 	return found, nil
 }
@@ -167,7 +172,6 @@ func (b *builder) node(p *process, parent *node, e *element) *node {
 	}
 	b.byID[n.id] = n
 	n.isEventBlock = n.kind == "subProcess" && e.attr("triggeredByEvent") == "true"
-	n.isEnd = n.kind == "endEvent"
 	n.extensions()
 	b.events(n)
 	n.variables = map[string]bool{}
@@ -202,7 +206,6 @@ func (n *node) extensions() {
 		n.calls, n.propagatesAll = c.attr("processId"), c.attr("propagateAllChildVariables") != "false"
 	}
 	n.isUserTaskOfZeebe = len(e.zeebe("userTask")) > 0
-	n.multiInstanceElement = len(e.bpmn("multiInstanceLoopCharacteristics")) > 0
 }
 
 // events reads the event definitions of a node.
@@ -212,7 +215,6 @@ func (b *builder) events(n *node) {
 		if !is || d.name.Space != spaceBPMN {
 			continue
 		}
-		n.definitions = append(n.definitions, kind)
 		switch kind {
 		case "error":
 			n.errorEvent(b.errors[d.attr("errorRef")])
@@ -232,7 +234,6 @@ func (n *node) errorEvent(declared *element) {
 	}
 	n.throwsError = n.kind == "endEvent"
 	n.catchesErrors = !n.throwsError
-	n.errorCodeIsCatchAll = n.errorCode == ""
 }
 
 // gather collects the variables that the expressions of a node read, without those of the nodes in it.

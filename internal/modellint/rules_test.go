@@ -1,0 +1,195 @@
+package modellint_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// changed returns a good model with some texts replaced, each of which must be there.
+func changed(t *testing.T, model string, oldNew ...string) modellint.File {
+	t.Helper()
+	f := file(t, "testdata/good/"+model+".bpmn")
+	text := string(f.Content)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(text, oldNew[i]) {
+			t.Fatalf("%s has no %s", model, oldNew[i])
+		}
+		text = strings.ReplaceAll(text, oldNew[i], oldNew[i+1])
+	}
+	f.Content = []byte(text)
+	return f
+}
+
+// found returns "severity rule element" of each finding.
+func found(o modellint.Options, files ...modellint.File) (all []string) {
+	for _, f := range modellint.Lint(files, o) {
+		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Rule, f.Element))
+	}
+	return all
+}
+
+const wait = `="PT" + string(backoffMinutes) + "M"`
+
+func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
+	for feel, want := range map[string]string{
+		wait: "", `= "PT"+string( backoffMinutes )+"M"`: "", "=duration(retryDecision.backoffDuration)": "", `=duration("PT1M") * backoffMinutes`: "",
+		`="PT" + string(floor(backoffMinutes / 2)) + "M"`: "", "=retryDecision.backoffDuration": "", "=date and time(nextRetryTime) - now()": "",
+		"=backoffMinutes": "error", "=string(backoffMinutes)": "error", "=duration(backoffMinutes)": "error", "=nextRetryTime": "error",
+		`="PT" + backoffMinutes + "M"`: "error", `="PT" + string(backoffMinutes) + "S"`: "error", `="PT" + string(backoffMinutes) + "H"`: "error",
+		`="P" + string(backoffMinutes) + "M"`: "error", `="PT" + string(backoffMinutes)`: "error", `="PT" + string(backoffMinutes * 1.5) + "M"`: "error",
+		`="PT" + string(backoffMinuts) + "M"`: "error", "=retryAfter": "error", `="PT" + string(retryCount) + "M"`: "warning", "PT5M": "warning",
+		`=duration("PT5M")`: "warning", "backoffMinutes": "error",
+	} {
+		f := changed(t, "loop", wait, feel)
+		var want1 []string
+		if want != "" {
+			want1 = []string{want + " timer-duration Event_WaitBackoff"}
+		}
+		check.Same(t, want1, found(modellint.Options{}, f), "%s", feel)
+	}
+}
+
+func TestAWaitThatAnEventComputesIsNotMisspelt(t *testing.T) {
+	f := changed(t, "loop", wait, "=pause", `<zeebe:output source="=null" target="retryAfter" />`,
+		`<zeebe:output source="=null" target="retryAfter" /><zeebe:output source="=duration(&quot;PT1M&quot;)" target="pause" />`)
+	check.Same(t, nil, found(modellint.Options{}, f), "findings")
+}
+
+const loopTask = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
+
+func TestJobTypesThatTheWorkerDoesNotTake(t *testing.T) {
+	known := map[string]string{"analyze-retry": "tiss", "analyze-retry-unimed": "tiss"}
+	for jobType, want := range map[string]string{
+		"analyze-retry": "", "analyze-retry-unimed": "", `=&quot;analyze-retry-&quot; + insurer`: "", `=&quot;analyze-retry&quot;`: "",
+		"analyze-retry-bradesco": "warning policy-unknown Task_AnalyzeRetry", `=&quot;analyze-retry-sul-&quot; + insurer`: "warning policy-unknown Task_AnalyzeRetry",
+		"analyse-retry": "error loop-without-analysis Task_AnalyzeRetry", "analyze_retry": "error loop-without-analysis Task_AnalyzeRetry",
+		"AnalyzeRetry": "error loop-without-analysis Task_AnalyzeRetry",
+	} {
+		f := changed(t, "loop", loopTask, `<zeebe:taskDefinition type="`+jobType+`" retries="3" />`)
+		all := found(modellint.Options{JobTypes: known}, f)
+		if want == "" && len(all) > 0 || want != "" && !slices.Contains(all, want) {
+			t.Errorf("%s: %q, want %q", jobType, all, want)
+		}
+	}
+}
+
+func TestHeadersAreJudgedAsTheWorkerDoes(t *testing.T) {
+	for header, want := range map[string]string{
+		`retryPolicy="fast"`: "warning timer-duration Event_WaitBackoff", // its waits are seconds
+		`maxRetries="7"`:     "", `base="90s"`: "", `trace="on"`: "", `elementTemplateId="x"`: "", `onExhausted="billing"`: "",
+		`retryPolicy="tis"`: "error policy-unknown Task_AnalyzeRetry", `retryPolicy=""`: "error policy-unknown Task_AnalyzeRetry",
+		`maxRetries="many"`: "error header-unknown Task_AnalyzeRetry", `base="0s"`: "error header-unknown Task_AnalyzeRetry",
+		`Retry-Policy="tiss"`: "error header-unknown Task_AnalyzeRetry", `maxAttempts="3"`: "error header-unknown Task_AnalyzeRetry",
+		`deadlin="3h"`: "warning header-unknown Task_AnalyzeRetry", `onExhausted="Faturamento"`: "error header-unknown Task_AnalyzeRetry",
+	} {
+		key, value, _ := strings.Cut(header, "=")
+		f := changed(t, "loop", loopTask, loopTask+`<zeebe:taskHeaders><zeebe:header key="`+key+`" value=`+value+` /></zeebe:taskHeaders>`)
+		var all []string
+		if want != "" {
+			all = []string{want}
+		}
+		check.Same(t, all, found(modellint.Options{}, f), "%s", header)
+	}
+	f := changed(t, "loop", `<zeebe:taskDefinition type="submit-claim" retries="3" />`,
+		`<zeebe:taskDefinition type="submit-claim" /><zeebe:taskHeaders><zeebe:header key="retryPolicy" value="tiss" /></zeebe:taskHeaders>`)
+	check.Same(t, []string{"warning header-unknown Task_SubmitClaim"}, found(modellint.Options{}, f), "a header on another task")
+}
+
+// calls returns a model that calls a process, with an event for each of the codes; an empty one catches all.
+func calls(process string, codes ...string) modellint.File {
+	var b strings.Builder
+	b.WriteString(head + `<bpmn:process id="caller"><bpmn:callActivity id="Call"><bpmn:extensionElements><zeebe:calledElement processId="` + process +
+		`" /></bpmn:extensionElements></bpmn:callActivity>`)
+	for i, code := range codes {
+		fmt.Fprintf(&b, `<bpmn:boundaryEvent id="B%d" attachedToRef="Call"><bpmn:errorEventDefinition errorRef="E%d" /></bpmn:boundaryEvent>`, i, i)
+		fmt.Fprintf(&b, `<bpmn:serviceTask id="R%d"><bpmn:extensionElements><zeebe:taskDefinition type="record-retry-outcome" retries="3" /></bpmn:extensionElements></bpmn:serviceTask>`, i)
+		fmt.Fprintf(&b, `<bpmn:sequenceFlow sourceRef="B%d" targetRef="R%d" />`, i, i)
+		_ = code
+	}
+	b.WriteString(`</bpmn:process>`)
+	for i, code := range codes {
+		if code != "" {
+			fmt.Fprintf(&b, `<bpmn:error id="E%d" errorCode="%s" />`, i, code)
+		}
+	}
+	b.WriteString(`</bpmn:definitions>`)
+	return modellint.File{Name: "caller.bpmn", Content: []byte(b.String())}
+}
+
+func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
+	const code = `errorCode="PERMANENT_ERROR"`
+	loose := changed(t, "loop", code, `errorCode="OTHER"`)
+	uncaught := "error error-not-caught "
+	for name, c := range map[string]struct {
+		files []modellint.File
+		want  []string
+	}{
+		"nobody calls":                       {[]modellint.File{loose}, []string{uncaught + "Task_AnalyzeRetry"}},
+		"the caller catches it":              {[]modellint.File{loose, calls("loop", "PERMANENT_ERROR")}, nil},
+		"the caller catches all":             {[]modellint.File{calls("loop", ""), loose}, nil},
+		"the caller catches another one":     {[]modellint.File{loose, calls("loop", "MAX_RETRIES_EXCEEDED")}, []string{uncaught + "Call"}},
+		"what is called catches all of them": {[]modellint.File{file(t, "testdata/good/loop.bpmn"), calls("loop")}, nil},
+		"the bundled process is known":       {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR")}, []string{uncaught + "Call"}},
+		"both codes of the bundled process":  {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
+		"a process that is not given":        {[]modellint.File{calls("unheard-of")}, nil},
+	} {
+		check.Same(t, c.want, found(modellint.Options{Known: bundled()}, c.files...), "%s", name)
+	}
+}
+
+func TestAFileTakesThePlaceOfTheBundledProcess(t *testing.T) {
+	own := changed(t, "loop", `<bpmn:process id="loop"`, `<bpmn:process id="SubmissionRetryProcess"`)
+	check.Same(t, nil, found(modellint.Options{Known: bundled()}, own, calls("SubmissionRetryProcess")), "findings")
+}
+
+func TestAMissingTextMattersLessToAPolicyThatAcceptsIt(t *testing.T) {
+	policies, err := policy.Parse("p.yaml", []byte("policies:\n  - {name: lenient, extends: tiss, onEmptyError: unknown}\n"))
+	check.Must(t, err)
+	f := changed(t, "loop", `<zeebe:output source="=submissionError" target="submissionError" />`, "",
+		loopTask, loopTask+`<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="lenient" /></zeebe:taskHeaders>`)
+	check.Same(t, []string{"warning submission-error-not-mapped BoundaryEvent_SubmissionFailed"}, found(modellint.Options{Policies: policies}, f), "findings")
+}
+
+// What is printed as a fix is pasted as it is.
+func TestEveryFixIsWellFormed(t *testing.T) {
+	fixes := 0
+	for _, path := range models(t, "testdata/bad/*.bpmn") {
+		for _, f := range modellint.Lint([]modellint.File{file(t, path)}, corpusOptions(t)) {
+			if f.Fix == "" && f.Advice == "" {
+				t.Errorf("%s: %s has neither fix nor advice", path, f.Rule)
+			}
+			if f.Fix != "" {
+				fixes++
+			}
+			d := xml.NewDecoder(strings.NewReader("<x>" + f.Fix + "</x>"))
+			for {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("%s: %v in\n%s", path, err, f.Fix)
+				}
+			}
+		}
+	}
+	if fixes < 30 {
+		t.Errorf("only %d fixes", fixes)
+	}
+}
+
+func TestNamesOfAModelCannotBreakAFix(t *testing.T) {
+	f := changed(t, "loop", loopTask, strings.Replace(loopTask, `" retries="3"`, `-&lt;&quot;&amp;`+`"`, 1))
+	for _, one := range modellint.Lint([]modellint.File{f}, modellint.Options{}) {
+		if one.Rule == "retries-unset" && !strings.Contains(one.Fix, `type="analyze-retry-&lt;&#34;&amp;"`) {
+			t.Error(one.Fix)
+		}
+	}
+}
