@@ -109,11 +109,10 @@ func calls(process string, codes ...string) modellint.File {
 	var b strings.Builder
 	b.WriteString(head + `<bpmn:process id="caller"><bpmn:callActivity id="Call"><bpmn:extensionElements><zeebe:calledElement processId="` + process +
 		`" /></bpmn:extensionElements></bpmn:callActivity>`)
-	for i, code := range codes {
+	for i := range codes {
 		fmt.Fprintf(&b, `<bpmn:boundaryEvent id="B%d" attachedToRef="Call"><bpmn:errorEventDefinition errorRef="E%d" /></bpmn:boundaryEvent>`, i, i)
 		fmt.Fprintf(&b, `<bpmn:serviceTask id="R%d"><bpmn:extensionElements><zeebe:taskDefinition type="record-retry-outcome" retries="3" /></bpmn:extensionElements></bpmn:serviceTask>`, i)
 		fmt.Fprintf(&b, `<bpmn:sequenceFlow sourceRef="B%d" targetRef="R%d" />`, i, i)
-		_ = code
 	}
 	b.WriteString(`</bpmn:process>`)
 	for i, code := range codes {
@@ -143,6 +142,21 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 		"a process that is not given":        {[]modellint.File{calls("unheard-of")}, nil},
 	} {
 		check.Same(t, c.want, found(modellint.Options{Known: bundled()}, c.files...), "%s", name)
+	}
+}
+
+func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
+	f := calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")
+	const recorder = `<zeebe:taskDefinition type="record-retry-outcome" retries="3" />`
+	for in, want := range map[string][]string{
+		`<zeebe:taskDefinition type="archive" />`:   {"warning outcome-not-recorded R1", "warning outcome-not-recorded R0"},
+		`<zeebe:calledElement processId="close" />`: nil,
+	} {
+		text := strings.ReplaceAll(string(f.Content), recorder, in)
+		if strings.Contains(in, "calledElement") {
+			text = strings.ReplaceAll(text, "serviceTask", "callActivity")
+		}
+		check.Same(t, want, found(modellint.Options{Known: bundled()}, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
 	}
 }
 
