@@ -257,10 +257,14 @@ func (w words) permanent() elementTemplate {
 }
 
 func (w words) errorEvent(code string, name property, outputs []property) elementTemplate {
+	// The answer of the round before would answer the person's task of this one.
+	for _, answer := range []string{"manualDecision", contract.Justification, contract.DecidedBy} {
+		outputs = append(outputs, output("=null /* "+answer+" */", answer))
+	}
 	return elementTemplate{
 		Name: w.t("Erro ", "Error ") + code,
-		Description: w.t("Captura "+code+" e leva as nove variáveis da decisão às tarefas seguintes. Escolha também, no grupo Error, o erro com esse código.",
-			"Catches "+code+" and maps the nine variables of the decision to the next tasks. Choose the error of this code in the group Error, too."),
+		Description: w.t("Captura "+code+" e leva as nove variáveis da decisão às tarefas seguintes; apaga a resposta da rodada anterior. Escolha também, no grupo Error, o erro com esse código.",
+			"Catches "+code+" and maps the nine variables of the decision to the next tasks; clears the answer of the round before. Choose the error of this code in the group Error, too."),
 		Keywords:  []string{"error", "erro", code},
 		AppliesTo: []string{"bpmn:BoundaryEvent"},
 		// The group with the error's code is hidden otherwise.
