@@ -258,9 +258,10 @@ func (w words) permanent() elementTemplate {
 
 func (w words) errorEvent(code string, name property, outputs []property) elementTemplate {
 	// The answer of the round before would answer the person's task of this one.
-	for _, answer := range []string{"manualDecision", contract.Justification, contract.DecidedBy} {
+	for _, answer := range []string{"manualDecision", contract.Justification, contract.DecidedBy, "decisionProblem"} {
 		outputs = append(outputs, output("=null /* "+answer+" */", answer))
 	}
+	outputs = append(outputs, output(`=string(date and time(now(), "America/Sao_Paulo"))`, "stoppedAt")) // the forms show it
 	return elementTemplate{
 		Name: w.t("Erro ", "Error ") + code,
 		Description: w.t("Captura "+code+" e leva as nove variáveis da decisão às tarefas seguintes; apaga a resposta da rodada anterior. Escolha também, no grupo Error, o erro com esse código.",
