@@ -198,6 +198,7 @@ func (w words) record() elementTemplate {
 			said(contract.DecidedBy, w.t("Quem decidiu", "Decided by"), w.t("Vazia se o processo não sabe.", "Null if the process does not know."), decided...),
 			said(contract.RedriveID, w.t("Id do pedido de reenvio", "Id of the re-drive"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), "RESUBMITTED", "REDRIVEN", asOrdered),
 			said(contract.RedriveWait, w.t("Espera pedida", "Ordered wait"), w.t("Da mensagem redrive-claim.", "Of the message redrive-claim."), asOrdered),
+			said(contract.DecisionProblem, w.t("O que faltou", "What was wrong"), w.t("Em palavras, para a trilha e para quem recebe a tarefa de volta.", "In words, for the trail and for the person who gets the task back."), "DECISION_REFUSED"),
 			{Type: "Hidden", Value: contract.OutcomeJobType, Binding: bind("zeebe:taskDefinition", "property", "type")},
 			w.retries(),
 		})),
@@ -258,7 +259,7 @@ func (w words) permanent() elementTemplate {
 
 func (w words) errorEvent(code string, name property, outputs []property) elementTemplate {
 	// The answer of the round before would answer the person's task of this one.
-	for _, answer := range []string{"manualDecision", contract.Justification, contract.DecidedBy, "decisionProblem"} {
+	for _, answer := range []string{"manualDecision", contract.Justification, contract.DecidedBy, contract.DecisionProblem} {
 		outputs = append(outputs, output("=null /* "+answer+" */", answer))
 	}
 	outputs = append(outputs, output(`=string(date and time(now(), "America/Sao_Paulo"))`, "stoppedAt")) // the forms show it
