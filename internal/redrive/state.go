@@ -135,7 +135,7 @@ func (c *Candidate) refused(force, wait bool) *FaultError {
 		return why(InvalidRetryState, "the insurer accepted it at %s: sent again it would be billed twice", at)
 	case audit.KindAbandoned:
 		return why(InvalidRetryState, "abandoned%s at %s: its process is over", by, at)
-	case audit.KindUndelivered: // is never the last one that was heard
+	case audit.KindUndelivered, audit.KindDecisionRefused: // never show the state of a claim
 	}
 	return why(InvalidRetryState, "its last record is of a kind that this worker does not know (%s)", c.Last.Kind)
 }
