@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// The process that docs/modeling.md wires step by step, as tools/models/steps.mjs does it with mouse and keyboard.
+func TestProcessWiredByThePageRuns(t *testing.T) {
+	folder := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "node", "steps.mjs", folder)
+	command.Dir = "../../tools/models"
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("wire the process: %v (it needs Node 20, Chromium, and what `make lint-models` installs)\n%s", err, out)
+	}
+	s := onSharedBroker(t)
+	for _, form := range []string{"review-claim", "correct-data"} {
+		s.must(s.broker.Deploy(t.Context(), "../../bpmn/"+form+".form"))
+	}
+	for process, tasks := range map[string][2]string{
+		"ClaimsProcess":       {"Review claim", "Correct data"},
+		"ProcessoDeCobrancas": {"Revisar cobrança", "Corrigir dados"},
+	} {
+		file := filepath.Join(folder, process+".bpmn")
+		s.must(s.broker.Deploy(t.Context(), file))
+		model, err := os.ReadFile(file)
+		s.must(err)
+		claimID := func(n string) vars { return vars{"claimId": "CLM-E2E-PAGE" + process + "-" + n} }
+
+		accepted := s.start(process, claimID("1"))
+		accepted.submissionFails("504 Gateway Timeout")
+		accepted.waits(5, 6).passes()
+		accepted.submission().complete(vars{"protocol": "P-1"})
+		accepted.await("the end of the process", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool { return e.Key == accepted.instance })
+		accepted.variables().hold(t, vars{"protocol": "P-1", "retryCount": 1})
+
+		exhausted := s.start(process, claimID("2"))
+		exhausted.isExhaustedBy("TEMPORARY_ERROR")
+		exhausted.asksInTasklist(idOf(t, model, tasks[0]))
+		exhausted.variables().hold(t, vars{"shouldRetry": false, "retryCount": 5, "manualDecision": nil})
+
+		refused := s.start(process, claimID("3"))
+		refused.submissionFails("AUTHORIZATION_DENIED")
+		refused.asksInTasklist(idOf(t, model, tasks[1]))
+		refused.variables().hold(t, vars{"errorClassification": "PERMANENT", "manualDecision": nil})
+	}
+}
+
+// idOf returns the id of a model's user task.
+func idOf(t *testing.T, model []byte, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`<bpmn:userTask id="([^"]+)" name="` + name + `"`).FindSubmatch(model)
+	if found == nil {
+		t.Fatalf("the model has no user task %q", name)
+	}
+	return string(found[1])
+}
