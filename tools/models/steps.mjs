@@ -51,7 +51,7 @@ class Person {
 
   async opens(templates) {
     await this.page.setViewportSize({ width, height });
-    await this.page.setContent(`<style>${style}</style><div id="canvas"></div><div id="panel"></div>`);
+    await this.page.setContent(`<!DOCTYPE html><style>${style}</style><div id="canvas"></div><div id="panel"></div>`);
     for (const name of ['diagram-js', 'bpmn-js', 'popup-menu', 'bpmn-font/css/bpmn-embedded', 'properties-panel', 'element-templates', 'element-template-chooser']) {
       await this.page.addStyleTag({ path: resolve(`camunda-bpmn-js/dist/assets/${name}.css`) });
     }
