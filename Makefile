@@ -170,7 +170,7 @@ generate: ## Element templates, decision table, settings, metrics, expected sche
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
-	cd tools/models && npm run --silent render
+	cd tools/models && npm run --silent render && node steps.mjs
 	$(GO) test ./test/e2e -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
 	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 

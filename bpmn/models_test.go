@@ -332,6 +332,27 @@ func TestEveryUserTaskHasAFormWhoseChoicesItsModelKnows(t *testing.T) {
 	}
 }
 
+func TestThePicturesOfTheStepsAreThoseOfTheTemplates(t *testing.T) {
+	list, err := os.ReadFile("../docs/images/modeling.sha256")
+	check.Must(t, err)
+	drawn := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		sum, path, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		drawn[path] = sum
+	}
+	sources, err := filepath.Glob(".camunda/element-templates/*.json")
+	check.Must(t, err)
+	sources = append(sources, "../tools/models/steps.mjs")
+	for _, source := range sources {
+		content, err := os.ReadFile(source)
+		check.Must(t, err)
+		path := strings.TrimPrefix(filepath.ToSlash(filepath.Join("bpmn", source)), "../")
+		if sum := sha256.Sum256(content); drawn[path] != hex.EncodeToString(sum[:]) {
+			t.Errorf("docs/images/modeling-*.png are not drawn from the %s of today: run `node tools/models/steps.mjs`", path)
+		}
+	}
+}
+
 // recorders returns the tasks that report to the worker how a claim ended, by what they say.
 func recorders(t *testing.T, path string) map[string][]element {
 	t.Helper()
