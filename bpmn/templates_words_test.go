@@ -226,7 +226,8 @@ func (w words) submit() elementTemplate {
 					"Another only if you deployed a copy. The process needs the variable claimId."),
 				Binding: bind("zeebe:calledElement", "property", "processId"), Constraints: &constraints{NotEmpty: true},
 			},
-			whole("propagateAllParentVariables"), whole("propagateAllChildVariables"),
+			// "Append element" of Camunda Modeler keeps only the last of the two, and without claimId nothing is sent.
+			whole("propagateAllChildVariables"), whole("propagateAllParentVariables"),
 		},
 	}
 }

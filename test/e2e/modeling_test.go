@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,7 +41,7 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 		accepted.submissionFails("504 Gateway Timeout")
 		accepted.waits(5, 6).passes()
 		accepted.submission().complete(vars{"protocol": "P-1"})
-		accepted.await("the end of the process", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool { return e.Key == accepted.instance })
+		accepted.ends()
 		accepted.variables().hold(t, vars{"protocol": "P-1", "retryCount": 1})
 
 		exhausted := s.start(process, claimID("2"))
@@ -50,6 +53,38 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 		refused.submissionFails("AUTHORIZATION_DENIED")
 		refused.asksInTasklist(idOf(t, model, tasks[1]))
 		refused.variables().hold(t, vars{"errorClassification": "PERMANENT", "manualDecision": nil})
+
+		// Sent again by a person, and refused again: the task does not show the answer of before.
+		refused.answers(vars{"manualDecision": "CORRECT", "justification": "carteira conferida"})
+		refused.submissionFails("AUTHORIZATION_DENIED")
+		refused.asksInTasklist(idOf(t, model, tasks[1]))
+		refused.recorded("RESUBMITTED")
+		refused.variables().hold(t, vars{"manualDecision": nil, "justification": nil, "decidedBy": nil})
+		refused.answers(vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
+		refused.ends()
+		refused.recorded("RESUBMITTED", "ABANDONED")
+	}
+}
+
+// ends waits for the end of the claim's process.
+func (c *claim) ends() {
+	c.Helper()
+	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool { return e.Key == c.instance })
+}
+
+// answers completes the claim's next Camunda user task, over REST as Tasklist does.
+func (c *claim) answers(result vars) {
+	c.Helper()
+	task := c.next("a user task", "USER_TASK", "CREATED", func(event) bool { return true })
+	url := fmt.Sprintf("%s/v1/user-tasks/%d/completion", c.broker.RESTURL(), task.Key)
+	request, err := http.NewRequestWithContext(c.Context(), http.MethodPost, url, strings.NewReader(`{"variables":`+result.json(c.T)+`}`))
+	c.must(err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	c.must(err)
+	c.must(response.Body.Close())
+	if response.StatusCode != http.StatusNoContent {
+		c.Fatalf("%s: %s", url, response.Status)
 	}
 }
 

@@ -38,7 +38,7 @@ const blank = `<?xml version="1.0" encoding="UTF-8"?>
 const width = 1290;
 const height = 620;
 const style = `body{margin:0;display:flex;height:100vh;font-family:sans-serif}#canvas{flex:1;position:relative}
-  #panel{width:300px;overflow:auto;border-left:1px solid #ccc}.bjs-powered-by{display:none}`;
+  #panel{width:300px;overflow:auto;border-left:1px solid #ccc}.bjs-powered-by{display:none}#canvas *{outline:none !important}`;
 
 // Person is somebody in front of the modeler.
 class Person {
@@ -307,6 +307,12 @@ function takesPictures(page, suffix) {
     '4-code': [130, 0, width, height], '5-person': [130, 0, width, 470], '6-again': [130, 0, width, height], '7-condition': [130, 0, width, 560],
   };
   return async (name) => {
+    // A label that the font of this machine breaks within a word.
+    await page.evaluate(() => {
+      for (const { label } of modeler.get('elementRegistry').filter((e) => e.type === 'bpmn:BoundaryEvent' && e.label?.width < 90)) {
+        modeler.get('modeling').resizeShape(label, { x: label.x - (90 - label.width) / 2, y: label.y, width: 90, height: label.height });
+      }
+    });
     const [left, top, right, bottom] = parts[name] ?? await model(page);
     const clip = { x: left, y: top, width: right - left, height: bottom - top };
     await page.screenshot({ path: join(images, `modeling-${name}${suffix}.png`), clip });
@@ -317,11 +323,6 @@ function takesPictures(page, suffix) {
 function model(page) {
   return page.evaluate(() => {
     const get = (service) => modeler.get(service);
-    // A label that the font of this machine breaks within a word.
-    for (const { label } of get('elementRegistry').filter((e) => e.type === 'bpmn:BoundaryEvent')) {
-      const { x, y, height: h } = label;
-      get('modeling').resizeShape(label, { x, y, width: 90, height: h });
-    }
     const gateway = get('elementRegistry').find((e) => e.type === 'bpmn:ExclusiveGateway' && e.label);
     get('modeling').moveShape(gateway.label, { x: gateway.x + 35 - gateway.label.x, y: gateway.y - 12 - gateway.label.y });
     get('selection').select([]);
