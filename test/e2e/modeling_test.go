@@ -72,10 +72,14 @@ func (c *claim) ends() {
 	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool { return e.Key == c.instance })
 }
 
-// answers completes the claim's next Camunda user task, over REST as Tasklist does.
+// answers completes the claim's Camunda user task, over REST as Tasklist does.
 func (c *claim) answers(result vars) {
 	c.Helper()
-	task := c.next("a user task", "USER_TASK", "CREATED", func(event) bool { return true })
+	created := c.events("USER_TASK", "CREATED", func(e event) bool { return c.has(e.ProcessInstanceKey) })
+	if len(created) == 0 {
+		c.Fatal("no user task")
+	}
+	task := created[len(created)-1]
 	url := fmt.Sprintf("%s/v1/user-tasks/%d/completion", c.broker.RESTURL(), task.Key)
 	request, err := http.NewRequestWithContext(c.Context(), http.MethodPost, url, strings.NewReader(`{"variables":`+result.json(c.T)+`}`))
 	c.must(err)
