@@ -104,8 +104,8 @@ type scanner struct {
 	text  string
 	words *lexicon
 	at    int
-	// stemless: what longer words begin with is not asked for.
-	stemless bool
+	// wordsOnly: numbers, and what longer words begin with, are not looked up.
+	wordsOnly bool
 	// seen has a bit for each digit in the text, by class, bit 0 for an underscore, and [seenOthers].
 	seen uint64
 }
@@ -232,13 +232,15 @@ func (s *scanner) read(t *token) {
 	}
 	s.at = at
 	t.start, t.end = int32(start), int32(at)
+	if of == digit {
+		if t.kind = number; s.wordsOnly {
+			return
+		}
+	}
 	w := s.words.find(h)
 	t.set, t.known = w.set, w.known
-	if w.hash == 0 && !s.stemless {
+	if w.hash == 0 && !s.wordsOnly {
 		t.set = s.stems(start, at)
-	}
-	if of == digit {
-		t.kind = number
 	}
 }
 

@@ -81,11 +81,11 @@ func Read(text string) *Text {
 // Words reads a text without looking for evidence in it: no number is kept.
 func Words(text string) *Text { return tokens(text, true) }
 
-func tokens(text string, stemless bool) *Text {
+func tokens(text string, wordsOnly bool) *Text {
 	t := texts.Get().(*Text)
 	t.Source = text[:min(len(text), MaxBytes)]
 	t.tokens = slices.Grow(t.tokens, len(t.Source)/6) // most words are longer
-	s := scanner{text: t.Source, words: t.known.words, stemless: stemless}
+	s := scanner{text: t.Source, words: t.known.words, wordsOnly: wordsOnly}
 	for more := true; more; {
 		t.tokens = append(t.tokens, token{})
 		more = s.next(&t.tokens[len(t.tokens)-1])

@@ -205,8 +205,8 @@ func only(between string, set signSet) bool {
 
 // isTechnical reports whether a unit of letters and digits is a word of programs.
 func (m *masker) isTechnical(u *unit) bool {
-	const longest = len("iso8859")
-	if u.end-u.start > longest {
+	const shortest, longest = len("md5"), len("iso8859")
+	if length := u.end - u.start; length < shortest || length > longest {
 		return false
 	}
 	return anyFold(m.text.Source[u.start:u.end], "x509", "utf8", "base64", "sha1", "sha256", "md5", "ipv4", "ipv6", "http2", "oauth2", "iso8859", "log4j")
