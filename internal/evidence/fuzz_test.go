@@ -24,11 +24,11 @@ func FuzzRead(f *testing.F) {
 		x := evidence.Read(text)
 		defer x.Free()
 		end := 0
-		for token := range x.Tokens() {
-			if token.Start < end || token.End <= token.Start || token.End > len(x.Source) {
-				t.Fatalf("%q: a word from %d to %d behind %d", text, token.Start, token.End, end)
+		for _, token := range x.Tokens() {
+			if token.Start() < end || token.End() <= token.Start() || token.End() > len(x.Source) {
+				t.Fatalf("%q: a word from %d to %d behind %d", text, token.Start(), token.End(), end)
 			}
-			end = token.End
+			end = token.End()
 		}
 		for i := range x.Pieces {
 			p := &x.Pieces[i]

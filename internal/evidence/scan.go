@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// token is a word or a number of a text. A word in camel case is one token for each of its parts.
-type token struct {
+// Token is a word or a number of a text. A word in camel case is one token for each of its parts.
+type Token struct {
 	start, end int32
 	set        setID // the known words that it is, or begins with
 	kind       tokenKind
@@ -111,7 +111,7 @@ type scanner struct {
 }
 
 // next reads the next token, and reports whether there is one.
-func (s *scanner) next(t *token) bool {
+func (s *scanner) next(t *Token) bool {
 	between, at, text := joined, s.at, s.text
 	if at == 0 {
 		between = sentence
@@ -177,7 +177,7 @@ const (
 )
 
 // read reads the token at the place.
-func (s *scanner) read(t *token) {
+func (s *scanner) read(t *Token) {
 	start, at, h, of, capitals := s.at, s.at, hash(0), anyCase, 0
 	text := s.text
 	for at < len(text) {

@@ -242,7 +242,7 @@ func elements(b *lexiconBuilder, text string) (all []element) {
 		gap  gap
 	}
 	var parts []part
-	for t := (token{}); s.next(&t); t = (token{}) {
+	for t := (Token{}); s.next(&t); t = (Token{}) {
 		parts = append(parts, part{s.text[t.start:t.end], t.gap})
 	}
 	for i, part := range parts {
@@ -281,7 +281,7 @@ func nameParts(name string) []string {
 func termWords(b *lexiconBuilder, term string) (words []wordID) {
 	const short, stem = 4, 6
 	s := scanner{text: term, words: emptyLexicon}
-	for t := (token{}); s.next(&t); t = (token{}) {
+	for t := (Token{}); s.next(&t); t = (Token{}) {
 		if classes := b.folded(term[t.start:t.end]); len(classes) >= short {
 			if id := b.add(classes[:min(len(classes), stem)], true); !slices.Contains(words, id) {
 				words = append(words, id)

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +46,7 @@ type Text struct {
 	Pieces []Piece
 
 	known   *knowledge
-	tokens  []token
+	tokens  []Token
 	answers []answer
 	kinds   Kinds  // of Pieces
 	seen    uint64 // see [scanner]
@@ -87,7 +86,7 @@ func tokens(text string, wordsOnly bool) *Text {
 	t.tokens = slices.Grow(t.tokens, len(t.Source)/6) // most words are longer
 	s := scanner{text: t.Source, words: t.known.words, wordsOnly: wordsOnly}
 	for more := true; more; {
-		t.tokens = append(t.tokens, token{})
+		t.tokens = append(t.tokens, Token{})
 		more = s.next(&t.tokens[len(t.tokens)-1])
 	}
 	t.tokens = t.tokens[:len(t.tokens)-1]
@@ -267,31 +266,28 @@ func (t *Text) hasSign(sign string) bool {
 	return false
 }
 
-// Token is a word or a number of a text.
-type Token struct {
-	Start, End int
-	// Number: it is made of digits.
-	Number bool
-	// Kept: it is a word of the vocabulary, or a number that is evidence or a measure.
-	Kept bool
-	// Name: people are called that, too.
-	Name bool
-	// Joined: nothing stands between it and the token before.
-	Joined bool
+// Tokens returns the words and numbers of the text. They are the Text's.
+func (t *Text) Tokens() []Token { return t.tokens }
+
+// Start is where the token begins in the text, in bytes.
+func (k *Token) Start() int { return int(k.start) }
+
+// End is where the token ends.
+func (k *Token) End() int { return int(k.end) }
+
+// IsNumber reports whether a token is made of digits.
+func (k *Token) IsNumber() bool { return k.kind == number }
+
+// IsKept reports whether a token is a word of the vocabulary, or a number that is evidence or a measure.
+func (k *Token) IsKept() bool {
+	if k.kind == number {
+		return k.kept
+	}
+	return k.known&inVocabulary != 0
 }
 
-// Tokens returns the words and numbers of the text.
-func (t *Text) Tokens() iter.Seq[Token] {
-	return func(yield func(Token) bool) {
-		for i := range t.tokens {
-			k := &t.tokens[i]
-			isNumber := k.kind == number
-			if !yield(Token{
-				Start: int(k.start), End: int(k.end), Number: isNumber, Joined: k.gap == joined,
-				Kept: isNumber && k.kept || !isNumber && k.known&inVocabulary != 0, Name: k.known&isName != 0,
-			}) {
-				return
-			}
-		}
-	}
-}
+// IsName reports whether people are called that, too.
+func (k *Token) IsName() bool { return k.known&isName != 0 }
+
+// IsJoined reports whether nothing stands between a token and the one before.
+func (k *Token) IsJoined() bool { return k.gap == joined }

@@ -26,25 +26,27 @@ const (
 // readUnits cuts the text into units.
 func (m *masker) readUnits() {
 	m.units = m.units[:0]
-	for token := range m.text.Tokens() {
-		is, digits := kept, 0
+	tokens := m.text.Tokens()
+	for i := range tokens {
+		token := &tokens[i]
+		start, end, is, digits := token.Start(), token.End(), kept, 0
 		switch {
-		case token.Number:
-			digits = utf8.RuneCountInString(m.text.Source[token.Start:token.End])
-			if !token.Kept && !m.isPort(token.Start, digits) {
+		case token.IsNumber():
+			digits = utf8.RuneCountInString(m.text.Source[start:end])
+			if !token.IsKept() && !m.isPort(start, digits) {
 				is = unknownNumber
 			}
-		case !token.Kept:
+		case !token.IsKept():
 			is = unknownWord
 		}
-		if n := len(m.units); token.Joined && n > 0 {
-			m.units[n-1].join(&unit{end: token.End, digits: digits, kind: is, name: token.Name})
+		if n := len(m.units); token.IsJoined() && n > 0 {
+			m.units[n-1].join(&unit{end: end, digits: digits, kind: is, name: token.IsName()})
 			continue
 		}
 		m.units = append(m.units, unit{}) // and filled in its place: a copy takes longer than all else here
 		u := &m.units[len(m.units)-1]
-		u.start, u.end, u.digits, u.kind, u.name = token.Start, token.End, digits, is, token.Name
-		u.letter = is == kept && digits == 0 && token.End-token.Start == 1
+		u.start, u.end, u.digits, u.kind, u.name = start, end, digits, is, token.IsName()
+		u.letter = is == kept && digits == 0 && end-start == 1
 	}
 }
 
