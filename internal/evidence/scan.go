@@ -226,7 +226,7 @@ func (s *scanner) read(t *Token) {
 		if in == upper {
 			capitals += at - first
 		}
-		if in == digit {
+		if in == digit && !s.wordsOnly {
 			s.seen |= seenOf(text[first:at])
 		}
 	}
@@ -340,9 +340,11 @@ func runeClass(r rune) (class uint8, inWord bool) {
 		return runeClass(r - 0xFEE0)
 	case r == 0xAD || r == 0xAA || r == 0xBA: // soft hyphen, and the ordinals of 1ª and nº
 		return 0, r == 0xAD
+	case unicode.Is(unicode.Cf, r): // a short list
+		return 0, true
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || r == utf8.RuneError:
 		return classOther, true
-	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r):
+	case unicode.Is(unicode.Mn, r):
 		return 0, true
 	default:
 		return 0, false

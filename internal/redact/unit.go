@@ -70,7 +70,7 @@ func (u *unit) join(part *unit) {
 func (m *masker) isPort(start, digits int) bool {
 	const longest = 5
 	n := len(m.units)
-	if digits > longest || n == 0 {
+	if digits > longest || n == 0 || m.text.Source[start-1] != ':' {
 		return false
 	}
 	last := &m.units[n-1]
