@@ -47,9 +47,19 @@ var plain = func() (is [256]bool) {
 	return is
 }()
 
-// signs leaves the signs between two units, and removes what says something without being a word: symbols such as circled
-// letters, raised digits, and characters that cannot be seen.
+// signs leaves the signs between two units, which mostly are plain.
 func (o *output) signs(from, to int) {
+	for from < to && plain[o.source[from]] {
+		from++
+	}
+	if from < to {
+		o.clean(from, to)
+	}
+}
+
+// clean removes what says something without being a word: symbols such as circled letters, raised digits, and characters that
+// cannot be seen.
+func (o *output) clean(from, to int) {
 	const nowhere = -1
 	gone := nowhere // where a symbol stood before
 	for at := from; at < to; {
