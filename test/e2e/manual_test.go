@@ -109,8 +109,8 @@ func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
 			t.Errorf("exit code %d, the history lacks %q:\n%s", code, want, history)
 		}
 	}
-	task.complete(vars{"manualDecision": "CORRECT", "justification": "carteirinha corrigida", "numeroCarteira": "001"})
-	claim.submission().holds(vars{"numeroCarteira": "001", "retryCount": 0}).fails("AUTHORIZATION_DENIED")
+	task.complete(vars{"manualDecision": "CORRECT", "justification": "carteirinha corrigida", "correctedData": vars{"numeroCarteira": "001", "senhaAutorizacao": " ", "codigoProcedimento": nil}})
+	claim.submission().holds(vars{"correctedData": map[string]any{"numeroCarteira": "001"}, "retryCount": 0}).fails("AUTHORIZATION_DENIED")
 	claim.notifies("registration")
 	claim.asks("Task_CorrectData").holds(vars{"decisionProblem": nil}).complete(discarded)
 	claim.endsAt("EndEvent_AbandonedByRegistration")

@@ -41,7 +41,7 @@ const pictures = [
   { name: 'form-empty', form: 'review-claim', data: { claimId: exhausted.claimId, originalError: exhausted.originalError }, submit: true },
   {
     name: 'form-correct-data', form: 'correct-data',
-    data: { ...refused, manualDecision: 'CORRECT', justification: 'Carteirinha corrigida conforme o cadastro.', numeroCarteira: '00112233445566778' },
+    data: { ...refused, manualDecision: 'CORRECT', justification: 'Carteirinha corrigida conforme o cadastro.', correctedData: { numeroCarteira: '00112233445566778' } },
   },
   { name: 'form-review-job', form: 'review-job', data: { ...exhausted, claimId: 'CLM-JOB-17', manualDecision: 'RESUBMIT', justification: why } },
 ];
@@ -101,7 +101,7 @@ async function check(page, forms) {
       assert.equal(sent.data.justification, why);
       // Corrected data is asked for and sent with that choice alone.
       const corrected = decision === 'CORRECT';
-      assert.equal('numeroCarteira' in sent.data, corrected, `${name}: corrected data sent with ${decision}`);
+      assert.equal('correctedData' in sent.data, corrected, `${name}: corrected data sent with ${decision}`);
       assert.equal((await text(page)).includes('Dados corrigidos'), corrected, `${name}: corrected data asked for with ${decision}`);
     }
 
