@@ -219,7 +219,7 @@ func (l *linter) submissionError(event, task *node) {
 		return is && !isNull(m)
 	}
 	stops := func(n *node) bool { return sets(n) || n.isActivity() && n != task }
-	if sets(event) || path(event.after(), task, stops) == nil {
+	if sets(event) || path(event.after(), task, stops) == nil || raised(event) {
 		return
 	}
 	severity, effect := SevereError, "The analysis gets no error text: an incident (\"submissionError is missing\"), or from the second failure on the text of another failure."
@@ -231,6 +231,18 @@ func (l *linter) submissionError(event, task *node) {
 		Effect:  effect,
 		Fix:     outputs(same([]string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter})...),
 	})
+}
+
+// raised reports whether an error event catches an end event in the sub-process that it is attached to. Such an error has no
+// variables: the text is where the work before it put it.
+func raised(event *node) bool {
+	var in func(scope *node) bool
+	in = func(scope *node) bool {
+		return slices.ContainsFunc(scope.children, func(n *node) bool {
+			return n.throwsError && (event.errorCode == "" || event.errorCode == n.errorCode) || in(n)
+		})
+	}
+	return event.host != nil && in(event.host)
 }
 
 // isNull reports whether a mapping clears its variable.

@@ -167,11 +167,21 @@ func (l *linter) unrecorded(event *node, recorded func(*node) bool, hosts, found
 	})
 }
 
-// unrecordedEnds finds ends that some nodes lead to without a record.
+// unrecordedEnds finds ends that some nodes lead to without a record. A branch that runs alongside the one that records, such as a
+// reminder, need not.
 func (l *linter) unrecordedEnds(from []*node, recorded func(*node) bool, found map[*node]bool) {
+	alongside := map[*node]bool{}
 	walk(from, func(n *node) bool {
-		if recorded(n) || l.tasks[n] != nil {
+		if recorded(n) || l.tasks[n] != nil || alongside[n] {
 			return false
+		}
+		for _, b := range n.boundary {
+			alongside[b] = !b.interrupting
+		}
+		if n.kind == "parallelGateway" {
+			for _, branch := range unrecordedBranches(n, recorded) {
+				alongside[branch] = true
+			}
 		}
 		if n.finishes() && !found[n] {
 			found[n] = true
@@ -184,6 +194,24 @@ func (l *linter) unrecordedEnds(from []*node, recorded func(*node) bool, found m
 		}
 		return true
 	})
+}
+
+// unrecordedBranches returns where the branches of a fork begin that lead to no record, if another one leads to one.
+func unrecordedBranches(fork *node, recorded func(*node) bool) (none []*node) {
+	for _, f := range fork.flows {
+		records := false
+		walk([]*node{f.to}, func(n *node) bool {
+			records = records || recorded(n)
+			return !records
+		})
+		if !records {
+			none = append(none, f.to)
+		}
+	}
+	if len(none) == len(fork.flows) {
+		return nil
+	}
+	return none
 }
 
 func recorder(outcome string) string {

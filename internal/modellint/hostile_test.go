@@ -28,7 +28,7 @@ func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
 		"two roots":              {head + `</bpmn:definitions>` + head + `</bpmn:definitions>`, "second root"},
 		"an unknown entity":      {head + `&big;</bpmn:definitions>`, "invalid character entity"},
 		"an expanding entity":    {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + head + `&b;</bpmn:definitions>`, "invalid character entity"},
-		"another encoding":       {`<?xml version="1.0" encoding="UTF-16"?>` + head, "encoding"},
+		"another encoding":       {`<?xml version="1.0" encoding="ISO-8859-1"?>` + head, "its encoding is ISO-8859-1: only UTF-8 is read"},
 		"another language":       {`<html/>`, "it is no BPMN"},
 		"no process":             {head + `</bpmn:definitions>`, "no process"},
 		"Camunda 7":              {strings.Replace(head, ">", ` modeler:executionPlatform="Camunda Platform">`, 1) + `</bpmn:definitions>`, "Camunda 7"},

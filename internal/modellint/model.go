@@ -40,9 +40,11 @@ type node struct {
 	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
 	parent   *node
 	children []*node
-	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
-	host     *node
-	boundary []*node
+	// host is the activity that a boundary event is attached to, boundary the events attached to an activity. One that does not
+	// interrupt it begins a branch of its own.
+	host         *node
+	boundary     []*node
+	interrupting bool
 	flows    []flow
 
 	inputs, outputs []mapping
@@ -171,6 +173,7 @@ func (b *builder) node(p *process, parent *node, e *element) *node {
 		element: e, process: p, parent: parent,
 	}
 	b.byID[n.id] = n
+	n.interrupting = e.attr("cancelActivity") != "false"
 	n.isEventBlock = n.kind == "subProcess" && e.attr("triggeredByEvent") == "true"
 	n.extensions()
 	b.events(n)

@@ -141,7 +141,7 @@ func (l *linter) read(f File, known bool) {
 		if !known {
 			l.findings = append(l.findings, Finding{
 				Rule: ruleUnreadable, Severity: SevereError, File: f.Name, Problem: err.Error(),
-				Effect: "Nothing of the file is checked, and a broker refuses it.",
+				Effect: "Nothing of the file is checked, and most likely a broker refuses it.",
 				Advice: "Open it in Camunda Modeler and save it for Camunda 8.",
 			})
 		}

@@ -207,3 +207,36 @@ func TestNamesOfAModelCannotBreakAFix(t *testing.T) {
 		}
 	}
 }
+
+// A branch that runs alongside the one that records need not record as well; where no branch does, that is found.
+func TestABranchAlongsideTheOneThatRecordsNeedNotRecord(t *testing.T) {
+	const task = `<bpmn:userTask id="Task_ReviewClaim"`
+	alongside := func(cancel string) string {
+		return `<bpmn:boundaryEvent id="Reminder" cancelActivity="` + cancel + `" attachedToRef="Task_ReviewClaim"><bpmn:timerEventDefinition>` +
+			`<bpmn:timeDuration>P2D</bpmn:timeDuration></bpmn:timerEventDefinition></bpmn:boundaryEvent><bpmn:endEvent id="End_Reminded" />` +
+			`<bpmn:sequenceFlow id="Flow_Reminded" sourceRef="Reminder" targetRef="End_Reminded" />`
+	}
+	const end = "warning outcome-not-recorded End_Reminded"
+	check.Same(t, nil, found(modellint.Options{}, changed(t, "person", task, alongside("false")+task)), "a reminder")
+	check.Same(t, []string{end}, found(modellint.Options{}, changed(t, "person", task, alongside("true")+task)), "a time limit")
+	fork := func(kind string) modellint.File {
+		return changed(t, "person", `targetRef="Task_ReviewClaim"`, `targetRef="Fork"`, task, `<bpmn:`+kind+` id="Fork" /><bpmn:endEvent id="End_Reminded" />`+
+			`<bpmn:sequenceFlow id="Flow_F1" sourceRef="Fork" targetRef="Task_ReviewClaim" /><bpmn:sequenceFlow id="Flow_F2" sourceRef="Fork" targetRef="End_Reminded" />`+task)
+	}
+	check.Same(t, nil, found(modellint.Options{}, fork("parallelGateway")), "a fork")
+	check.Same(t, []string{end}, found(modellint.Options{}, fork("exclusiveGateway")), "a choice")
+}
+
+// An error that an end event raises has no variables: its text is where the work before it put it.
+func TestTheErrorOfAnEndEventNeedsNoMapping(t *testing.T) {
+	const task, loop = `<bpmn:serviceTask id="Task_SubmitClaim"`, `<bpmn:subProcess id="Task_SubmitClaim"><bpmn:endEvent id="End_Refused"><bpmn:errorEventDefinition errorRef="ERROR" />` +
+		`</bpmn:endEvent></bpmn:subProcess><bpmn:serviceTask id="Task_Other"`
+	const mapping = `<zeebe:output source="=submissionError" target="submissionError" />`
+	const finding = "error submission-error-not-mapped BoundaryEvent_SubmissionFailed"
+	check.Same(t, []string{finding}, found(modellint.Options{}, changed(t, "loop", mapping, "")), "the error of a job")
+	for caught, want := range map[string][]string{"": nil, ` errorRef="Error_PermanentError"`: nil, ` errorRef="Error_MaxRetriesExceeded"`: {finding}} {
+		f := changed(t, "loop", mapping, "", task, strings.ReplaceAll(loop, "ERROR", "Error_PermanentError"),
+			`id="ErrorEventDefinition_SubmissionFailed"`, `id="ErrorEventDefinition_SubmissionFailed"`+caught)
+		check.Same(t, want, found(modellint.Options{}, f), "PERMANENT_ERROR, caught%s", caught)
+	}
+}

@@ -85,12 +85,19 @@ func read(content []byte) (*element, error) {
 		return nil, fmt.Errorf("it is larger than %d MiB, more than a broker takes", maxFile>>20)
 	}
 	r := reader{decoder: xml.NewDecoder(bytes.NewReader(content)), content: content, line: 1}
+	foreign := ""
+	r.decoder.CharsetReader = func(encoding string, _ io.Reader) (io.Reader, error) {
+		foreign = encoding
+		return nil, errors.New("not UTF-8")
+	}
 	for {
 		r.advance()
 		token, err := r.decoder.RawToken()
 		switch {
 		case errors.Is(err, io.EOF):
 			return r.finish()
+		case foreign != "":
+			return nil, fmt.Errorf("its encoding is %s: only UTF-8 is read", foreign)
 		case err != nil:
 			return nil, fmt.Errorf("it is no XML: %w", err)
 		}
