@@ -1,5 +1,5 @@
 // Package bpmn carries the models that this worker is made for and the forms of their user tasks, so that the binary can
-// deploy them. Open the .bpmn and .form files in Camunda Modeler; docs/model.md says how to use them.
+// deploy them. Open the .bpmn and .form files in Camunda Modeler; docs/model.md describes how to use them.
 package bpmn
 
 import _ "embed" // for the models and forms

@@ -447,3 +447,53 @@ func TestAResubmissionWaitsForItsRecordAnHourAtMost(t *testing.T) {
 		}
 	}
 }
+
+// A form sends its blank fields, too. They must not reach the submission as corrections. And a form does not open where
+// correctedData is no object, which the API can send.
+func TestBlankFieldsAreTakenOutBeforeTheNextSubmission(t *testing.T) {
+	const want = `=if correctedData = null then null else ` +
+		`context(get entries(correctedData)[value != null and (if value instance of string then matches(value, "\S") else true)])`
+	forms := 0
+	for _, path := range files(t) {
+		root := read(t, path)
+		corrects := slices.DeleteFunc(root.all("formDefinition"), func(e element) bool {
+			return !slices.Contains([]string{"analyze-retry-review-claim", "analyze-retry-correct-data"}, e.attr("formId"))
+		})
+		forms += len(corrects)
+		mapped := 0
+		for _, e := range slices.Concat(root.all("intermediateThrowEvent"), root.all("intermediateCatchEvent")) {
+			if got, is := e.outputs()["correctedData"]; is {
+				mapped++
+				check.Same(t, want, got, "%s: %s", path, e.attr("id"))
+			}
+		}
+		check.Same(t, 2*len(corrects), mapped, "%s: events that take out what no form takes, before and after each task", path)
+	}
+	check.Same(t, 3, forms, "tasks with a form that corrects")
+}
+
+// A field that is a variable of its own would overwrite the process's.
+func TestFieldsToCorrectArePartOfOneObject(t *testing.T) {
+	for _, name := range []string{"review-claim.form", "correct-data.form"} {
+		text, err := os.ReadFile(name)
+		check.Must(t, err)
+		var form struct {
+			Components []struct {
+				Components []struct{ Key string }
+			}
+		}
+		check.Must(t, json.Unmarshal(text, &form))
+		fields := 0
+		for _, group := range form.Components {
+			for _, field := range group.Components {
+				if field.Key == "" {
+					continue
+				}
+				if fields++; !strings.HasPrefix(field.Key, "correctedData.") {
+					t.Errorf("%s: the field %s is no part of correctedData", name, field.Key)
+				}
+			}
+		}
+		check.Same(t, 4, fields, "fields of %s", name)
+	}
+}

@@ -100,8 +100,8 @@ func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
 	}
 	decision, _ := task.variables["retryDecision"].(map[string]any)
 	check.Same(t, any("IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE"), decision["matchedMeaning"], "the term of the glosa")
-	task.complete(vars{"manualDecision": "Reenviar Fulano Xyzzy", "decidedBy": "ana.lima"})
-	task = claim.asks("Task_CorrectData")
+	task.complete(vars{"manualDecision": "Reenviar Fulano Xyzzy", "decidedBy": "ana.lima", "correctedData": "x"})
+	task = claim.asks("Task_CorrectData").holds(vars{"correctedData": nil})
 	o.lists(id, "stopped", "registration")
 	code, history := o.says("history", id)
 	for _, want := range []string{"DECISION_REFUSED", "by ana.lima was no decision", "A decisão “Reenviar [palavras]” não existe.", "the model leaves the claim with registration"} {

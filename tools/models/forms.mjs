@@ -118,14 +118,21 @@ async function check(page, forms) {
       for (const part of [refused.insurer, 'R$ 12.480,50']) assert.ok(shown.includes(part), `${name} does not show ${part}:\n${shown}`);
     }
 
-    for (const [amount, written] of [[0.5, 'R$ 0,50'], [999.999, 'R$ 1.000,00'], [1000, 'R$ 1.000,00'], [1234567.05, 'R$ 1.234.567,05'], ['12,50', '12,50']]) {
+    for (const [amount, written] of [[0.5, 'R$ 0,50'], [999.999, 'R$ 1.000,00'], [1000, 'R$ 1.000,00'], [1234567.05, 'R$ 1.234.567,05'], ['12,50', '12,50'], [-3.5, '-3.5']]) {
       await open(page, schema, { ...exhausted, amount });
       assert.ok(name === 'review-job' || (await text(page)).includes(`Valor\n${written}\n`), `${name}: the amount ${amount}`);
     }
 
+    // What was corrected before is shown again. Where nothing was, the form opens.
+    for (const correctedData of [undefined, null, {}, { numeroCarteira: '1', other: 2 }]) {
+      await open(page, schema, { ...exhausted, correctedData, manualDecision: 'CORRECT', justification: why });
+      const { data } = await submit(page);
+      assert.equal(data.correctedData?.numeroCarteira ?? '', name === 'review-job' ? '' : correctedData?.numeroCarteira ?? '', `${name}: ${JSON.stringify(correctedData)}`);
+    }
+
     // A process that knows nothing of all this shows no empty headings, and nothing that is null.
     await open(page, schema, { claimId: 'CLM-1' });
-    assert.doesNotMatch(await text(page), /null|undefined|NaN|\{\{|Operadora\n|Valor\n|Quando parou/, `${name}: without the variables`);
+    assert.doesNotMatch(await text(page), /null|undefined|NaN|\{\{|Operadora\n|Valor\n|Quando parou|como veio/, `${name}: without the variables`);
   }
 }
 
