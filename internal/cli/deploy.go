@@ -42,7 +42,7 @@ stderr; with an error nothing is sent, unless --force is given.`,
 		Example: `  worker deploy
   worker deploy my-process.bpmn my-task.form`,
 	}
-	force := command.Flags().Bool("force", false, "send FILEs also with errors of lint")
+	force := command.Flags().Bool("force", false, "deploy FILEs although lint finds errors")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		cfg, err := loadConfig(command)
 		if err != nil {

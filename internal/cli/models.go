@@ -117,6 +117,10 @@ func modelFiles(names []string, in io.Reader) (files []modellint.File, err error
 	}
 	for _, name := range names {
 		if name == "-" {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
 			content, err := io.ReadAll(io.LimitReader(in, maxModel))
 			add("standard input", content, err)
 			continue

@@ -283,7 +283,7 @@ func (l *linter) hiddenByCall(n *node) {
 		}
 		return
 	}
-	if loop { // it ends with success, after which nobody needs the count
+	if loop { // it ends with success, after which the count is not needed
 		return
 	}
 	hidden := hiddenResults(n, allResults, func(v string) bool { return v == contract.RetryCount || l.readElsewhere(n, v) })

@@ -45,7 +45,7 @@ type node struct {
 	host         *node
 	boundary     []*node
 	interrupting bool
-	flows    []flow
+	flows        []flow
 
 	inputs, outputs []mapping
 	headers         []header
