@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 // staleFailure finds variables of a failure that are still there at the next one. An error event that maps =submissionError
@@ -112,6 +113,29 @@ func (l *linter) staleDecisions(p *process) {
 			Fix:     outputs(cleared([]string{decision, contract.Justification, contract.DecidedBy})...),
 		})
 	}
+}
+
+// outcomeValue finds an outcome that the worker does not know.
+func (l *linter) outcomeValue(n *node) {
+	m, is := n.input(contract.Outcome)
+	if !is || !isOutcome(n) {
+		return
+	}
+	value := strings.TrimSpace(m.source)
+	if feel, is := expression(value); is {
+		if value, is = strings.CutPrefix(strings.TrimSpace(feel), `"`); !is || strings.Count(value, `"`) != 1 || !strings.HasSuffix(value, `"`) {
+			return // it is computed
+		}
+		value = strings.TrimSuffix(value, `"`)
+	}
+	if slices.Contains(input.Outcomes(), value) {
+		return
+	}
+	l.add(n, SevereError, ruleOutcome, Finding{
+		Line:    m.line,
+		Problem: fmt.Sprintf("the outcome is %q, but must be one of %s", value, enumerated(input.Outcomes())),
+		Effect:  "Every job of this task is an incident that names the outcome.",
+	})
 }
 
 // outcomes finds ways to an end, or to the next round, without a record.

@@ -75,10 +75,10 @@ func (l *linter) timerText(n *node, kind, feel string) (done bool) {
 		l.timer(n, SevereError, "a text and the number backoffMinutes cannot be added: string() is missing", incident, minutesFeel)
 	case unit != nil && unit[3] == "":
 		l.timer(n, SevereError, `the duration has no unit: "M" is missing`, incident, minutesFeel)
-	case unit != nil && unit[1]+unit[3] != "PTM":
+	case unit != nil && unit[1]+unit[3] != "PTM" && strings.TrimSpace(unit[2]) == "backoffMinutes": // what is computed may fit the unit
 		l.timer(n, SevereError, fmt.Sprintf("backoffMinutes counts minutes, but %s...%s is %s", unit[1], unit[3], unitWord(unit[1]+unit[3])),
 			"The claim is sent again too early or too late.", minutesFeel)
-	case unit != nil && fraction.MatchString(unit[2]):
+	case unit != nil && unit[1]+unit[3] == "PTM" && fraction.MatchString(unit[2]):
 		l.timer(n, SevereError, "the minutes can be a fraction, and a duration such as PT5.25M is none",
 			"The process is an incident at the timer of each retry whose minutes are no whole number.", `="PT" + string(floor(`+strings.TrimSpace(unit[2])+`)) + "M"`)
 	case minutes:
@@ -86,6 +86,8 @@ func (l *linter) timerText(n *node, kind, feel string) (done bool) {
 	case !date && !reads(feel, "retryDecision") && (reads(feel, contract.RetryAfter) || reads(feel, contract.LastSubmissionTime)):
 		l.timer(n, SevereError, "the timer reads what the insurer wrote, and not the decision",
 			"A value that is absent or no duration is an incident; otherwise the policy's bounds do not hold.", minutesFeel)
+	case !date && !reads(feel, "retryDecision") && reads(feel, "maxRetries"):
+		l.timer(n, SevereError, "the timer reads maxRetries, which is a number of retries", "The claim is sent again too early or too late.", minutesFeel)
 	case !date && reads(feel, contract.RetryCount):
 		l.timer(n, SevereWarning, "the timer counts with retryCount, and not with the decision", "The policy's waits, hints and bounds have no effect.", minutesFeel)
 	default:

@@ -208,6 +208,13 @@ func (n *node) extensions() {
 	for _, c := range e.zeebe("calledElement") {
 		n.calls, n.propagatesAll = c.attr("processId"), c.attr("propagateAllChildVariables") != "false"
 	}
+	for _, name := range []string{"script", "calledDecision"} {
+		for _, s := range e.zeebe(name) {
+			if len(n.outputs) == 0 { // with mappings, only those reach the process
+				n.outputs = append(n.outputs, mapping{s.attr("expression"), s.attr("resultVariable"), s.line})
+			}
+		}
+	}
 	n.isUserTaskOfZeebe = len(e.zeebe("userTask")) > 0
 }
 

@@ -184,6 +184,7 @@ func (l *linter) check(p *process) {
 		l.jobTypes(n)
 		l.headers(n)
 		l.retries(n)
+		l.outcomeValue(n)
 		l.countHidden(n)
 		l.errorsCaught(n)
 		l.timers(n)

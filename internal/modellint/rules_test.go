@@ -42,7 +42,8 @@ const wait = `="PT" + string(backoffMinutes) + "M"`
 func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
 	for feel, want := range map[string]string{
 		wait: "", `= "PT"+string( backoffMinutes )+"M"`: "", "=duration(retryDecision.backoffDuration)": "", `=duration("PT1M") * backoffMinutes`: "",
-		`="PT" + string(floor(backoffMinutes / 2)) + "M"`: "", "=retryDecision.backoffDuration": "", "=date and time(nextRetryTime) - now()": "",
+		`="PT" + string(floor(backoffMinutes / 2)) + "M"`: "", "=retryDecision.backoffDuration": "", `="PT" + string(backoffMinutes * 60) + "S"`: "",
+		`="PT" + string(backoffMinutes * 1.5 * 60) + "S"`: "", `="PT" + string(maxRetries) + "M"`: "error", "=date and time(nextRetryTime) - now()": "",
 		"=backoffMinutes": "error", "=string(backoffMinutes)": "error", "=duration(backoffMinutes)": "error", "=nextRetryTime": "error",
 		`="PT" + backoffMinutes + "M"`: "error", `="PT" + string(backoffMinutes) + "S"`: "error", `="PT" + string(backoffMinutes) + "H"`: "error",
 		`="P" + string(backoffMinutes) + "M"`: "error", `="PT" + string(backoffMinutes)`: "error", `="PT" + string(backoffMinutes * 1.5) + "M"`: "error",
@@ -238,5 +239,27 @@ func TestTheErrorOfAnEndEventNeedsNoMapping(t *testing.T) {
 		f := changed(t, "loop", mapping, "", task, strings.ReplaceAll(loop, "ERROR", "Error_PermanentError"),
 			`id="ErrorEventDefinition_SubmissionFailed"`, `id="ErrorEventDefinition_SubmissionFailed"`+caught)
 		check.Same(t, want, found(modellint.Options{}, f), "PERMANENT_ERROR, caught%s", caught)
+	}
+}
+
+func TestAScriptCanClearAVariable(t *testing.T) {
+	const mapping, way = `<zeebe:output source="=null" target="submissionError" />`, `sourceRef="Event_WaitBackoff" targetRef="Gateway_JoinSubmission"`
+	script := func(variable string) []string {
+		const from = `sourceRef="Event_WaitBackoff" targetRef="Script"`
+		return found(modellint.Options{}, changed(t, "loop", mapping, "", way, from, `<bpmn:endEvent id="EndEvent_ClaimSubmitted"`,
+			`<bpmn:scriptTask id="Script"><bpmn:extensionElements><zeebe:script expression="=null" resultVariable="`+variable+`" /></bpmn:extensionElements></bpmn:scriptTask>`+
+				`<bpmn:sequenceFlow id="Flow_Script" sourceRef="Script" targetRef="Gateway_JoinSubmission" /><bpmn:endEvent id="EndEvent_ClaimSubmitted"`))
+	}
+	check.Same(t, nil, script("submissionError"), "a script that clears it")
+	check.Same(t, []string{"warning stale-variables Event_WaitBackoff"}, script("other"), "a script that clears another")
+}
+
+func TestAnOutcomeThatTheWorkerDoesNotKnowIsFound(t *testing.T) {
+	for source, want := range map[string][]string{
+		`=&#34;ABANDON&#34;`: {"error outcome-not-recorded Task_RecordAbandoned"}, `=&#34;RESUBMITTED&#34;`: nil, "ABANDONED": nil,
+		"Abandoned": {"error outcome-not-recorded Task_RecordAbandoned"}, `=if a then &#34;ABANDONED&#34; else &#34;x&#34;`: nil, "=result": nil,
+	} {
+		f := changed(t, "loop", `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`, `<zeebe:input source="`+source+`" target="outcome" />`)
+		check.Same(t, want, found(modellint.Options{}, f), "%s", source)
 	}
 }
