@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -130,11 +131,14 @@ func TestOnlyTheBeginningIsRead(t *testing.T) {
 
 // What was read of a page is used again for the next one. Memory of its own for each page would be 20 allocations or more.
 func TestPagesShareTheirMemory(t *testing.T) {
-	const most = 8 // under the race detector a pool forgets some
 	for _, piece := range []string{"A ", "timeout fora do ar ", "1308 <br> 503 "} {
 		page := strings.Repeat(piece, evidence.MaxBytes/len(piece))
-		if n := testing.AllocsPerRun(20, func() { evidence.Read(page).Free() }); n > most {
-			t.Errorf("%v allocations for a page of %q", n, piece)
+		least := math.Inf(1)
+		for range 20 { // under the race detector a pool forgets every fourth
+			least = min(least, testing.AllocsPerRun(1, func() { evidence.Read(page).Free() }))
+		}
+		if least > 1 {
+			t.Errorf("at least %v allocations for a page of %q", least, piece)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,9 @@ func TestClaimResubmittedByRegistrationCountsFromTheStart(t *testing.T) {
 	claim.submissionFails("DUPLICATE_CLAIM: guia já recebida")
 	claim.notifies("registration").holds(vars{"retryCount": 1})
 
-	claim.isResubmittedAt("Task_CorrectData", vars{"claimId": "CLM-E2E-11-101"})
+	claim.refusesWhatIsNoDecision("Task_CorrectData").complete(vars{
+		"manualDecision": "CORRECT", "justification": "dados conferidos", "claimId": "CLM-E2E-11-101",
+	})
 	claim.submission().holds(vars{"claimId": "CLM-E2E-11-101", "retryCount": 0, "submissionError": nil}).fails("TIMEOUT")
 	claim.waits(5, 6).passes()
 	claim.submission().holds(vars{"retryCount": 1}).fails("INSURANCE_EXPIRED")
@@ -35,7 +36,7 @@ func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 	claim.isExhaustedBy("NETWORK_ERROR")
 	claim.notifies("billing")
 
-	claim.isResubmittedAt("Task_ReviewClaim", nil)
+	claim.refusesWhatIsNoDecision("Task_ReviewClaim").complete(sentAgain)
 	claim.isExhaustedBy("RATE_LIMIT")
 
 	claim.notifies("billing").holds(vars{"retryCount": 5, "originalError": "RATE_LIMIT"})
@@ -43,6 +44,9 @@ func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
 	claim.endsAt("EndEvent_AbandonedByBilling")
 	claim.recorded(append(slices.Repeat([]string{"DECISION_REFUSED"}, len(noDecisions)), "RESUBMITTED", "ABANDONED")...)
 }
+
+// sentAgain is the answer of a person who sends the claim again as it is.
+var sentAgain = vars{"manualDecision": "RESUBMIT", "justification": "dados conferidos"}
 
 // noDecisions are answers that are no decision, each with words of the problem that the person is told.
 var noDecisions = []struct {
@@ -63,9 +67,9 @@ var noDecisions = []struct {
 	{vars{"manualDecision": "ABANDON"}, "Falta a justificativa."},
 }
 
-// isResubmittedAt lets a person decide to submit the claim again, with corrected data. An answer that is no decision does not
-// count: the same person is asked again, and learns what was wrong.
-func (c *claim) isResubmittedAt(person string, corrected vars) {
+// refusesWhatIsNoDecision completes the task with each answer that is none, and returns the one that comes back: the person is asked
+// again each time, with what was wrong.
+func (c *claim) refusesWhatIsNoDecision(person string) *userTask {
 	c.Helper()
 	task := c.asks(person).holds(vars{"decisionProblem": nil})
 	for _, no := range noDecisions {
@@ -76,12 +80,7 @@ func (c *claim) isResubmittedAt(person string, corrected vars) {
 			c.Errorf("after %v the person reads %q, want %q", no.answer, problem, no.problem)
 		}
 	}
-	decision := vars{"manualDecision": "RESUBMIT", "justification": "dados conferidos"}
-	if corrected != nil {
-		decision["manualDecision"] = "CORRECT"
-	}
-	maps.Copy(decision, corrected)
-	task.complete(decision)
+	return task
 }
 
 // The worker deploys the forms with the models, so that Tasklist finds the form of each task.

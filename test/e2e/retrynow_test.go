@@ -66,7 +66,7 @@ func TestResentClaimThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 		},
 		{
 			"CLM-E2E-23-2", "INVALID_PATIENT_DATA", func(c *claim) { c.notifies("registration") },
-			func(c *claim) { c.isResubmittedAt("Task_CorrectData", nil) }, 0,
+			func(c *claim) { c.asks("Task_CorrectData").complete(sentAgain) }, 0,
 		},
 	} {
 		s.part(c.text, func(s *scene) {
