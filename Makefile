@@ -50,11 +50,11 @@ clean: ## Remove what was built (downloads stay in .cache)
 .PHONY: test test-unit test-deploy test-e2e test-newer test-matrix coverage chaos soak fuzz bench race-ready
 # Most of the time the tests wait, for servers and for the broker, so more packages run at once than there are processors.
 # The detector's pause at the end of each process finds no race. Thousands of stores opened by one goroutine each
-# (exhaustive) are ten times slower with the detector, and it finds nothing there.
+# (exhaustive), and as many texts, are up to ten times slower with the detector, and it finds nothing there.
 RACE := GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -p 4 -shuffle=on -count=1 -timeout 30m
 test: race-ready $(MODEL_TOOLS) test-deploy ## Everything, the real-broker suite included, with the race detector and no cached results
 	$(RACE) ./test/e2e $$($(GO) list ./... | grep -vE '/test/|/exhaustive$$')
-	$(GO) test -shuffle=on -count=1 ./internal/audit/sqlite/exhaustive
+	$(GO) test -shuffle=on -count=1 ./internal/audit/sqlite/exhaustive ./internal/redact
 
 # No race detector and no shuffling: it needs no C compiler, and packages that did not change cost nothing.
 test-unit: ## The fast inner loop: all but the real-broker suite
