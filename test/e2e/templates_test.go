@@ -1,19 +1,16 @@
 package e2e
 
 import (
-	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // Blank elements are drawn in Camunda's own modeler and the element templates applied to them.
 func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
-	s := atSharedBroker(t)
 	folder := t.TempDir()
-	applyTemplates(t, folder)
+	drawn := modeler(t, "apply.mjs", folder)
+	s := atSharedBroker(t)
+	drawn()
 	worker := s.startWorker()
 	forms, err := filepath.Glob("../../bpmn/*.form")
 	s.must(err)
@@ -32,21 +29,6 @@ func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
 		for event, template := range map[string]string{"retry_scheduled": "analyze-retry", "outcome_recorded": "record-outcome"} {
 			worker.logs(0, event, `"templateId":"hospital.example.analyze-retry.`+template+"."+language+`"`, `"templateVersion":"1"`)
 		}
-	}
-}
-
-// applyTemplates writes the models into a folder.
-func applyTemplates(t *testing.T, folder string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	command := exec.CommandContext(ctx, "node", "apply.mjs", folder)
-	command.Dir = "../../tools/models"
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("apply the element templates: %v (it needs Node 20, Chromium, and what `make lint-models` installs)\n%s", err, out)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "TemplatesLoop_pt-BR.bpmn")); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -91,19 +73,13 @@ func templatesByCall(s *scene, process string, claimID func(string) vars) {
 
 	exhausted := s.start(process, claimID("5"))
 	exhausted.isExhaustedBy("TEMPORARY_ERROR")
-	exhausted.asksInTasklist("Task_ReviewClaim")
+	exhausted.asks("Task_ReviewClaim")
 	exhausted.variables().hold(s.T, stoppedAfter(5, 5, "TRANSIENT", "TEMPORARY_ERROR", "Transient error, all 5 retries used"))
 
 	refused := s.start(process, claimID("6"))
 	refused.submissionFails("AUTHORIZATION_DENIED")
-	refused.asksInTasklist("Task_CorrectData")
+	refused.asks("Task_CorrectData")
 	refused.variables().hold(s.T, stoppedAfter(0, 5, "PERMANENT", "AUTHORIZATION_DENIED", "Permanent error AUTHORIZATION_DENIED, no retry"))
-}
-
-// asksInTasklist waits for a Camunda user task, which has no job.
-func (c *claim) asksInTasklist(element string) {
-	c.Helper()
-	c.next("the user task "+element, "PROCESS_INSTANCE", "ELEMENT_ACTIVATED", func(e event) bool { return e.ElementID == element })
 }
 
 // stoppedAfter are eight of the nine variables of an error; the ninth is an object.
