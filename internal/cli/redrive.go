@@ -68,7 +68,7 @@ refused (invalid_retry_state).`,
     --reason "insurer is back after two days" --yes --json | jq .notDone`,
 		Args: noArgs,
 	}
-	o := redriveFlags{timeout: 10 * time.Second}
+	o := redriveFlags{timeout: 15 * time.Second} // a gateway that missed a notification looks for jobs again after 10 s
 	o.define(command.Flags())
 	withCredentials(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
