@@ -181,7 +181,7 @@ $(LINT):
 	mv .cache/bin/golangci-lint $@
 
 $(MODEL_TOOLS): tools/models/package-lock.json
-	cd tools/models && npm ci --no-audit --no-fund
+	cd tools/models && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
 .PHONY: help
