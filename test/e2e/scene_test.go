@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -175,10 +176,8 @@ func (s *scene) events(valueType, intent string, match func(event) bool) []event
 	records, err := s.broker.Records(s.Context())
 	s.must(err)
 	var found []event
-	for _, r := range records {
-		if r.Position <= s.since {
-			continue
-		}
+	first, _ := slices.BinarySearchFunc(records, s.since+1, func(r devbroker.Record, position int64) int { return cmp.Compare(r.Position, position) })
+	for _, r := range records[first:] {
 		if e, ok := parse(r, valueType, intent); ok && match(e) {
 			found = append(found, e)
 		}
