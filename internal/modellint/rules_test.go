@@ -133,7 +133,7 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 		files []modellint.File
 		want  []string
 	}{
-		"nobody calls":                       {[]modellint.File{loose}, []string{uncaught + "Task_AnalyzeRetry"}},
+		"no file calls":                      {[]modellint.File{loose}, []string{uncaught + "Task_AnalyzeRetry"}},
 		"the caller catches it":              {[]modellint.File{loose, calls("loop", "PERMANENT_ERROR")}, nil},
 		"the caller catches all":             {[]modellint.File{calls("loop", ""), loose}, nil},
 		"the caller catches another one":     {[]modellint.File{loose, calls("loop", "MAX_RETRIES_EXCEEDED")}, []string{uncaught + "Call"}},
