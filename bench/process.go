@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // stopTimeout is how long a worker may take to end by itself.

@@ -18,7 +18,7 @@ import (
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/term"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // tearDownTimeout bounds the time it takes to stop everything.
@@ -172,7 +172,7 @@ func (s *stage) setUp(ctx context.Context, version string) (err error) {
 	if err := os.Remove(s.logPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the last demo's log: %w", err)
 	}
-	if state.HTTPAddress, err = devbroker.FreeAddress(); err != nil {
+	if state.HTTPAddress, err = process.FreeAddress(); err != nil {
 		return err
 	}
 	if s.worker, err = runWorker(ctx, state, s.broker, s.logPath, false); err != nil {

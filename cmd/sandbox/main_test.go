@@ -11,7 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // call runs a command line with a cache of its own, so that it neither sees nor touches what the developer has up.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // stateFile is in the directory of the sandbox.

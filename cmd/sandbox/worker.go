@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 

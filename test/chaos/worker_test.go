@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/suite"
 )
 

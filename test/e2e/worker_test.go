@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/suite"
 )
 
@@ -127,7 +126,7 @@ func (w *worker) get(ctx context.Context, path string) (status int, text string)
 // freeAddress returns a loopback address for a worker, or for a broker that is yet to come.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	address, err := devbroker.FreeAddress()
+	address, err := process.FreeAddress()
 	check.Must(t, err)
 	return address
 }

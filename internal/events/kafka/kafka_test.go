@@ -19,7 +19,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -35,7 +35,7 @@ type cluster struct {
 
 func start(t *testing.T, options ...kfake.Opt) *cluster {
 	t.Helper()
-	address, err := devbroker.FreeAddress()
+	address, err := process.FreeAddress()
 	check.Must(t, err)
 	_, text, _ := net.SplitHostPort(address)
 	port, err := strconv.Atoi(text)

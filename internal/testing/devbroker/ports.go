@@ -42,15 +42,6 @@ func pickPorts(gateway, monitoring, rest int) (Ports, error) {
 	return p, picker.err
 }
 
-// FreeAddress returns a loopback address, host:port, on which nothing listens now, and which no outgoing connection will
-// take.
-func FreeAddress() (string, error) {
-	var picker portPicker
-	defer picker.release()
-	port := picker.pick(0)
-	return loopback(port), picker.err
-}
-
 // portPicker holds the ports it has picked until release, so that it does not pick one twice.
 type portPicker struct {
 	held []net.Listener

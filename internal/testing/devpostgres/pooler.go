@@ -12,8 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // Pooler is a PgBouncer in front of a [Server]. It asks for no password and logs in as [Superuser].
@@ -33,7 +32,7 @@ func StartPooler(ctx context.Context, server *Server, mode string) (*Pooler, err
 		}
 	}
 	p := &Pooler{server: server}
-	if p.address, err = devbroker.FreeAddress(); err != nil {
+	if p.address, err = process.FreeAddress(); err != nil {
 		return nil, err
 	}
 	if p.dir, err = os.MkdirTemp("", "pgbouncer-"); err != nil {

@@ -21,8 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // Superuser is the role that owns the server; [Server.NewDatabase] returns its URLs.
@@ -71,7 +70,7 @@ func Start(ctx context.Context) (*Server, error) {
 
 // settle picks a port and makes a directory that belongs to the server's user.
 func (s *Server) settle() (err error) {
-	if s.address, err = devbroker.FreeAddress(); err != nil {
+	if s.address, err = process.FreeAddress(); err != nil {
 		return err
 	}
 	if s.dir, err = os.MkdirTemp("", "postgres-"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 func TestMain(m *testing.M) {

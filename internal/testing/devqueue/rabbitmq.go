@@ -11,8 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // ErrNoRabbitMQ is returned where RabbitMQ is not installed.
@@ -109,7 +108,7 @@ func (s *Server) rabbitMQ(program string) (func() *exec.Cmd, error) {
 }
 
 func freePort() (string, error) {
-	address, err := devbroker.FreeAddress()
+	address, err := process.FreeAddress()
 	if err != nil {
 		return "", err
 	}

@@ -14,8 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // user is the one user of each server.
@@ -41,7 +40,7 @@ type Server struct {
 
 // newServer makes a directory and picks a port.
 func newServer(kind, scheme string) (*Server, error) {
-	address, err := devbroker.FreeAddress()
+	address, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

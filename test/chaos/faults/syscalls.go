@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker/process"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 // detachTimeout is how long strace may take to let go of all threads.
