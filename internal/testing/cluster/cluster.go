@@ -1,0 +1,236 @@
+// Package cluster is a Camunda 8 cluster as tests and the demo use it from outside: the engine of this project, or a
+// cluster of the user's own whose clock can be moved.
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/testing/engine/gateway"
+)
+
+// The environment names a cluster of the user's own, for [FromEnv].
+const (
+	// EnvAddress is its gateway, host:port. A worker's own setting, so that one line names it for both.
+	EnvAddress = "ZEEBE_ADDRESS"
+	// EnvREST is where its REST API is, for example http://127.0.0.1:8080.
+	EnvREST = "ZEEBE_REST_ADDRESS"
+	// EnvMonitoring is its management port, for example http://127.0.0.1:9600. Its clock must be one that can be moved.
+	EnvMonitoring = "ZEEBE_TEST_MONITORING"
+	// EnvRecords is the file to which its broker logs with its own DebugLogExporter.
+	EnvRecords = "ZEEBE_TEST_RECORDS"
+)
+
+// Cluster is a running cluster. It is safe for concurrent use, but for Kill, Restart and Stop.
+type Cluster struct {
+	at      gateway.Addresses
+	dir     string
+	ownsDir bool
+	records recordLog
+	server  *gateway.Server // nil where another process runs it
+}
+
+// Options describe a cluster on the engine. The zero value is one on free ports in a temporary directory.
+type Options struct {
+	gateway.Options
+	// Dir keeps its data; "" means a temporary one, which [Cluster.Stop] removes.
+	Dir string
+	// At are its addresses; empty ones are chosen.
+	At gateway.Addresses
+	// Faults are its faults from the start, see [gateway.Gateway.InjectText].
+	Faults string
+}
+
+// Start starts the engine in this process. The caller has to call [Cluster.Stop].
+func Start(o Options) (c *Cluster, err error) {
+	c = &Cluster{dir: o.Dir, ownsDir: o.Dir == ""}
+	if c.ownsDir {
+		if c.dir, err = os.MkdirTemp("", "engine-"); err != nil {
+			return nil, err
+		}
+	} else if err := os.MkdirAll(c.dir, 0o750); err != nil {
+		return nil, err
+	}
+	if c.server, err = gateway.Start(c.dir, o.At, o.Options); err == nil {
+		err = c.server.InjectText(o.Faults)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the engine: %w", err)
+	}
+	c.at, c.records.path = c.server.At, gateway.RecordsFile(c.dir)
+	return c, nil
+}
+
+// Attach refers to an engine that another process runs in a directory.
+func Attach(dir string, at gateway.Addresses) *Cluster {
+	return &Cluster{at: at, dir: dir, records: recordLog{path: gateway.RecordsFile(dir)}}
+}
+
+// FromEnv returns the cluster that the environment names, nil where it names none. The error names what is missing.
+func FromEnv() (*Cluster, error) {
+	address := os.Getenv(EnvAddress)
+	if address == "" {
+		return nil, nil
+	}
+	var missing []string
+	get := func(name string) string {
+		value := strings.TrimPrefix(os.Getenv(name), "http://")
+		if value == "" {
+			missing = append(missing, name)
+		}
+		return strings.TrimSuffix(value, "/")
+	}
+	c := &Cluster{
+		at:      gateway.Addresses{GRPC: address, REST: get(EnvREST), Monitoring: get(EnvMonitoring)},
+		records: recordLog{path: get(EnvRecords)},
+		ownsDir: true,
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("%s names a cluster, but %s not set: docs/engine.md says what they are",
+			EnvAddress, strings.Join(missing, ", "))
+	}
+	var err error
+	c.dir, err = os.MkdirTemp("", "cluster-")
+	return c, err
+}
+
+// Ours reports whether the cluster is the engine of this project.
+func (c *Cluster) Ours() bool { return filepath.Dir(c.records.path) == c.dir }
+
+// Address returns the gateway's host:port.
+func (c *Cluster) Address() string { return c.at.GRPC }
+
+// RESTURL returns where the REST API is, without the path /v2.
+func (c *Cluster) RESTURL() string { return "http://" + c.at.REST }
+
+// MonitoringURL returns where the metrics and the clock are, without a slash at the end.
+func (c *Cluster) MonitoringURL() string { return "http://" + c.at.Monitoring }
+
+// Dir returns a directory that goes with the cluster.
+func (c *Cluster) Dir() string { return c.dir }
+
+// errElsewhere is for what only the engine in this process can do.
+var errElsewhere = errors.New("the cluster runs in another process")
+
+// Inject adds faults, see [gateway.Gateway.InjectText].
+func (c *Cluster) Inject(faults string) error {
+	if c.server == nil {
+		return errElsewhere
+	}
+	return c.server.InjectText(faults)
+}
+
+// Kill cuts all connections and forgets what is not kept. [Cluster.Restart] brings it back.
+func (c *Cluster) Kill() error {
+	if c.server == nil {
+		return errElsewhere
+	}
+	return c.server.Stop()
+}
+
+// Restart starts a cluster that was killed, on the same addresses, with its clock where it was.
+func (c *Cluster) Restart() error {
+	if c.server == nil {
+		return errElsewhere
+	}
+	return c.server.Restart()
+}
+
+// Stop ends a cluster that [Start] started and removes its directory if that is a temporary one.
+func (c *Cluster) Stop() (err error) {
+	if c.server != nil {
+		err = c.server.Stop()
+	}
+	if c.ownsDir {
+		err = errors.Join(err, os.RemoveAll(c.dir))
+	}
+	return err
+}
+
+// Now returns the time on the cluster's clock.
+func (c *Cluster) Now(ctx context.Context) (time.Time, error) {
+	return c.clock(ctx, http.MethodGet, "/actuator/clock", nil)
+}
+
+// Advance moves the clock forward by d (whole milliseconds, more than 0) and returns the time it shows then. Timers that
+// fall due fire at once.
+func (c *Cluster) Advance(ctx context.Context, d time.Duration) (time.Time, error) {
+	if d < time.Millisecond {
+		return time.Time{}, fmt.Errorf("move the clock by %s: it goes forward only, by a millisecond or more", d)
+	}
+	body := fmt.Appendf(nil, `{"offsetMilli":%d}`, d.Milliseconds())
+	return c.clock(ctx, http.MethodPost, "/actuator/clock/add", body)
+}
+
+// ResetClock sets the clock to the host's again. What is stored keeps its times, so nothing should be waiting.
+func (c *Cluster) ResetClock(ctx context.Context) error {
+	_, err := c.clock(ctx, http.MethodDelete, "/actuator/clock", nil)
+	return err
+}
+
+func (c *Cluster) clock(ctx context.Context, method, path string, body []byte) (time.Time, error) {
+	text, err := c.call(ctx, method, c.MonitoringURL()+path, body, http.StatusOK)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var clock struct{ EpochMilli int64 }
+	if err := json.Unmarshal(text, &clock); err != nil {
+		return time.Time{}, fmt.Errorf("read the cluster's clock: %w", err)
+	}
+	return time.UnixMilli(clock.EpochMilli).UTC(), nil
+}
+
+// CompleteUserTask completes a Camunda user task over the REST API, as a task list does; variables nil is none.
+func (c *Cluster) CompleteUserTask(ctx context.Context, key int64, variables map[string]any) error {
+	if variables == nil {
+		variables = map[string]any{}
+	}
+	body, err := json.Marshal(map[string]any{"variables": variables})
+	if err != nil {
+		return fmt.Errorf("complete user task %d: %w", key, err)
+	}
+	for _, version := range []string{"v2", "v1"} { // 8.5 knows the older one only
+		url := fmt.Sprintf("%s/%s/user-tasks/%d/completion", c.RESTURL(), version, key)
+		if _, err = c.call(ctx, http.MethodPost, url, body, http.StatusNoContent); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("complete user task %d: %w", key, err)
+}
+
+// callTimeout bounds one request.
+const callTimeout = 15 * time.Second
+
+// call sends one request and returns the body of an answer with the status that is wanted.
+func (c *Cluster) call(ctx context.Context, method, url string, body []byte, want int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Close = true // a connection that is kept would outlive the test
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("call the cluster: %w", err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the cluster's answer: %w", err)
+	}
+	if response.StatusCode != want {
+		return nil, fmt.Errorf("%s %s: the cluster answered %s: %s", method, request.URL.Path, response.Status, answer)
+	}
+	return answer, nil
+}

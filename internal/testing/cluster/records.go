@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// recordsInterval is how often the records are looked at while waiting for one.
+const recordsInterval = 5 * time.Millisecond
+
+// Record is one entry of the cluster's log of commands, events and rejections, as its exporters see it.
+type Record struct {
+	Key, Position int64
+	// SourceRecordPosition is the position of the command that led to an event; -1 for none.
+	SourceRecordPosition int64
+	// ValueType says what Value is, e.g. JOB, VARIABLE, INCIDENT, PROCESS_INSTANCE.
+	ValueType string
+	// Intent says what happened to it, e.g. CREATED, COMPLETED, ELEMENT_ACTIVATED.
+	Intent string
+	// RecordType is COMMAND, EVENT or COMMAND_REJECTION; only an EVENT has really happened.
+	RecordType      string
+	RejectionType   string
+	RejectionReason string
+	// Timestamp is the cluster's time in milliseconds since 1970.
+	Timestamp int64
+	Value     json.RawMessage
+}
+
+// Records returns all records so far, oldest first. The caller must not change the slice.
+func (c *Cluster) Records() ([]Record, error) { return c.records.upTo() }
+
+// AwaitRecord returns the first record, old or new, that match accepts; it waits for it until ctx ends.
+func (c *Cluster) AwaitRecord(ctx context.Context, match func(Record) bool) (Record, error) {
+	tick := time.NewTicker(recordsInterval)
+	defer tick.Stop()
+	for seen := 0; ; {
+		all, err := c.records.upTo()
+		if err != nil {
+			return Record{}, err
+		}
+		for ; seen < len(all); seen++ {
+			if match(all[seen]) {
+				return all[seen], nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return Record{}, fmt.Errorf("await a record, none of %d is the one: %w", seen, ctx.Err())
+		}
+	}
+}
+
+// recordLog reads the file of records as it grows and keeps what it has read. It is safe for concurrent use.
+type recordLog struct {
+	path string
+
+	mu sync.Mutex
+	// offset is where the first line starts that has not been read.
+	offset int64
+	all    []Record
+}
+
+func (l *recordLog) upTo() ([]Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	file, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the cluster's records: %w", err)
+	}
+	defer file.Close()
+	added, err := io.ReadAll(io.NewSectionReader(file, l.offset, 1<<62))
+	if err != nil {
+		return nil, fmt.Errorf("read the cluster's records: %w", err)
+	}
+	// What follows the last line end is a line that is still being written; it is read again next time.
+	whole := added[:bytes.LastIndexByte(added, '\n')+1]
+	for line := range bytes.Lines(whole) {
+		l.add(line)
+	}
+	l.offset += int64(len(whole))
+	return slices.Clip(l.all), nil
+}
+
+// add takes one line over. Lines that are no record are skipped: a broker's log has others. A broker that restarts exports
+// again what it had not marked as exported, so positions that are known are skipped too.
+func (l *recordLog) add(line []byte) {
+	var r Record
+	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &r) != nil {
+		return
+	}
+	if n := len(l.all); n > 0 && r.Position <= l.all[n-1].Position {
+		return
+	}
+	l.all = append(l.all, r)
+}

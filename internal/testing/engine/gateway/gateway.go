@@ -1,0 +1,308 @@
+// Package gateway serves the engine as a Camunda 8 gateway does: over gRPC, over the REST API of 8.8 and later, and with
+// the broker's management port, where its clock can be moved.
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/testing/engine"
+)
+
+// DefaultVersion is the version that the topology shows: that of the APIs which are served.
+const DefaultVersion = "8.9.0"
+
+// Options describe a gateway. The zero value is one with one partition that keeps nothing.
+type Options struct {
+	// Version is what the topology shows; "" means [DefaultVersion].
+	Version string
+	// Partitions is how many partitions the instances are spread over; 0 is one.
+	Partitions int
+	// Tenant is the one tenant that there is; "" is the default one.
+	Tenant string
+	// Server are the options of the gRPC server, for example its TLS credentials.
+	Server []grpc.ServerOption
+	// KeepCalls keeps every call for [Gateway.Calls].
+	KeepCalls bool
+	// Record gets every record of the engine, one at a time.
+	Record func(engine.Record)
+}
+
+// Gateway is the gateway and the engine behind it. It is safe for concurrent use.
+type Gateway struct {
+	pb.UnimplementedGatewayServer
+	options Options
+	server  *grpc.Server
+	done    chan struct{} // closed when nothing falls due any more
+	faults  faults
+
+	mu      sync.Mutex
+	engine  *engine.Engine
+	offset  time.Duration // by which the clock was moved
+	changed chan struct{} // closed at the next change
+	closed  bool
+	journal *journal                  // nil keeps nothing
+	counts  map[jobAction]int         // job events so far
+	http    map[*http.Server]struct{} // servers of the REST API and of the management port
+	// received and dropped count requests, for the metrics; inFlight are those under way.
+	received, dropped, inFlight atomic.Int64
+}
+
+// New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
+func New(o Options) *Gateway {
+	o.Version, o.Tenant = cmp.Or(o.Version, DefaultVersion), cmp.Or(o.Tenant, engine.DefaultTenant)
+	g := &Gateway{
+		options: o,
+		engine:  engine.New(engine.Options{Partitions: o.Partitions, Tenant: o.Tenant}),
+		done:    make(chan struct{}),
+		changed: make(chan struct{}),
+		counts:  map[jobAction]int{},
+		http:    map[*http.Server]struct{}{},
+	}
+	g.engine.Out = g.record
+	g.server = grpc.NewServer(append([]grpc.ServerOption{
+		grpc.UnaryInterceptor(g.interceptUnary),
+		grpc.StreamInterceptor(g.interceptStream),
+		grpc.MaxRecvMsgSize(maxRequest),
+	}, o.Server...)...)
+	pb.RegisterGatewayServer(g.server, g)
+	go g.run()
+	return g
+}
+
+// maxRequest is the size of the largest request: 4 MiB, and what surrounds it.
+const maxRequest = 4<<20 + 64<<10
+
+// Close ends all connections at once, as a killed gateway does, and stops the clock.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	servers := g.http
+	g.http = nil
+	if !g.closed {
+		g.closed = true
+		g.change()
+	}
+	g.mu.Unlock()
+	for s := range servers {
+		_ = s.Close()
+	}
+	g.server.Stop()
+	<-g.done
+}
+
+// run lets happen what falls due, until the gateway is closed.
+func (g *Gateway) run() {
+	defer close(g.done)
+	for {
+		g.mu.Lock()
+		g.tick()
+		closed, changed := g.closed, g.changed
+		wait := time.Hour
+		if due, ok := g.engine.NextDue(); ok {
+			wait = due.Sub(g.now())
+		}
+		g.mu.Unlock()
+		if closed {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// now returns the time on the engine's clock, in whole milliseconds, as records have it. The caller holds the mutex.
+func (g *Gateway) now() time.Time { return time.Now().Add(g.offset).Truncate(time.Millisecond) }
+
+// Now returns the time on the engine's clock.
+func (g *Gateway) Now() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now()
+}
+
+// MoveClock moves the engine's clock by d, from where it is. What falls due happens at once.
+func (g *Gateway) MoveClock(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.moveClock(g.offset + d)
+}
+
+// moveClock sets how far the engine's clock is ahead. The caller holds the mutex.
+func (g *Gateway) moveClock(offset time.Duration) {
+	g.offset = offset
+	g.note(g.now(), entry{Offset: &offset})
+	g.tick()
+	g.change()
+}
+
+// tick lets happen what is due and returns the time. The caller holds the mutex.
+func (g *Gateway) tick() time.Time {
+	now := g.now()
+	if due, ok := g.engine.NextDue(); ok && !due.After(now) && !g.closed {
+		g.note(now, entry{})
+		g.engine.Tick(now)
+		g.change()
+		g.flush()
+	}
+	return now
+}
+
+// change wakes everybody who waits for a change. The caller holds the mutex.
+func (g *Gateway) change() {
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// Locked calls f while nothing happens, and returns a channel that is closed at the next change.
+func (g *Gateway) Locked(f func(*engine.Engine)) (changed <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tick()
+	f(g.engine)
+	return g.changed
+}
+
+var errClosed = status.Error(codes.Unavailable, "the gateway is closed")
+
+// do passes a command to the engine, one at a time.
+func (g *Gateway) do(request any) (any, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.inFlight.Add(-1)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	time.Sleep(g.faults.pause())
+	if g.closed {
+		return nil, errClosed
+	}
+	now := g.tick()
+	g.note(now, entry{Request: request})
+	answer, err := g.engine.Do(now, request)
+	g.change()
+	g.flush()
+	return answer, err
+}
+
+// enter counts a request in, unless there are too many.
+func (g *Gateway) enter() error {
+	g.received.Add(1)
+	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
+		g.inFlight.Add(-1)
+		g.dropped.Add(1)
+		return status.Error(codes.ResourceExhausted,
+			"Expected to handle request, but resource exhausted: partition 1 is overloaded (backpressure)")
+	}
+	return nil
+}
+
+// call passes on a command whose answer is an A.
+func call[A any](g *Gateway, request any) (a A, err error) {
+	answer, err := g.do(request)
+	if err == nil {
+		a = answer.(A)
+	}
+	return a, err
+}
+
+// DeployResource deploys models and forms, all or none.
+func (g *Gateway) DeployResource(
+	_ context.Context, r *pb.DeployResourceRequest,
+) (*pb.DeployResourceResponse, error) {
+	return call[*pb.DeployResourceResponse](g, r)
+}
+
+// CreateProcessInstance starts an instance.
+func (g *Gateway) CreateProcessInstance(
+	_ context.Context, r *pb.CreateProcessInstanceRequest,
+) (*pb.CreateProcessInstanceResponse, error) {
+	return call[*pb.CreateProcessInstanceResponse](g, r)
+}
+
+// CancelProcessInstance ends an instance.
+func (g *Gateway) CancelProcessInstance(
+	_ context.Context, r *pb.CancelProcessInstanceRequest,
+) (*pb.CancelProcessInstanceResponse, error) {
+	return call[*pb.CancelProcessInstanceResponse](g, r)
+}
+
+// CompleteJob completes a job.
+func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.CompleteJobResponse, error) {
+	return call[*pb.CompleteJobResponse](g, r)
+}
+
+// ThrowError throws a BPMN error at a job's task.
+func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.ThrowErrorResponse, error) {
+	return call[*pb.ThrowErrorResponse](g, r)
+}
+
+// FailJob fails a job.
+func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobResponse, error) {
+	return call[*pb.FailJobResponse](g, r)
+}
+
+// UpdateJobRetries gives a job retries.
+func (g *Gateway) UpdateJobRetries(
+	_ context.Context, r *pb.UpdateJobRetriesRequest,
+) (*pb.UpdateJobRetriesResponse, error) {
+	return call[*pb.UpdateJobRetriesResponse](g, r)
+}
+
+// UpdateJobTimeout restarts a job's lock.
+func (g *Gateway) UpdateJobTimeout(
+	_ context.Context, r *pb.UpdateJobTimeoutRequest,
+) (*pb.UpdateJobTimeoutResponse, error) {
+	return call[*pb.UpdateJobTimeoutResponse](g, r)
+}
+
+// SetVariables sets variables of an element.
+func (g *Gateway) SetVariables(_ context.Context, r *pb.SetVariablesRequest) (*pb.SetVariablesResponse, error) {
+	return call[*pb.SetVariablesResponse](g, r)
+}
+
+// ResolveIncident tries again what an incident has stopped.
+func (g *Gateway) ResolveIncident(
+	_ context.Context, r *pb.ResolveIncidentRequest,
+) (*pb.ResolveIncidentResponse, error) {
+	return call[*pb.ResolveIncidentResponse](g, r)
+}
+
+// PublishMessage publishes a message.
+func (g *Gateway) PublishMessage(
+	_ context.Context, r *pb.PublishMessageRequest,
+) (*pb.PublishMessageResponse, error) {
+	return call[*pb.PublishMessageResponse](g, r)
+}
+
+// Topology shows one broker that leads all partitions, which are healthy.
+func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyResponse, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, errClosed
+	}
+	n := int32(max(g.options.Partitions, 1)) //nolint:gosec // a handful
+	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: g.options.Version}
+	for i := range n {
+		broker.Partitions = append(broker.Partitions, &pb.Partition{
+			PartitionId: i + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
+		})
+	}
+	return &pb.TopologyResponse{
+		GatewayVersion: g.options.Version, ClusterSize: 1, PartitionsCount: n, ReplicationFactor: 1,
+		Brokers: []*pb.BrokerInfo{broker},
+	}, nil
+}

@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/testing/engine"
+)
+
+// values is an object of JSON.
+type values map[string]any
+
+// writeAnswer answers a call that succeeded.
+func writeAnswer(w http.ResponseWriter, answer any) {
+	var body values
+	switch r := answer.(type) {
+	case *pb.TopologyResponse:
+		body = topologyToREST(r)
+	case *pb.DeployResourceResponse:
+		body = deploymentToREST(r)
+	case *pb.CreateProcessInstanceResponse:
+		body = values{
+			"processDefinitionId": r.BpmnProcessId, "processDefinitionVersion": r.Version, "tenantId": r.TenantId,
+			"processDefinitionKey": key(r.ProcessDefinitionKey), "processInstanceKey": key(r.ProcessInstanceKey),
+			"variables": values{}, "tags": []string{}, "businessId": nil,
+		}
+	case *pb.PublishMessageResponse:
+		body = values{"tenantId": r.TenantId, "messageKey": key(r.Key)}
+	default: // an answer to a job, and other calls that only happen
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	writeJSON(w, http.StatusOK, "application/json", body)
+}
+
+func writeJSON(w http.ResponseWriter, httpStatus int, kind string, body values) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		panic(err) // a fault of this package
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(httpStatus)
+	_, _ = w.Write(text.Bytes())
+}
+
+// key returns a key as the API writes it.
+func key(key int64) string { return strconv.FormatInt(key, 10) }
+
+func jobsToREST(jobs []*pb.ActivatedJob) values {
+	all := []values{}
+	for _, j := range jobs {
+		all = append(all, values{
+			"type": j.Type, "processDefinitionId": j.BpmnProcessId, "processDefinitionVersion": j.ProcessDefinitionVersion,
+			"elementId": j.ElementId, "customHeaders": document(j.CustomHeaders), "worker": j.Worker, "retries": j.Retries,
+			"deadline": j.Deadline, "variables": document(j.Variables), "tenantId": j.TenantId, "jobKey": key(j.Key),
+			"processInstanceKey": key(j.ProcessInstanceKey), "processDefinitionKey": key(j.ProcessDefinitionKey),
+			"elementInstanceKey": key(j.ElementInstanceKey), "rootProcessInstanceKey": nil, "kind": "BPMN_ELEMENT",
+			"listenerEventType": "UNSPECIFIED", "userTask": nil, "tags": []string{},
+		})
+	}
+	return values{"jobs": all}
+}
+
+// document returns a text of JSON as a part of the answer, and any other text as a string.
+func document(text string) any {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return text
+}
+
+func topologyToREST(t *pb.TopologyResponse) values {
+	brokers := []values{}
+	for _, b := range t.Brokers {
+		partitions := []values{}
+		for _, p := range b.Partitions {
+			partitions = append(partitions, values{
+				"partitionId": p.PartitionId, "role": strings.ToLower(p.Role.String()),
+				"health": strings.ToLower(p.Health.String()),
+			})
+		}
+		brokers = append(brokers, values{
+			"nodeId": b.NodeId, "host": b.Host, "port": b.Port, "partitions": partitions, "version": b.Version,
+		})
+	}
+	return values{
+		"brokers": brokers, "clusterSize": t.ClusterSize, "partitionsCount": t.PartitionsCount, "clusterId": nil,
+		"replicationFactor": t.ReplicationFactor, "gatewayVersion": t.GatewayVersion, "lastCompletedChangeId": "-1",
+	}
+}
+
+func deploymentToREST(d *pb.DeployResourceResponse) values {
+	all := []values{}
+	for _, one := range d.Deployments {
+		deployed := values{
+			"processDefinition": nil, "decisionDefinition": nil, "decisionRequirements": nil, "form": nil, "resource": nil,
+		}
+		if f := one.GetForm(); f != nil {
+			deployed["form"] = values{
+				"formId": f.FormId, "version": f.Version, "resourceName": f.ResourceName, "formKey": key(f.FormKey),
+				"tenantId": f.TenantId,
+			}
+		}
+		if p := one.GetProcess(); p != nil {
+			deployed["processDefinition"] = values{
+				"processDefinitionId": p.BpmnProcessId, "processDefinitionVersion": p.Version,
+				"resourceName": p.ResourceName, "processDefinitionKey": key(p.ProcessDefinitionKey), "tenantId": p.TenantId,
+			}
+		}
+		all = append(all, deployed)
+	}
+	return values{"deploymentKey": key(d.Key), "tenantId": engine.DefaultTenant, "deployments": all}
+}
+
+// problems are the status and the title by which the API reports each status code.
+var problems = map[codes.Code]struct {
+	status int
+	title  string
+}{
+	codes.InvalidArgument:    {http.StatusBadRequest, "INVALID_ARGUMENT"},
+	codes.Unauthenticated:    {http.StatusUnauthorized, "Unauthorized"},
+	codes.PermissionDenied:   {http.StatusForbidden, "FORBIDDEN"},
+	codes.NotFound:           {http.StatusNotFound, "NOT_FOUND"},
+	codes.FailedPrecondition: {http.StatusConflict, "INVALID_STATE"},
+	codes.AlreadyExists:      {http.StatusConflict, "ALREADY_EXISTS"},
+	codes.Unknown:            {http.StatusInternalServerError, "UNKNOWN"},
+	codes.Internal:           {http.StatusInternalServerError, "INTERNAL"},
+	codes.Aborted:            {http.StatusBadGateway, "ABORTED"},
+	codes.ResourceExhausted:  {http.StatusServiceUnavailable, "RESOURCE_EXHAUSTED"},
+	codes.Unavailable:        {http.StatusServiceUnavailable, "UNAVAILABLE"},
+	codes.DeadlineExceeded:   {http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
+}
+
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	p, ok := problems[status.Code(err)]
+	if !ok {
+		p = problems[codes.Internal]
+	}
+	writeProblem(w, r, p.status, p.title, status.Convert(err).Message())
+}
+
+func writeProblem(w http.ResponseWriter, r *http.Request, httpStatus int, title, detail string) {
+	writeJSON(w, httpStatus, "application/problem+json", values{
+		"type": "about:blank", "title": title, "status": httpStatus, "detail": detail, "instance": r.URL.Path,
+	})
+}

@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc/test/bufconn"
+
+	"hospital.example/analyze-retry/internal/testing/process"
+)
+
+// Serve serves gRPC on a listener in the background, until Close.
+func (g *Gateway) Serve(l net.Listener) { go func() { _ = g.server.Serve(l) }() }
+
+// ServeREST serves the REST API on a listener in the background, until Close.
+func (g *Gateway) ServeREST(l net.Listener) { g.serveHTTP(l, g.REST()) }
+
+func (g *Gateway) serveHTTP(l net.Listener, handler http.Handler) {
+	s := &http.Server{Handler: handler, ErrorLog: zap.NewStdLog(zap.NewNop())} //nolint:gosec // loopback, in tests
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		_ = l.Close()
+		return
+	}
+	g.http[s] = struct{}{}
+	go func() { _ = s.Serve(l) }()
+}
+
+// Pipe serves gRPC in memory and returns the function that dials it, for grpc.WithContextDialer. Unlike a socket it works
+// in a bubble of testing/synctest.
+func (g *Gateway) Pipe() func(context.Context, string) (net.Conn, error) {
+	l := bufconn.Listen(1 << 20)
+	g.Serve(l)
+	return func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }
+}
+
+// PipeREST serves the REST API in memory and returns the function that dials it.
+func (g *Gateway) PipeREST() func(context.Context, string) (net.Conn, error) {
+	l := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
+	g.ServeREST(l)
+	return l.dial
+}
+
+// pipes is a listener in memory for the REST API. The connections of bufconn do not do for net/http: a read deadline that
+// was taken back can still end a later read.
+type pipes struct {
+	dialed chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.dialed <- server:
+		return client, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements [net.Listener].
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.dialed:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
+
+// Addresses are where a server listens, host:port. Empty ones are chosen.
+type Addresses struct {
+	GRPC       string `json:"grpc"`
+	REST       string `json:"rest"`
+	Monitoring string `json:"monitoring"`
+}
+
+// Server is a gateway that listens on the loopback interface and keeps its commands in a directory, so that it can be
+// killed and come back. Its methods are for one goroutine at a time.
+type Server struct {
+	*Gateway
+	// At is where it listens.
+	At Addresses
+	// Dir has its journal and its records.
+	Dir string
+
+	options Options
+}
+
+// Start starts a server. Its directory must exist; what a server before it did there is repeated. The caller has to call
+// [Server.Stop].
+func Start(dir string, at Addresses, o Options) (*Server, error) {
+	s := &Server{At: at, Dir: dir, options: o}
+	return s, s.Restart()
+}
+
+// Restart starts a server that was stopped again, on the same addresses and the same directory.
+func (s *Server) Restart() error {
+	g := New(s.options)
+	if err := g.open(s.Dir); err != nil {
+		g.Close()
+		return err
+	}
+	for _, l := range []struct {
+		address *string
+		serve   func(net.Listener)
+	}{
+		{&s.At.GRPC, g.Serve},
+		{&s.At.REST, g.ServeREST},
+		{&s.At.Monitoring, func(l net.Listener) { g.serveHTTP(l, g.Monitoring()) }},
+	} {
+		listener, err := listen(l.address)
+		if err != nil {
+			g.Close()
+			return errors.Join(err, g.journal.close())
+		}
+		l.serve(listener)
+	}
+	s.Gateway = g
+	return nil
+}
+
+// listen listens on an address, or on a free one, which it notes.
+func listen(address *string) (l net.Listener, err error) {
+	if *address == "" {
+		if *address, err = process.FreeAddress(); err != nil {
+			return nil, err
+		}
+	}
+	return net.Listen("tcp", *address)
+}
+
+// Stop ends the server as a kill does: connections are cut, and what was not answered may have happened. The directory
+// stays for [Server.Restart].
+func (s *Server) Stop() error {
+	s.Close()
+	return s.journal.close()
+}
+
+// Remove stops the server and removes its directory.
+func (s *Server) Remove() error { return errors.Join(s.Stop(), os.RemoveAll(s.Dir)) }
