@@ -87,7 +87,7 @@ func (g *Gateway) Add(jobs ...Job) (keys []int64) {
 		if j.Poison != "" {
 			j.Variables = withDeep(j.Variables, j.Poison)
 		}
-		_, err := g.CreateProcessInstance(context.Background(), &pb.CreateProcessInstanceRequest{
+		_, err := g.Do(&pb.CreateProcessInstanceRequest{
 			BpmnProcessId: g.deploy(j), Version: -1, Variables: j.Variables,
 		})
 		must(err)
@@ -114,7 +114,7 @@ func (g *Gateway) deploy(j Job) (id string) {
 	}
 	g.deployed[id] = true
 	content := fmt.Sprintf(oneTask, escaped(id), escaped(j.ElementID), escaped(j.Type), j.Retries)
-	_, err := g.DeployResource(context.Background(), &pb.DeployResourceRequest{
+	_, err := g.Do(&pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: id + ".bpmn", Content: []byte(content)}},
 	})
 	must(err)
@@ -204,7 +204,7 @@ func (g *Gateway) Cure(key int64, poison string) {
 	g.mu.Unlock()
 	text, err := json.Marshal(map[string]any{poison: nil})
 	must(err)
-	_, err = g.SetVariables(context.Background(), &pb.SetVariablesRequest{ElementInstanceKey: instance, Variables: string(text)})
+	_, err = g.Do(&pb.SetVariablesRequest{ElementInstanceKey: instance, Variables: string(text)})
 	must(err)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,13 +237,13 @@ func (g *Gateway) Calls(methods ...Method) (calls []Call) {
 }
 
 // arrive keeps a call and returns the fault that is to happen to it.
-func (g *Gateway) arrive(ctx context.Context, m Method, request any) Fault {
-	f := &g.faults
+func (g *Gateway) arrive(ctx context.Context, request proto.Message) Fault {
+	name, _ := strings.CutSuffix(string(request.ProtoReflect().Descriptor().Name()), "Request")
+	m, f := Method(name), &g.faults
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if g.options.KeepCalls {
-		c := Call{Method: m, At: time.Now()}
-		c.Request, _ = request.(proto.Message)
+		c := Call{Method: m, At: time.Now(), Request: request}
 		if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("authorization")) > 0 {
 			c.Authorization = md.Get("authorization")[0]
 		}
@@ -267,7 +266,7 @@ func (g *Gateway) arrive(ctx context.Context, m Method, request any) Fault {
 }
 
 // outcome applies the fault; err is the result of the call itself.
-func (f Fault) outcome(ctx context.Context, request any, err error) error {
+func (f Fault) outcome(ctx context.Context, request proto.Message, err error) error {
 	sleep(ctx, f.Delay)
 	if f.Hang {
 		<-ctx.Done()
@@ -294,77 +293,14 @@ func sleep(ctx context.Context, d time.Duration) {
 // lost reports whether the call has no effect.
 func (f Fault) lost() bool { return !f.Applied && (f.Hang || f.Code != codes.OK) }
 
-func (g *Gateway) interceptUnary(
-	ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
-) (any, error) {
-	fault := g.arrive(ctx, Method(path.Base(info.FullMethod)), request)
-	var response any
-	var err error
+// serve answers a call, and lets its fault happen.
+func (g *Gateway) serve(ctx context.Context, request proto.Message) (answer any, err error) {
+	fault := g.arrive(ctx, request)
 	if !fault.lost() {
-		response, err = next(ctx, request)
+		answer, err = g.Do(request)
 	}
 	if err = fault.outcome(ctx, request, err); err != nil {
 		return nil, err
 	}
-	return response, nil
-}
-
-// interceptStream applies faults to polls. The request of a server stream arrives inside the call.
-func (g *Gateway) interceptStream(
-	server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
-) error {
-	s := &faultyStream{ServerStream: stream, gateway: g, method: Method(path.Base(info.FullMethod))}
-	err := next(server, s)
-	if s.fault.Empty && err == nil && !s.sent {
-		err = stream.SendMsg(&pb.ActivateJobsResponse{})
-	}
-	if s.fault.lost() {
-		return err
-	}
-	s.fault.Delay = 0 // SendMsg has applied it
-	return s.fault.outcome(stream.Context(), s.request, err)
-}
-
-type faultyStream struct {
-	grpc.ServerStream
-	gateway *Gateway
-	method  Method
-	request any
-	fault   Fault
-	sent    bool // a message has been sent
-}
-
-// RecvMsg receives the request. A fault without effect ends the call here.
-func (s *faultyStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
-		return err
-	}
-	s.request, s.fault = m, s.gateway.arrive(s.Context(), s.method, m)
-	if s.fault.lost() {
-		return s.fault.outcome(s.Context(), m, nil)
-	}
-	for s.fault.Endless {
-		if err := s.ServerStream.SendMsg(&pb.ActivateJobsResponse{}); err != nil {
-			return err
-		}
-		if sleep(s.Context(), 100*time.Millisecond); s.Context().Err() != nil {
-			return status.FromContextError(s.Context().Err()).Err()
-		}
-	}
-	return nil
-}
-
-// SendMsg delays an answer that is to come late.
-func (s *faultyStream) SendMsg(m any) error {
-	sleep(s.Context(), s.fault.Delay)
-	if err := s.Context().Err(); err != nil {
-		return status.FromContextError(err).Err()
-	}
-	if s.fault.Empty && !s.sent {
-		if err := s.ServerStream.SendMsg(&pb.ActivateJobsResponse{}); err != nil {
-			return err
-		}
-	}
-	s.sent = true
-	return s.ServerStream.SendMsg(m)
+	return answer, nil
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"hospital.example/analyze-retry/internal/testing/engine"
 )
@@ -39,11 +40,11 @@ type Options struct {
 
 // Gateway is the gateway and the engine behind it. It is safe for concurrent use.
 type Gateway struct {
-	pb.UnimplementedGatewayServer
-	options Options
-	server  *grpc.Server
-	done    chan struct{} // closed when nothing falls due any more
-	faults  faults
+	pb.UnimplementedGatewayServer // an interceptor answers every call but a poll
+	options                       Options
+	server                        *grpc.Server
+	done                          chan struct{} // closed when nothing falls due any more
+	faults                        faults
 
 	mu      sync.Mutex
 	engine  *engine.Engine
@@ -70,8 +71,9 @@ func New(o Options) *Gateway {
 	}
 	g.engine.Out = g.record
 	g.server = grpc.NewServer(append([]grpc.ServerOption{
-		grpc.UnaryInterceptor(g.interceptUnary),
-		grpc.StreamInterceptor(g.interceptStream),
+		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+			return g.serve(ctx, r.(proto.Message))
+		}),
 		grpc.MaxRecvMsgSize(maxRequest),
 	}, o.Server...)...)
 	pb.RegisterGatewayServer(g.server, g)
@@ -177,17 +179,23 @@ func (g *Gateway) Locked(f func(*engine.Engine)) (changed <-chan struct{}) {
 
 var errClosed = status.Error(codes.Unavailable, "the gateway is closed")
 
-// do passes a command to the engine, one at a time.
-func (g *Gateway) do(request any) (any, error) {
-	if err := g.enter(); err != nil {
-		return nil, err
-	}
+// Do passes a request to the engine, one at a time, and returns the answer. It is what every call becomes.
+func (g *Gateway) Do(request any) (any, error) {
+	g.received.Add(1)
 	defer g.inFlight.Add(-1)
+	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
+		g.dropped.Add(1)
+		return nil, status.Error(codes.ResourceExhausted,
+			"Expected to handle request, but resource exhausted: partition 1 is overloaded (backpressure)")
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	time.Sleep(g.faults.pause())
 	if g.closed {
 		return nil, errClosed
+	}
+	if _, ok := request.(*pb.TopologyRequest); ok {
+		return g.topology(), nil
 	}
 	now := g.tick()
 	g.note(now, entry{Request: request})
@@ -197,112 +205,16 @@ func (g *Gateway) do(request any) (any, error) {
 	return answer, err
 }
 
-// enter counts a request in, unless there are too many.
-func (g *Gateway) enter() error {
-	g.received.Add(1)
-	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
-		g.inFlight.Add(-1)
-		g.dropped.Add(1)
-		return status.Error(codes.ResourceExhausted,
-			"Expected to handle request, but resource exhausted: partition 1 is overloaded (backpressure)")
-	}
-	return nil
-}
-
-// call passes on a command whose answer is an A.
-func call[A any](g *Gateway, request any) (a A, err error) {
-	answer, err := g.do(request)
-	if err == nil {
-		a = answer.(A)
-	}
-	return a, err
-}
-
-// DeployResource deploys models and forms, all or none.
-func (g *Gateway) DeployResource(
-	_ context.Context, r *pb.DeployResourceRequest,
-) (*pb.DeployResourceResponse, error) {
-	return call[*pb.DeployResourceResponse](g, r)
-}
-
-// CreateProcessInstance starts an instance.
-func (g *Gateway) CreateProcessInstance(
-	_ context.Context, r *pb.CreateProcessInstanceRequest,
-) (*pb.CreateProcessInstanceResponse, error) {
-	return call[*pb.CreateProcessInstanceResponse](g, r)
-}
-
-// CancelProcessInstance ends an instance.
-func (g *Gateway) CancelProcessInstance(
-	_ context.Context, r *pb.CancelProcessInstanceRequest,
-) (*pb.CancelProcessInstanceResponse, error) {
-	return call[*pb.CancelProcessInstanceResponse](g, r)
-}
-
-// CompleteJob completes a job.
-func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.CompleteJobResponse, error) {
-	return call[*pb.CompleteJobResponse](g, r)
-}
-
-// ThrowError throws a BPMN error at a job's task.
-func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.ThrowErrorResponse, error) {
-	return call[*pb.ThrowErrorResponse](g, r)
-}
-
-// FailJob fails a job.
-func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobResponse, error) {
-	return call[*pb.FailJobResponse](g, r)
-}
-
-// UpdateJobRetries gives a job retries.
-func (g *Gateway) UpdateJobRetries(
-	_ context.Context, r *pb.UpdateJobRetriesRequest,
-) (*pb.UpdateJobRetriesResponse, error) {
-	return call[*pb.UpdateJobRetriesResponse](g, r)
-}
-
-// UpdateJobTimeout restarts a job's lock.
-func (g *Gateway) UpdateJobTimeout(
-	_ context.Context, r *pb.UpdateJobTimeoutRequest,
-) (*pb.UpdateJobTimeoutResponse, error) {
-	return call[*pb.UpdateJobTimeoutResponse](g, r)
-}
-
-// SetVariables sets variables of an element.
-func (g *Gateway) SetVariables(_ context.Context, r *pb.SetVariablesRequest) (*pb.SetVariablesResponse, error) {
-	return call[*pb.SetVariablesResponse](g, r)
-}
-
-// ResolveIncident tries again what an incident has stopped.
-func (g *Gateway) ResolveIncident(
-	_ context.Context, r *pb.ResolveIncidentRequest,
-) (*pb.ResolveIncidentResponse, error) {
-	return call[*pb.ResolveIncidentResponse](g, r)
-}
-
-// PublishMessage publishes a message.
-func (g *Gateway) PublishMessage(
-	_ context.Context, r *pb.PublishMessageRequest,
-) (*pb.PublishMessageResponse, error) {
-	return call[*pb.PublishMessageResponse](g, r)
-}
-
-// Topology shows one broker that leads all partitions, which are healthy.
-func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyResponse, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil, errClosed
-	}
-	n := int32(max(g.options.Partitions, 1)) //nolint:gosec // a handful
+// topology shows one broker that leads all partitions, which are healthy.
+func (g *Gateway) topology() *pb.TopologyResponse {
 	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: g.options.Version}
-	for i := range n {
+	for n := range max(g.options.Partitions, 1) {
 		broker.Partitions = append(broker.Partitions, &pb.Partition{
-			PartitionId: i + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
+			PartitionId: int32(n) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
 		})
 	}
 	return &pb.TopologyResponse{
-		GatewayVersion: g.options.Version, ClusterSize: 1, PartitionsCount: n, ReplicationFactor: 1,
-		Brokers: []*pb.BrokerInfo{broker},
-	}, nil
+		GatewayVersion: g.options.Version, ClusterSize: 1, PartitionsCount: int32(len(broker.Partitions)),
+		ReplicationFactor: 1, Brokers: []*pb.BrokerInfo{broker},
+	}
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -17,28 +18,59 @@ const (
 	maxDepth = 1000
 )
 
-// ActivateJobs answers a poll as soon as there is a job for it, or without one when its wait is over.
+// ActivateJobs answers a poll.
 func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_ActivateJobsServer) error {
+	return g.poll(stream.Context(), r, stream.Send)
+}
+
+// poll sends jobs as soon as there are some, or none when the poll's wait is over. Faults happen to it.
+func (g *Gateway) poll(ctx context.Context, r *pb.ActivateJobsRequest, send func(*pb.ActivateJobsResponse) error) error {
+	fault := g.arrive(ctx, r)
+	if fault.lost() {
+		return fault.outcome(ctx, r, nil)
+	}
+	for fault.Endless {
+		if err := send(&pb.ActivateJobsResponse{}); err != nil {
+			return err
+		}
+		if sleep(ctx, 100*time.Millisecond); ctx.Err() != nil {
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
+	if fault.Empty {
+		if err := send(&pb.ActivateJobsResponse{}); err != nil {
+			return err
+		}
+	}
+	err := g.deliver(ctx, r, func(response *pb.ActivateJobsResponse) error {
+		sleep(ctx, fault.Delay)
+		if ctx.Err() != nil {
+			return status.FromContextError(ctx.Err()).Err()
+		}
+		return send(response)
+	})
+	fault.Delay = 0 // it has passed
+	return fault.outcome(ctx, r, err)
+}
+
+// deliver sends the jobs for a poll, if there are any in time.
+func (g *Gateway) deliver(
+	ctx context.Context, r *pb.ActivateJobsRequest, send func(*pb.ActivateJobsResponse) error,
+) error {
 	if err := g.checkPoll(r); err != nil {
 		return err
 	}
-	ctx := stream.Context()
 	jobs, err := g.await(ctx, r)
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	for _, j := range jobs {
-		if depth(j.Variables) > maxDepth {
-			<-ctx.Done()
-			return status.FromContextError(ctx.Err()).Err()
-		}
+	if slices.ContainsFunc(jobs, func(j *pb.ActivatedJob) bool { return depth(j.Variables) > maxDepth }) {
+		<-ctx.Done()
+		return status.FromContextError(ctx.Err()).Err()
 	}
-	if err = ctx.Err(); err == nil {
-		err = stream.Send(&pb.ActivateJobsResponse{Jobs: g.faults.delivered(jobs)})
-	}
-	if err != nil { // the worker is gone: its jobs are released
-		for _, j := range jobs {
-			_, _ = g.do(&pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries})
+	if err = send(&pb.ActivateJobsResponse{Jobs: g.faults.delivered(jobs)}); err != nil {
+		for _, j := range jobs { // the worker is gone: its jobs are released
+			_, _ = g.Do(&pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries})
 		}
 	}
 	return err
