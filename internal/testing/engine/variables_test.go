@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestTheNearestVariableWins(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		Sub: sub in.x='="inner"'
+			S2: start
+			T: task type='t'
+			S2 > T
+		end Sub
+		S > Sub`)
+	w.start(`{"x":"outer","y":1}`)
+	check.Same(t, `{"x":"inner","y":1}`, w.job("t").Variables, "variables")
+}
+
+func TestInputMappingsSeeThoseBeforeThem(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='="job-" + b' in.a='=x + 1' in.b='=string(a)'
+		S > T`)
+	w.start(`{"x":1}`)
+	check.Same(t, `{"a":2,"b":"2"}`, w.job("job-2", "a", "b").Variables, "the task's expressions see its inputs")
+	w.variable("P", "a", "")
+}
+
+func TestAResultGoesToTheNearestScopeThatHasIt(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		Sub: sub in.near='=0'
+			S2: start
+			T: task type='t'
+			S2 > T
+		end Sub
+		S > Sub
+		Sub > E
+		E: end`)
+	w.start(`{}`)
+	w.completes("t", `{"near":1,"fresh":2}`)
+	w.variable("Sub", "near", "1")
+	w.variable("P", "near", "")
+	w.variable("P", "fresh", "2")
+	w.ended("E")
+}
+
+func TestAnInputMappingSwallowsTheResultOfItsName(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' in.retryCount='=retryCount'
+		S > T`)
+	w.start(`{"retryCount":1}`)
+	w.completes("t", `{"retryCount":2}`)
+	w.variable("T", "retryCount", "2")
+	w.variable("P", "retryCount", "1")
+}
+
+func TestWithOutputMappingsOtherResultsAreLost(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' in.a='=1' a='=b' c='=a'
+		S > T`)
+	w.start(`{}`)
+	w.completes("t", `{"b":2,"lost":3}`)
+	w.variable("P", "a", "2") // their targets go outward from the scope around
+	w.variable("P", "c", "2") // a mapping sees those before it
+	w.variable("P", "lost", "")
+	w.variable("T", "lost", "3")
+}
+
+func TestATargetWithADotChangesAProperty(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' claim.state='="sent"' fresh.deep.er='=1'
+		S > T`)
+	w.start(`{"claim":{"id":7,"state":"new"}}`)
+	w.completes("t", `{}`)
+	w.variable("P", "claim", `{"id":7,"state":"sent"}`)
+	w.variable("P", "fresh", `{"deep":{"er":1}}`)
+}
+
+func TestASourceThatIsNotThereSetsNull(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' in.a='=missing' b='=gone.too'
+		S > T`)
+	w.start(`{"b":1}`)
+	check.Same(t, `{"a":null}`, w.job("t", "a").Variables, "variables")
+	w.passes(lockOfTests)
+	w.completes("t", `{}`)
+	w.variable("P", "b", "null")
+}
+
+func TestEventsThatOnlyMapSetVariables(t *testing.T) {
+	w := deploy(t, `
+		S: start a='=1'
+		X: throw b='=a + 1'
+		E: end c='=b + 1'
+		S > X
+		X > E`)
+	w.start(`{}`)
+	w.variable("P", "c", "3")
+	w.ended("E")
+}
+
+func TestAMessagesVariablesGoToTheProcess(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		M: catch message='m' key='="k"'
+		N: catch message='n' key='="k"' only='=said'
+		S > M
+		M > N`)
+	w.start(`{}`)
+	w.publishes("m", "k", "", 0)
+	w.variable("P", "said", `"yes"`)
+	w.sets(w.last("PROCESS_INSTANCE", "ELEMENT_ACTIVATED").Value["processInstanceKey"].(int64), `{"said":null}`)
+	w.publishes("n", "k", "", 0)
+	w.variable("P", "only", `"yes"`)
+	w.variable("P", "said", "null")
+}
+
+func TestAnErrorsVariablesStayWithTheEventThatCatches(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		U: task type='u'
+		B: boundary on='T' error='E1'
+		C: boundary on='U' error='E1' kept='=reason'
+		S > T
+		B > U`)
+	w.start(`{}`)
+	w.throws("t", "E1", `{"reason":"first"}`)
+	w.variable("B", "reason", `"first"`)
+	w.variable("P", "reason", "")
+	w.throws("u", "E1", `{"reason":"second"}`)
+	w.variable("P", "kept", `"second"`)
+	w.variable("P", "reason", "")
+}
+
+func TestACalledProcessGetsEverythingVisible(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		C: call process='P2' in.a='="input"'
+		S > C`, `
+		S: start
+		T: task type='t'
+		S > T`)
+	w.start(`{"a":"outer","b":2}`)
+	check.Same(t, `{"a":"input","b":2}`, w.job("t").Variables, "variables")
+}
+
+func TestACalledProcessGivesEverythingBack(t *testing.T) {
+	const called = `
+		S: start
+		T: task type='t'
+		S > T`
+	for attributes, want := range map[string][2]string{
+		``:                              {"1", "2"}, // without a mapping: all
+		`propagate='false'`:             {"", ""},
+		`mine='=theirs'`:                {"", ""},
+		`propagate='true' in.other='0'`: {"1", ""}, // an input swallows the result of its name
+	} {
+		w := deploy(t, `
+			S: start
+			C: call process='P2' `+attributes+`
+			S > C`, called)
+		w.start(`{}`)
+		w.completes("t", `{"theirs":1,"other":2}`)
+		w.variable("P", "theirs", want[0])
+		w.variable("P", "other", want[1])
+		if attributes == `mine='=theirs'` {
+			w.variable("P", "mine", "1")
+		}
+	}
+}
+
+func TestTheVariablesOfAFailureAreLocalToItsTask(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T`)
+	w.start(`{"a":1}`)
+	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: w.job("t").Key, Retries: 1, Variables: `{"a":2}`})
+	w.variable("P", "a", "1")
+	check.Same(t, `{"a":2}`, w.job("t").Variables, "variables")
+}
+
+func TestVariablesAreSetOutwardOrLocally(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T`)
+	w.start(`{"a":1}`)
+	task := w.job("t").ElementInstanceKey
+	do[*pb.SetVariablesResponse](w, &pb.SetVariablesRequest{ElementInstanceKey: task, Variables: `{"a":2,"b":2}`})
+	w.variable("P", "a", "2")
+	w.variable("P", "b", "2")
+	w.sets(task, `{"a":3}`)
+	w.variable("P", "a", "2")
+	w.variable("T", "a", "3")
+}
+
+func TestWholeNumbersHave64Bits(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T`)
+	for _, n := range []string{"18446744073709551615", "-9223372036854775808", "9223372036854775808", "1e400", "0.12345678901234567890"} {
+		w.start(`{"n":` + n + `}`)
+		check.Same(t, `{"n":`+n+`}`, w.jobs("t")[0].Variables, "variables")
+	}
+	for _, n := range []string{"18446744073709551616", "-9223372036854775809", "[1,[99999999999999999999]]"} {
+		w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: `{"n":` + n + `}`}, codes.InvalidArgument, "does not fit 64 bits")
+	}
+}
+
+func TestVariablesThatAreNoObjectAreRefused(t *testing.T) {
+	w := deploy(t, `
+		S: start`)
+	for _, variables := range []string{`[]`, `"x"`, `null`, `{`, `{}{}`} {
+		w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: variables}, codes.InvalidArgument, "Invalid JSON value: "+variables)
+	}
+}
+
+func TestHalfASurrogatePairBecomesAQuestionMark(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T`)
+	w.start(`{"a":"x\ud83dy","b":"\ud83d\ude00","c":"\\ud83d","d":"\udc00"}`)
+	check.Same(t, `{"a":"x?y","b":"\ud83d\ude00","c":"\\ud83d","d":"?"}`, w.job("t").Variables, "variables")
+}
