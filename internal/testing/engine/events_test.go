@@ -18,9 +18,9 @@ const twoConditions = `
 	E2: end
 	E3: end
 	S > G
+	G > E3 default
 	G > E1 if '=a > 1'
-	G > E2 if '=b'
-	G > E3 default`
+	G > E2 if '=b'`
 
 func TestTheFirstTrueConditionIsTaken(t *testing.T) {
 	for variables, end := range map[string]string{
@@ -293,6 +293,22 @@ func TestARunOfAMultiInstanceHasItsItem(t *testing.T) {
 	w.ended("E", "E")
 	w.start(`{"list":1}`)
 	w.incident("EXTRACT_VALUE_ERROR", "T")
+}
+
+func TestAnErrorOfOneRunEndsThemAll(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		C: call process='P2' items='=[1,2,3]'
+		B: boundary on='C' error='E1'
+		E: end
+		S > C
+		B > E`, `
+		S: start
+		X: end error='E1'
+		S > X`)
+	w.start(`{}`)
+	w.ended("E")
+	check.Same(t, 0, w.Incidents(), "incidents")
 }
 
 const review = `

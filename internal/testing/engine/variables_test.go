@@ -192,6 +192,19 @@ func TestTheVariablesOfAFailureAreLocalToItsTask(t *testing.T) {
 	check.Same(t, `{"a":2}`, w.job("t").Variables, "variables")
 }
 
+func TestAVariableKeepsItsKey(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T`)
+	instance := w.start(`{"a":1}`)
+	w.sets(instance, `{"a":1}`) // it has not changed
+	check.Same(t, 0, len(w.find("VARIABLE", "UPDATED")), "updates")
+	w.sets(instance, `{"a":2}`)
+	check.Same(t, w.last("VARIABLE", "CREATED").Key, w.last("VARIABLE", "UPDATED").Key, "key")
+	check.Same(t, 1, len(w.find("VARIABLE", "CREATED")), "variables")
+}
+
 func TestVariablesAreSetOutwardOrLocally(t *testing.T) {
 	w := deploy(t, `
 		S: start

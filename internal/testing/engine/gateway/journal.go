@@ -118,7 +118,7 @@ func (g *Gateway) replay(path string) error {
 		default:
 			request, err := l.request()
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", l.Command, err)
 			}
 			_, _ = g.engine.Do(at, request) // it failed before, or did not
 		}

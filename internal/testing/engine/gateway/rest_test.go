@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/engine"
+)
+
+// over makes a call of the REST API, wants a status, and returns the answer.
+func over(t *testing.T, g *Gateway, method, path, body string, want int) (answer map[string]any) {
+	t.Helper()
+	code, text := call(g.REST(), method, path, body)
+	if code != want {
+		t.Fatalf("%s %s answers %d %s, want %d", method, path, code, text, want)
+	}
+	if text != "" {
+		check.Must(t, json.Unmarshal([]byte(text), &answer))
+	}
+	return answer
+}
+
+// activated activates the one job over REST and returns it.
+func activated(t *testing.T, g *Gateway) map[string]any {
+	t.Helper()
+	jobs := over(t, g, "POST", "/v2/jobs/activation",
+		`{"type":"t","worker":"w","timeout":10000,"maxJobsToActivate":5,"requestTimeout":-1,"fetchVariable":["n"],"tenantIds":["<default>"]}`, 200)["jobs"].([]any)
+	if len(jobs) != 1 {
+		t.Fatalf("%d jobs", len(jobs))
+	}
+	return jobs[0].(map[string]any)
+}
+
+func TestTheRESTAPISaysTheSame(t *testing.T) {
+	var incident int64
+	g := withModel(t, Options{Record: func(r engine.Record) {
+		if r.ValueType == "INCIDENT" && r.Intent == "CREATED" {
+			incident = r.Key
+		}
+	}})
+	defer g.Close()
+	created := over(t, g, "POST", "/v2/process-instances", `{"processDefinitionId":"P","variables":{"n":9007199254740993}}`, 200)
+	instance := created["processInstanceKey"].(string)
+	job := activated(t, g)
+	if job["processInstanceKey"] != instance || job["elementId"] != "T" || job["retries"] != 3.0 || job["customHeaders"] == nil {
+		t.Errorf("job %v", job)
+	}
+	path := fmt.Sprint("/v2/jobs/", job["jobKey"])
+	over(t, g, "PATCH", path, `{"changeset":{"timeout":60000}}`, 204)
+	over(t, g, "POST", path+"/failure", `{"retries":0,"errorMessage":"why","variables":{"m":1}}`, 204)
+	problem := over(t, g, "POST", path+"/completion", `{}`, 409)
+	if problem["title"] != "INVALID_STATE" || !strings.Contains(problem["detail"].(string), "it is in state 'FAILED'") || problem["instance"] != path+"/completion" {
+		t.Errorf("problem %v", problem)
+	}
+	over(t, g, "PATCH", path, `{"changeset":{"retries":1}}`, 204)
+	over(t, g, "PUT", "/v2/element-instances/"+instance+"/variables", `{"variables":{"n":2},"local":true}`, 204)
+	over(t, g, "POST", fmt.Sprintf("/v2/incidents/%d/resolution", incident), ``, 204)
+	check.Same(t, `{"n":2}`, compact(t, activated(t, g)["variables"]), "variables")
+	over(t, g, "POST", path+"/error", `{"errorCode":"E"}`, 204)
+	over(t, g, "POST", "/v2/process-instances/"+instance+"/cancellation", ``, 204)
+	over(t, g, "POST", "/v2/process-instances/"+instance+"/cancellation", ``, 404)
+	message := `{"name":"m","correlationKey":"k","messageId":"1","timeToLive":60000,"variables":{}}`
+	over(t, g, "POST", "/v2/messages/publication", message, 200)
+	check.Same(t, "ALREADY_EXISTS", over(t, g, "POST", "/v2/messages/publication", message, 409)["title"].(string), "title")
+	check.Same(t, DefaultVersion, over(t, g, "GET", "/v2/topology", "", 200)["gatewayVersion"].(string), "version")
+	over(t, g, "GET", "/v2/nothing", "", 404)
+}
+
+func compact(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	check.Must(t, err)
+	return string(text)
+}
+
+func TestAPropertyThatTheAPIDoesNotHaveIsRefused(t *testing.T) {
+	g := withModel(t, Options{})
+	defer g.Close()
+	for body, want := range map[string]string{
+		`{"type":"t","withLease":true}`: "Request property [withLease] cannot be parsed",
+		`{"type":`:                      "Request body cannot be read",
+		`{"timeout":"soon"}`:            "timeout",
+	} {
+		problem := over(t, g, "POST", "/v2/jobs/activation", body, 400)
+		if !strings.Contains(problem["detail"].(string), want) {
+			t.Errorf("%s: %v", body, problem)
+		}
+	}
+}
+
+func TestFilesAreDeployedAndReadAgain(t *testing.T) {
+	g := New(Options{})
+	defer g.Close()
+	deploy := func(content string) *httptest.ResponseRecorder {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		part, err := form.CreateFormFile("resources", "p.bpmn")
+		check.Must(t, err)
+		_, _ = part.Write([]byte(content))
+		check.Must(t, form.Close())
+		r := httptest.NewRequest(http.MethodPost, "/v2/deployments", &body)
+		r.Header.Set("Content-Type", form.FormDataContentType())
+		w := httptest.NewRecorder()
+		g.REST().ServeHTTP(w, r)
+		return w
+	}
+	if w := deploy(model); w.Code != 200 || !strings.Contains(w.Body.String(), `"processDefinitionId":"P","processDefinitionKey":"2251799813685`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	deploy(model + "\n")
+	if w := deploy("<a/>"); w.Code != 400 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	_, text := call(g.REST(), "POST", "/v2/process-definitions/search", `{"filter":{"processDefinitionId":"P"},"page":{"limit":1}}`)
+	key := regexp.MustCompile(`"processDefinitionKey":"(\d+)".*"version":2.*"totalItems":2`).FindStringSubmatch(text)
+	if key == nil {
+		t.Fatalf("found %s", text)
+	}
+	if _, xml := call(g.REST(), "GET", "/v2/process-definitions/"+key[1]+"/xml", ""); xml+"\n" != model+"\n" {
+		t.Errorf("read %q", xml)
+	}
+	over(t, g, "GET", "/v2/process-definitions/7/xml", "", 404)
+}
+
+func TestTheCredentialsOfACallAreKept(t *testing.T) {
+	g := withModel(t, Options{KeepCalls: true})
+	defer g.Close()
+	r := httptest.NewRequest(http.MethodGet, "/v2/topology", nil)
+	r.Header.Set("Authorization", "Bearer x")
+	g.REST().ServeHTTP(httptest.NewRecorder(), r)
+	calls := g.Calls(Topology)
+	if len(calls) != 1 || calls[0].Authorization != "Bearer x" {
+		t.Errorf("calls %v", calls)
+	}
+	if _, ok := calls[0].Request.(*pb.TopologyRequest); !ok {
+		t.Errorf("request %T", calls[0].Request)
+	}
+}
