@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,8 +57,10 @@ func TestAllFilesAreDeployedOrNone(t *testing.T) {
 }
 
 func TestAnInstanceIsOfTheVersionThatIsWanted(t *testing.T) {
-	w := deploy(t, oneTask)
+	w := deploy(t, oneTask, oneTask)
 	w.deploys(1, oneTask+"\n\tF: end")
+	other := do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: 1})
+	check.Same(t, "P2", other.BpmnProcessId, "process")
 	for want, r := range map[int32]*pb.CreateProcessInstanceRequest{
 		2: {BpmnProcessId: "P", Version: -1},
 		1: {BpmnProcessId: "P", Version: 1},
@@ -104,6 +107,8 @@ func TestCancelEndsEverything(t *testing.T) {
 		S > T`)
 	root := w.start(`{}`)
 	w.fails("t", 0)
+	task := w.last("JOB", "CREATED").Value["elementInstanceKey"].(int64)
+	w.refuses(&pb.CancelProcessInstanceRequest{ProcessInstanceKey: task}, codes.NotFound, "no such process was found")
 	called := w.last("JOB", "CREATED").Value["processInstanceKey"].(int64)
 	w.refuses(&pb.CancelProcessInstanceRequest{ProcessInstanceKey: called}, codes.FailedPrecondition, "it is created by a parent process instance")
 	do[*pb.CancelProcessInstanceResponse](w, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: root})
@@ -151,6 +156,16 @@ func TestWhatIsDueHappensInItsOrder(t *testing.T) {
 		dues = append(dues, (r.Value["dueDate"].(int64)-w.clock.Add(-time.Hour).UnixMilli())/60_000)
 	}
 	check.Same(t, []int64{1, 2, 3}, dues, "minutes")
+	w.records = nil
+	for range 3 {
+		w.start(`{"wait":"PT1M"}`)
+	}
+	w.passes(time.Minute)
+	var keys []int64
+	for _, r := range w.find("TIMER", "TRIGGERED") {
+		keys = append(keys, r.Key)
+	}
+	check.Same(t, true, len(keys) == 3 && slices.IsSorted(keys), "of those due at once the older one is first")
 }
 
 func TestNothingEndsBeforeAClockThatWentBackIsThereAgain(t *testing.T) {

@@ -11,15 +11,15 @@ const errorAtATask = `
 	S: start
 	T: task type='t'
 	ByCode: boundary on='T' error='E1'
+	Zany: boundary on='T' any='yes'
 	Other: boundary on='T' error='E2'
-	Any: boundary on='T' any='yes'
 	EndCode: end
 	EndOther: end
 	EndAny: end
 	S > T
 	ByCode > EndCode
 	Other > EndOther
-	Any > EndAny`
+	Zany > EndAny`
 
 func TestAnExactCodeGoesBeforeACatchAll(t *testing.T) {
 	for code, end := range map[string]string{"E1": "EndCode", "E2": "EndOther", "E3": "EndAny"} {
@@ -95,6 +95,23 @@ func TestErrorsAreCaughtOutward(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnEventSubprocessSeesTheErrorsVariablesAndCatchesOnce(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		S > T
+		Handler: sub triggered='yes'
+			HS: start error='E1'
+			HT: task type='handle'
+			HS > HT
+		end Handler`)
+	w.start(`{}`)
+	w.throws("t", "E1", `{"reason":"x"}`)
+	w.variable("Handler", "reason", `"x"`)
+	w.throws("handle", "E1", `{}`) // its own errors go outward
+	w.incident("UNHANDLED_ERROR_EVENT", "HT")
 }
 
 func TestAnErrorIsCaughtAcrossCalls(t *testing.T) {

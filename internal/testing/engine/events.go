@@ -232,26 +232,22 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 // takeKept gives a new subscription the first message that is kept for it.
 func (e *Engine) takeKept(s *subscription) {
 	for _, m := range e.messages {
-		if slices.Contains(e.subs, s) && e.correlate(m, s) {
+		if e.correlate(m, s) {
 			return
 		}
 	}
 }
 
-// correlate gives a message to a subscription that waits for it, once for each process.
+// correlate gives a message to a subscription that still waits for it, once for each process.
 func (e *Engine) correlate(m *message, s *subscription) bool {
 	process := s.at.def.process.ID
-	if m.name != s.name || m.value != s.value || slices.Contains(m.got, process) {
+	if m.name != s.name || m.value != s.value || slices.Contains(m.got, process) || !slices.Contains(e.subs, s) {
 		return false
 	}
 	m.got = append(m.got, process)
 	e.unsubscribe(s)
 	s.at.subs = slices.DeleteFunc(s.at.subs, func(o *subscription) bool { return o == s })
 	e.event("PROCESS_MESSAGE_SUBSCRIPTION", "CORRELATED", s.key, e.subscriptionValue(s))
-	e.then(func() {
-		if !s.at.ended {
-			e.trigger(s.at, s.target, m.vars)
-		}
-	})
+	e.trigger(s.at, s.target, m.vars)
 	return true
 }

@@ -127,6 +127,17 @@ func TestAWrongTimeIsAnIncidentAtTheEvent(t *testing.T) {
 	}
 }
 
+func TestAWrongDateIsAnIncidentAtTheEvent(t *testing.T) {
+	for _, expression := range []string{`"PT1M"`, `duration("PT1M")`, `null`} {
+		w := deploy(t, `
+			S: start
+			W: catch date='=`+expression+`'
+			S > W`)
+		w.start(`{}`)
+		w.incident("EXTRACT_VALUE_ERROR", "W")
+	}
+}
+
 func TestBoundaryEventsComeAndGoWithTheirActivity(t *testing.T) {
 	w := deploy(t, `
 		S: start
@@ -204,8 +215,10 @@ func TestACorrelationKeyIsATextOrANumber(t *testing.T) {
 		w := deploy(t, drawing)
 		instance := w.start(`{"k":` + key + `}`)
 		w.sets(instance, `{"k":"changed"}`) // it is evaluated once, on entering
+		w.publishes("m", "another", "", 0)
 		w.publishes("m", value, "", 0)
 		w.ended("E")
+		check.Same(t, 1, len(w.find("PROCESS_MESSAGE_SUBSCRIPTION", "CORRELATED")), "correlations")
 	}
 	for _, key := range []string{`null`, `true`, `[]`, `{}`} {
 		w := deploy(t, drawing)
@@ -268,6 +281,32 @@ func TestAMessageIsKeptWhileItLives(t *testing.T) {
 	w.refuses(&pb.PublishMessageRequest{Name: "m", CorrelationKey: "k", MessageId: "second"}, codes.AlreadyExists, "")
 	w.passes(time.Hour)
 	check.Same(t, 0, len(w.messages), "messages")
+}
+
+func TestMessagesWithoutAnIDAreNeverTheSame(t *testing.T) {
+	w := deploy(t)
+	w.publishes("m", "k", "", time.Hour)
+	w.publishes("m", "k", "", time.Hour)
+	check.Same(t, 2, len(w.messages), "messages")
+}
+
+func TestOneOfTwoKeptMessagesIsLeft(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		A: boundary on='T' message='a' key='="k"'
+		B: boundary on='T' message='b' key='="k"'
+		EA: end
+		EB: end
+		S > T
+		A > EA
+		B > EB`)
+	w.publishes("a", "k", "", time.Hour)
+	w.publishes("b", "k", "", time.Hour)
+	w.start(`{}`)
+	w.ended("EA")
+	w.start(`{}`) // the first message has been here
+	w.ended("EA", "EB")
 }
 
 func TestAMessageNeedsAName(t *testing.T) {
@@ -350,7 +389,7 @@ func TestAUserTaskIsCanceledByItsBoundaryEvent(t *testing.T) {
 	w := reviewed(t, `{"id":"review"}`)
 	w.passes(time.Hour)
 	w.ended("Late")
-	check.Same(t, 1, len(w.find("USER_TASK", "CANCELED")), "tasks cancelled")
+	w.refuses(&CompleteUserTask{Key: w.last("USER_TASK", "CANCELED").Key}, codes.NotFound, "no such user task")
 }
 
 func TestAUserTaskNeedsItsForm(t *testing.T) {

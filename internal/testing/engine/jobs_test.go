@@ -56,12 +56,18 @@ func TestTheOldestJobComesFirst(t *testing.T) {
 	}
 	w.passes(time.Second)
 	check.Same(t, first, poll(), "jobs after their locks have ended")
+	w.passes(999 * time.Millisecond)
+	w.start(`{}`)
+	w.passes(time.Millisecond) // the older ones are released after the newest came
+	check.Same(t, first, poll(), "jobs")
 }
 
 func TestAPollGetsTheVariablesThatItNames(t *testing.T) {
 	w := deploy(t, oneTask)
 	w.start(`{"a":1,"b":2,"c":3}`)
+	check.Same(t, true, w.Available("t"), "jobs available")
 	check.Same(t, `{"a":1,"c":3}`, w.job("t", "c", "a", "missing").Variables, "variables")
+	check.Same(t, false, w.Available("t"), "jobs available")
 }
 
 func TestALockThatEndsLeavesTheRetries(t *testing.T) {
