@@ -82,8 +82,7 @@ func (e *Engine) listen(i *instance) *problem {
 		s.key = e.key(i.partition())
 		e.subs = append(e.subs, s)
 		e.event("PROCESS_MESSAGE_SUBSCRIPTION", "CREATING", s.key, e.subscriptionValue(s))
-		e.event("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", s.key, e.subscriptionValue(s))
-		e.then(func() { e.takeKept(s) })
+		e.then(func() { e.opened(s) })
 	}
 	return nil
 }
@@ -229,8 +228,13 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 	return &pb.PublishMessageResponse{Key: m.key, TenantId: e.options.Tenant}, nil
 }
 
-// takeKept gives a new subscription the first message that is kept for it.
-func (e *Engine) takeKept(s *subscription) {
+// opened gives a new subscription the first message that is kept for it. It is open a step later than its timer, because a
+// broker asks the partition of the message first.
+func (e *Engine) opened(s *subscription) {
+	if s.at.ended {
+		return
+	}
+	e.event("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", s.key, e.subscriptionValue(s))
 	for _, m := range e.messages {
 		if e.correlate(m, s) {
 			return
