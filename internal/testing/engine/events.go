@@ -102,7 +102,7 @@ func (e *Engine) due(el *model.Element, i *instance) (time.Time, *problem) {
 		return d.From(e.now), nil
 	}
 	if at, ok := v.(feel.DateTime); ok && el.TimerKind == "timeDate" {
-		return at.Time, nil
+		return at.Time(), nil
 	}
 	what := "duration"
 	if el.TimerKind == "timeDate" {

@@ -211,7 +211,7 @@ func TestACorrelationKeyIsATextOrANumber(t *testing.T) {
 		E: end
 		S > M
 		M > E`
-	for key, value := range map[string]string{`"7"`: "7", `7`: "7", `7.50`: "7.5", `"a b"`: "a b"} {
+	for key, value := range map[string]string{`"7"`: "7", `7`: "7", `7.5`: "7.5", `"a b"`: "a b"} {
 		w := deploy(t, drawing)
 		instance := w.start(`{"k":` + key + `}`)
 		w.sets(instance, `{"k":"changed"}`) // it is evaluated once, on entering
