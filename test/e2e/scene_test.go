@@ -22,8 +22,6 @@ type scene struct {
 	broker *broker
 	// since is the position of the last record from before the test. Older ones are not looked at.
 	since int64
-	// tenant is the one of the instances that the test starts and of the jobs that it takes; empty on a broker without tenants.
-	tenant string
 }
 
 // atSharedBroker sets the scene of an ordinary case, without a worker.
@@ -63,7 +61,7 @@ func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 // part runs a part of the test on the same scene.
 func (s *scene) part(name string, story func(*scene)) {
 	s.Helper()
-	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since, s.tenant}) })
+	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since}) })
 }
 
 // within bounds one step of the story.
