@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 const jobType = "analyze-retry"
@@ -97,7 +97,7 @@ type fields struct {
 	Jobs            []struct{ Variables map[string]json.RawMessage }
 }
 
-func (l *ledger) take(r *devbroker.Record) error {
+func (l *ledger) take(r *cluster.Record) error {
 	switch r.ValueType {
 	case "JOB", "JOB_BATCH", "INCIDENT", "PROCESS_INSTANCE":
 	default:
@@ -131,7 +131,7 @@ func (l *ledger) take(r *devbroker.Record) error {
 	return nil
 }
 
-func (l *ledger) takeJob(j *life, r *devbroker.Record, v *fields) error {
+func (l *ledger) takeJob(j *life, r *cluster.Record, v *fields) error {
 	switch r.RecordType + " " + r.Intent {
 	case "COMMAND COMPLETE", "COMMAND THROW_ERROR", "COMMAND FAIL":
 		payload, err := json.Marshal(struct {
@@ -155,7 +155,7 @@ func (l *ledger) takeJob(j *life, r *devbroker.Record, v *fields) error {
 	return nil
 }
 
-func (l *ledger) takeIncident(r *devbroker.Record, v *fields) {
+func (l *ledger) takeIncident(r *cluster.Record, v *fields) {
 	if i := l.instances[v.ProcessInstanceKey]; i != nil {
 		i.incidents++
 		l.texts = append(l.texts, v.ErrorMessage)
@@ -169,7 +169,7 @@ func (l *ledger) takeIncident(r *devbroker.Record, v *fields) {
 	}
 }
 
-func (l *ledger) takeInstance(r *devbroker.Record) {
+func (l *ledger) takeInstance(r *cluster.Record) {
 	switch i := l.instances[r.Key]; {
 	case r.RecordType != "EVENT":
 	case r.Intent == "ELEMENT_ACTIVATED":

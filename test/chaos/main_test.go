@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/suite"
 )

@@ -1,3 +1,5 @@
+//go:build servers
+
 package e2e
 
 import (
@@ -18,7 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/test/suite"
 )
 

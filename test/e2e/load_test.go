@@ -1,3 +1,5 @@
+//go:build servers
+
 package e2e
 
 import (
@@ -11,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 

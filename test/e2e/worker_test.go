@@ -15,16 +15,13 @@ import (
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// gatewayOf returns the address by which the workers under test reach a broker.
-func gatewayOf(b *broker) string {
-	if overREST() {
-		return b.RESTURL()
+// gateway returns the address by which the workers under test reach the scene's broker.
+func (s *scene) gateway() string {
+	if overREST(s.T) {
+		return s.broker.RESTURL()
 	}
-	return b.Address()
+	return s.broker.Address()
 }
-
-// overREST reports whether the workers under test use the REST API, and not gRPC.
-func overREST() bool { return os.Getenv(envTransport) == "rest" }
 
 // workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
 func workerCommand(ctx context.Context, address string, args ...string) *exec.Cmd {
@@ -48,7 +45,7 @@ type worker struct {
 // startWorker starts a worker at the scene's broker, with further settings if there are any.
 func (s *scene) startWorker(settings ...string) *worker {
 	s.Helper()
-	return s.startWorkerAt(gatewayOf(s.broker), settings...)
+	return s.startWorkerAt(s.gateway(), settings...)
 }
 
 // startWorkerAt starts a worker at any gateway. When the test ends it is stopped, and must then end well.
@@ -73,7 +70,7 @@ func (s *scene) store() string {
 	if s.broker == nil { // it is yet to come
 		return filepath.Join(s.TempDir(), "analyze-retry.db")
 	}
-	return filepath.Join(s.broker.State().Dir, "analyze-retry.db")
+	return filepath.Join(s.broker.Dir(), "analyze-retry.db")
 }
 
 // end stops the worker when its test is over.

@@ -1,0 +1,17 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOverREST runs tests again with workers that use the REST API.
+func TestOverREST(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]func(*testing.T){} {
+		t.Run(name, test)
+	}
+}
+
+// overREST reports whether the workers of a test use the REST API, and not gRPC.
+func overREST(t *testing.T) bool { return strings.HasPrefix(t.Name(), "TestOverREST/") }
