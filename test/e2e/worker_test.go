@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -38,8 +40,9 @@ func workerCommand(ctx context.Context, address string, args ...string) *exec.Cm
 type worker struct {
 	*process.Process
 	scene *scene
-	http  string
 	log   string
+	// address is host:port of its HTTP server, see [worker.http].
+	address string
 }
 
 // startWorker starts a worker at the scene's broker, with further settings if there are any.
@@ -54,9 +57,9 @@ func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
 	log, err := os.CreateTemp(logs, "worker-*.log")
 	s.must(err)
 	defer log.Close()
-	w := &worker{scene: s, http: freeAddress(s.T), log: log.Name()}
+	w := &worker{scene: s, log: log.Name()}
 	cmd := workerCommand(context.Background(), gateway, "run")
-	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.http, "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
+	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS=127.0.0.1:0", "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
 	w.Process, err = process.Start(cmd, false)
 	s.must(err)
@@ -117,10 +120,32 @@ func (w *worker) answers(path string, status int) {
 
 // get asks the worker's HTTP server once; the status is 0 where it does not answer.
 func (w *worker) get(ctx context.Context, path string) (status int, text string) {
-	return suite.Get(ctx, w.http, path)
+	return suite.Get(ctx, w.http(), path)
 }
 
-// freeAddress returns a loopback address for a worker, or for a broker that is yet to come.
+// http returns host:port of the worker's HTTP server, as the worker logs it at its start.
+func (w *worker) http() string {
+	w.scene.Helper()
+	if w.address != "" {
+		return w.address
+	}
+	var text []byte
+	w.scene.until("the worker starts", func() bool {
+		var err error
+		text, err = os.ReadFile(w.log)
+		w.scene.must(err)
+		for line := range bytes.Lines(text) {
+			var started struct{ Event, HTTPAddress string }
+			if json.Unmarshal(line, &started) == nil && started.Event == "worker_started" {
+				w.address = started.HTTPAddress
+			}
+		}
+		return w.address != ""
+	}, func() string { return string(text) })
+	return w.address
+}
+
+// freeAddress returns a loopback address for a server that is yet to come.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	address, err := process.FreeAddress()
