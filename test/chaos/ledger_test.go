@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"encoding/json"
 
 	"hospital.example/analyze-retry/internal/testing/cluster"
@@ -64,9 +63,9 @@ type jobValue struct {
 	Variables          json.RawMessage `json:"variables"`
 }
 
-func newLedger(ctx context.Context, b *broker) (*ledger, error) {
+func newLedger(b *broker) (*ledger, error) {
 	l := &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
-	records, err := b.Records(ctx)
+	records, err := b.Records()
 	if l.seen = len(records); l.seen > 0 {
 		l.since = records[l.seen-1].Position
 	}
@@ -74,8 +73,8 @@ func newLedger(ctx context.Context, b *broker) (*ledger, error) {
 }
 
 // update reads what the broker has exported since the last time.
-func (l *ledger) update(ctx context.Context) error {
-	records, err := l.broker.Records(ctx)
+func (l *ledger) update() error {
+	records, err := l.broker.Records()
 	if err != nil {
 		return err
 	}
