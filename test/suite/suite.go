@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 )
@@ -62,23 +64,31 @@ func LeavesOut(t *testing.T, format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "left out: %s: %s\n", t.Name(), fmt.Sprintf(format, args...))
 }
 
-// BuildWorker builds the worker under test, with further flags of the compiler, and with the race detector if the tests
-// have it.
+// BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if the tests have it.
 func BuildWorker(binary string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
 	defer cancel()
-	args := append([]string{"build", "-buildvcs=false", "-o", binary}, flags...)
-	if Race {
-		args = append(args, "-race")
-	}
+	own := ownFlags()
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, own, flags)
 	build := exec.CommandContext(ctx, "go", append(args, "hospital.example/analyze-retry/cmd/worker")...)
-	if !Race {
+	if !slices.Contains(own, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// ownFlags returns the flags with which the tests were compiled. With the same ones the worker shares what is in Go's cache.
+func ownFlags() (flags []string) {
+	info, _ := debug.ReadBuildInfo() // a test has it
+	for _, s := range info.Settings {
+		if (s.Key == "-race" || s.Key == "-trimpath") && s.Value == "true" {
+			flags = append(flags, s.Key)
+		}
+	}
+	return flags
 }
 
 // AfterTest returns the context of what is done when a test is over and its own context has ended.
