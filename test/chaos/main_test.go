@@ -2,14 +2,12 @@ package chaos
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/test/suite"
 )
@@ -30,9 +28,6 @@ func either(short, inLong int) int {
 
 func TestMain(m *testing.M) {
 	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
-		if version := devbroker.VersionFromEnv(); devbroker.InMemory(version) {
-			return 1, fmt.Errorf("the engine of %s keeps nothing and takes no settings: choose a version of a broker", version)
-		}
 		binary = filepath.Join(dir, "worker")
 		if err := suite.BuildWorker(binary, "-tags", "failpoints"); err != nil {
 			return 1, err

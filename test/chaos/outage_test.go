@@ -24,7 +24,7 @@ func TestWorkerOutlivesAKilledBroker(t *testing.T) {
 		}
 		r.must(r.broker.Kill())
 		r.until("the metrics say that the gateway is away", func() bool { return w.metric("retry_gateway_up") == 0 })
-		r.must(r.broker.Restart(r.Context()))
+		r.must(r.broker.Restart())
 		r.broker.Conn.ResetConnectBackoff()
 		slowest = max(slowest, r.within(patience, "it works again", func() bool { return r.jobEvents("completed") > 0 }))
 		r.until("the metrics say that the gateway is back", func() bool { return w.metric("retry_gateway_up") == 1 })

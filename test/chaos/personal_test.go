@@ -136,7 +136,7 @@ func (r *rig) undelivered(settings []string) (n int) {
 // variables are the process variables, as the broker has recorded them since then.
 func (r *rig) variables(since int) []byte {
 	r.Helper()
-	records, err := r.broker.Records(r.Context())
+	records, err := r.broker.Records()
 	r.must(err)
 	var all bytes.Buffer
 	for _, record := range records[since:] {

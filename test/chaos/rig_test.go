@@ -26,8 +26,8 @@ type setup struct {
 	busy bool
 	// ownBroker is for rows that kill the broker, move its clock or flood it.
 	ownBroker bool
-	// brokerSettings are more settings of a broker of its own (devbroker.Options).
-	brokerSettings []string
+	// brokerFaults are faults of a broker of its own from its start, see gateway.InjectText.
+	brokerFaults string
 }
 
 // rig is the stage of one row: a broker, a proxy before it, a store, the workers, what was started and what became of it.
@@ -42,10 +42,8 @@ type rig struct {
 	ledger  *ledger
 	queue   *queue // nil where the row has none
 	workers []*worker
-	// binary is what is started as a worker; "" is the worker under test. permanent are the texts of permanent claims.
-	binary    string
-	permanent []string
-	started   atomic.Int64 // process instances
+	binary  string       // what is started as a worker; "" is the worker under test
+	started atomic.Int64 // process instances
 
 	mu     sync.Mutex
 	claims map[string]claim
@@ -93,10 +91,10 @@ func newRig(t *testing.T, s setup) *rig {
 	lane := lanes.Take(t, s.busy)
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
-		claims: map[string]claim{}, cancelled: map[int64]bool{}, permanent: permanent,
+		claims: map[string]claim{}, cancelled: map[int64]bool{},
 	}
-	if s.ownBroker || s.brokerSettings != nil {
-		r.broker = ownBroker(t, s.brokerSettings...)
+	if s.ownBroker || s.brokerFaults != "" {
+		r.broker = ownBroker(t, s.brokerFaults)
 	} else {
 		r.broker = lane.Broker(t)
 	}
@@ -107,7 +105,7 @@ func newRig(t *testing.T, s setup) *rig {
 	r.must(err)
 	t.Cleanup(func() { r.check(r.proxy.Close()) })
 	r.store = newStore(r)
-	r.ledger, err = newLedger(t.Context(), r.broker)
+	r.ledger, err = newLedger(r.broker)
 	r.must(err)
 	return r
 }
@@ -174,7 +172,7 @@ func (r *rig) pass(d time.Duration) {
 // look brings the ledger up to date.
 func (r *rig) look() *ledger {
 	r.Helper()
-	r.must(r.ledger.update(r.Context()))
+	r.must(r.ledger.update())
 	return r.ledger
 }
 

@@ -52,7 +52,7 @@ func (r *rig) rate(claims int) float64 {
 func TestBackPressureIsWaitedOutQuietly(t *testing.T) {
 	r := newRig(t, setup{
 		row: 9, busy: true, what: "back-pressure with a limit of 1", store: inSQLite,
-		brokerSettings: []string{"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=1"},
+		brokerFaults: "limit=1",
 	})
 	w := r.start("RETRY_JOB_TIMEOUT=1m") // an answer that is refused may have to wait
 	before, began := r.dropped(), time.Now()

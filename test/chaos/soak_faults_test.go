@@ -73,7 +73,7 @@ func (s *soak) brokerIsKilled() (int, string) {
 	s.submit(2 * chunk) // so that some are left for afterwards
 	s.must(s.broker.Kill())
 	s.gatewayIs(0)
-	s.must(s.broker.Restart(s.Context()))
+	s.must(s.broker.Restart())
 	s.broker.Conn.ResetConnectBackoff()
 	// A broker that calls itself ready goes through its log first. What is sent to it until then may be done or not.
 	s.until("the workers work again", func() bool { return s.jobEvents("completed") > 0 || s.open() == 0 })

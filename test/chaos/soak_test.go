@@ -112,11 +112,7 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	s := &soak{random: rand.New(rand.NewPCG(32, seed)), tallies: map[string]*tally{}, loaded: make(chan error, 1)}
 	s.rig = newRig(t, setup{
 		row: 32, what: "soak with faults of rows 1 to 9, 18 and 19", store: inPostgres,
-		// So that a flood is held off, and a restart is short.
-		brokerSettings: []string{
-			"ZEEBE_BROKER_BACKPRESSURE_ALGORITHM=fixed", "ZEEBE_BROKER_BACKPRESSURE_FIXED_LIMIT=40",
-			"ZEEBE_BROKER_DATA_SNAPSHOTPERIOD=1m", // a broker that starts does again all since its last snapshot
-		},
+		brokerFaults: "limit=40", // so that a flood is held off
 	})
 	var setting string
 	s.postgres, s.way, setting = s.ownPostgres()

@@ -4,23 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/test/suite"
 )
 
 type broker = suite.Broker
 
-// startBroker starts a broker of the version under test and puts the models on it: those of the tests directly, the
-// bundled ones by the worker's own command.
-func startBroker(ctx context.Context, o devbroker.Options) (*broker, error) {
-	b, err := suite.StartBroker(ctx, "e2e", o, "testdata/one-task.bpmn", "testdata/one-outcome.bpmn", "testdata/witness.bpmn")
+// lanes run tests next to each other, each lane on an engine of its own. Most tests move its clock. A cluster that the
+// environment names is the one lane that there is.
+var lanes = suite.NewLanes(laneCount(), sharedBroker)
+
+func laneCount() int {
+	if os.Getenv(cluster.EnvAddress) != "" {
+		return 1
+	}
+	return 8
+}
+
+// sharedBroker connects to the cluster that the environment names, or starts an engine.
+func sharedBroker() (*broker, error) {
+	c, err := cluster.FromEnv()
+	if c != nil || err != nil {
+		return withModels(c, err)
+	}
+	return startBroker(cluster.Options{})
+}
+
+// startBroker starts an engine with the models.
+func startBroker(o cluster.Options) (*broker, error) { return withModels(cluster.Start(o)) }
+
+// withModels deploys the models: those of the tests directly, the bundled ones by the worker's own command.
+func withModels(c *cluster.Cluster, err error) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, suite.SetupTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	if out, err := workerCommand(ctx, gatewayOf(b), "deploy").CombinedOutput(); err != nil {
+	b, err := suite.Connect(ctx, c, "testdata/one-task.bpmn", "testdata/one-outcome.bpmn", "testdata/witness.bpmn")
+	if err != nil {
+		return nil, err
+	}
+	if out, err := workerCommand(ctx, b.Address(), "deploy").CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("worker deploy: %w\n%s", err, out), b.Close())
 	}
 	return b, nil

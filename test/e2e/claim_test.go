@@ -49,7 +49,7 @@ func (s *scene) tryStart(process, variables string) (*claim, error) {
 	var err error
 	s.until("the broker has room for an instance", func() bool {
 		created, err = s.broker.CreateProcessInstance(s.Context(), &pb.CreateProcessInstanceRequest{
-			BpmnProcessId: process, Version: -1, Variables: variables, TenantId: s.tenant,
+			BpmnProcessId: process, Version: -1, Variables: variables,
 		})
 		return status.Code(err) != codes.ResourceExhausted
 	}, func() string { return err.Error() })

@@ -1,15 +1,15 @@
+//go:build servers
+
 package e2e
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +18,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
-	"hospital.example/analyze-retry/test/suite"
 )
 
 // answersFile makes the day of the dashboard's test a long one and is written with what Prometheus answered, for
@@ -65,21 +63,10 @@ var (
 	}
 )
 
-// notInMemory are metrics of a broker that an engine in Camunda's test gateway lacks, and what they would show.
-var notInMemory = map[string]string{
-	"zeebe_received_request_count_total": "the requests at the broker",
-	"zeebe_dropped_request_count_total":  "the requests that the broker refused",
-}
-
 func TestEveryDashboardExpressionHasAnAnswer(t *testing.T) {
 	d := onAHospitalDay(t)
 	d.others()
 	d.plays(d.claims(0))
-	if devbroker.InMemory(d.broker.State().Version) {
-		for _, metric := range slices.Sorted(maps.Keys(notInMemory)) {
-			suite.LeavesOut(t, "%s, %s: Camunda's test gateway has no such metric", metric, notInMemory[metric])
-		}
-	}
 	if *answersFile != "" {
 		d.goesOn(7 * time.Minute)
 	}
@@ -155,8 +142,7 @@ func (d *hospitalDay) ask(board dashboard) (all answers, missing string) {
 			}
 			all.Panels[panel.ID][q.RefID] = a
 			samples, numbers := a.numbers()
-			answered := numbers > 0 || samples > 0 && names(unknownAtFirst, expr) || names(absentAtFirst, expr) ||
-				devbroker.InMemory(d.broker.State().Version) && names(notInMemory, expr)
+			answered := numbers > 0 || samples > 0 && names(unknownAtFirst, expr) || names(absentAtFirst, expr)
 			if err != nil || !answered {
 				missing += fmt.Sprintf("%s (%s): %d samples, none of them a number %v\n  %s\n", panel.Title, q.RefID, samples, err, expr)
 			}

@@ -12,7 +12,7 @@ func TestModelsThatAreDeployedAgainGetNoNewVersion(t *testing.T) {
 	before := s.events("PROCESS", "CREATED", bundled)
 	deployments := len(s.events("DEPLOYMENT", "CREATED", anyEvent))
 
-	out, err := workerCommand(t.Context(), gatewayOf(s.broker), "deploy").CombinedOutput()
+	out, err := workerCommand(t.Context(), s.gateway(), "deploy").CombinedOutput()
 	if err != nil {
 		t.Fatalf("worker deploy: %v\n%s", err, out)
 	}

@@ -1,3 +1,5 @@
+//go:build servers
+
 package e2e
 
 import (
@@ -11,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/cmd/sandbox/demo"
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
@@ -28,7 +30,7 @@ type hospitalDay struct {
 func onAHospitalDay(t *testing.T) *hospitalDay {
 	t.Helper()
 	lanes.Take(t, true)
-	d := &hospitalDay{scene: onOwnBroker(t, devbroker.Options{Records: true})}
+	d := &hospitalDay{scene: onOwnBroker(t, cluster.Options{})}
 	ctx, cancel := d.within(patience)
 	defer cancel()
 	var err error
@@ -101,7 +103,7 @@ func (d *hospitalDay) claims(n int) []script.Claim {
 func (d *hospitalDay) plays(claims []script.Claim) {
 	d.Helper()
 	play := demo.Play{
-		Broker: d.broker.Broker, Progress: func(demo.Status) {},
+		Broker: d.broker.Cluster, Progress: func(demo.Status) {},
 		Check: func() error { return d.worker.Err() },
 	}
 	results, err := play.Run(d.Context(), claims)
@@ -126,7 +128,7 @@ var replies = []string{"451 4.3.0 try again later", "421 4.7.0 too many connecti
 // goesOn plays such rounds for so long, with an hour in which an insurer is away and a moment in which the queue is.
 func (d *hospitalDay) goesOn(whole time.Duration) {
 	d.Helper()
-	const calm = 90 * time.Second // for a minute after its clock was moved the broker calls its partition unhealthy
+	const calm = 90 * time.Second // at the end, with a clock that is right
 	set := 0
 	part := func(line int) script.Claim {
 		set++

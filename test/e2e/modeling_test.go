@@ -1,3 +1,5 @@
+//go:build models
+
 package e2e
 
 import (

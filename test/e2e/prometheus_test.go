@@ -1,3 +1,5 @@
+//go:build servers
+
 package e2e
 
 import (
@@ -41,7 +43,7 @@ func (s *scene) startPrometheus(w *worker, flags ...string) *promServer {
 	rules, err := filepath.Abs("../../deploy/prometheus")
 	s.must(err)
 	dir := s.TempDir()
-	config := strings.NewReplacer("NAMESPACE", namespace, "WORKER", w.http, "BROKER", strings.TrimPrefix(s.broker.MonitoringURL(), "http://"), "RULES", rules).Replace(`
+	config := strings.NewReplacer("NAMESPACE", namespace, "WORKER", w.http(), "BROKER", strings.TrimPrefix(s.broker.MonitoringURL(), "http://"), "RULES", rules).Replace(`
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: ["RULES/*.rules.yml"]
 scrape_configs:

@@ -37,7 +37,7 @@ func (o *office) says(args ...string) (code int, text string) {
 	o.Helper()
 	ctx, cancel := o.within(patience)
 	defer cancel()
-	command := workerCommand(ctx, gatewayOf(o.broker), args...)
+	command := workerCommand(ctx, o.gateway(), args...)
 	command.Env = append(command.Env, o.store)
 	out, err := command.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

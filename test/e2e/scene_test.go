@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 // patience bounds every wait for something that is to happen. Most take milliseconds; a machine may be busy.
@@ -22,15 +22,13 @@ type scene struct {
 	broker *broker
 	// since is the position of the last record from before the test. Older ones are not looked at.
 	since int64
-	// tenant is the one of the instances that the test starts and of the jobs that it takes; empty on a broker without tenants.
-	tenant string
 }
 
 // atSharedBroker sets the scene of an ordinary case, without a worker.
 func atSharedBroker(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{T: t, broker: lanes.Take(t, false).Broker(t)}
-	records, err := s.broker.Records(t.Context())
+	records, err := s.broker.Records()
 	s.must(err)
 	if len(records) > 0 {
 		s.since = records[len(records)-1].Position
@@ -39,7 +37,7 @@ func atSharedBroker(t *testing.T) *scene {
 }
 
 // onSharedBroker sets the scene of an ordinary case, with one worker. The worker is not asked whether it is ready: for up
-// to a minute after its clock was moved the broker calls its partition unhealthy, though it works on.
+// to a minute after its clock was moved Camunda's broker calls its partition unhealthy, though it works on.
 func onSharedBroker(t *testing.T) *scene {
 	t.Helper()
 	s := atSharedBroker(t)
@@ -47,10 +45,11 @@ func onSharedBroker(t *testing.T) *scene {
 	return s
 }
 
-// onOwnBroker sets the scene of a case that needs a broker of its own. It has no worker yet. The test is in a lane.
-func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
+// onOwnBroker sets the scene of a case that needs an engine of its own, also where the environment names a cluster. It has
+// no worker yet. The test is in a lane.
+func onOwnBroker(t *testing.T, o cluster.Options) *scene {
 	t.Helper()
-	b, err := startBroker(t.Context(), o)
+	b, err := startBroker(o)
 	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -63,7 +62,7 @@ func onOwnBroker(t *testing.T, o devbroker.Options) *scene {
 // part runs a part of the test on the same scene.
 func (s *scene) part(name string, story func(*scene)) {
 	s.Helper()
-	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since, s.tenant}) })
+	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since}) })
 }
 
 // within bounds one step of the story.
@@ -101,7 +100,7 @@ func (s *scene) must(err error) {
 
 // event is something that happened at the broker, as its exporters saw it.
 type event struct {
-	devbroker.Record
+	cluster.Record
 	fields
 }
 
@@ -138,7 +137,7 @@ func (e event) due() time.Time {
 }
 
 // parse reads a record as an event of the given type; it is none where it is a command, a rejection or of another type.
-func parse(r devbroker.Record, valueType, intent string) (e event, ok bool) {
+func parse(r cluster.Record, valueType, intent string) (e event, ok bool) {
 	if r.RecordType != "EVENT" || r.ValueType != valueType || r.Intent != intent {
 		return event{}, false
 	}
@@ -158,7 +157,7 @@ func (s *scene) awaitAfter(position int64, what, valueType, intent string, match
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	var found event
-	_, err := s.broker.AwaitRecord(ctx, func(r devbroker.Record) (ok bool) {
+	_, err := s.broker.AwaitRecord(ctx, func(r cluster.Record) (ok bool) {
 		if r.Position > position {
 			found, ok = parse(r, valueType, intent)
 		}
@@ -173,10 +172,10 @@ func (s *scene) awaitAfter(position int64, what, valueType, intent string, match
 // events returns what has happened in the test so far, oldest first.
 func (s *scene) events(valueType, intent string, match func(event) bool) []event {
 	s.Helper()
-	records, err := s.broker.Records(s.Context())
+	records, err := s.broker.Records()
 	s.must(err)
 	var found []event
-	first, _ := slices.BinarySearchFunc(records, s.since+1, func(r devbroker.Record, position int64) int { return cmp.Compare(r.Position, position) })
+	first, _ := slices.BinarySearchFunc(records, s.since+1, func(r cluster.Record, position int64) int { return cmp.Compare(r.Position, position) })
 	for _, r := range records[first:] {
 		if e, ok := parse(r, valueType, intent); ok && match(e) {
 			found = append(found, e)
@@ -189,9 +188,9 @@ func (s *scene) events(valueType, intent string, match func(event) bool) []event
 // the command: from 8.10 on a broker leaves them out of the event.
 func (s *scene) answer(e event) string {
 	s.Helper()
-	records, err := s.broker.Records(s.Context())
+	records, err := s.broker.Records()
 	s.must(err)
-	i := slices.IndexFunc(records, func(r devbroker.Record) bool { return r.Position == e.SourceRecordPosition })
+	i := slices.IndexFunc(records, func(r cluster.Record) bool { return r.Position == e.SourceRecordPosition })
 	if i < 0 || records[i].RecordType != "COMMAND" || records[i].ValueType != "JOB" || records[i].Key != e.Key {
 		s.Fatalf("the command behind %s of job %d, at position %d, is not among the records", e.Intent, e.Key, e.SourceRecordPosition)
 	}

@@ -35,9 +35,6 @@ func (s *scene) take(jobType string) *task {
 		Type: jobType, Worker: "e2e", MaxJobsToActivate: 1,
 		Timeout: time.Hour.Milliseconds(), RequestTimeout: (2 * time.Second).Milliseconds(),
 	}
-	if s.tenant != "" {
-		poll.TenantIds = []string{s.tenant}
-	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		jobs := s.activate(poll)
 		if len(jobs) == 1 {
@@ -47,7 +44,6 @@ func (s *scene) take(jobType string) *task {
 				headers: j.CustomHeaders, variables: readVars(s.T, j.Variables),
 			}
 		}
-		pauseFor(s.Context(), 20*time.Millisecond) // Camunda's test gateway answers at once where there is none
 	}
 	s.Fatalf("no %s job came within %v", jobType, patience)
 	return nil

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,16 +17,13 @@ import (
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// gatewayOf returns the address by which the workers under test reach a broker.
-func gatewayOf(b *broker) string {
-	if overREST() {
-		return b.RESTURL()
+// gateway returns the address by which the workers under test reach the scene's broker.
+func (s *scene) gateway() string {
+	if overREST(s.T) {
+		return s.broker.RESTURL()
 	}
-	return b.Address()
+	return s.broker.Address()
 }
-
-// overREST reports whether the workers under test use the REST API, and not gRPC.
-func overREST() bool { return os.Getenv(envTransport) == "rest" }
 
 // workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
 func workerCommand(ctx context.Context, address string, args ...string) *exec.Cmd {
@@ -41,14 +40,15 @@ func workerCommand(ctx context.Context, address string, args ...string) *exec.Cm
 type worker struct {
 	*process.Process
 	scene *scene
-	http  string
 	log   string
+	// address is host:port of its HTTP server, see [worker.http].
+	address string
 }
 
 // startWorker starts a worker at the scene's broker, with further settings if there are any.
 func (s *scene) startWorker(settings ...string) *worker {
 	s.Helper()
-	return s.startWorkerAt(gatewayOf(s.broker), settings...)
+	return s.startWorkerAt(s.gateway(), settings...)
 }
 
 // startWorkerAt starts a worker at any gateway. When the test ends it is stopped, and must then end well.
@@ -57,9 +57,9 @@ func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
 	log, err := os.CreateTemp(logs, "worker-*.log")
 	s.must(err)
 	defer log.Close()
-	w := &worker{scene: s, http: freeAddress(s.T), log: log.Name()}
+	w := &worker{scene: s, log: log.Name()}
 	cmd := workerCommand(context.Background(), gateway, "run")
-	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.http, "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
+	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS=127.0.0.1:0", "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
 	w.Process, err = process.Start(cmd, false)
 	s.must(err)
@@ -73,7 +73,7 @@ func (s *scene) store() string {
 	if s.broker == nil { // it is yet to come
 		return filepath.Join(s.TempDir(), "analyze-retry.db")
 	}
-	return filepath.Join(s.broker.State().Dir, "analyze-retry.db")
+	return filepath.Join(s.broker.Dir(), "analyze-retry.db")
 }
 
 // end stops the worker when its test is over.
@@ -120,10 +120,32 @@ func (w *worker) answers(path string, status int) {
 
 // get asks the worker's HTTP server once; the status is 0 where it does not answer.
 func (w *worker) get(ctx context.Context, path string) (status int, text string) {
-	return suite.Get(ctx, w.http, path)
+	return suite.Get(ctx, w.http(), path)
 }
 
-// freeAddress returns a loopback address for a worker, or for a broker that is yet to come.
+// http returns host:port of the worker's HTTP server, as the worker logs it at its start.
+func (w *worker) http() string {
+	w.scene.Helper()
+	if w.address != "" {
+		return w.address
+	}
+	var text []byte
+	w.scene.until("the worker starts", func() bool {
+		var err error
+		text, err = os.ReadFile(w.log)
+		w.scene.must(err)
+		for line := range bytes.Lines(text) {
+			var started struct{ Event, HTTPAddress string }
+			if json.Unmarshal(line, &started) == nil && started.Event == "worker_started" {
+				w.address = started.HTTPAddress
+			}
+		}
+		return w.address != ""
+	}, func() string { return string(text) })
+	return w.address
+}
+
+// freeAddress returns a loopback address for a server that is yet to come.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	address, err := process.FreeAddress()

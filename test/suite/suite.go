@@ -1,5 +1,5 @@
-// Package suite is what the suites on a real broker share: the frame of their TestMain, the worker that they build, a broker with a connection to its
-// gateway, and a look at a worker's HTTP server.
+// Package suite is what the suites on a cluster share: the frame of their TestMain, the worker that they build, a broker
+// with a connection to its gateway, and a look at a worker's HTTP server.
 package suite
 
 import (
@@ -10,12 +10,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
 )
 
-// SetupTimeout bounds what a suite makes before its tests: a first run fetches the broker and compiles everything.
+// SetupTimeout bounds what a suite makes before its tests: a first run compiles everything.
 const SetupTimeout = 15 * time.Minute
 
 // Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run returns, or
@@ -57,25 +58,37 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 	return response.StatusCode, string(body)
 }
 
-// LeavesOut prints what a test does not look at, because the broker under test lacks it, and why. `make test-matrix` shows the line.
+// LeavesOut prints what a test does not look at, because the cluster under test lacks it, and why. go test -v shows it.
 func LeavesOut(t *testing.T, format string, args ...any) {
 	t.Helper()
 	fmt.Fprintf(os.Stderr, "left out: %s: %s\n", t.Name(), fmt.Sprintf(format, args...))
 }
 
-// BuildWorker builds the worker under test, with further flags of the compiler.
+// BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if the tests have it.
 func BuildWorker(binary string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
 	defer cancel()
-	args := append([]string{"build", "-buildvcs=false", "-o", binary}, flags...)
+	own := ownFlags()
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, own, flags)
 	build := exec.CommandContext(ctx, "go", append(args, "hospital.example/analyze-retry/cmd/worker")...)
-	if !slices.Contains(flags, "-race") {
+	if !slices.Contains(own, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// ownFlags returns the flags with which the tests were compiled. With the same ones the worker shares what is in Go's cache.
+func ownFlags() (flags []string) {
+	info, _ := debug.ReadBuildInfo() // a test has it
+	for _, s := range info.Settings {
+		if (s.Key == "-race" || s.Key == "-trimpath") && s.Value == "true" {
+			flags = append(flags, s.Key)
+		}
+	}
+	return flags
 }
 
 // AfterTest returns the context of what is done when a test is over and its own context has ended.

@@ -140,12 +140,20 @@ func (s *Server) Restart() error {
 
 // listen listens on an address, or on a free one, which it notes.
 func listen(address *string) (l net.Listener, err error) {
-	if *address == "" {
-		if *address, err = process.FreeAddress(); err != nil {
+	if *address != "" {
+		return net.Listen("tcp", *address)
+	}
+	for range 10 { // another process may have taken the address meanwhile
+		var free string
+		if free, err = process.FreeAddress(); err != nil {
 			return nil, err
 		}
+		if l, err = net.Listen("tcp", free); err == nil {
+			*address = free
+			return l, nil
+		}
 	}
-	return net.Listen("tcp", *address)
+	return nil, err
 }
 
 // Stop ends the server as a kill does: connections are cut, and what was not answered may have happened. The directory
