@@ -207,7 +207,7 @@ func (w whole) asCommand(t *testing.T, path string) bool {
 // at as the worker does and, if that names it, now and then as the command does.
 func (w whole) flips(t *testing.T, n int, random *rand.Rand, ofLog bool, at func(i int) int) (found [outcomes]int) {
 	t.Helper()
-	path := filepath.Join(memoryDir(t), "audit.db")
+	path := filepath.Join(audittest.MemoryDir(t), "audit.db")
 	for i := range n {
 		file, log := w.closed, []byte(nil)
 		if ofLog {
