@@ -75,7 +75,7 @@ test-models: ## The models in Camunda's modeler, and lint-models
 	@.ci/tagged models
 
 test-clients: ## Clients that others wrote, on the engine
-	@.ci/needs $@ node-20 java mvn pip
+	@.ci/needs $@ node-20 javac mvn pip
 	@.ci/tagged clients
 
 # The detector's pause at the end of each process finds no race. Thousands of stores that one goroutine opens one after the

@@ -1,6 +1,6 @@
-// Package exhaustive tries the SQLite store at thousands of places: each byte, each moment, each long history. One goroutine
-// opens one store after the other, so the race detector would make that ten times slower and find nothing. `make test`
-// therefore runs this package without it.
+// Package exhaustive tries the SQLite store at hundreds of places: bytes, orders, long histories. One goroutine opens one
+// store after the other, so the race detector would make that ten times slower and find nothing. `make race` leaves this
+// package out.
 package exhaustive
 
 import (
