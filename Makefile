@@ -9,13 +9,6 @@ LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVER
 MODEL_TOOLS  := tools/models/node_modules/.package-lock.json
 VERSION      := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION)
-# Everything but the real-broker suite.
-UNIT         := $$($(GO) list ./... | grep -v /test/)
-
-# The version of the broker under test, for every target that starts one. Both names do.
-ifdef ENGINE
-export ZEEBE_TEST_VERSION := $(ENGINE)
-endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -47,33 +40,51 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-e2e test-newer test-matrix coverage chaos soak fuzz bench race-ready
-# Most of the time the tests wait, for servers and for the broker, so more packages run at once than there are processors.
-# The detector's pause at the end of each process finds no race. Thousands of stores opened by one goroutine each
-# (exhaustive), and as many texts, are up to ten times slower with the detector, and it finds nothing there.
-RACE := GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -p 4 -shuffle=on -count=1 -timeout 30m
-test: race-ready $(MODEL_TOOLS) test-deploy ## Everything, the real-broker suite included, with the race detector and no cached results
-	$(RACE) ./test/e2e $$($(GO) list ./... | grep -vE '/test/|/exhaustive$$')
-	$(GO) test -shuffle=on -count=1 ./internal/audit/sqlite/exhaustive ./internal/redact
+.PHONY: test test-unit test-deploy test-servers test-models test-clients race coverage chaos soak fuzz bench
+# The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
+# Go's cache. Most of the time they wait for servers and processes, so more packages run at once than there are processors.
+SUMMARY := CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/summary
+FLAGS   := -trimpath -shuffle=on -timeout 20m
+MODULE  := hospital.example/analyze-retry
+ALL      = $(shell $(GO) list ./...)
+# The suite on the engine takes longest, so it begins first.
+TESTED   = ./test/e2e $(filter-out $(MODULE)/test/%,$(ALL))
+test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
+	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
+	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...
+	@echo 'make test-servers adds the tests on RabbitMQ, PgBouncer, a standby, strace and Prometheus,'
+	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
+	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
-# No race detector and no shuffling: it needs no C compiler, and packages that did not change cost nothing.
-test-unit: ## The fast inner loop: all but the real-broker suite
-	$(GO) test $(UNIT)
+# No server is started. Packages that did not change cost nothing.
+UNIT = $(filter-out $(addprefix $(MODULE)/,test/% bench internal/audit/postgres internal/testing/devpostgres%),$(ALL))
+test-unit: ## The fast inner loop: no server, SQLite only
+	@$(SUMMARY) . -trimpath -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
-	cd deploy && $(GO) test -shuffle=on -count=1 ./...
+	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
 
-test-e2e: race-ready $(MODEL_TOOLS) ## The real-broker suite (ENGINE=8.8.21: on that version)
-	$(RACE) ./test/e2e
+test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus, the schemas of Kubernetes
+	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool pip
+	@.ci/tagged servers
 
-# Each word is VERSION=TESTS, or VERSION-rest=TESTS for workers that use the REST API.
-OTHERS := '8.8.21=.' '8.6.0-rest=^Test(Demo|Seed|Tenants)' '8.7.26=^Test(Demo|Seed)' '8.9.0-rc2=^Test(Demo|Seed)'
-test-newer: $(MODEL_TOOLS) ## The suite on an engine of Camunda 8.8, the demo and the seeds on 8.6 (those over REST), 8.7 and 8.9
-	test/e2e/versions $(OTHERS)
+test-models: ## The models in Camunda's modeler, and lint-models
+	@.ci/needs $@ node-20 chromium
+	@$(MAKE) --no-print-directory lint-models
+	@.ci/tagged models
 
-test-matrix: $(MODEL_TOOLS) ## The whole suite on every version of Zeebe, and over REST
-	test/e2e/versions 8.5.8=. 8.6.0=. 8.6.0-rest=. 8.7.26=. 8.8.21=. 8.9.0-rc2=.
+test-clients: ## Clients that others wrote, on the engine
+	@.ci/needs $@ node-20 javac mvn pip
+	@.ci/tagged clients
+
+# The detector's pause at the end of each process finds no race. Thousands of stores that one goroutine opens one after the
+# other are up to ten times slower with the detector, and it finds nothing there.
+race: ## The tests of make test with the race detector
+	@.ci/needs $@ C-compiler
+	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
+	@GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) run ./internal/testing/summary . -race -shuffle=on -timeout 30m -count=1 -p 4 \
+		$(filter-out %/exhaustive %/bench,$(TESTED))
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
 # the greater holds, for each package. The tests of all of them count: the handler's tests are those of its reader too.
@@ -98,12 +109,15 @@ coverage: ## How much of the rule's packages the tests run; at least 96 % of eac
 
 # -v, because go hides the table at the end of a test that passed. Each row says itself which others it can run next to. The
 # soak is compiled with the tag soak only.
+CHAOS_NEEDS := Linux root strace rabbitmq-server pg_basebackup pg_dump
 CHAOS_TESTS := $(GO) test -v -shuffle=on -count=1 -p 1 -timeout 5h ./test/chaos
 chaos: ## Kill, cut off and starve the worker and what it lives on (CHAOS=long: the long form)
+	@.ci/needs $@ $(CHAOS_NEEDS)
 	$(CHAOS_TESTS)/...
 
 SOAK ?= 5m
 soak: ## Faults drawn from a seed, one after the other, for SOAK (5m); SOAK_SEED repeats a run
+	@.ci/needs $@ $(CHAOS_NEEDS)
 	SOAK=$(SOAK) $(CHAOS_TESTS) -tags soak -run '^TestSoak$$'
 
 # A minute of making an interesting input smaller is more than a run has.
@@ -116,17 +130,11 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 bench: ## A decision's cost, and the worker beside the client library's own
 	$(GO) run ./bench
 
-race-ready:
-	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || { \
-		echo "The race detector needs a C compiler and there is no '$$1': apt-get install gcc libc6-dev, or xcode-select --install" >&2; exit 1; }
-
 ##@ Check
 
 .PHONY: verify subjects fmt fmt-check vet lint lint-models
-verify: ## What CI runs, in its order
-	@start=$$(date +%s); for step in subjects fmt-check vet lint lint-models build test test-newer coverage chaos; do \
-		echo "== make $$step (after $$(($$(date +%s) - start)) s)"; $(MAKE) --no-print-directory $$step || exit 1; \
-	done
+verify: ## What CI runs
+	.ci/run
 
 # The commits behind this one, or all that a shallow clone has.
 SUBJECTS_SINCE := 7246166

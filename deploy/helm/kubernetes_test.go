@@ -1,3 +1,5 @@
+//go:build servers
+
 package helm_test
 
 import (

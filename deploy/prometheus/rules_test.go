@@ -36,14 +36,6 @@ type testCase struct {
 	ExprTests []struct{ Expr string } `yaml:"promql_expr_test"`
 }
 
-// promtool runs the program of that name in this directory.
-func promtool(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := deploytest.Run(t, ".", "promtool", args...); err != nil {
-		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
 // files returns files of this directory.
 func files(t *testing.T, pattern string) []string {
 	t.Helper()
@@ -100,20 +92,6 @@ func testCases(t *testing.T) []testCase {
 		all = append(all, content.Tests...)
 	}
 	return all
-}
-
-func TestTheRulesAreValid(t *testing.T) {
-	promtool(t, append([]string{"check", "rules", "--lint-fatal"}, files(t, "*.rules.yml")...)...)
-}
-
-func TestTheAlertsFireAndAreSilentWhenTheyShould(t *testing.T) {
-	t.Parallel()
-	for _, file := range files(t, "*.rules.test.yml") {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			promtool(t, "test", "rules", file)
-		})
-	}
 }
 
 func TestEveryAlertIsSeenFiringAndSilent(t *testing.T) {
@@ -226,13 +204,6 @@ func inCode(page string) (all []string) {
 }
 
 func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
-	dir := t.TempDir()
-	for _, file := range append(files(t, "*.rules.yml"), "scrape.example.yml") {
-		deploytest.Write(t, filepath.Join(dir, file), deploytest.Read(t, "deploy/prometheus/"+file))
-	}
-	deploytest.Write(t, filepath.Join(dir, "http-token"), "0123456789abcdef")
-	promtool(t, "check", "config", filepath.Join(dir, "scrape.example.yml"))
-
 	var config struct {
 		ScrapeConfigs []struct {
 			Job    string                               `yaml:"job_name"`

@@ -194,11 +194,7 @@ func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
 	r.awaitReadiness(200, "")
 	path := cfg.SQLitePath()
 	check.Must(t, os.Rename(path, path+".old"))
-	moved := time.Now()
 	r.awaitReadiness(503, "its file was moved away or removed: move it back")
-	if took := time.Since(moved); took > 9*time.Second { // a look each second; the next write of an idle worker is 10 s away
-		t.Errorf("it was noticed after %v", took)
-	}
 	if r.logs.FilterMessage("store_lost").Len() == 0 {
 		t.Error("store_lost is not logged")
 	}

@@ -86,12 +86,8 @@ func TestFileBeyondABoundIsRefusedByName(t *testing.T) {
 		"a prefix for tags": {"%TAG !a! tag:" + strings.Repeat("a", 500_000) + "\n---\npolicies: [" + strings.Repeat("!a!b c,", 50_000) + "]", "%TAG is not read: leave it out"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
 			_, err := policy.Parse("test.yaml", []byte(tt.text))
 			check.Fails(t, err, tt.want)
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			staysWithinMemory(t)
 		})
 	}
@@ -161,12 +157,8 @@ func TestLargestFilesStayWithinMemory(t *testing.T) {
 		"patterns":          mine(numbered(90, "{id: r#, class: TRANSIENT, pattern: 'a#.{1000}'},")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
 			set := parse(t, text)
 			set.LintAll("test.yaml", time.Hour)
-			if took := time.Since(began); took > time.Minute {
-				t.Errorf("it took %v", took)
-			}
 			staysWithinMemory(t)
 		})
 	}

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -184,50 +183,4 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	}
 	audittest.Verify(t, open(t, address, key), key, int64(job))
 	t.Log(fmt.Sprint("cut to the server and to the client: ", cut))
-}
-
-// Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
-// the second append returns at once, for the head is another's and so not even a lock on it is written.
-func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
-	server, address := ownServer(t)
-	s := open(t, address, audittest.Secret(t))
-	audittest.Append(t, s, audittest.Record(1)) // the chain is there, and a reserve of IDs
-	standby, err := server.Standby(t.Context())
-	check.Must(t, err)
-	t.Cleanup(func() { check.Must(t, standby.Close()) })
-	check.Must(t, standby.CutOff(t.Context()))
-	conn, err := pgx.Connect(t.Context(), address)
-	check.Must(t, err)
-	defer func() { _ = conn.Close(context.Background()) }()
-	inCommit := func() (n int) {
-		check.Must(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n))
-		return n
-	}
-	// appending is an append that ends when its commit waits for the standby.
-	appending := func() error {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		ended := make(chan error, 1)
-		go func() {
-			_, err := s.Append(ctx, audittest.Records(2, 3), nil)
-			ended <- err
-		}()
-		await(t, "the commit", func() bool { return inCommit() > 0 || len(ended) > 0 })
-		cancel()
-		return <-ended
-	}
-	if err := appending(); !errors.Is(err, context.Canceled) {
-		t.Fatalf("the first time: %v", err)
-	}
-	await(t, "the record to be seen", func() bool {
-		stored, err := s.Claim(t.Context(), audittest.Record(2).ClaimID)
-		check.Must(t, err)
-		return len(stored) == 1
-	})
-	if _, err := conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
-	if err := appending(); !errors.Is(err, context.Canceled) {
-		t.Errorf("the second time it is answered, and the standby does not have it: %v", err)
-	}
 }

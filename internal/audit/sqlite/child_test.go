@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -163,15 +162,10 @@ func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
 func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
-	begun := time.Now()
 	_, err := Open(t.Context(), f.path, secret, Options{Worker: "second"})
-	took := time.Since(begun)
 	held, ok := errors.AsType[*audit.HeldError](err)
 	if !ok {
 		t.Fatalf("opened with %v", err)
-	}
-	if took > time.Second { // it takes less than a millisecond
-		t.Errorf("refused after %v", took)
 	}
 	host, _ := os.Hostname()
 	for _, want := range []string{`worker "child"`, fmt.Sprintf("process %d on %s", w.Process.Pid, host), "since 20"} {

@@ -19,8 +19,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -208,7 +208,7 @@ func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
 	check.Must(t, other.BeginTransaction())
 	check.Must(t, other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr())
 	check.Must(t, other.EndTransaction(t.Context(), kgo.TryCommit))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	check.Must(t, p.(events.Reader).Read(ctx, events.TypeAuditHead, func([]byte) {}))
 }

@@ -1,6 +1,6 @@
-// Package devpostgres starts a real PostgreSQL server for tests and benchmarks, from the server's programs on this
-// machine. It listens on loopback only, asks for a password, keeps its data in a directory of its own, and dies with the
-// process that started it. It never belongs to the worker.
+// Package devpostgres starts a real PostgreSQL server for tests and benchmarks: the one that is installed, or else one
+// that it fetches once. It listens on loopback only, asks for a password, keeps its data in a directory of its own, and
+// dies with the process that started it. It never belongs to the worker.
 package devpostgres
 
 import (
@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -47,10 +46,15 @@ type Server struct {
 // Start creates a server in a temporary directory and returns once it answers. Every write is flushed to the disk (fsync
 // and synchronous_commit are on), as in production.
 func Start(ctx context.Context) (*Server, error) {
-	bin, err := findBinaries()
+	bin, err := Programs(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return startFrom(ctx, bin)
+}
+
+// startFrom starts a server from the programs in a directory.
+func startFrom(ctx context.Context, bin string) (*Server, error) {
 	credential, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -153,51 +157,6 @@ func (s *Server) initialize(ctx context.Context) error {
 		return fmt.Errorf("create a PostgreSQL cluster in %s: %w\n%s", s.dir, err, out)
 	}
 	return nil
-}
-
-// ErrNotInstalled is returned where no PostgreSQL server is installed.
-var ErrNotInstalled = errors.New("no PostgreSQL server found in PATH, /usr/lib/postgresql/*/bin and /usr/local/bin: install it (Debian: apt-get install postgresql)")
-
-// elsewhere are the places outside the PATH where distributions and source builds put the server.
-var elsewhere = []string{"/usr/lib/postgresql/*/bin", "/usr/local/bin"}
-
-// findBinaries returns the directory that holds both initdb and postgres: that of the PATH, or else the newest of those
-// elsewhere.
-func findBinaries() (string, error) {
-	var found []string
-	for _, pattern := range elsewhere {
-		dirs, err := filepath.Glob(pattern)
-		if err != nil {
-			return "", err
-		}
-		found = append(found, dirs...)
-	}
-	slices.SortStableFunc(found, func(a, b string) int { return version(b) - version(a) })
-	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // the other programs may be missing where the link is
-			found = slices.Insert(found, 0, filepath.Dir(initdb))
-		}
-	}
-	for _, dir := range found {
-		if isProgram(filepath.Join(dir, "initdb")) && isProgram(filepath.Join(dir, "postgres")) {
-			return dir, nil
-		}
-	}
-	return "", ErrNotInstalled
-}
-
-// version is the 15 of /usr/lib/postgresql/15/bin, or 0.
-func version(bin string) int {
-	n, err := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-func isProgram(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 // unprivileged returns whom the server runs as: nil for ourselves, and another user where we are root, because

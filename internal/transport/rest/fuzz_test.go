@@ -46,7 +46,7 @@ func FuzzAnswers(f *testing.F) {
 		}})
 		check.Must(t, err)
 		defer func() { _ = c.Close() }()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = c.Activate(ctx, poll, func(jobs []job.Job) {
 			for _, j := range jobs {

@@ -207,7 +207,7 @@ func (w whole) asCommand(t *testing.T, path string) bool {
 // at as the worker does and, if that names it, now and then as the command does.
 func (w whole) flips(t *testing.T, n int, random *rand.Rand, ofLog bool, at func(i int) int) (found [outcomes]int) {
 	t.Helper()
-	path := filepath.Join(memoryDir(t), "audit.db")
+	path := filepath.Join(audittest.MemoryDir(t), "audit.db")
 	for i := range n {
 		file, log := w.closed, []byte(nil)
 		if ofLog {
@@ -249,7 +249,7 @@ func spread(bytes, n int, random *rand.Rand) func(int) int {
 
 func TestAFlippedByteInTheFileIsNeverUsedUnseen(t *testing.T) {
 	t.Parallel()
-	const flips = 1000
+	const flips = 400
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 1))
 	w.known = nil
 	found := w.flips(t, flips, random, false, spread(len(w.closed), flips, random))
@@ -264,7 +264,7 @@ func TestAFlippedByteInASmallTableIsNeverUsedUnseen(t *testing.T) {
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 2))
 	w.known = nil
 	used := w.usedBytes(t, "heads", "outbox", "unanswered", "crashes", "tombstones", "meta")
-	w.flips(t, 400, random, false, func(int) int { return used[random.IntN(len(used))] })
+	w.flips(t, 150, random, false, func(int) int { return used[random.IntN(len(used))] })
 }
 
 // usedBytes are the places of the bytes in use of the first page of each of the tables.
@@ -295,7 +295,7 @@ func (w whole) usedBytes(t *testing.T, tables ...string) (used []int) {
 // made after the last record: then an event is published again.
 func TestAFlippedByteInTheLogIsNamedByKnownHeads(t *testing.T) {
 	t.Parallel()
-	const flips = 250
+	const flips = 100
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 3))
 	w.answers = answers{chained: w.answers[chained]}
 	w.flips(t, flips, random, true, spread(len(w.log), flips, random))

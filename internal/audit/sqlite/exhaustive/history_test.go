@@ -18,7 +18,7 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 	const claim, records = "CLM-2015-HOT", 20_000
 	for _, history := range audittest.Histories {
 		t.Run(history.Name, func(t *testing.T) {
-			path, secret := filepath.Join(memoryDir(t), "audit.db"), audittest.Secret(t)
+			path, secret := filepath.Join(audittest.MemoryDir(t), "audit.db"), audittest.Secret(t)
 			s := open(t, path, secret)
 			check.Must(t, history.Append(t.Context(), s, claim, records))
 			check.Must(t, s.Close())

@@ -16,7 +16,7 @@ func TestMarksAreClearedInAnyOrder(t *testing.T) {
 	t.Parallel()
 	secret := audittest.Secret(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		path := filepath.Join(memoryDir(t), "audit.db")
+		path := filepath.Join(audittest.MemoryDir(t), "audit.db")
 		s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
 		if err != nil {
 			rt.Fatal(err)

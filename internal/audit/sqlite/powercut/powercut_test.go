@@ -1,4 +1,7 @@
-package exhaustive
+//go:build servers
+
+// Package powercut cuts the power under the SQLite store. It needs strace.
+package powercut
 
 import (
 	"context"
@@ -12,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
@@ -37,6 +42,19 @@ const (
 	cutBatch      = 4
 	cutCheckpoint = 4
 )
+
+// TestMain runs the tests or, with childPath in the environment, the worker whose power is cut.
+func TestMain(m *testing.M) {
+	path := os.Getenv(childPath)
+	if path == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := child(path, os.Getenv(childKey)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 // child appends and publishes records, and prints how many are stored.
 func child(path, key string) error {
@@ -92,7 +110,7 @@ func traced(t *testing.T) (secret *audit.Secret, events []event) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	check.Must(t, err)
 	secret, key := audittest.SavedSecret(t)
-	trace := filepath.Join(memoryDir(t), "trace")
+	trace := filepath.Join(audittest.MemoryDir(t), "trace")
 	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-y", "-xx", "-s", "100000", "-o", trace, "-e", "signal=none",
 		"-e", "trace=open,openat,creat,write,writev,pwrite64,pwritev,pwritev2,fsync,fdatasync,sync_file_range,ftruncate,fallocate,rename,renameat,renameat2,link,linkat,unlink,unlinkat",
 		os.Args[0])
@@ -129,7 +147,7 @@ func losses(t *testing.T, events []event, secret *audit.Secret, moments int, ran
 		at[i] = random.IntN(len(events) + 1)
 	}
 	slices.Sort(at)
-	d, dir, done, stored := newDisk(), memoryDir(t), 0, 0
+	d, dir, done, stored := newDisk(), audittest.MemoryDir(t), 0, 0
 	for i, moment := range at {
 		for ; done < moment; done++ {
 			stored = max(stored, events[done].stored)

@@ -1,4 +1,6 @@
-package exhaustive
+//go:build servers
+
+package powercut
 
 import (
 	"bufio"

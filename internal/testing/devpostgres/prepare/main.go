@@ -1,0 +1,19 @@
+// Command prepare prints which PostgreSQL the tests start. It fetches one where none is installed.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+)
+
+func main() {
+	bin, err := devpostgres.Programs(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("PostgreSQL:", bin)
+}
