@@ -23,8 +23,7 @@ import (
 // A cluster of several partitions has as many jobs that are next, and the gateway begins each poll with another
 // partition, so all of them are peeked at before the poll, and after it only the one that was taken is locked. Another
 // worker may have taken a job in between, so a job is blamed only when this happens twice; an innocent one would have
-// been worked by then. The job is failed when it is peeked at the next time, because the lost poll took its lease along,
-// where the cluster gives leases, and without it no answer is accepted.
+// been worked by then. The job is failed when it is peeked at the next time.
 
 const (
 	// noVariable is a name that no process variable has.

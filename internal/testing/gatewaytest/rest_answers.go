@@ -59,16 +59,12 @@ func (g *Gateway) key(key int64) any {
 func (g *Gateway) jobsToREST(jobs []*pb.ActivatedJob) values {
 	all := []values{}
 	for _, j := range jobs {
-		var lease any // null where there is none
-		if token := textOf(j, activatedJobLease); token != "" {
-			lease = token
-		}
 		all = append(all, values{
 			"type": j.Type, "processDefinitionId": j.BpmnProcessId, "processDefinitionVersion": j.ProcessDefinitionVersion,
 			"elementId": j.ElementId, "customHeaders": document(j.CustomHeaders), "worker": j.Worker, "retries": j.Retries,
 			"deadline": j.Deadline, "variables": document(j.Variables), "tenantId": j.TenantId, "jobKey": g.key(j.Key),
 			"processInstanceKey": g.key(j.ProcessInstanceKey), "processDefinitionKey": g.key(j.ProcessDefinitionKey),
-			"elementInstanceKey": g.key(j.ElementInstanceKey), "kind": "BPMN_ELEMENT", "listenerEventType": "UNSPECIFIED", "tags": []string{}, "jobLeaseToken": lease,
+			"elementInstanceKey": g.key(j.ElementInstanceKey), "kind": "BPMN_ELEMENT", "listenerEventType": "UNSPECIFIED", "tags": []string{},
 		})
 	}
 	return values{"jobs": all}

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +27,7 @@ import (
 func wire(key, variables string) string {
 	return fmt.Sprintf(`{"type":"t","processDefinitionId":"p","processDefinitionVersion":1,"elementId":"e","customHeaders":{},"worker":"w",`+
 		`"retries":3,"deadline":1757280974277,"variables":%s,"tenantId":"<default>","jobKey":%s,"processInstanceKey":%s,"kind":"BPMN_ELEMENT",`+
-		`"userTask":null,"tags":[],"jobLeaseToken":null}`, variables, key, key)
+		`"userTask":null,"tags":[]}`, variables, key, key)
 }
 
 func TestKeysAreReadInBothForms(t *testing.T) {
@@ -182,62 +181,11 @@ func TestPollAsksForAssignedTenantsWhereNoneAreNamed(t *testing.T) {
 		_, err := activate(t, c, p)
 		check.Must(t, err)
 		want := map[string]any{
-			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0, "withLease": true,
+			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0,
 		}
 		maps.Copy(want, test.want)
 		check.Same(t, want, <-requests, "request")
 	}
-}
-
-func TestGatewayThatRefusesLeasesIsAskedAgainLater(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	var leases, polls atomic.Int32
-	c := served(t, func(w http.ResponseWriter, r *http.Request) {
-		text, _ := io.ReadAll(r.Body)
-		polls.Add(1)
-		if strings.Contains(string(text), `"withLease"`) {
-			leases.Add(1)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(text))
-		g.REST().ServeHTTP(w, r)
-	})
-	for range 10 {
-		_, err := activate(t, c, poll)
-		check.Must(t, err)
-	}
-	check.Same(t, 11, polls.Load(), "polls, one of which is refused")
-	g.Lease(1) // the cluster is upgraded
-	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
-	c.leasesAgain.Store(c.leasesAgain.Load() - leaseRest.Nanoseconds()) // time passes
-	jobs, err := activate(t, c, poll)
-	check.Must(t, err)
-	if len(jobs) != 1 || jobs[0].Lease == "" || leases.Load() != 2 {
-		t.Errorf("%d of %d polls ask for leases; jobs %+v", leases.Load(), polls.Load(), jobs)
-	}
-}
-
-// Behind one address, during an upgrade, are gateways of 8.9 and of 8.10.
-func TestLeaseThatAnOlderGatewayRefusesIsNoFaultOfTheAnswer(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	g.Lease(1)
-	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
-	var refused atomic.Bool
-	c := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completion") && !refused.Swap(true) {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"title":"Bad Request","detail":"Request property [jobLeaseToken] cannot be parsed"}`)
-			return
-		}
-		g.REST().ServeHTTP(w, r)
-	})
-	jobs, err := activate(t, c, poll)
-	check.Must(t, err)
-	err = c.Answer(t.Context(), jobs[0], job.Complete("{}"))
-	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
-	check.Must(t, c.Answer(t.Context(), jobs[0], job.Complete("{}")))
 }
 
 func TestCallsShowWhatTheyAreTo(t *testing.T) {

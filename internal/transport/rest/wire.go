@@ -25,25 +25,21 @@ type activation struct {
 	RequestTimeout int64    `json:"requestTimeout"`
 	TenantIDs      []string `json:"tenantIds,omitempty"`
 	TenantFilter   string   `json:"tenantFilter,omitempty"` // since 8.9
-	WithLease      bool     `json:"withLease,omitempty"`    // since 8.10, as all leases
 }
 
 type completion struct {
 	Variables json.RawMessage `json:"variables,omitempty"`
-	Lease     string          `json:"jobLeaseToken,omitempty"`
 }
 
 type bpmnError struct {
 	Code      string          `json:"errorCode"`
 	Message   string          `json:"errorMessage"`
 	Variables json.RawMessage `json:"variables,omitempty"`
-	Lease     string          `json:"jobLeaseToken,omitempty"`
 }
 
 type failure struct {
 	Retries int32  `json:"retries"`
 	Message string `json:"errorMessage"`
-	Lease   string `json:"jobLeaseToken,omitempty"`
 }
 
 type update struct {
@@ -88,7 +84,6 @@ type activatedJob struct {
 	Variables          json.RawMessage `json:"variables"`
 	TenantID           string          `json:"tenantId"`
 	Deadline           int64           `json:"deadline"`
-	Lease              string          `json:"jobLeaseToken"`
 }
 
 // fromWire returns a job of a poll's answer. What cannot be read of it is empty, as if the gateway had not sent it: one
@@ -100,7 +95,6 @@ func fromWire(raw json.RawMessage) job.Job {
 		Key:                int64(cmp.Or(a.Key, a.OldKey)),
 		Type:               a.Type,
 		Tenant:             a.TenantID,
-		Lease:              a.Lease,
 		ProcessInstanceKey: int64(a.ProcessInstanceKey),
 		ProcessID:          a.ProcessID,
 		ElementID:          a.ElementID,
