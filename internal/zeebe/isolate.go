@@ -14,7 +14,7 @@ import (
 
 // A gateway of Zeebe 8.5 cannot deliver a variable that is nested a thousand levels deep. A poll that fetches one is
 // never answered, and every job of its batch stays locked until the lock ends; then all of it happens again. One such
-// job stops a job type for good. Over REST the poll fails at once, and all else is the same (seen on 8.6.0).
+// job stops a job type for good. Over REST the poll fails at once, and all else is the same.
 //
 // Isolation finds that job. Jobs are activated lowest key first, and a poll that fetches no variable is always
 // answered: it shows the key of the job that is next. That job is released, and then one job is polled for, this time

@@ -43,9 +43,6 @@ type Gateway struct {
 
 	definitions []definition
 	servers     []*http.Server // of the REST API
-	numericKeys bool
-	// failUndeliverable is for 8.6.0, see FailUndeliverable.
-	failUndeliverable bool
 }
 
 // New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS

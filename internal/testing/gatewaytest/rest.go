@@ -21,13 +21,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// NumericKeys lets the REST API write keys as numbers, as 8.6 does.
-func (g *Gateway) NumericKeys() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.numericKeys = true
-}
-
 // ServeREST serves the REST API on a listener in the background, until Close.
 func (g *Gateway) ServeREST(listener net.Listener) {
 	server := &http.Server{Handler: g.REST(), ErrorLog: zap.NewStdLog(zap.NewNop())}
@@ -80,7 +73,7 @@ func rest[Q any, A proto.Message](
 			writeError(w, r, err)
 			return
 		}
-		g.writeResult(w, response)
+		writeResult(w, response)
 	}
 }
 
@@ -96,21 +89,7 @@ func incoming(r *http.Request) context.Context {
 	return ctx
 }
 
-// FailUndeliverable lets polls over REST whose jobs cannot be delivered fail at once, as on 8.6.0, instead of never being
-// answered. The jobs are locked either way.
-func (g *Gateway) FailUndeliverable() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failUndeliverable = true
-}
-
-func (g *Gateway) failsUnwritten() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failUndeliverable
-}
-
-// errUnwritten is the error of such a poll, by Spring.
+// errUnwritten is the error of a poll whose jobs cannot be delivered, by Spring. Over gRPC such a poll is never answered.
 var errUnwritten = status.Error(codes.Internal, "Failed to write request")
 
 func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
@@ -129,11 +108,11 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case err == nil:
-		g.writeResult(w, stream.all)
+		writeResult(w, stream.all)
 	case errors.Is(err, errUnwritten):
 		writeProblem(w, r, http.StatusInternalServerError, "Internal Server Error", status.Convert(err).Message())
 	case len(stream.all) > 0: // the answer has begun, and breaks off
-		text, _ := json.Marshal(g.jobsToREST(stream.all))
+		text, _ := json.Marshal(jobsToREST(stream.all))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(bytes.TrimSuffix(text, []byte("]}")))
 		_ = http.NewResponseController(w).Flush()

@@ -28,7 +28,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	}
 	taken, response := g.awaitJobs(stream.Context(), r)
 	if g.poisoned(taken, r.FetchVariable) {
-		if g.failsUnwritten() && stream.Context().Value(overREST{}) != nil {
+		if stream.Context().Value(overREST{}) != nil {
 			return errUnwritten
 		}
 		<-stream.Context().Done()

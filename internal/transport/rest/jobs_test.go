@@ -19,7 +19,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -30,33 +29,11 @@ func wire(key, variables string) string {
 		`"userTask":null,"tags":[]}`, variables, key, key)
 }
 
-func TestKeysAreReadInBothForms(t *testing.T) {
-	for form, text := range map[string]string{
-		"string": wire(`"9223372036854775807"`, `{}`),
-		"number": wire(`9223372036854775807`, `{}`),
-		"8.6.0":  strings.Replace(wire(`9223372036854775807`, `{}`), "jobKey", "key", 1),
-	} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
-		check.Must(t, err)
-		if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
-			t.Errorf("%s: %+v", form, jobs)
-		}
-	}
-}
-
-func TestGatewayWithNumericKeysIsServed(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	g.NumericKeys()
-	key := g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})[0]
-	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: "gateway", Dial: g.PipeREST()})
-	jobs, err := activate(t, c, poll)
+func TestKeysAreReadToTheLastDigit(t *testing.T) {
+	jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"9223372036854775807"`, `{}`)+`]}`), poll)
 	check.Must(t, err)
-	check.Same(t, key, jobs[0].Key, "key")
-	deployed, err := c.Deploy(t.Context(), "", []transport.Resource{{Name: "é \"b\".bpmn", Content: []byte("<a/>")}})
-	check.Must(t, err)
-	if len(deployed) != 1 || deployed[0].Key == 0 || deployed[0].Resource != "é \"b\".bpmn" {
-		t.Errorf("deployed %+v", deployed)
+	if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
+		t.Errorf("%+v", jobs)
 	}
 }
 
@@ -114,7 +91,7 @@ func TestWhatCanBeReadOfAnOddJobIsRead(t *testing.T) {
 
 func TestKeyThatIsNoneDoesNotHideWhatFollows(t *testing.T) {
 	for _, odd := range []string{`null`, `"x"`, `{}`, `[1]`, `true`, `1.5`, `99999999999999999999`} {
-		text := `{"processInstanceKey":` + odd + `,"key":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
+		text := `{"processInstanceKey":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
 		text = strings.Replace(text, `,"processInstanceKey":"7"`, "", 1)
 		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
 		check.Must(t, err)

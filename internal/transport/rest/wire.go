@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,8 +57,8 @@ type publication struct {
 
 // The answers.
 
-// key is a key as 8.8 and later write it, a string of digits, or a number as before. What is no key reads as 0, which is that
-// of nothing: an error would end the reading of the object that it stands in.
+// key is a key as the API writes it, a string of digits. What is no key reads as 0, which is that of nothing: an error would
+// end the reading of the object that it stands in.
 type key int64
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -74,7 +73,6 @@ func (k *key) UnmarshalJSON(text []byte) error {
 
 type activatedJob struct {
 	Key                key             `json:"jobKey"`
-	OldKey             key             `json:"key"` // of 8.6.0
 	Type               string          `json:"type"`
 	ProcessInstanceKey key             `json:"processInstanceKey"`
 	ProcessID          string          `json:"processDefinitionId"`
@@ -92,7 +90,7 @@ func fromWire(raw json.RawMessage) job.Job {
 	var a activatedJob
 	_ = json.Unmarshal(raw, &a) // reads on after a value of the wrong type
 	return job.Job{
-		Key:                int64(cmp.Or(a.Key, a.OldKey)),
+		Key:                int64(a.Key),
 		Type:               a.Type,
 		Tenant:             a.TenantID,
 		ProcessInstanceKey: int64(a.ProcessInstanceKey),
