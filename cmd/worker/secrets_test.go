@@ -66,7 +66,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET=" + canary, "ZEEBE_CLIENT_CLOUD_CLIENTSECRET=" + canary,
 	}, oauth...)
 	files := []string{
-		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://"+canary+"@"+unreachable),
+		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "kafka://worker:"+canary+"@"+unreachable),
 		"RETRY_DATABASE_URL=", "RETRY_DATABASE_URL_FILE=" + secretFile(t, "postgres://worker:"+canary+"@"+unreachable+"/retry"),
 		"RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_ID=worker",
 		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + unreachable + "/token", "ZEEBE_ADDRESS=" + unreachable,
@@ -180,9 +180,8 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 		lost     string // the event to wait for, by when the secret was used
 		reason   string // of /readyz, for who shows the token
 	}{
-		{"NATS is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://worker:"+canary+"@"+unreachable)}, "queue_lost", "ready\n"},
 		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/"}, "queue_lost", "ready\n"},
-		{"Kafka is not there", []string{"RETRY_EVENTS_URL=kafka://worker:" + canary + "@" + unreachable}, "queue_lost", "ready\n"},
+		{"Kafka is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "kafka://worker:"+canary+"@"+unreachable)}, "queue_lost", "ready\n"},
 		{"no token is to be had", []string{
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",

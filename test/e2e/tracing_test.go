@@ -10,7 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/collectortest"
-	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -18,18 +17,10 @@ import (
 func TestTraceOfTheModelGoesOnInSpansAndEvents(t *testing.T) {
 	const traceID, spanID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	s := atSharedBroker(t)
-	ctx, cancel := s.within(patience)
-	defer cancel()
-	queue, err := devqueue.StartNATS(ctx)
-	s.must(err)
-	t.Cleanup(func() {
-		if err := queue.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	queue := eventstest.StartKafka(t)
 	collector := collectortest.StartGRPC(t)
 	worker := s.startWorker(
-		"RETRY_EVENTS_URL="+queue.URL()+"?stream=traced&subject=traced",
+		"RETRY_EVENTS_URL="+queue.URL()+"?topic=traced",
 		"RETRY_DATABASE_URL=sqlite://"+filepath.Join(t.TempDir(), "traced.db"), // events of its own
 		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_SERVICE_NAME=retries",
 	)
@@ -52,7 +43,7 @@ func TestTraceOfTheModelGoesOnInSpansAndEvents(t *testing.T) {
 		traced = append(traced, span.Attributes["retry.decision"]+" "+span.Traceparent())
 	}
 	var sent []string
-	for _, event := range eventstest.InStream(t, queue.URL(), "traced") {
+	for _, event := range queue.Received(t, "traced") {
 		var e struct {
 			Type, Traceparent string
 		}
