@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -32,24 +31,19 @@ type claim struct {
 // canaries are the error texts of all claims, each with invented personal data in it that must turn up nowhere.
 var canaries = redacttest.Take(4, 400)
 
-// passing and permanent are the texts by what the rule makes of them. Those ofTheDocuments are permanent by the codes of
-// RN-BIL-005, and have been for every worker there ever was.
-var passing, permanent, ofTheDocuments = sortTexts()
+// passing and permanent are the texts by what the rule makes of them.
+var passing, permanent = sortTexts()
 
-func sortTexts() (passing, permanent, ofTheDocuments []string) {
+func sortTexts() (passing, permanent []string) {
 	tiss := policy.BuiltIn("tiss")
 	for _, c := range canaries {
-		matched := tiss.Classify(c.Text)
-		if matched.Class != retry.Permanent {
+		if tiss.Classify(c.Text).Class == retry.Permanent {
+			permanent = append(permanent, c.Text)
+		} else {
 			passing = append(passing, c.Text)
-			continue
-		}
-		permanent = append(permanent, c.Text)
-		if strings.HasPrefix(matched.RuleID, "permanent.") {
-			ofTheDocuments = append(ofTheDocuments, c.Text)
 		}
 	}
-	return passing, permanent, ofTheDocuments
+	return passing, permanent
 }
 
 // A chunk of claims is one process instance with many jobs, all of claims to be retried, and some instances with one.
@@ -73,7 +67,7 @@ func (r *rig) claimsOf(n int) []claim {
 		switch last := min(n, (i/chunk+1)*chunk) - i; {
 		case last > chunkSingle:
 		case last > 8:
-			c.Error, c.kind = r.permanent[number%len(r.permanent)], audit.KindPermanent
+			c.Error, c.kind = permanent[number%len(permanent)], audit.KindPermanent
 		case last > 2:
 			c.RetryCount, c.kind = 5, audit.KindExhausted
 		case last > 1:

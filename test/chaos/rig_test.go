@@ -42,10 +42,9 @@ type rig struct {
 	ledger  *ledger
 	queue   *queue // nil where the row has none
 	workers []*worker
-	// binary is what is started as a worker; "" is the worker under test. permanent are the texts of permanent claims.
-	binary    string
-	permanent []string
-	started   atomic.Int64 // process instances
+	// binary is what is started as a worker; "" is the worker under test.
+	binary  string
+	started atomic.Int64 // process instances
 
 	mu     sync.Mutex
 	claims map[string]claim
@@ -93,7 +92,7 @@ func newRig(t *testing.T, s setup) *rig {
 	lane := lanes.Take(t, s.busy)
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
-		claims: map[string]claim{}, cancelled: map[int64]bool{}, permanent: permanent,
+		claims: map[string]claim{}, cancelled: map[int64]bool{},
 	}
 	if s.ownBroker || s.brokerSettings != nil {
 		r.broker = ownBroker(t, s.brokerSettings...)
