@@ -109,9 +109,6 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"a secret in place of the credentials file", "redrive --claim CLM-1-1 --reason x --credentials " + canary, nil, "exit status 2"},
 		{"faults", "config", faulty, "exit status 2"},
 		{"a start with faults", "run", faulty, "exit status 2"},
-		{"a start with faults of tracing", "run", []string{
-			"OTEL_EXPORTER_OTLP_ENDPOINT=http://worker:" + canary + "@" + unreachable + ":x", "OTEL_EXPORTER_OTLP_HEADERS=" + canary,
-		}, "exit status 2"},
 		{"a start with a key that is none", "run", good, "exit status 1"},
 		{"a deployment without a token", "deploy", oauth, "exit status 1"},
 		{"a deployment with a password, by REST", "deploy", []string{
@@ -194,7 +191,6 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
 			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
-				"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+unreachable, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canary,
 				"ZEEBE_CLIENT_CLOUD_CLIENTSECRET="+canary)...)
 			warning := p.await("config_warning")
 			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_CLIENT_CLOUD_CLIENTSECRET is not read: ") {

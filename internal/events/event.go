@@ -40,10 +40,9 @@ const (
 	// sourcePrefix precedes the cluster's name in an event's source, schemaPrefix its type in its dataschema.
 	sourcePrefix = "/analyze-retry/"
 	schemaPrefix = "urn:analyze-retry:schema:"
-	// partitionKey, traceparent and tenant are CloudEvents extensions: for the partitions of Kafka and its like, for distributed
-	// tracing, and for consumers of one tenant.
+	// partitionKey and tenant are CloudEvents extensions: for the partitions of Kafka and its like, and for consumers of one
+	// tenant.
 	partitionKey = "partitionkey"
-	traceparent  = "traceparent"
 	tenant       = "tenant"
 )
 
@@ -116,9 +115,6 @@ func FromRecord(r *audit.Record) (Event, error) {
 	}
 	if r.Tenant != "" {
 		e.SetExtension(tenant, r.Tenant)
-	}
-	if facts.Traceparent != "" {
-		e.SetExtension(traceparent, facts.Traceparent)
 	}
 	event, err := encode(&e, Key(r), data)
 	if err != nil {

@@ -167,9 +167,6 @@ func record(t *rapid.T) audit.Record {
 	if r.Kind == audit.KindRedriven && rapid.Bool().Draw(t, "waits") {
 		detail["redriveWait"] = contract.ISODuration(time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "wait")) * time.Millisecond)
 	}
-	if rapid.Bool().Draw(t, "traced") {
-		detail["traceparent"] = rapid.StringMatching(`00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]`).Draw(t, "trace")
-	}
 	for _, name := range []string{"processId", "elementId", "steps"} {
 		if rapid.Bool().Draw(t, "without "+name) {
 			delete(detail, name)
@@ -202,7 +199,6 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
 			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v1" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
-			"a trace that is none":      func(event, _ map[string]any) { event["traceparent"] = "Maria" },
 			"another version of layout": func(_, data map[string]any) { data["version"] = 4 },
 		} {
 			changed := parse(t, event.JSON).(map[string]any)
@@ -233,17 +229,6 @@ func TestEventNamesItsAuditPositionAndTheUndeliveredEvent(t *testing.T) {
 	}
 	if got.Data.UndeliveredEventID != first.ID || got.Data.UndeliveredHash != records[0].Hash.String() {
 		t.Errorf("undelivered %s %s, want the first event %s", got.Data.UndeliveredEventID, got.Data.UndeliveredHash, first.ID)
-	}
-}
-
-func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
-	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	for _, r := range eventstest.Samples() {
-		plain := parse(t, fromRecord(t, &r).JSON).(map[string]any)
-		r.Detail = contract.WithTraceparent(r.Detail, trace)
-		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
-		plain["traceparent"] = trace
-		check.Same(t, plain, traced, "%s", r.Kind)
 	}
 }
 

@@ -111,8 +111,6 @@ to do.
 {{- range $v.extraEnv -}}
 {{- if has .name (list "RETRY_DATABASE_URL" "RETRY_EVENTS_URL" "RETRY_HTTP_TOKEN" "ZEEBE_CLIENT_SECRET" "CAMUNDA_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENTSECRET" "CAMUNDA_BASIC_AUTH_PASSWORD" "CAMUNDA_CLIENT_AUTH_PASSWORD") -}}
 {{- $faults = append $faults (printf "extraEnv: %s is secret: put it into existingSecret" .name) -}}
-{{- else if and (regexMatch "^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$" .name) (hasKey . "value") -}}
-{{- $faults = append $faults (printf "extraEnv: %s often holds a token: give it by valueFrom.secretKeyRef" .name) -}}
 {{- else if has .name $ours -}}
 {{- $faults = append $faults (printf "extraEnv: %s is set by the chart: use its value" .name) -}}
 {{- end -}}
