@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/camunda/zeebe/clients/go/v8 v8.5.20
-	github.com/cloudevents/sdk-go/v2 v2.16.2
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0

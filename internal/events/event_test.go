@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
@@ -94,6 +93,19 @@ func TestTheExampleOfEverySchemaIsWhatIsSent(t *testing.T) {
 	}
 }
 
+// testdata/sdk.jsonl is what the CloudEvents SDK for Go, v2.16.2, writes of two samples, one of them without a claim.
+func TestEventsHaveTheBytesOfTheCloudEventsSDK(t *testing.T) {
+	want, err := os.ReadFile("testdata/sdk.jsonl")
+	check.Must(t, err)
+	var got []byte
+	for _, r := range eventstest.Samples() {
+		if e := fromRecord(t, &r); bytes.Contains(want, []byte(`"id":"`+e.ID+`"`)) {
+			got = append(append(got, e.JSON...), '\n')
+		}
+	}
+	check.Same(t, string(want), string(got), "events")
+}
+
 func TestEveryEventFitsItsSchema(t *testing.T) {
 	compiled := map[string]*jsonschema.Schema{}
 	for _, r := range eventstest.Samples() {
@@ -108,10 +120,6 @@ func TestEveryEventFitsItsSchema(t *testing.T) {
 		}
 		if err := compiled[event.Type].Validate(parse(rt, event.JSON)); err != nil {
 			rt.Fatalf("%v\n%s", err, event.JSON)
-		}
-		var back cloudevents.Event // as a consumer reads it
-		if err := json.Unmarshal(event.JSON, &back); err != nil || back.ID() != event.ID {
-			rt.Fatalf("read back %q: %v", back.ID(), err)
 		}
 		if again, _ := events.FromRecord(&r); !bytes.Equal(again.JSON, event.JSON) {
 			rt.Fatal("the same record made two events")
