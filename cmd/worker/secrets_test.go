@@ -66,7 +66,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		"CAMUNDA_CLIENT_AUTH_CLIENTSECRET=" + canary, "ZEEBE_CLIENT_CLOUD_CLIENTSECRET=" + canary,
 	}, oauth...)
 	files := []string{
-		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://"+canary+"@"+unreachable),
+		"RETRY_HTTP_TOKEN_FILE=" + secretFile(t, canary), "RETRY_EVENTS_URL_FILE=" + secretFile(t, "kafka://worker:"+canary+"@"+unreachable),
 		"RETRY_DATABASE_URL=", "RETRY_DATABASE_URL_FILE=" + secretFile(t, "postgres://worker:"+canary+"@"+unreachable+"/retry"),
 		"RETRY_AUDIT_KEY_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_CLIENT_ID=worker",
 		"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=http://" + unreachable + "/token", "ZEEBE_ADDRESS=" + unreachable,
@@ -109,9 +109,6 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		{"a secret in place of the credentials file", "redrive --claim CLM-1-1 --reason x --credentials " + canary, nil, "exit status 2"},
 		{"faults", "config", faulty, "exit status 2"},
 		{"a start with faults", "run", faulty, "exit status 2"},
-		{"a start with faults of tracing", "run", []string{
-			"OTEL_EXPORTER_OTLP_ENDPOINT=http://worker:" + canary + "@" + unreachable + ":x", "OTEL_EXPORTER_OTLP_HEADERS=" + canary,
-		}, "exit status 2"},
 		{"a start with a key that is none", "run", good, "exit status 1"},
 		{"a deployment without a token", "deploy", oauth, "exit status 1"},
 		{"a deployment with a password, by REST", "deploy", []string{
@@ -180,9 +177,8 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 		lost     string // the event to wait for, by when the secret was used
 		reason   string // of /readyz, for who shows the token
 	}{
-		{"NATS is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "nats://worker:"+canary+"@"+unreachable)}, "queue_lost", "ready\n"},
 		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/"}, "queue_lost", "ready\n"},
-		{"Kafka is not there", []string{"RETRY_EVENTS_URL=kafka://worker:" + canary + "@" + unreachable}, "queue_lost", "ready\n"},
+		{"Kafka is not there", []string{"RETRY_EVENTS_URL_FILE=" + secretFile(t, "kafka://worker:"+canary+"@"+unreachable)}, "queue_lost", "ready\n"},
 		{"no token is to be had", []string{
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",
@@ -195,7 +191,6 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
 			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug", "RETRY_PPROF_ADDRESS=127.0.0.1:0",
-				"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+unreachable, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canary,
 				"ZEEBE_CLIENT_CLOUD_CLIENTSECRET="+canary)...)
 			warning := p.await("config_warning")
 			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_CLIENT_CLOUD_CLIENTSECRET is not read: ") {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"testing"
 
-	kedav1alpha1 "github.com/kedacore/keda/v2/apis/keda/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	sigsjson "sigs.k8s.io/json"
@@ -16,7 +15,6 @@ import (
 
 // ofOperators are the kinds that Kubernetes itself does not know.
 var ofOperators = map[string]func() any{
-	"keda.sh/v1alpha1 ScaledObject":           func() any { return new(kedav1alpha1.ScaledObject) },
 	"monitoring.coreos.com/v1 PodMonitor":     func() any { return new(monitoringv1.PodMonitor) },
 	"monitoring.coreos.com/v1 PrometheusRule": func() any { return new(monitoringv1.PrometheusRule) },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return new(monitoringv1.ServiceMonitor) },
@@ -75,10 +73,8 @@ func TestEveryObjectIsOneThatKubernetesAndTheOperatorsTake(t *testing.T) {
 		{"CronJob", "    spec:\n      backoffLimit:", "    specs:\n      backoffLimit:"},
 		{"Job", "backoffLimit: 3", "backOffLimit: 3"},
 		{"NetworkPolicy", "protocol: UDP", "protocols: UDP"},
-		{"PodDisruptionBudget", "maxUnavailable: 1", "maxUnavailables: 1"},
 		{"PodMonitor", "podMetricsEndpoints:", "endpoints:"},
 		{"PrometheusRule", "groups:", "group:"},
-		{"ScaledObject", "minReplicaCount:", "minReplicas:"},
 	} {
 		o := one(t, objects(t, valueFiles(t)["everything"]), slip.kind)
 		if !bytes.Contains(o.yaml, []byte(slip.right)) {

@@ -1,14 +1,12 @@
 package helm_test
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
 	"hospital.example/analyze-retry/deploy/deploytest"
@@ -16,12 +14,11 @@ import (
 
 // selectors are where kinds say which pods (or, of a ServiceMonitor, which Services) they are about.
 var selectors = map[string][]string{
-	"Deployment":          {"spec", "selector", "matchLabels"},
-	"NetworkPolicy":       {"spec", "podSelector", "matchLabels"},
-	"PodDisruptionBudget": {"spec", "selector", "matchLabels"},
-	"PodMonitor":          {"spec", "selector", "matchLabels"},
-	"Service":             {"spec", "selector"},
-	"ServiceMonitor":      {"spec", "selector", "matchLabels"},
+	"Deployment":     {"spec", "selector", "matchLabels"},
+	"NetworkPolicy":  {"spec", "podSelector", "matchLabels"},
+	"PodMonitor":     {"spec", "selector", "matchLabels"},
+	"Service":        {"spec", "selector"},
+	"ServiceMonitor": {"spec", "selector", "matchLabels"},
 }
 
 func TestEverySelectorFindsItsOwnPodsAndNoOthers(t *testing.T) {
@@ -89,19 +86,6 @@ func TestEveryObjectSaysWhereItBelongs(t *testing.T) {
 	}
 }
 
-func TestScalersScaleTheDeploymentThatLeavesItsReplicasToThem(t *testing.T) {
-	for file, kind := range map[string]string{"tls": "HorizontalPodAutoscaler", "everything": "ScaledObject"} {
-		all := objects(t, valueFiles(t)[file])
-		deployment := one(t, all, "Deployment")
-		if decode[appsv1.Deployment](t, deployment).Spec.Replicas != nil {
-			t.Errorf("%s: the Deployment sets replicas, which a %s is to set", file, kind)
-		}
-		if got := at[string](one(t, all, kind).tree, "spec", "scaleTargetRef", "name"); got != at[string](deployment.tree, "metadata", "name") {
-			t.Errorf("%s: the %s scales %q", file, kind, got)
-		}
-	}
-}
-
 // copies are the files that the chart must hold copies of, as a symlink does not survive packing.
 func copies(t *testing.T) []string {
 	t.Helper()
@@ -147,23 +131,5 @@ func TestTheChartCarriesTheRulesAndTheDashboard(t *testing.T) {
 	carried := at[string](all[i].tree, "data", "analyze-retry.json")
 	if strings.TrimSpace(carried) != strings.TrimSpace(deploytest.Read(t, "deploy/grafana/dashboard.json")) {
 		t.Errorf("%s holds another dashboard", all[i].name)
-	}
-}
-
-func TestTheScalersQueryNamesEveryJobType(t *testing.T) {
-	query := string(one(t, objects(t, valueFiles(t)["everything"]), "ScaledObject").yaml)
-	types := regexp.MustCompile(`type=~"([^"]*)"`).FindAllStringSubmatch(query, -1)
-	if len(types) != 2 {
-		t.Fatalf("the query is %s", query)
-	}
-	for _, found := range types {
-		for _, jobType := range []string{"analyze-retry", "mail.retry", "record-retry-outcome"} {
-			if !regexp.MustCompile("^(?:" + found[1] + ")$").MatchString(jobType) {
-				t.Errorf("%s does not match the job type %s", found[1], jobType)
-			}
-		}
-		if regexp.MustCompile("^(?:" + found[1] + ")$").MatchString("mail-retry") {
-			t.Errorf("%s matches a foreign job type", found[1])
-		}
 	}
 }

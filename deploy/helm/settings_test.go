@@ -47,8 +47,8 @@ func settings(t *testing.T) (known map[string]bool, secret []string) {
 
 func TestEveryVariableIsASettingOfTheWorker(t *testing.T) {
 	known, _ := settings(t)
-	// Those of Go, of SQLite and of the OpenTelemetry SDK.
-	foreign := regexp.MustCompile(`^(OTEL_[A-Z_]+|GOGC|GOMEMLIMIT|SQLITE_TMPDIR)$`)
+	// Those of Go and of SQLite.
+	foreign := regexp.MustCompile(`^(GOGC|GOMEMLIMIT|SQLITE_TMPDIR)$`)
 	for file, values := range valueFiles(t) {
 		for name, pod := range pods(t, objects(t, values)) {
 			seen := map[string]bool{}

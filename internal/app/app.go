@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +22,6 @@ import (
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/tracing"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/zeebe"
@@ -56,7 +54,6 @@ type App struct {
 	policies *policy.Store
 	hangup   chan os.Signal
 	numbers  *metrics.Metrics
-	tracer   *tracing.Tracer
 
 	// stopping ends when the worker is to stop.
 	stopping context.Context
@@ -80,9 +77,6 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 
 	a.listenForHangup()
 	if a.policies, err = openPolicies(cfg); err != nil {
-		return nil, err
-	}
-	if err = a.openTracing(ctx, version); err != nil {
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
@@ -110,7 +104,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.later("close the connection to the gateway", a.client.Close)
 	a.clock = zeebe.NewClock(cfg.MaxClockSkew, failpoint.Now, log)
 
-	trail := worker.Trail{Recorder: a.tracer.Recorder(a.recorder), Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
+	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
@@ -148,9 +142,9 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 	careful := 2*a.cfg.JobTimeout + quarantineWatch
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
-		FetchVariables:  slices.Concat(variables, tracing.FetchVariables()),
+		FetchVariables:  variables,
 		Tenants:         a.cfg.Tenants.IDs(),
-		Handler:         a.tracer.Handler(jobType, worker.NewQuarantine(handler, a.store, trail, careful, a.log)),
+		Handler:         worker.NewQuarantine(handler, a.store, trail, careful, a.log),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,
@@ -158,7 +152,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 		Hold:            a.recorder.Wait,
 		Clock:           a.clock,
 		Language:        a.cfg.Language,
-		Observer:        jobObserver{a.numbers.Jobs(jobType, a.cfg.WorkerName), a.tracer},
+		Observer:        a.numbers.Jobs(jobType, a.cfg.WorkerName),
 		Logger:          a.log,
 	})
 }
@@ -200,26 +194,4 @@ func (a *App) Run(ctx context.Context) error {
 	finish()
 	kept := within("end what looks after the store", func() error { upkeep.Wait(); return nil })
 	return errors.Join(err, kept, a.close(), <-served)
-}
-
-// openTracing makes the tracer, by OpenTelemetry's own variables.
-func (a *App) openTracing(ctx context.Context, version string) (err error) {
-	a.tracer, err = tracing.New(ctx, tracing.Options{Worker: a.cfg.WorkerName, Version: version, Environment: config.Process(), Logger: a.log})
-	if err != nil {
-		return faultsOf("", err)
-	}
-	a.later("flush the traces", a.tracer.Close)
-	return nil
-}
-
-// jobObserver counts and traces the jobs of one type.
-type jobObserver struct {
-	*metrics.Jobs
-	tracer *tracing.Tracer
-}
-
-// Answered counts the answer and ends the job's span.
-func (o jobObserver) Answered(jobKey int64, answer job.Answer, result job.Result) {
-	o.Jobs.Answered(jobKey, answer, result)
-	o.tracer.Answered(jobKey, answer, result)
 }

@@ -344,7 +344,7 @@ func (d doctor) queue(ctx context.Context) {
 }
 
 // queuePorts are the ports of hosts for which the URL names none.
-var queuePorts = map[string]string{"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9092"}
+var queuePorts = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9092"}
 
 func withPort(host, scheme string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {

@@ -98,7 +98,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "fault policies: ", "none.yaml"},
 		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
 			t.Helper()
-			c.EventsURL = config.URL("nats://" + freeAddress(t))
+			c.EventsURL = config.URL("kafka://" + freeAddress(t))
 		}, "fault queue: ", "RetryEventsFailing"},
 		"no worker": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
 			t.Helper()

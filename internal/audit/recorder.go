@@ -396,9 +396,6 @@ func undelivered(r *Record) Record {
 	sum := sha256.Sum256(append([]byte("undelivered\x00"), r.Inputs[:]...))
 	copy(key.Inputs[:], sum[:])
 	detail := contract.Detail{Undelivered: r.Hash.String()}
-	if facts, err := r.Facts(); err == nil {
-		detail.Traceparent = facts.Traceparent
-	}
 	return Record{
 		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
 		Tenant: r.Tenant, ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),

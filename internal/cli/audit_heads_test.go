@@ -17,7 +17,6 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -118,10 +117,10 @@ func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 }
 
 func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
-	a, s := archived(t, week()), eventstest.Start(t, devqueue.StartNATS)
-	a.settings = append(a.settings, "RETRY_EVENTS_URL="+s.URL())
+	a, kafka := archived(t, week()), eventstest.StartKafka(t)
+	a.settings = append(a.settings, "RETRY_EVENTS_URL="+kafka.URL())
 	a.prints(t, []string{"audit", "verify"}, "The queue holds 0 heads of this key.")
-	publisher := s.With(t, "")
+	publisher := eventstest.Open(t, kafka.URL())
 	heads := a.heads(t)
 	other := audittest.Secret(t)
 	publish := func(secret *audit.Secret, heads ...audit.Head) events.Event {
@@ -155,7 +154,6 @@ func TestAQueueThatCannotBeReadIsAWarning(t *testing.T) {
 	for url, want := range map[string]string{
 		"amqp://user:secret@127.0.0.1:1/": "RabbitMQ cannot be read without taking the events",
 		"kafka://127.0.0.1:1":             "connect to Kafka",
-		"nats://127.0.0.1:1":              "NATS is not connected",
 	} {
 		a.settings = append(slices.Clip(settings), "RETRY_EVENTS_URL="+url)
 		var got struct {

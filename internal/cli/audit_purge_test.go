@@ -36,7 +36,7 @@ func TestPurgeRemovesWhatIsOldAndLeavesATrailInOrder(t *testing.T) {
 func TestPurgeNamesWhatHoldsRecordsBack(t *testing.T) {
 	a := archived(t, decade(), 1)
 	checkGolden(t, "store_purge_unanswered", a.must(t, "audit", "purge", "--dry-run"))
-	a.settings = append(a.settings, "RETRY_EVENTS_URL=nats://127.0.0.1:4222")
+	a.settings = append(a.settings, "RETRY_EVENTS_URL=kafka://127.0.0.1:9092")
 	checkGolden(t, "store_purge_unpublished", a.must(t, "audit", "purge"))
 	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
 }

@@ -36,7 +36,7 @@ anything.
 
 A store that was put back to an earlier state as a whole is in order by itself.
 Heads that were kept elsewhere show that. They are read from the state file next
-to the key, and from the queue of RETRY_EVENTS_URL (NATS and Kafka) or, with
+to the key, and from the queue of RETRY_EVENTS_URL (Kafka) or, with
 --heads, from a file: the worker's log (its lines with the event audit_head),
 what this command printed at an earlier check, or events of the type
 retry.audit_head.v1, one a line; other lines are passed over.

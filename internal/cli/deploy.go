@@ -36,7 +36,7 @@ user tasks, on the cluster that the settings name (worker config), all of them
 or none, and prints what became of each. One that has not changed since the
 last time keeps its version.
 
-With one or more FILEs it puts these there instead: .bpmn, .form and .dmn.
+With one or more FILEs it puts these there instead: .bpmn and .form.
 Models are checked before, as worker models lint does. Findings are printed on
 stderr; with an error nothing is sent, unless --force is given.`,
 		Example: `  worker deploy
@@ -100,8 +100,8 @@ func resources(paths []string) (list []bpmn.Model, err error) {
 	var faults []error
 	for _, path := range paths {
 		name := filepath.Base(path)
-		if kind := filepath.Ext(name); !slices.Contains([]string{".bpmn", ".form", ".dmn"}, kind) {
-			faults = append(faults, fmt.Errorf("%s is no .bpmn, .form or .dmn file", path))
+		if kind := filepath.Ext(name); !slices.Contains([]string{".bpmn", ".form"}, kind) {
+			faults = append(faults, fmt.Errorf("%s is no .bpmn or .form file", path))
 			continue
 		}
 		if slices.ContainsFunc(list, func(m bpmn.Model) bool { return m.Name == name }) {

@@ -110,9 +110,9 @@ func TestDeployRefusesModelsWithErrors(t *testing.T) {
 		{"an error, forced", []string{brokenModel, "--force"}, 0, "timer-duration-no-pt.bpmn", "error timer-duration"},
 		{"a warning", []string{warningModel}, 0, "outcome-not-recorded-submitted.bpmn", "warning outcome-not-recorded"},
 		{"no finding", []string{goodModel, form}, 0, "task.form", ""},
-		{"another kind of file", []string{goodModel, ownPolicies}, 2, "", "policies.yaml is no .bpmn, .form or .dmn file"},
+		{"another kind of file", []string{goodModel, ownPolicies}, 2, "", "policies.yaml is no .bpmn or .form file"},
 		{"one name twice", []string{goodModel, goodModel}, 2, "", "two files are named loop.bpmn"},
-		{"a missing file", []string{form + ".dmn"}, 2, "", "no such file"},
+		{"a missing file", []string{form + ".form"}, 2, "", "no such file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := len(gateway.Calls(gatewaytest.DeployResource))

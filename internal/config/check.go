@@ -110,7 +110,7 @@ func (c *Config) checkEventsURL(f *faults) {
 	scheme := c.EventsURL.Scheme()
 	switch {
 	case c.EventsURL == "":
-	case !slices.Contains([]string{"nats", "tls", "amqp", "amqps", "kafka", "kafka+tls"}, scheme):
+	case !slices.Contains([]string{"amqp", "amqps", "kafka", "kafka+tls"}, scheme):
 		f.addValue(name, mask)
 	default:
 		parts, err := connurl.Parse(string(c.EventsURL))

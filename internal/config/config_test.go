@@ -201,7 +201,7 @@ func TestOneFault(t *testing.T) {
 		{"a retention without a unit", []string{"RETRY_AUDIT_RETENTION=5"}, `RETRY_AUDIT_RETENTION is "5"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
 		{"a retention of no time", []string{"RETRY_AUDIT_RETENTION=0y"}, `RETRY_AUDIT_RETENTION is "0y"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
 		{"a retention without end", []string{"RETRY_AUDIT_RETENTION=51y"}, `RETRY_AUDIT_RETENTION is "51y"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
-		{"a queue of an unknown kind", []string{"RETRY_EVENTS_URL=redis://h"}, `RETRY_EVENTS_URL is "***"; allowed: a URL with nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://, see docs/events`},
+		{"a queue of an unknown kind", []string{"RETRY_EVENTS_URL=redis://h"}, `RETRY_EVENTS_URL is "***"; allowed: a URL with amqp://, amqps://, kafka:// or kafka+tls://, see docs/events`},
 		{"an unknown log format", []string{"RETRY_LOG_FORMAT=xml"}, `RETRY_LOG_FORMAT is "xml"; allowed: json or console`},
 		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
 		{"a port that is none", []string{"RETRY_HTTP_ADDRESS=:65536"}, `RETRY_HTTP_ADDRESS is ":65536"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},

@@ -145,8 +145,6 @@ func (u URL) String() string {
 	var b strings.Builder
 	b.WriteString(u.Scheme + "://")
 	switch {
-	case u.HasUser && (u.Scheme == "nats" || u.Scheme == "tls"):
-		b.WriteString(mask + "@") // NATS takes a name without a password for a token; a : in it makes it two
 	case u.HasPassword:
 		b.WriteString(u.user + ":" + mask + "@")
 	case u.HasUser:

@@ -54,7 +54,7 @@ func drawDetail(t *rapid.T) contract.Detail {
 		ProcessID: texts.Draw(t, "process"), ElementID: texts.Draw(t, "element"), SubmissionError: texts.Draw(t, "error"),
 		With: texts.Draw(t, "with"), ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
 		Policy: texts.Draw(t, "policy of the round"), Undelivered: texts.Draw(t, "undelivered"), Justification: texts.Draw(t, "justification"), DecidedBy: texts.Draw(t, "decided by"),
-		RedriveID: texts.Draw(t, "redrive"), RedriveWait: texts.Draw(t, "wait"), Traceparent: texts.Draw(t, "trace"),
+		RedriveID: texts.Draw(t, "redrive"), RedriveWait: texts.Draw(t, "wait"),
 	}
 	if rapid.Bool().Draw(t, "steps") {
 		d.Steps = &contract.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}
@@ -97,17 +97,6 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 			t.Fatalf("encoding/json writes\n%s\nthe writer\n%s", text, variables)
 		}
 	})
-}
-
-func TestAMemberIsAddedToAnEmptyObjectToo(t *testing.T) {
-	for _, detail := range []contract.Detail{{}, {ProcessID: "p"}} {
-		want := detail
-		want.Traceparent = "00-ab-cd-01"
-		got, err := contract.Read("", contract.WithTraceparent(detail.Encode(), want.Traceparent))
-		if diff := cmp.Diff(want, got.Detail); diff != "" || err != nil {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
-		}
-	}
 }
 
 func TestRecordedDurationsHintsAndOverridesAreReadBack(t *testing.T) {

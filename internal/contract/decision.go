@@ -220,9 +220,6 @@ type Detail struct {
 	// DecisionProblem is what was wrong with a person's answer that was no decision, redacted, at most [MaxDecisionProblem]
 	// characters.
 	DecisionProblem string `json:"decisionProblem,omitempty"`
-	// Traceparent is the trace that the record belongs to, as W3C writes it; empty where there is none. It is no input of
-	// the decision, so that a job is known again with any trace.
-	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one computation

@@ -31,11 +31,6 @@ func AnswerTo(jobType, stored, originalError string) string {
 	return with(stored, OriginalError, originalError)
 }
 
-// WithTraceparent returns a record's detail with a traceparent.
-func WithTraceparent(detail, traceparent string) string {
-	return with(detail, "traceparent", traceparent)
-}
-
 // with returns a JSON object, as this package writes them, with one member more.
 func with(object, name, text string) string {
 	b := append(make([]byte, 0, len(object)+len(name)+len(text)+8), strings.TrimSuffix(object, "}")...)
@@ -183,7 +178,6 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 	b = appendPresent(b, "redriveId", d.RedriveID)
 	b = appendPresent(b, "redriveWait", d.RedriveWait)
 	b = appendPresent(b, "decisionProblem", d.DecisionProblem)
-	b = appendPresent(b, "traceparent", d.Traceparent)
 	if lacking != nil {
 		b = appendInt(b, "maxRetries", lacking.MaxRetries)
 		b = lacking.appendFindings(b)

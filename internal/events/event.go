@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 	"github.com/google/uuid"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -40,18 +39,13 @@ const (
 	// sourcePrefix precedes the cluster's name in an event's source, schemaPrefix its type in its dataschema.
 	sourcePrefix = "/analyze-retry/"
 	schemaPrefix = "urn:analyze-retry:schema:"
-	// partitionKey, traceparent and tenant are CloudEvents extensions: for the partitions of Kafka and its like, for distributed
-	// tracing, and for consumers of one tenant.
-	partitionKey = "partitionkey"
-	traceparent  = "traceparent"
-	tenant       = "tenant"
 )
 
 // namespace is this project's namespace for UUIDs of version 5. It never changes.
 var namespace = uuid.MustParse("ad24a3ce-1a16-5a5c-8a23-8ac4fba3f0bb")
 
 // ContentType is the media type of [Event.JSON].
-const ContentType = cloudevents.ApplicationCloudEventsJSON
+const ContentType = "application/cloudevents+json"
 
 // Event is the CloudEvent of an audit record, or of the heads of the audit log, ready to be sent.
 type Event struct {
@@ -110,17 +104,9 @@ func FromRecord(r *audit.Record) (Event, error) {
 	if kind == "" {
 		return Event{}, fmt.Errorf("audit record %d: no event is known for %s", r.ID, r.Kind)
 	}
-	e := newEvent(r.Cluster, kind, Key(r), r.Hash.String(), r.At)
-	if r.ClaimID != "" {
-		e.SetSubject(r.ClaimID)
-	}
-	if r.Tenant != "" {
-		e.SetExtension(tenant, r.Tenant)
-	}
-	if facts.Traceparent != "" {
-		e.SetExtension(traceparent, facts.Traceparent)
-	}
-	event, err := encode(&e, Key(r), data)
+	e := newEnvelope(r.Cluster, kind, Key(r), r.Hash.String(), r.At)
+	e.Subject, e.Tenant = r.ClaimID, r.Tenant
+	event, err := e.encode(data)
 	if err != nil {
 		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
 	}
@@ -128,27 +114,43 @@ func FromRecord(r *audit.Record) (Event, error) {
 	return event, nil
 }
 
-// newEvent returns an event without data. Its name decides its ID.
-func newEvent(cluster, kind, key, name string, at time.Time) cloudevents.Event {
-	e := cloudevents.New()
-	e.SetID(id(name))
-	e.SetSource(sourcePrefix + url.PathEscape(cluster))
-	e.SetType(kind)
-	e.SetTime(at)
-	e.SetDataSchema(schemaPrefix + kind)
-	e.SetExtension(partitionKey, key)
-	return e
+// envelope is a CloudEvent in the JSON format of version 1.0. PartitionKey and Tenant are extensions: for the partitions of
+// Kafka and its like, and for consumers of one tenant.
+type envelope struct {
+	SpecVersion     string          `json:"specversion"`
+	ID              string          `json:"id"`
+	Source          string          `json:"source"`
+	Type            string          `json:"type"`
+	Subject         string          `json:"subject,omitempty"`
+	DataContentType string          `json:"datacontenttype"`
+	DataSchema      string          `json:"dataschema"`
+	Time            time.Time       `json:"time"`
+	Data            json.RawMessage `json:"data"`
+	PartitionKey    string          `json:"partitionkey"`
+	Tenant          string          `json:"tenant,omitempty"`
 }
 
-func encode(e *cloudevents.Event, key string, data any) (Event, error) {
-	if err := e.SetData(cloudevents.ApplicationJSON, data); err != nil {
+// newEnvelope returns an event without data. Its name decides its ID.
+func newEnvelope(cluster, kind, key, name string, at time.Time) envelope {
+	return envelope{
+		SpecVersion:     "1.0",
+		ID:              id(name),
+		Source:          sourcePrefix + url.PathEscape(cluster),
+		Type:            kind,
+		DataContentType: "application/json",
+		DataSchema:      schemaPrefix + kind,
+		Time:            at.UTC(),
+		PartitionKey:    key,
+	}
+}
+
+func (e envelope) encode(data any) (Event, error) {
+	var err error
+	if e.Data, err = json.Marshal(data); err != nil {
 		return Event{}, err
 	}
-	if err := e.Validate(); err != nil {
-		return Event{}, err
-	}
-	text, err := e.MarshalJSON()
-	return Event{ID: e.ID(), Type: e.Type(), Key: key, JSON: text}, err
+	text, err := json.Marshal(e)
+	return Event{ID: e.ID, Type: e.Type, Key: e.PartitionKey, JSON: text}, err
 }
 
 // id returns the ID of an event: a UUID of version 5 of its name. The name of a record's event is the record's hash, which
@@ -185,9 +187,7 @@ func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, err
 	if len(data.Heads) == 0 {
 		return Event{}, nil
 	}
-	partition := "audit-" + data.Key
-	e := newEvent(cluster, TypeAuditHead, partition, name.String(), newest)
-	event, err := encode(&e, partition, data)
+	event, err := newEnvelope(cluster, TypeAuditHead, "audit-"+data.Key, name.String(), newest).encode(data)
 	if err != nil {
 		return Event{}, fmt.Errorf("event of the audit heads: %w", err)
 	}

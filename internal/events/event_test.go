@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
@@ -94,6 +93,19 @@ func TestTheExampleOfEverySchemaIsWhatIsSent(t *testing.T) {
 	}
 }
 
+// testdata/sdk.jsonl is what the CloudEvents SDK for Go, v2.16.2, writes of two samples, one of them without a claim.
+func TestEventsHaveTheBytesOfTheCloudEventsSDK(t *testing.T) {
+	want, err := os.ReadFile("testdata/sdk.jsonl")
+	check.Must(t, err)
+	var got []byte
+	for _, r := range eventstest.Samples() {
+		if e := fromRecord(t, &r); bytes.Contains(want, []byte(`"id":"`+e.ID+`"`)) {
+			got = append(append(got, e.JSON...), '\n')
+		}
+	}
+	check.Same(t, string(want), string(got), "events")
+}
+
 func TestEveryEventFitsItsSchema(t *testing.T) {
 	compiled := map[string]*jsonschema.Schema{}
 	for _, r := range eventstest.Samples() {
@@ -108,10 +120,6 @@ func TestEveryEventFitsItsSchema(t *testing.T) {
 		}
 		if err := compiled[event.Type].Validate(parse(rt, event.JSON)); err != nil {
 			rt.Fatalf("%v\n%s", err, event.JSON)
-		}
-		var back cloudevents.Event // as a consumer reads it
-		if err := json.Unmarshal(event.JSON, &back); err != nil || back.ID() != event.ID {
-			rt.Fatalf("read back %q: %v", back.ID(), err)
 		}
 		if again, _ := events.FromRecord(&r); !bytes.Equal(again.JSON, event.JSON) {
 			rt.Fatal("the same record made two events")
@@ -167,9 +175,6 @@ func record(t *rapid.T) audit.Record {
 	if r.Kind == audit.KindRedriven && rapid.Bool().Draw(t, "waits") {
 		detail["redriveWait"] = contract.ISODuration(time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "wait")) * time.Millisecond)
 	}
-	if rapid.Bool().Draw(t, "traced") {
-		detail["traceparent"] = rapid.StringMatching(`00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]`).Draw(t, "trace")
-	}
 	for _, name := range []string{"processId", "elementId", "steps"} {
 		if rapid.Bool().Draw(t, "without "+name) {
 			delete(detail, name)
@@ -202,7 +207,6 @@ func TestASchemaRefusesWhatItDoesNotName(t *testing.T) {
 			"a time without a zone":     func(event, _ map[string]any) { event["time"] = "2026-03-02T14:30:00" },
 			"another type":              func(event, _ map[string]any) { event["type"] = "retry.scheduled.v1" },
 			"no place in the audit":     func(_, data map[string]any) { delete(data, "audit") },
-			"a trace that is none":      func(event, _ map[string]any) { event["traceparent"] = "Maria" },
 			"another version of layout": func(_, data map[string]any) { data["version"] = 4 },
 		} {
 			changed := parse(t, event.JSON).(map[string]any)
@@ -233,17 +237,6 @@ func TestEventNamesItsAuditPositionAndTheUndeliveredEvent(t *testing.T) {
 	}
 	if got.Data.UndeliveredEventID != first.ID || got.Data.UndeliveredHash != records[0].Hash.String() {
 		t.Errorf("undelivered %s %s, want the first event %s", got.Data.UndeliveredEventID, got.Data.UndeliveredHash, first.ID)
-	}
-}
-
-func TestAnEventBelongsToTheTraceOfItsRecord(t *testing.T) {
-	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	for _, r := range eventstest.Samples() {
-		plain := parse(t, fromRecord(t, &r).JSON).(map[string]any)
-		r.Detail = contract.WithTraceparent(r.Detail, trace)
-		traced := parse(t, fromRecord(t, &r).JSON).(map[string]any)
-		plain["traceparent"] = trace
-		check.Same(t, plain, traced, "%s", r.Kind)
 	}
 }
 

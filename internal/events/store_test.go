@@ -13,7 +13,6 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -86,15 +85,14 @@ func TestTwoRelaysOnOneStoreDoNotPublishConcurrently(t *testing.T) {
 }
 
 func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
-	server := eventstest.Start(t, devqueue.StartNATS)
+	kafka := eventstest.StartKafka(t)
 	onBothStores(t, func(t *testing.T, s, _ audit.Store) {
 		t.Helper()
 		place := filepath.Base(t.Name())
-		p := server.With(t, "?stream="+place+"&subject="+place)
 		records := store(t, s, 1, 20, 3)
-		eventstest.Relay(t, s, p, events.Options{})
+		eventstest.Relay(t, s, kafka.Open(t, place), events.Options{})
 		check.Await(t, "all are published", empty(t, s))
-		eventstest.Complete(t, records, eventstest.InStream(t, server.URL(), place))
+		eventstest.Complete(t, records, kafka.Received(t, place))
 	})
 }
 

@@ -14,8 +14,6 @@ type Job struct {
 	Key int64
 	// Type is the job type.
 	Type string
-	// Lease is the broker's token for this activation, which the answer carries; empty on clusters before 8.10.
-	Lease string
 	// ProcessInstanceKey identifies the process instance that waits for the job.
 	ProcessInstanceKey int64
 	// Tenant is the id of the tenant to which the job belongs; empty counts as `<default>`, the only one of a cluster without tenants.

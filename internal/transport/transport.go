@@ -24,15 +24,13 @@ const DefaultTenant = "<default>"
 // by them: NotFound for a job that is not there any more, ResourceExhausted for a broker that is too busy and has done
 // nothing, and so on.
 type Client interface {
-	// Activate polls once for jobs, with a lease where the cluster knows leases, and passes them on as they come, also those of a
-	// poll that fails later. It returns when the poll is over. What it passes on is what the gateway sent: it may be other jobs
-	// than those asked for.
+	// Activate polls once for jobs and passes them on as they come, also those of a poll that fails later. It returns when the
+	// poll is over. What it passes on is what the gateway sent: it may be other jobs than those asked for.
 	Activate(ctx context.Context, p Poll, received func([]job.Job)) error
-	// Answer sends the answer of a job once, with the job's lease if it has one. The broker refuses a lease that is another
-	// worker's by now, with FailedPrecondition.
+	// Answer sends the answer of a job once.
 	Answer(ctx context.Context, j job.Job, a job.Answer) error
-	// ExtendLock makes the lock of a job last this long from now, whichever worker holds it, so it sends no lease. It fails
-	// where no worker holds the job.
+	// ExtendLock makes the lock of a job last this long from now, whichever worker holds it. It fails where no worker holds
+	// the job.
 	ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error
 	// Topology returns the state of the cluster.
 	Topology(ctx context.Context) (Topology, error)

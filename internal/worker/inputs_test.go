@@ -49,8 +49,6 @@ func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`:                                                                              "ae3b89da1997e6e328d029e7c0d46a54",
 		`{"submissionError":"CPF 123.456.789-09 \u00e9","lastSubmissionTime":"2025-01-12T07:39:30","claimId":"CLM-001-1","foreign":[1],"retryCount":2.0}`: "0e351bb5a61cb4c254ad6485b42bc5b8",
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":null,"retryUntil":null,"max_attempts":null}`:                      "ae3b89da1997e6e328d029e7c0d46a54",
-		// A trace is no input: the job is the same in any trace.
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`: "ae3b89da1997e6e328d029e7c0d46a54",
 		// What is ignored today was an incident then.
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":"60s"}`:       "8ad0310aa131275619d0bb80f50eb10b",
 		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":""}`:          "817a09d034bca46a384456118b08c5c0",

@@ -157,7 +157,6 @@ func TestOutcomeFromBeforeRedrivesIsKnownAgain(t *testing.T) {
 		`{"claimId":"CLM-001-1","outcome":"RESUBMITTED","justification":"dados corrigidos"}`:          {`"CLM-001-1"`, `"RESUBMITTED"`},
 		`{"claimId":"CLM-001-1","outcome":"ABANDONED","decidedBy":7,"redriveId":"` + redriveID + `"}`: {`"CLM-001-1"`, `"ABANDONED"`},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN"}`:                                                {`"CLM-001-1"`, `"REDRIVEN"`},
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","traceparent":"00-1-2-3"}`:                      {`"CLM-001-1"`, `"SUBMITTED"`},
 		`[]`: {`[]`},
 	} {
 		m := newMemory()

@@ -75,7 +75,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			}
 			return r.answer, job.Accepted, true // the earlier try was accepted, as far as can be known
 		case codes.FailedPrecondition:
-			// The job failed meanwhile, and comes again when its incident is resolved; or another worker has its lease by now.
+			// The job failed meanwhile, and comes again when its incident is resolved.
 			w.log.Info("answer_not_taken", r.fields(code)...)
 			return r.answer, job.Unknown, true
 		case codes.InvalidArgument:

@@ -14,7 +14,7 @@ import (
 
 // A gateway of Zeebe 8.5 cannot deliver a variable that is nested a thousand levels deep. A poll that fetches one is
 // never answered, and every job of its batch stays locked until the lock ends; then all of it happens again. One such
-// job stops a job type for good. Over REST the poll fails at once, and all else is the same (seen on 8.6.0).
+// job stops a job type for good. Over REST the poll fails at once, and all else is the same.
 //
 // Isolation finds that job. Jobs are activated lowest key first, and a poll that fetches no variable is always
 // answered: it shows the key of the job that is next. That job is released, and then one job is polled for, this time
@@ -23,8 +23,7 @@ import (
 // A cluster of several partitions has as many jobs that are next, and the gateway begins each poll with another
 // partition, so all of them are peeked at before the poll, and after it only the one that was taken is locked. Another
 // worker may have taken a job in between, so a job is blamed only when this happens twice; an innocent one would have
-// been worked by then. The job is failed when it is peeked at the next time, because the lost poll took its lease along,
-// where the cluster gives leases, and without it no answer is accepted.
+// been worked by then. The job is failed when it is peeked at the next time.
 
 const (
 	// noVariable is a name that no process variable has.

@@ -45,22 +45,6 @@ func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 	})
 }
 
-// A gateway's REST API may fail such a poll at once.
-func TestJobWhoseDeliveryFailsBecomesAnIncident(t *testing.T) {
-	for _, lock := range []time.Duration{time.Second, 10 * time.Second} {
-		inBubble(t, func(r *rig) {
-			r.gateway.FailUndeliverable()
-			bad := r.gateway.Add(deep)[0]
-			good := r.add(10)
-			r.run(Options{JobTimeout: lock})
-			r.advance(time.Minute)
-			r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
-			check.Same(r, len(good), r.gateway.Counts().Completed, "completed jobs")
-			r.wantLogged(zapcore.InfoLevel, "in_batches_again", 1)
-		})
-	}
-}
-
 // With two partitions under load, the job that is looked at and the one that is polled for are never the same if only one
 // is looked at: each poll begins with the other partition.
 func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {
@@ -115,9 +99,14 @@ func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 
 func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 	inBubble(t, func(r *rig) {
+		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 300 * time.Millisecond})
 		key := r.gateway.Add(deep)[0]
 		r.run(Options{})
-		r.advance(11 * time.Second) // its first lock is over, and the poll for it alone is under way
+		for len(r.gateway.Calls(gatewaytest.FailJob)) == 0 { // until its first lock is over, and it is released after a look
+			r.advance(100 * time.Millisecond)
+		}
+		// Over gRPC the poll for it alone is under way, over REST that poll has failed and the second release is under way.
+		r.advance(400 * time.Millisecond)
 		r.gateway.Cure(key)
 		r.advance(20 * time.Second)
 		r.wantJob(key, gatewaytest.Completed, 3, "")

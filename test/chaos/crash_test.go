@@ -19,7 +19,7 @@ import (
 // are the row's doing and not the jobs', which would become incidents for it.
 func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 	onBothStores(t, setup{row: 14, busy: true, what: "kill -9 at each of the six points"}, func(r *rig) {
-		q := r.startsNATS().stream(r, "crash")
+		q := r.startsKafka().topic(r, "crash")
 		random := rand.New(rand.NewPCG(14, 1))
 		lock := "RETRY_JOB_TIMEOUT=1s"
 		crashes := 0

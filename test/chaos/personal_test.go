@@ -31,7 +31,7 @@ func TestNoPersonalDataLeavesTheProcessVariables(t *testing.T) {
 			patients = most[:either(300, 20_000)]
 		}
 		r.oddClaims = true
-		q := r.startsNATS().stream(r, "patients")
+		q := r.startsKafka().topic(r, "patients")
 		settings := []string{"RETRY_JOB_TIMEOUT=5s", "RETRY_LOG_LEVEL=debug", "RETRY_EVENTS_URL=" + q.url}
 		w := r.start(append(settings, "ANALYZE_RETRY_FAILPOINTS=decided=panic@CLM-26-panic", "ANALYZE_RETRY_FAILPOINT_TEXT="+patients[0].Text)...)
 		r.must(r.broker.Deploy(r.Context(), "testdata/uncaught.bpmn"))

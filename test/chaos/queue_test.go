@@ -8,80 +8,78 @@ import (
 	"testing"
 	"time"
 
-	natsclient "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/chaos/proxy"
 )
-
-// server is a queue, and a proxy before it.
-type server struct {
-	*devqueue.Server
-	proxy *proxy.Proxy
-}
-
-// startsServer starts a queue for the row.
-func (r *rig) startsServer(start func(context.Context) (*devqueue.Server, error)) server {
-	r.Helper()
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
-	running, err := start(ctx)
-	r.must(err)
-	r.Cleanup(func() { r.check(running.Close()) })
-	p, err := proxy.Start(running.Address(), 19)
-	r.must(err)
-	r.Cleanup(func() { r.check(p.Close()) })
-	return server{running, p}
-}
-
-func (r *rig) startsNATS() server {
-	r.Helper()
-	return r.startsServer(devqueue.StartNATS)
-}
-
-// behind is the server's URL by way of the proxy.
-func (s server) behind() string { return strings.Replace(s.URL(), s.Address(), s.proxy.Address(), 1) }
 
 // queue is where the events of a row go.
 type queue struct {
 	rig *rig
 	url string // for the worker
-	// read returns all messages that the queue has taken, in its order, repeats included.
+	// read returns all messages that the queue has taken, repeats included, those of a claim in its order.
 	read func() [][]byte
 }
 
-// stream is a stream of its own for a row, which the worker makes.
-func (s server) stream(r *rig, name string) *queue {
-	read := func() (all [][]byte) {
-		r.Helper()
-		stream, err := s.jetStream(r).Stream(r.Context(), name)
-		r.must(err)
-		consumer, err := stream.OrderedConsumer(r.Context(), jetstream.OrderedConsumerConfig{})
-		r.must(err)
-		for n := int(stream.CachedInfo().State.Msgs); len(all) < n; {
-			message, err := consumer.Next(jetstream.FetchMaxWait(patience))
-			r.must(err)
-			all = append(all, message.Data())
-		}
-		return all
-	}
-	return r.sendsTo(s.behind()+"?stream="+name+"&subject="+name, read)
+// kafka is a Kafka in this process, and a proxy before it.
+type kafka struct {
+	*devqueue.Kafka
+	proxy *proxy.Proxy
 }
 
-// jetStream is a connection to the server, past the proxy.
-func (s server) jetStream(r *rig) jetstream.JetStream {
+func (r *rig) startsKafka() kafka {
 	r.Helper()
-	conn, err := natsclient.Connect(s.URL())
+	address, err := process.FreeAddress()
 	r.must(err)
-	r.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	p, err := proxy.Start(address, 19)
 	r.must(err)
-	return js
+	r.Cleanup(func() { r.check(p.Close()) })
+	running, err := devqueue.StartKafkaBehind(address, p.Address())
+	r.must(err)
+	r.Cleanup(func() { r.check(running.Close()) })
+	return kafka{running, p}
 }
+
+// topic is a topic of its own for a row, which the worker makes.
+func (k kafka) topic(r *rig, name string) *queue {
+	return r.sendsTo(k.URL()+"?topic="+name, func() (all [][]byte) {
+		r.Helper()
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		records, err := k.Records(ctx, name)
+		r.must(err)
+		for _, record := range records {
+			all = append(all, record.Value)
+		}
+		return all
+	})
+}
+
+// rabbit is a RabbitMQ, and a proxy before it.
+type rabbit struct {
+	*devqueue.Server
+	proxy *proxy.Proxy
+}
+
+func (r *rig) startsRabbitMQ() rabbit {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	running, err := devqueue.StartRabbitMQ(ctx)
+	r.must(err)
+	r.Cleanup(func() { r.check(running.Close()) })
+	p, err := proxy.Start(running.Address(), 19)
+	r.must(err)
+	r.Cleanup(func() { r.check(p.Close()) })
+	return rabbit{running, p}
+}
+
+// behind is the server's URL by way of the proxy.
+func (m rabbit) behind() string { return strings.Replace(m.URL(), m.Address(), m.proxy.Address(), 1) }
 
 // sendsTo names the queue of a row.
 func (r *rig) sendsTo(url string, read func() [][]byte) *queue {
@@ -152,16 +150,16 @@ func (r *rig) again(claims, times int) {
 // whose turn it is when the queue is back); where handing the relay a record waits for a queue that is lost, the first jobs that
 // come while it is away are not answered.
 func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
-	onBothStores(t, setup{row: 19, what: "NATS away, then slow, then silent"}, func(r *rig) {
-		nats := r.startsNATS()
+	onBothStores(t, setup{row: 19, what: "Kafka away, then slow, then silent"}, func(r *rig) {
+		kafka := r.startsKafka()
 		r.oddClaims = true // there are several decisions of a claim
-		q := nats.stream(r, "away")
+		q := kafka.topic(r, "away")
 		w := r.start("RETRY_EVENTS_URL=" + q.url)
 		r.again(20, 1)
 		q.drains(w)
 
 		// Away.
-		r.must(nats.Kill())
+		r.must(kafka.Kill())
 		began := time.Now()
 		r.submit(either(200, 9000))
 		r.again(20, 7)
@@ -173,76 +171,45 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 			return int(backlog) >= len(r.claims)-20 && sample(w.scraped, "retry_outbox_oldest_seconds") > away.Seconds()/2
 		})
 		w.answersStatus("/readyz", 200) // the worker can do all that its jobs need
-		r.must(nats.Restart(r.Context()))
+		r.must(kafka.Restart(r.Context()))
 		drained := q.drains(w)
 
 		// Slow.
-		nats.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
+		kafka.proxy.Set(proxy.Faults{Latency: 200 * time.Millisecond, Jitter: 200 * time.Millisecond})
 		r.again(20, 2)
 		r.submit(either(100, 1000))
 		r.untilDone()
 
 		// It takes what is sent and its answers are lost, so that everything is sent again.
-		r.losesReplies(nats.proxy, func() { r.again(20, 2) })
+		r.losesReplies(kafka.proxy, func() { r.again(20, 2) })
 		q.drains(w)
 		r.until("the metrics show that all is published", func() bool {
 			return w.metric("retry_outbox_pending") == 0 && sample(w.scraped, "retry_outbox_oldest_seconds") == 0
 		})
 		failed := w.metric("retry_events_failed_total")
+		r.until("the heads of the trail are in the queue, where a check finds them by itself", func() bool {
+			command := r.command("audit", "verify", "--json")
+			command.Env = append(command.Env, "RETRY_EVENTS_URL="+q.url)
+			said, err := command.Output()
+			r.must(err)
+			return strings.Contains(string(said), `"queueHeads": `) && !strings.Contains(string(said), `"queueHeads": 0`)
+		})
 		invariants(r)
 		r.happened(int(backlog), fmt.Sprintf("events waited (%.0f s, drained in %.1f s)", away.Seconds(), drained.Seconds()))
-		r.happened(int(nats.proxy.Counts().Delayed), "delays")
-		r.happened(int(failed), "events sent again")
+		r.happened(int(kafka.proxy.Counts().Delayed), "delays")
+		r.happened(int(failed), "sendings failed")
 	})
 }
 
-// Row 19, with a stream that does not drop repeats itself: a consumer gets them, and knows them by their ID. The guards are
-// that an event is sent until it is acknowledged, and that its ID comes from its record. Seen to fail without: where an event
-// leaves the outbox unacknowledged, three events of the 200 never came and none came again; where each sending makes a new ID,
-// the events in the queue belong to no record.
-func TestRepeatedEventHasTheIDOfTheFirst(t *testing.T) {
-	r := newRig(t, setup{row: 19, what: "lost acknowledgements", store: inSQLite})
-	nats := r.startsNATS()
-	q := nats.stream(r, "repeats")
-	nats.makesStream(r, "repeats")
-	q.url += "&create=false"
-	w := r.warm(50, "RETRY_EVENTS_URL="+q.url)
-	q.drains(w)
-	losses := 0
-	for range either(3, 30) {
-		r.losesReplies(nats.proxy, func() {
-			r.submit(50)
-			r.untilDone()
-		})
-		losses++
-		q.drains(w)
-	}
-	invariants(r)
-	r.until("the heads of the trail are in the queue, where a check finds them by itself", func() bool {
-		command := r.command("audit", "verify", "--json")
-		command.Env = append(command.Env, "RETRY_EVENTS_URL="+q.url)
-		said, err := command.Output()
-		r.must(err)
-		return strings.Contains(string(said), `"queueHeads": `) && !strings.Contains(string(said), `"queueHeads": 0`)
-	})
-	r.happened(losses, "times acknowledgements were lost")
-	r.happened(r.repeated, "events came again")
-}
-
-// makesStream makes a stream that knows repeats for a tenth of a second only.
-func (s server) makesStream(r *rig, name string) {
-	r.Helper()
-	_, err := s.jetStream(r).CreateStream(r.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: 100 * time.Millisecond})
-	r.must(err)
-}
-
-// Row 19, with RabbitMQ, which is killed while it takes events. The guards are the publisher's wait for confirmations, and
-// that its messages are persistent. Seen to fail without: without either, events that had left the outbox were not in the
-// queue after the kill; where events leave the outbox unacknowledged, none waits.
+// Row 19, with RabbitMQ, which is killed while it takes events, and whose confirmations are lost. The guards are the
+// publisher's wait for confirmations, that its messages are persistent, that an event is sent until it is confirmed, and that its
+// ID comes from its record. Seen to fail without: without either of the first two, events that had left the outbox were not in
+// the queue after the kill; where events leave the outbox unacknowledged, none waits; where each sending makes a new ID, the
+// events in the queue belong to no record.
 func TestEventsWaitForRabbitMQ(t *testing.T) {
-	r := newRig(t, setup{row: 19, what: "RabbitMQ killed", store: inSQLite})
+	r := newRig(t, setup{row: 19, what: "RabbitMQ killed, then silent", store: inSQLite})
 	r.oddClaims = true
-	rabbit := r.startsServer(devqueue.StartRabbitMQ)
+	rabbit := r.startsRabbitMQ()
 	q := r.sendsTo(rabbit.behind()+"/?exchange=chaos&queue=chaos", func() [][]byte { return rabbit.messages(r, "chaos") })
 	w := r.start("RETRY_EVENTS_URL=" + q.url)
 	r.again(20, 1)
@@ -262,14 +229,26 @@ func TestEventsWaitForRabbitMQ(t *testing.T) {
 		return backlog >= 20
 	})
 	r.must(rabbit.Restart(t.Context()))
+	q.drains(w)
+	losses := 0
+	for range either(3, 30) {
+		r.losesReplies(rabbit.proxy, func() {
+			r.submit(50)
+			r.untilDone()
+		})
+		losses++
+		q.drains(w)
+	}
 	invariants(r)
 	r.happened(int(backlog), "events waited")
+	r.happened(losses, "times confirmations were lost")
+	r.happened(r.repeated, "events came again")
 }
 
 // messages takes all messages out of a queue.
-func (s server) messages(r *rig, name string) (all [][]byte) {
+func (m rabbit) messages(r *rig, name string) (all [][]byte) {
 	r.Helper()
-	conn, err := amqp.Dial(s.URL())
+	conn, err := amqp.Dial(m.URL())
 	r.must(err)
 	defer func() { r.check(conn.Close()) }()
 	channel, err := conn.Channel()

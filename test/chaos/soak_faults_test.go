@@ -160,15 +160,15 @@ func (s *soak) postgresIsCutOff() (int, string) {
 }
 
 func (s *soak) queueIsAway() (int, string) {
-	s.must(s.nats.Kill())
+	s.must(s.kafka.Kill())
 	waiting := 0.0
 	s.until("events wait", func() bool { waiting = s.veteran.metric("retry_outbox_pending"); return waiting > 0 })
 	s.lasts()
 	waiting = s.veteran.metric("retry_outbox_pending")
-	s.must(s.nats.Restart(s.Context()))
+	s.must(s.kafka.Restart(s.Context()))
 	return int(waiting), "events waited"
 }
 
 func (s *soak) acknowledgementsAreLost() (int, string) {
-	return s.losesReplies(s.nats.proxy, func() {}), "bytes of acknowledgements lost"
+	return s.losesReplies(s.kafka.proxy, func() {}), "bytes of acknowledgements lost"
 }

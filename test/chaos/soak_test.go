@@ -43,7 +43,7 @@ type soak struct {
 	settings []string
 	postgres *devpostgres.Server
 	way      *proxy.Proxy // to PostgreSQL
-	nats     server
+	kafka    kafka
 	// veteran lives through all of it, other is the one that is killed and stopped.
 	veteran, other *worker
 	// submitting is held where a process instance that is started might be lost: while the broker is away.
@@ -116,8 +116,8 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	})
 	var setting string
 	s.postgres, s.way, setting = s.ownPostgres()
-	s.nats = s.startsNATS()
-	s.nats.stream(s.rig, "soak")
+	s.kafka = s.startsKafka()
+	s.kafka.topic(s.rig, "soak")
 	s.settings = []string{setting, "RETRY_EVENTS_URL=" + s.queue.url}
 	s.veteran = s.start(s.settings...)
 	s.other = s.start(s.settings...)

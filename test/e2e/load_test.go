@@ -20,7 +20,7 @@ import (
 // hospitalDay is a stage on which the claims of the demo are played: a broker, a queue, a worker, and a Prometheus that looks on.
 type hospitalDay struct {
 	*scene
-	queue      *devqueue.Server
+	queue      *devqueue.Kafka
 	queueAway  bool
 	worker     *worker
 	prometheus *promServer
@@ -31,10 +31,8 @@ func onAHospitalDay(t *testing.T) *hospitalDay {
 	t.Helper()
 	lanes.Take(t, true)
 	d := &hospitalDay{scene: onOwnBroker(t, cluster.Options{})}
-	ctx, cancel := d.within(patience)
-	defer cancel()
 	var err error
-	d.queue, err = devqueue.StartNATS(ctx)
+	d.queue, err = devqueue.StartKafka()
 	d.must(err)
 	t.Cleanup(func() {
 		if err := d.queue.Close(); err != nil {
@@ -168,7 +166,7 @@ func (d *hospitalDay) queueIs(away bool) {
 	defer cancel()
 	switch {
 	case away && !d.queueAway:
-		d.must(d.queue.Stop())
+		d.must(d.queue.Kill())
 	case !away && d.queueAway:
 		d.must(d.queue.Restart(ctx))
 	}

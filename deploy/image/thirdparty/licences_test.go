@@ -182,7 +182,7 @@ If a copy of the MPL was not distributed with this file, You can obtain one at h
 // The broker's licence (Zeebe Community License) and the tools of tests stay out of what is passed on.
 func TestWhatIsForTestsIsNotLinked(t *testing.T) {
 	forTests := []string{
-		"github.com/nats-io/nats-server", "github.com/twmb/franz-go/pkg/kfake", "github.com/stretchr/testify",
+		"github.com/twmb/franz-go/pkg/kfake", "github.com/stretchr/testify",
 		"go.uber.org/goleak", "pgregory.net/rapid", "github.com/google/go-cmp", "github.com/prometheus/prometheus",
 	}
 	for _, m := range modules(t) {

@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -20,82 +17,15 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
-	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cluster speaks Kafka's protocol in this process: franz-go's own fake, which keeps its log in a directory. It is no
-// Kafka; to kill it is to close it.
-type cluster struct {
-	*kfake.Cluster
-	address string
-	options []kfake.Opt
-}
-
-func start(t *testing.T, options ...kfake.Opt) *cluster {
-	t.Helper()
-	address, err := process.FreeAddress()
-	check.Must(t, err)
-	_, text, _ := net.SplitHostPort(address)
-	port, err := strconv.Atoi(text)
-	check.Must(t, err)
-	c := &cluster{address: address}
-	c.options = append(options, kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(t.TempDir()), kfake.DefaultNumPartitions(3))
-	check.Must(t, c.Restart(t.Context()))
-	t.Cleanup(func() { c.Cluster.Close() })
-	return c
-}
-
-func (c *cluster) Open(t *testing.T, place string) events.Publisher {
-	t.Helper()
-	return eventstest.Open(t, "kafka://"+c.address+"?topic="+place)
-}
-
-func (c *cluster) Received(t *testing.T, place string) (received []events.Event) {
-	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.address), kgo.ConsumeTopics(place))
-	check.Must(t, err)
-	defer client.Close()
-	ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), place)
-	check.Must(t, err)
-	left := int64(0)
-	ends.Each(func(end kadm.ListedOffset) { left += end.Offset })
-	for left > 0 {
-		fetches := client.PollFetches(t.Context())
-		check.Must(t, fetches.Err())
-		fetches.EachRecord(func(r *kgo.Record) {
-			left--
-			id, _, _ := strings.Cut(strings.SplitN(string(r.Value), `"id":"`, 2)[1], `"`)
-			if len(r.Headers) != 1 || string(r.Headers[0].Value) != events.ContentType {
-				t.Errorf("headers %v", r.Headers)
-			}
-			if key := string(r.Key); !strings.Contains(string(r.Value), `"partitionkey":"`+key+`"`) {
-				t.Errorf("key %s of %s", key, r.Value)
-			}
-			received = append(received, events.Event{ID: id, JSON: r.Value})
-		})
-	}
-	return received
-}
-
-func (c *cluster) Kill() error {
-	c.Cluster.Close()
-	return nil
-}
-
-func (c *cluster) Restart(context.Context) (err error) {
-	c.Cluster, err = kfake.NewCluster(c.options...)
-	return err
-}
-
-func (c *cluster) TooLarge() int { return 2 << 20 }
-
-func TestKafka(t *testing.T) { eventstest.Suite(t, start(t, kfake.AllowAutoTopicCreation())) }
+func TestKafka(t *testing.T) { eventstest.Suite(t, eventstest.StartKafka(t)) }
 
 func TestATopicOfOthersIsNeverMade(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation())
-	p := eventstest.Open(t, "kafka://"+c.address+"?create=false")
+	c := eventstest.StartKafka(t)
+	p := eventstest.Open(t, "kafka://"+c.Address()+"?create=false")
 	for _, err := range p.Publish(t.Context(), eventstest.Batch(t, 3)) {
 		if err == nil || errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "the topic analyze-retry.events is not there") {
 			t.Errorf("error %v", err)
@@ -105,7 +35,7 @@ func TestATopicOfOthersIsNeverMade(t *testing.T) {
 
 // A producer that is not idempotent has no number (-1), and what it sends again may overtake or double.
 func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation())
+	c := eventstest.StartKafka(t)
 	produced := make(chan *kmsg.ProduceRequest, 1)
 	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
@@ -131,7 +61,7 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 }
 
 func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation())
+	c := eventstest.StartKafka(t)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		return nil, errors.New("cut"), true // the connection is closed without an answer
@@ -147,13 +77,13 @@ func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
 }
 
 func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation(), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "worker", "right"), kfake.Superuser("PLAIN", "plain", "right"))
+	c := eventstest.StartKafka(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "worker", "right"), kfake.Superuser("PLAIN", "plain", "right"))
 	for _, login := range []struct{ user, query, want string }{
 		{"worker:right", "", ""},
 		{"plain:right", "&sasl=plain", ""},
 		{"worker:not-the-password", "", "connect to Kafka"}, // the fake hangs up without a word
 	} {
-		p := eventstest.Open(t, "kafka://"+login.user+"@"+c.address+"?topic=login"+login.query)
+		p := eventstest.Open(t, "kafka://"+login.user+"@"+c.Address()+"?topic=login"+login.query)
 		var got string
 		check.Await(t, "an answer", func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -173,7 +103,7 @@ func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 
 // A fetch takes about a megabyte of a partition.
 func TestLongTopicIsReadToItsEnd(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation())
+	c := eventstest.StartKafka(t)
 	secret, err := audit.NewSecret()
 	check.Must(t, err)
 	head := secret.Head(audit.ChainAt(1, 5, audit.Hash{}), eventstest.Began)
@@ -198,7 +128,7 @@ func TestLongTopicIsReadToItsEnd(t *testing.T) {
 
 // The end of a transaction is a record too, which readers get only on request.
 func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
-	c := start(t, kfake.AllowAutoTopicCreation())
+	c := eventstest.StartKafka(t)
 	p := c.Open(t, "transaction")
 	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
 	check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })

@@ -15,7 +15,6 @@ import (
 	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/kafka"
-	"hospital.example/analyze-retry/internal/events/natsjs"
 	"hospital.example/analyze-retry/internal/events/rabbitmq"
 	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
@@ -23,19 +22,18 @@ import (
 
 // schemes are the schemes of URLs, with the port for hosts without one.
 var schemes = map[string]string{
-	"nats": "4222", "tls": "4222", "amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
+	"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
 }
 
-const allowed = "nats://, tls://, amqp://, amqps://, kafka:// or kafka+tls://"
+const allowed = "amqp://, amqps://, kafka:// or kafka+tls://"
 
 // Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names everything that
 // is wrong with the URL, one fault a line, and shows neither user nor password.
 //
-//	nats://user:password@host:4222,host2:4222?stream=ANALYZE_RETRY&subject=analyze-retry    tls://... with TLS
 //	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events    amqps://... with TLS
 //	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512    kafka+tls://... with TLS
 //
-// All take create=false, if the worker may not create the queue, ca=FILE, for certificate authorities instead of the
+// Both take create=false, if the worker may not create the queue, ca=FILE, for certificate authorities instead of the
 // system's, and insecure=true, which lets a password go in plaintext to a host that is not loopback.
 func Open(raw string) (events.Publisher, error) {
 	u, err := parse(raw)
@@ -47,15 +45,6 @@ func Open(raw string) (events.Publisher, error) {
 		u.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
 	switch u.Scheme {
-	case "nats", "tls":
-		config := natsjs.Config{
-			Servers: u.servers(), User: u.user, Password: u.password, TLS: secure,
-			Stream: u.name("stream", "ANALYZE_RETRY", streamName), Prefix: u.name("subject", "analyze-retry", subjectName), KeepOut: keepOut,
-		}
-		if err := u.check(""); err != nil {
-			return nil, err
-		}
-		return natsjs.Open(config)
 	case "amqp", "amqps":
 		if len(u.hosts) > 1 {
 			u.fault("one host only, a load balancer where there are several")
@@ -85,10 +74,8 @@ func Open(raw string) (events.Publisher, error) {
 
 // What names may hold. All leave out what has a meaning of its own in the queue.
 var (
-	streamName  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
-	subjectName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-	plainName   = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,255}$`)
-	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+	plainName = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,255}$`)
+	topicName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 )
 
 // address is a URL. Its methods collect what is wrong with it.
@@ -173,9 +160,9 @@ func (a *address) mechanism() kafka.Mechanism {
 // tls returns nil if the scheme is one without TLS.
 func (a *address) tls() *tls.Config {
 	file, given := a.get("ca")
-	if a.Scheme == "nats" || a.Scheme == "amqp" || a.Scheme == "kafka" {
+	if a.Scheme == "amqp" || a.Scheme == "kafka" {
 		if given {
-			a.fault("ca is for TLS only: tls://, amqps:// or kafka+tls://")
+			a.fault("ca is for TLS only: amqps:// or kafka+tls://")
 		}
 		return nil
 	}
@@ -194,14 +181,6 @@ func (a *address) loopback() bool {
 		host, _, _ := net.SplitHostPort(hostPort)
 		return !loopback.Is(host)
 	})
-}
-
-func (a *address) servers() []string {
-	servers := make([]string, len(a.hosts))
-	for i, host := range a.hosts {
-		servers[i] = a.Scheme + "://" + host
-	}
-	return servers
 }
 
 // virtualHost returns the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.

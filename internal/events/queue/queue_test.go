@@ -15,9 +15,6 @@ const secret = "s3cret"
 
 func TestAbsentQueueIsNoFault(t *testing.T) {
 	for _, url := range []string{
-		"nats://127.0.0.1:1",
-		"nats://token@127.0.0.1:1,localhost:2?stream=S&subject=a.b",
-		"tls://worker:" + secret + "@nats.example:4222/?create=false",
 		"amqp://worker:" + secret + "@127.0.0.1:1",
 		"amqp://worker:" + secret + "@[::1]:1/hospital%2Fbilling?exchange=e&queue=q",
 		"amqp://worker:" + secret + "@rabbitmq.example/?insecure=true",
@@ -38,22 +35,20 @@ func TestAbsentQueueIsNoFault(t *testing.T) {
 
 func TestAFaultNamesWhatIsAllowedAndNeverThePassword(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
-		{"", "must begin with nats://"},
-		{"127.0.0.1:4222", "must begin with nats://"},
+		{"", "must begin with amqp://"},
+		{"127.0.0.1:9092", "must begin with amqp://"},
 		{"redis://worker:" + secret + "@127.0.0.1", "kafka+tls://"},
-		{"nats://worker:" + secret + "@", "names no host"},
-		{"nats://worker:" + secret + "/x@127.0.0.1", "before the @"},
-		{"nats://worker:" + secret + "@127.0.0.1:port", "has a host or a port that is none"},
-		{"nats://worker:" + secret + "@nats.example", "a password in plaintext goes to loopback only"},
+		{"kafka://worker:" + secret + "@", "names no host"},
+		{"kafka://worker:" + secret + "/x@127.0.0.1", "before the @"},
+		{"kafka://worker:" + secret + "@127.0.0.1:port", "has a host or a port that is none"},
+		{"kafka://worker:" + secret + "@kafka.example", "a password in plaintext goes to loopback only"},
 		{"kafka://worker:" + secret + "@127.0.0.1,kafka.example", "a password in plaintext goes to loopback only"},
-		{"nats://127.0.0.1/path", "a path is for amqp:// only"},
-		{"nats://127.0.0.1?stream=a.b", "stream must match"},
-		{"nats://127.0.0.1?subject=a.*", "subject must match"},
-		{"nats://127.0.0.1?topic=t", "allowed: ca, create, insecure, stream, subject"},
-		{"nats://127.0.0.1?create=maybe", "create must be true or false"},
-		{"nats://127.0.0.1?stream=a&stream=b", "names a parameter more than once"},
-		{"nats://127.0.0.1?ca=x", "ca is for TLS only"},
-		{"tls://127.0.0.1?ca=/does/not/exist", "readable PEM file"},
+		{"kafka://127.0.0.1/path", "a path is for amqp:// only"},
+		{"kafka://127.0.0.1?stream=s", "allowed: ca, create, insecure, sasl, topic"},
+		{"kafka://127.0.0.1?create=maybe", "create must be true or false"},
+		{"kafka://127.0.0.1?topic=a&topic=b", "names a parameter more than once"},
+		{"kafka://127.0.0.1?ca=x", "ca is for TLS only"},
+		{"kafka+tls://127.0.0.1?ca=/does/not/exist", "readable PEM file"},
 		{"amqp://127.0.0.1", "a user and a password are needed"},
 		{"amqp://worker:" + secret + "@127.0.0.1,127.0.0.2", "one host only"},
 		{"amqp://worker:" + secret + "@127.0.0.1?exchange=a,b", "exchange must match"},
@@ -73,7 +68,7 @@ func TestAFaultNamesWhatIsAllowedAndNeverThePassword(t *testing.T) {
 }
 
 func TestAllFaultsAreNamedAtOnce(t *testing.T) {
-	_, err := queue.Open("nats://a:b@nats.example/x?stream=*&create=1")
+	_, err := queue.Open("kafka://a:b@kafka.example/x?topic=*&create=1")
 	if err == nil || len(strings.Split(err.Error(), "\n")) != 4 {
 		t.Errorf("faults: %v; want four", err)
 	}

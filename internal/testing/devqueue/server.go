@@ -1,6 +1,6 @@
-// Package devqueue starts real message queues for tests: a NATS server with JetStream, and RabbitMQ. Each is a process of
-// its own, so that a test can kill it. It listens on loopback only, asks for a password, keeps its data in a temporary
-// directory, and dies with the process that started it. It never belongs to the worker.
+// Package devqueue starts message queues for tests: RabbitMQ as a process of its own, which a test can kill and which dies with
+// the process that started it, and a Kafka in the test process. Both listen on loopback only and keep their data in a temporary
+// directory. They never belong to the worker.
 package devqueue
 
 import (

@@ -20,18 +20,16 @@ import (
 
 const parentVariable = "DEVQUEUE_TEST_PARENT"
 
-var starters = map[string]func(context.Context) (*Server, error){"NATS": StartNATS, "RabbitMQ": StartRabbitMQ}
-
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(parentVariable); kind != "" {
-		beParent(kind)
+	if os.Getenv(parentVariable) != "" {
+		beParent()
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func start(t *testing.T, kind string) *Server {
+func start(t *testing.T) *Server {
 	t.Helper()
-	s, err := starters[kind](t.Context())
+	s, err := StartRabbitMQ(t.Context())
 	check.Must(t, err)
 	t.Cleanup(func() {
 		check.Must(t, s.Close())
@@ -42,26 +40,24 @@ func start(t *testing.T, kind string) *Server {
 	return s
 }
 
-func TestAServer(t *testing.T) {
-	for kind := range starters {
-		s := start(t, kind)
-		t.Run(kind+" lets no stranger in", func(t *testing.T) {
-			if s.answers(t.Context(), strings.Replace(s.URL(), s.password, "wrong", 1)) {
-				t.Error("without the password it answers")
-			}
-		})
-		t.Run(kind+" is stopped in order and started again", func(t *testing.T) {
-			before := time.Now()
-			check.Must(t, s.Stop())
-			if time.Since(before) >= stopGrace {
-				t.Error("it had to be killed")
-			}
-			check.Must(t, s.Stop())
-			check.Must(t, s.Restart(t.Context()))
-			if !s.answers(t.Context(), s.URL()) {
-				t.Error("it does not answer")
-			}
-		})
+func TestRabbitMQLetsNoStrangerIn(t *testing.T) {
+	s := start(t)
+	if s.answers(t.Context(), strings.Replace(s.URL(), s.password, "wrong", 1)) {
+		t.Error("without the password it answers")
+	}
+}
+
+func TestRabbitMQIsStoppedInOrderAndStartedAgain(t *testing.T) {
+	s := start(t)
+	before := time.Now()
+	check.Must(t, s.Stop())
+	if time.Since(before) >= stopGrace {
+		t.Error("it had to be killed")
+	}
+	check.Must(t, s.Stop())
+	check.Must(t, s.Restart(t.Context()))
+	if !s.answers(t.Context(), s.URL()) {
+		t.Error("it does not answer")
 	}
 }
 
@@ -73,42 +69,32 @@ func TestAMissingRabbitMQNamesThePackageToInstall(t *testing.T) {
 }
 
 // beParent is what the test binary does when the test below runs it: it starts a server and waits to be killed.
-func beParent(kind string) {
-	s, err := starters[kind](context.Background())
+func beParent() {
+	s, err := StartRabbitMQ(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
-	companion := 0
-	if s.companion != nil {
-		companion = s.companion.PID()
-	}
-	fmt.Fprintln(os.Stdout, s.dir, s.PID(), companion)
+	fmt.Fprintln(os.Stdout, s.dir, s.PID(), s.companion.PID())
 	select {}
 }
 
 func TestAServerDiesWithATestProcessThatIsKilled(t *testing.T) {
-	for kind := range starters {
-		t.Run(kind, func(t *testing.T) {
-			parent := exec.Command(os.Args[0])
-			parent.Env = append(os.Environ(), parentVariable+"="+kind)
-			out, err := parent.StdoutPipe()
-			check.Must(t, err)
-			check.Must(t, parent.Start())
-			var dir string
-			var server, companion int
-			if _, err := fmt.Fscanln(bufio.NewReader(out), &dir, &server, &companion); err != nil {
-				t.Fatalf("the server did not start: %v", err)
-			}
-			defer os.RemoveAll(dir)
-			check.Must(t, parent.Process.Kill())
-			_ = parent.Wait()
-			awaitGone(t, server)
-			if companion != 0 {
-				awaitGone(t, companion)
-			}
-		})
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), parentVariable+"=yes")
+	out, err := parent.StdoutPipe()
+	check.Must(t, err)
+	check.Must(t, parent.Start())
+	var dir string
+	var server, companion int
+	if _, err := fmt.Fscanln(bufio.NewReader(out), &dir, &server, &companion); err != nil {
+		t.Fatalf("the server did not start: %v", err)
 	}
+	defer os.RemoveAll(dir)
+	check.Must(t, parent.Process.Kill())
+	_ = parent.Wait()
+	awaitGone(t, server)
+	awaitGone(t, companion)
 }
 
 // awaitGone waits until a process that is not our child runs no more. A dead one has no command line.

@@ -54,7 +54,7 @@ func (g *Gateway) restSearchDefinitions(w http.ResponseWriter, r *http.Request) 
 	items := []values{}
 	for _, d := range found[:min(len(found), b.Page.Limit)] {
 		items = append(items, values{
-			"processDefinitionKey": g.key(d.ProcessDefinitionKey), "processDefinitionId": d.BpmnProcessId, "version": d.Version,
+			"processDefinitionKey": key(d.ProcessDefinitionKey), "processDefinitionId": d.BpmnProcessId, "version": d.Version,
 			"resourceName": d.ResourceName, "tenantId": d.TenantId, "name": nil, "versionTag": nil, "hasStartForm": false,
 		})
 	}

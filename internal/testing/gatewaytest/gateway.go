@@ -31,8 +31,6 @@ type Gateway struct {
 	ahead      time.Duration     // of this process's clock
 	assigned   []string          // tenants of the credentials; nil where multi-tenancy is off
 	named      bool              // whether a refusal names them
-	leasing    []int             // partitions whose broker knows leases
-	leases     int64             // so far
 	deadline   int64             // of every lock, as it is shown; 0 for the true one
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type
@@ -45,9 +43,6 @@ type Gateway struct {
 
 	definitions []definition
 	servers     []*http.Server // of the REST API
-	numericKeys bool
-	// failUndeliverable is for 8.6.0, see FailUndeliverable.
-	failUndeliverable bool
 }
 
 // New returns a gateway that does not listen yet; the options are those of its gRPC server, for example its TLS

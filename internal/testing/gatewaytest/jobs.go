@@ -60,7 +60,6 @@ type record struct {
 	state    State
 	deadline time.Time // of the lock
 	message  string    // of the last failure
-	lease    string    // of the last activation with one
 }
 
 // Add puts jobs into the queue and returns their keys, which rise on each partition.
@@ -135,7 +134,6 @@ func (g *Gateway) activate(q *queue, r *pb.ActivateJobsRequest) []*record {
 			case !g.serves(j, r):
 				passedOver = append(passedOver, j.Key)
 			default:
-				g.lease(j, r)
 				g.lock(q, j, now.Add(timeout))
 				taken = append(taken, j)
 			}
@@ -155,7 +153,7 @@ func (g *Gateway) lock(q *queue, j *record, until time.Time) {
 
 // deliver returns what a worker gets of a job. The caller holds the mutex.
 func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.ActivatedJob {
-	a := &pb.ActivatedJob{
+	return &pb.ActivatedJob{
 		Key:                j.Key,
 		Type:               j.Type,
 		ProcessInstanceKey: j.ProcessInstanceKey,
@@ -168,8 +166,6 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 		Variables:          j.fetched(fetch),
 		TenantId:           j.Tenant,
 	}
-	setText(a, activatedJobLease, j.lease)
-	return a
 }
 
 // fetched returns the job's variables of these names, or all if there are no names.

@@ -21,13 +21,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// NumericKeys lets the REST API write keys as numbers, as 8.6 does.
-func (g *Gateway) NumericKeys() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.numericKeys = true
-}
-
 // ServeREST serves the REST API on a listener in the background, until Close.
 func (g *Gateway) ServeREST(listener net.Listener) {
 	server := &http.Server{Handler: g.REST(), ErrorLog: zap.NewStdLog(zap.NewNop())}
@@ -44,8 +37,8 @@ func (g *Gateway) PipeREST() func(context.Context, string) (net.Conn, error) {
 	return listener.dial
 }
 
-// REST is the gateway's REST API as that of 8.9, or of 8.10 where Lease was called: each call becomes the gRPC request that
-// says the same, and its faults happen alike.
+// REST is the gateway's REST API as that of 8.9: each call becomes the gRPC request that says the same, and its faults happen
+// alike.
 func (g *Gateway) REST() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/jobs/activation", g.restActivate)
@@ -80,7 +73,7 @@ func rest[Q any, A proto.Message](
 			writeError(w, r, err)
 			return
 		}
-		g.writeResult(w, response)
+		writeResult(w, response)
 	}
 }
 
@@ -96,25 +89,11 @@ func incoming(r *http.Request) context.Context {
 	return ctx
 }
 
-// FailUndeliverable lets polls over REST whose jobs cannot be delivered fail at once, as on 8.6.0, instead of never being
-// answered. The jobs are locked either way.
-func (g *Gateway) FailUndeliverable() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failUndeliverable = true
-}
-
-func (g *Gateway) failsUnwritten() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failUndeliverable
-}
-
-// errUnwritten is the error of such a poll, by Spring.
+// errUnwritten is the error of a poll whose jobs cannot be delivered, by Spring. Over gRPC such a poll is never answered.
 var errUnwritten = status.Error(codes.Internal, "Failed to write request")
 
 func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
-	request, err := g.activationFromREST(r)
+	request, err := activationFromREST(r)
 	if err != nil {
 		writeProblem(w, r, http.StatusBadRequest, "Bad Request", err.Error())
 		return
@@ -129,11 +108,11 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case err == nil:
-		g.writeResult(w, stream.all)
+		writeResult(w, stream.all)
 	case errors.Is(err, errUnwritten):
 		writeProblem(w, r, http.StatusInternalServerError, "Internal Server Error", status.Convert(err).Message())
 	case len(stream.all) > 0: // the answer has begun, and breaks off
-		text, _ := json.Marshal(g.jobsToREST(stream.all))
+		text, _ := json.Marshal(jobsToREST(stream.all))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(bytes.TrimSuffix(text, []byte("]}")))
 		_ = http.NewResponseController(w).Flush()
@@ -181,13 +160,12 @@ func decode(r *http.Request, into any) error {
 	return err
 }
 
-func (g *Gateway) activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, error) {
+func activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, error) {
 	var b struct {
 		Type, Worker, TenantFilter string
 		Timeout, RequestTimeout    int64
 		MaxJobsToActivate          int32
 		FetchVariable, TenantIDs   []string
-		WithLease                  bool
 	}
 	if err := decode(r, &b); err != nil {
 		return nil, err
@@ -199,14 +177,6 @@ func (g *Gateway) activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, 
 	if b.TenantFilter == "ASSIGNED" {
 		setNumber(request, activateTenantFilter, 1)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if b.WithLease && g.leasing == nil {
-		return nil, errProperty("withLease")
-	}
-	if b.WithLease {
-		setNumber(request, activateWithLease, 1)
-	}
 	return request, nil
 }
 
@@ -214,39 +184,30 @@ func (g *Gateway) activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, 
 func jobKey(r *http.Request) (int64, error) { return strconv.ParseInt(r.PathValue("key"), 10, 64) }
 
 func completeFromREST(r *http.Request) (*pb.CompleteJobRequest, error) {
-	var b struct {
-		Variables     json.RawMessage
-		JobLeaseToken string
-	}
+	var b struct{ Variables json.RawMessage }
 	key, err := jobKey(r)
 	err = errors.Join(err, decode(r, &b))
-	request := &pb.CompleteJobRequest{JobKey: key, Variables: string(b.Variables)}
-	setText(request, completeJobLease, b.JobLeaseToken)
-	return request, err
+	return &pb.CompleteJobRequest{JobKey: key, Variables: string(b.Variables)}, err
 }
 
 func errorFromREST(r *http.Request) (*pb.ThrowErrorRequest, error) {
 	var b struct {
-		ErrorCode, ErrorMessage, JobLeaseToken string
-		Variables                              json.RawMessage
+		ErrorCode, ErrorMessage string
+		Variables               json.RawMessage
 	}
 	key, err := jobKey(r)
 	err = errors.Join(err, decode(r, &b))
-	request := &pb.ThrowErrorRequest{JobKey: key, ErrorCode: b.ErrorCode, ErrorMessage: b.ErrorMessage, Variables: string(b.Variables)}
-	setText(request, throwErrorLease, b.JobLeaseToken)
-	return request, err
+	return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: b.ErrorCode, ErrorMessage: b.ErrorMessage, Variables: string(b.Variables)}, err
 }
 
 func failureFromREST(r *http.Request) (*pb.FailJobRequest, error) {
 	var b struct {
-		Retries                     int32
-		ErrorMessage, JobLeaseToken string
+		Retries      int32
+		ErrorMessage string
 	}
 	key, err := jobKey(r)
 	err = errors.Join(err, decode(r, &b))
-	request := &pb.FailJobRequest{JobKey: key, Retries: b.Retries, ErrorMessage: b.ErrorMessage}
-	setText(request, failJobLease, b.JobLeaseToken)
-	return request, err
+	return &pb.FailJobRequest{JobKey: key, Retries: b.Retries, ErrorMessage: b.ErrorMessage}, err
 }
 
 func updateFromREST(r *http.Request) (*pb.UpdateJobTimeoutRequest, error) {

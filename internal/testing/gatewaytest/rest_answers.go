@@ -16,17 +16,17 @@ import (
 type values map[string]any
 
 // writeResult answers a call that succeeded.
-func (g *Gateway) writeResult(w http.ResponseWriter, response any) {
+func writeResult(w http.ResponseWriter, response any) {
 	var body values
 	switch r := response.(type) {
 	case []*pb.ActivatedJob:
-		body = g.jobsToREST(r)
+		body = jobsToREST(r)
 	case *pb.TopologyResponse:
 		body = topologyToREST(r)
 	case *pb.DeployResourceResponse:
-		body = g.deploymentToREST(r)
+		body = deploymentToREST(r)
 	case *pb.PublishMessageResponse:
-		body = values{"tenantId": r.TenantId, "messageKey": g.key(r.Key)}
+		body = values{"tenantId": r.TenantId, "messageKey": key(r.Key)}
 	default: // an answer to a job
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -47,28 +47,17 @@ func writeJSON(w http.ResponseWriter, httpStatus int, kind string, body values) 
 }
 
 // key returns a key as the API writes it.
-func (g *Gateway) key(key int64) any {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.numericKeys {
-		return key
-	}
-	return strconv.FormatInt(key, 10)
-}
+func key(key int64) string { return strconv.FormatInt(key, 10) }
 
-func (g *Gateway) jobsToREST(jobs []*pb.ActivatedJob) values {
+func jobsToREST(jobs []*pb.ActivatedJob) values {
 	all := []values{}
 	for _, j := range jobs {
-		var lease any // null where there is none
-		if token := textOf(j, activatedJobLease); token != "" {
-			lease = token
-		}
 		all = append(all, values{
 			"type": j.Type, "processDefinitionId": j.BpmnProcessId, "processDefinitionVersion": j.ProcessDefinitionVersion,
 			"elementId": j.ElementId, "customHeaders": document(j.CustomHeaders), "worker": j.Worker, "retries": j.Retries,
-			"deadline": j.Deadline, "variables": document(j.Variables), "tenantId": j.TenantId, "jobKey": g.key(j.Key),
-			"processInstanceKey": g.key(j.ProcessInstanceKey), "processDefinitionKey": g.key(j.ProcessDefinitionKey),
-			"elementInstanceKey": g.key(j.ElementInstanceKey), "kind": "BPMN_ELEMENT", "listenerEventType": "UNSPECIFIED", "tags": []string{}, "jobLeaseToken": lease,
+			"deadline": j.Deadline, "variables": document(j.Variables), "tenantId": j.TenantId, "jobKey": key(j.Key),
+			"processInstanceKey": key(j.ProcessInstanceKey), "processDefinitionKey": key(j.ProcessDefinitionKey),
+			"elementInstanceKey": key(j.ElementInstanceKey), "kind": "BPMN_ELEMENT", "listenerEventType": "UNSPECIFIED", "tags": []string{},
 		})
 	}
 	return values{"jobs": all}
@@ -99,22 +88,22 @@ func topologyToREST(t *pb.TopologyResponse) values {
 	}
 }
 
-func (g *Gateway) deploymentToREST(d *pb.DeployResourceResponse) values {
+func deploymentToREST(d *pb.DeployResourceResponse) values {
 	all := []values{}
 	for _, one := range d.Deployments {
 		if f := one.GetForm(); f != nil {
 			all = append(all, values{"form": values{
-				"formId": f.FormId, "version": f.Version, "resourceName": f.ResourceName, "formKey": g.key(f.FormKey), "tenantId": f.TenantId,
+				"formId": f.FormId, "version": f.Version, "resourceName": f.ResourceName, "formKey": key(f.FormKey), "tenantId": f.TenantId,
 			}})
 			continue
 		}
 		p := one.GetProcess()
 		all = append(all, values{"processDefinition": values{
 			"processDefinitionId": p.BpmnProcessId, "processDefinitionVersion": p.Version, "resourceName": p.ResourceName,
-			"processDefinitionKey": g.key(p.ProcessDefinitionKey), "tenantId": p.TenantId,
+			"processDefinitionKey": key(p.ProcessDefinitionKey), "tenantId": p.TenantId,
 		}})
 	}
-	return values{"deploymentKey": g.key(d.Key), "tenantId": d.TenantId, "deployments": all}
+	return values{"deploymentKey": key(d.Key), "tenantId": d.TenantId, "deployments": all}
 }
 
 // problems are the status and the title by which the API reports each status code.

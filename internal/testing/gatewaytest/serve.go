@@ -28,7 +28,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	}
 	taken, response := g.awaitJobs(stream.Context(), r)
 	if g.poisoned(taken, r.FetchVariable) {
-		if g.failsUnwritten() && stream.Context().Value(overREST{}) != nil {
+		if stream.Context().Value(overREST{}) != nil {
 			return errUnwritten
 		}
 		<-stream.Context().Done()
@@ -98,7 +98,7 @@ func (g *Gateway) awaitJobs(ctx context.Context, r *pb.ActivateJobsRequest) (tak
 }
 
 // answer applies an answer to an open job.
-func (g *Gateway) answer(key int64, lease string, then func(*record)) error {
+func (g *Gateway) answer(key int64, then func(*record)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.expireAll()
@@ -108,9 +108,6 @@ func (g *Gateway) answer(key int64, lease string, then func(*record)) error {
 	}
 	if j.state == Incident {
 		return status.Errorf(codes.FailedPrecondition, "Expected to answer job with key '%d', but it is in state 'FAILED'", key)
-	}
-	if j.lease != lease {
-		return status.Errorf(codes.FailedPrecondition, "Expected to process job with key '%d', but the supplied lease token does not match the lease token of the job", key)
 	}
 	then(j)
 	return nil
@@ -129,7 +126,7 @@ func (g *Gateway) CompleteJob(_ context.Context, r *pb.CompleteJobRequest) (*pb.
 	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
-	err := g.answer(r.JobKey, textOf(r, completeJobLease), func(j *record) { g.setState(j, Completed) })
+	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Completed) })
 	return &pb.CompleteJobResponse{}, err
 }
 
@@ -138,7 +135,7 @@ func (g *Gateway) ThrowError(_ context.Context, r *pb.ThrowErrorRequest) (*pb.Th
 	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
-	err := g.answer(r.JobKey, textOf(r, throwErrorLease), func(j *record) { g.setState(j, Thrown) })
+	err := g.answer(r.JobKey, func(j *record) { g.setState(j, Thrown) })
 	return &pb.ThrowErrorResponse{}, err
 }
 
@@ -147,7 +144,7 @@ func (g *Gateway) FailJob(_ context.Context, r *pb.FailJobRequest) (*pb.FailJobR
 	if r.Retries < 0 {
 		return nil, status.Error(codes.InvalidArgument, "Expected to fail job with retries of zero or more")
 	}
-	err := g.answer(r.JobKey, textOf(r, failJobLease), func(j *record) {
+	err := g.answer(r.JobKey, func(j *record) {
 		j.Retries, j.message = r.Retries, r.ErrorMessage
 		if r.Retries == 0 {
 			g.setState(j, Incident)

@@ -7,7 +7,12 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 )
+
+// activateTenantFilter is a field of Camunda 8.9 for which the generated types have no name.
+const activateTenantFilter protowire.Number = 8
 
 // Assign turns multi-tenancy on and sets the tenants that the cluster has assigned to the worker's credentials.
 func (g *Gateway) Assign(tenants ...string) {
@@ -59,4 +64,34 @@ func (g *Gateway) checkPoll(r *pb.ActivateJobsRequest) error {
 		return status.Error(codes.InvalidArgument, "Expected to handle request Activate Jobs with ASSIGNED tenant filter, but multi-tenancy is disabled")
 	}
 	return nil
+}
+
+// serves reports whether a poll may get a job. The caller holds the mutex.
+func (g *Gateway) serves(j *record, r *pb.ActivateJobsRequest) bool {
+	switch {
+	case numberOf(r, activateTenantFilter) == 1:
+		return slices.Contains(g.assigned, j.Tenant)
+	case g.assigned == nil:
+		return true
+	default:
+		return slices.Contains(r.TenantIds, j.Tenant)
+	}
+}
+
+func setNumber(m proto.Message, field protowire.Number, value uint64) {
+	r := m.ProtoReflect()
+	r.SetUnknown(protowire.AppendVarint(protowire.AppendTag(r.GetUnknown(), field, protowire.VarintType), value))
+}
+
+// numberOf returns the value of a field, 0 where it is absent.
+func numberOf(m proto.Message, field protowire.Number) (value uint64) {
+	for rest := m.ProtoReflect().GetUnknown(); len(rest) > 0; {
+		number, kind, n := protowire.ConsumeTag(rest)
+		size := protowire.ConsumeFieldValue(number, kind, rest[n:])
+		if number == field {
+			value, _ = protowire.ConsumeVarint(rest[n:])
+		}
+		rest = rest[n+size:]
+	}
+	return value
 }

@@ -54,42 +54,6 @@ func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
 	}}, polls, "polls")
 }
 
-func theLeaseOfAJobGoesWithItsAnswer(t *testing.T, p Protocol) {
-	t.Helper()
-	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Incident("no"), job.Release("")} {
-		r := p.connect(t, transport.Config{})
-		r.gateway.Lease(1)
-		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
-		j := r.activate(poll)[0]
-		if j.Lease == "" {
-			t.Fatal("no lease")
-		}
-		stale := j
-		stale.Lease = "another"
-		err := r.client.Answer(t.Context(), stale, answer)
-		check.Same(t, codes.FailedPrecondition, transport.Code(err), "code of %v", err)
-		check.Must(t, r.client.ExtendLock(t.Context(), stale, time.Minute))
-		check.Must(t, r.client.Answer(t.Context(), j, answer))
-	}
-}
-
-func jobsComeWithoutALeaseWhereABrokerKnowsNone(t *testing.T, p Protocol) {
-	t.Helper()
-	r := p.connect(t, transport.Config{})
-	r.gateway.Partition(2)
-	r.gateway.Lease(2) // a rolling upgrade
-	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`}, gatewaytest.Job{Type: jobType, Variables: `{}`})
-	leased := 0
-	for _, j := range r.activate(poll) {
-		if j.Lease != "" {
-			leased++
-		}
-		check.Must(t, r.client.Answer(t.Context(), j, job.Complete("{}")))
-	}
-	check.Same(t, 1, leased, "jobs with a lease")
-	check.Same(t, gatewaytest.Counts{Completed: 2}, r.gateway.Counts(), "jobs")
-}
-
 func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

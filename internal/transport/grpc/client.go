@@ -56,7 +56,6 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		RequestTimeout:    p.Wait.Milliseconds(),
 		TenantIds:         p.Tenants,
 	}
-	setNumber(request, activateWithLease, 1)
 	if len(p.Tenants) == 0 {
 		setNumber(request, activateTenantFilter, tenantFilterAssigned)
 	}
@@ -84,7 +83,6 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 			Key:                a.Key,
 			Type:               a.Type,
 			Tenant:             a.TenantId,
-			Lease:              textOf(a, activatedJobLease),
 			ProcessInstanceKey: a.ProcessInstanceKey,
 			ProcessID:          a.BpmnProcessId,
 			ElementID:          a.ElementId,
@@ -102,19 +100,19 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
 	switch a.Kind() {
 	case job.KindComplete:
-		request := &pb.CompleteJobRequest{JobKey: j.Key, Variables: transport.Text(a.Variables())}
-		setText(request, completeJobLease, j.Lease)
-		_, err = c.gateway.CompleteJob(ctx, request)
+		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: transport.Text(a.Variables())})
 	case job.KindThrowError:
-		request := &pb.ThrowErrorRequest{JobKey: j.Key, ErrorCode: transport.Text(a.Code()), ErrorMessage: transport.Text(a.Message()), Variables: transport.Text(a.Variables())}
-		setText(request, throwErrorLease, j.Lease)
-		_, err = c.gateway.ThrowError(ctx, request)
+		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
+			JobKey:       j.Key,
+			ErrorCode:    transport.Text(a.Code()),
+			ErrorMessage: transport.Text(a.Message()),
+			Variables:    transport.Text(a.Variables()),
+		})
 	case job.KindFail, job.KindRelease:
 		request := &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: transport.Text(a.Message())}
 		if a.Kind() == job.KindRelease {
 			request.Retries = j.Retries
 		}
-		setText(request, failJobLease, j.Lease)
 		_, err = c.gateway.FailJob(ctx, request)
 	}
 	return err

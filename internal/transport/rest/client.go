@@ -11,8 +11,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strconv"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -32,14 +30,7 @@ type Client struct {
 	http       *http.Transport
 	closing    context.Context // the client's life, not a call's
 	stop       context.CancelFunc
-	// leasesAgain is when to ask for leases again, in nanoseconds of Unix time: a gateway before 8.10 refuses a poll with
-	// the property.
-	leasesAgain atomic.Int64
 }
-
-// leaseRest is for how long a gateway that knows no leases is not asked for them. After a cluster's upgrade, jobs that other
-// workers have leased wait as long.
-const leaseRest = 10 * time.Second
 
 var _ transport.Client = (*Client)(nil)
 
@@ -68,17 +59,6 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	if len(p.Tenants) == 0 {
 		body.TenantFilter = "ASSIGNED"
 	}
-	body.WithLease = !time.Now().Before(time.Unix(0, c.leasesAgain.Load()))
-	err := c.activate(ctx, body, received)
-	if body.WithLease && refuses(err, "withLease") {
-		c.leasesAgain.Store(time.Now().Add(leaseRest).UnixNano())
-		body.WithLease = false
-		err = c.activate(ctx, body, received)
-	}
-	return err
-}
-
-func (c *Client) activate(ctx context.Context, body activation, received func([]job.Job)) error {
 	var jobs []job.Job
 	err := c.send(ctx, http.MethodPost, "/jobs/activation", body, func(r io.Reader) (err error) {
 		jobs, err = readJobs(r)
@@ -93,33 +73,18 @@ func (c *Client) activate(ctx context.Context, body activation, received func([]
 	return err
 }
 
-// Answer implements [transport.Client]. During an upgrade to 8.10 an answer with a lease may come to a gateway of before, which
-// refuses the property and passes nothing on. Another gateway may take the answer, so this is no fault of it.
+// Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	err := c.answer(ctx, j, a)
-	if j.Lease != "" && refuses(err, "jobLeaseToken") {
-		c.http.CloseIdleConnections() // the next try may reach another gateway
-		return status.Errorf(codes.ResourceExhausted, "the gateway knows no leases and has not passed the answer on: %s", status.Convert(err).Message())
-	}
-	return err
-}
-
-// refuses reports whether a gateway refused a request because it does not know a property.
-func refuses(err error, property string) bool {
-	return status.Code(err) == codes.InvalidArgument && strings.Contains(err.Error(), "["+property+"]")
-}
-
-func (c *Client) answer(ctx context.Context, j job.Job, a job.Answer) error {
 	variables := json.RawMessage(transport.Text(a.Variables()))
 	switch a.Kind() {
 	case job.KindComplete:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/completion", completion{variables, j.Lease}, nil)
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/completion", completion{variables}, nil)
 	case job.KindThrowError:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/error", bpmnError{a.Code(), a.Message(), variables, j.Lease}, nil)
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/error", bpmnError{a.Code(), a.Message(), variables}, nil)
 	case job.KindFail:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{a.Retries(), a.Message(), j.Lease}, nil)
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{a.Retries(), a.Message()}, nil)
 	case job.KindRelease:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{j.Retries, a.Message(), j.Lease}, nil)
+		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{j.Retries, a.Message()}, nil)
 	}
 	return nil
 }

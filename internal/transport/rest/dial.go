@@ -1,5 +1,4 @@
-// Package rest connects to a Camunda 8 cluster by its Orchestration Cluster REST API (v2). It is made for 8.8 and later;
-// the calls below are the same in 8.6 and 8.7, but for the form of the keys, of which it reads both.
+// Package rest connects to a Camunda 8 cluster by its Orchestration Cluster REST API (v2), which Camunda has from 8.8 on.
 package rest
 
 import (

@@ -78,8 +78,8 @@ func (c *Client) result(ctx context.Context, response *http.Response, accept str
 // errBroken is an answer that is no whole JSON. The error of reading it may repeat what it holds.
 var errBroken = status.Error(codes.Internal, "the answer is broken JSON")
 
-// errUnwritten is the error of a call that the gateway has made, and whose result it then failed to write. Seen on 8.6.0 with
-// a job whose variable is nested too deep; 8.6.0 may also have begun to write.
+// errUnwritten is the error of a call that the gateway has made, and whose result it then failed to write: a job has a variable
+// that is nested too deep. A gateway may also have begun to write.
 var errUnwritten = errors.New("the gateway failed to write its answer")
 
 // body is an answer's, up to a limit. It keeps the error that ended it early, to tell it from one in what was read.

@@ -48,7 +48,7 @@ func TestCodeFollowsStatusAndTitle(t *testing.T) {
 		{409, "INVALID_STATE", codes.FailedPrecondition},
 		{409, "ALREADY_EXISTS", codes.AlreadyExists},
 		{413, "Payload Too Large", codes.InvalidArgument},
-		{429, "RESOURCE_EXHAUSTED", codes.ResourceExhausted}, // of 8.6 and 8.7
+		{429, "RESOURCE_EXHAUSTED", codes.ResourceExhausted}, // by a proxy
 		{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
 		{503, "UNAVAILABLE", codes.Unavailable},
 		{500, "INTERNAL", codes.Internal},

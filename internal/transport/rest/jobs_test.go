@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -28,36 +26,14 @@ import (
 func wire(key, variables string) string {
 	return fmt.Sprintf(`{"type":"t","processDefinitionId":"p","processDefinitionVersion":1,"elementId":"e","customHeaders":{},"worker":"w",`+
 		`"retries":3,"deadline":1757280974277,"variables":%s,"tenantId":"<default>","jobKey":%s,"processInstanceKey":%s,"kind":"BPMN_ELEMENT",`+
-		`"userTask":null,"tags":[],"jobLeaseToken":null}`, variables, key, key)
+		`"userTask":null,"tags":[]}`, variables, key, key)
 }
 
-func TestKeysAreReadInBothForms(t *testing.T) {
-	for form, text := range map[string]string{
-		"string": wire(`"9223372036854775807"`, `{}`),
-		"number": wire(`9223372036854775807`, `{}`),
-		"8.6.0":  strings.Replace(wire(`9223372036854775807`, `{}`), "jobKey", "key", 1),
-	} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
-		check.Must(t, err)
-		if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
-			t.Errorf("%s: %+v", form, jobs)
-		}
-	}
-}
-
-func TestGatewayWithNumericKeysIsServed(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	g.NumericKeys()
-	key := g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})[0]
-	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: "gateway", Dial: g.PipeREST()})
-	jobs, err := activate(t, c, poll)
+func TestKeysAreReadToTheLastDigit(t *testing.T) {
+	jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"9223372036854775807"`, `{}`)+`]}`), poll)
 	check.Must(t, err)
-	check.Same(t, key, jobs[0].Key, "key")
-	deployed, err := c.Deploy(t.Context(), "", []transport.Resource{{Name: "é \"b\".bpmn", Content: []byte("<a/>")}})
-	check.Must(t, err)
-	if len(deployed) != 1 || deployed[0].Key == 0 || deployed[0].Resource != "é \"b\".bpmn" {
-		t.Errorf("deployed %+v", deployed)
+	if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
+		t.Errorf("%+v", jobs)
 	}
 }
 
@@ -115,7 +91,7 @@ func TestWhatCanBeReadOfAnOddJobIsRead(t *testing.T) {
 
 func TestKeyThatIsNoneDoesNotHideWhatFollows(t *testing.T) {
 	for _, odd := range []string{`null`, `"x"`, `{}`, `[1]`, `true`, `1.5`, `99999999999999999999`} {
-		text := `{"processInstanceKey":` + odd + `,"key":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
+		text := `{"processInstanceKey":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
 		text = strings.Replace(text, `,"processInstanceKey":"7"`, "", 1)
 		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
 		check.Must(t, err)
@@ -182,62 +158,11 @@ func TestPollAsksForAssignedTenantsWhereNoneAreNamed(t *testing.T) {
 		_, err := activate(t, c, p)
 		check.Must(t, err)
 		want := map[string]any{
-			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0, "withLease": true,
+			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0,
 		}
 		maps.Copy(want, test.want)
 		check.Same(t, want, <-requests, "request")
 	}
-}
-
-func TestGatewayThatRefusesLeasesIsAskedAgainLater(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	var leases, polls atomic.Int32
-	c := served(t, func(w http.ResponseWriter, r *http.Request) {
-		text, _ := io.ReadAll(r.Body)
-		polls.Add(1)
-		if strings.Contains(string(text), `"withLease"`) {
-			leases.Add(1)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(text))
-		g.REST().ServeHTTP(w, r)
-	})
-	for range 10 {
-		_, err := activate(t, c, poll)
-		check.Must(t, err)
-	}
-	check.Same(t, 11, polls.Load(), "polls, one of which is refused")
-	g.Lease(1) // the cluster is upgraded
-	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
-	c.leasesAgain.Store(c.leasesAgain.Load() - leaseRest.Nanoseconds()) // time passes
-	jobs, err := activate(t, c, poll)
-	check.Must(t, err)
-	if len(jobs) != 1 || jobs[0].Lease == "" || leases.Load() != 2 {
-		t.Errorf("%d of %d polls ask for leases; jobs %+v", leases.Load(), polls.Load(), jobs)
-	}
-}
-
-// Behind one address, during an upgrade, are gateways of 8.9 and of 8.10.
-func TestLeaseThatAnOlderGatewayRefusesIsNoFaultOfTheAnswer(t *testing.T) {
-	g := gatewaytest.New()
-	t.Cleanup(g.Close)
-	g.Lease(1)
-	g.Add(gatewaytest.Job{Type: "t", Variables: `{}`})
-	var refused atomic.Bool
-	c := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completion") && !refused.Swap(true) {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"title":"Bad Request","detail":"Request property [jobLeaseToken] cannot be parsed"}`)
-			return
-		}
-		g.REST().ServeHTTP(w, r)
-	})
-	jobs, err := activate(t, c, poll)
-	check.Must(t, err)
-	err = c.Answer(t.Context(), jobs[0], job.Complete("{}"))
-	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
-	check.Must(t, c.Answer(t.Context(), jobs[0], job.Complete("{}")))
 }
 
 func TestCallsShowWhatTheyAreTo(t *testing.T) {

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,25 +24,21 @@ type activation struct {
 	RequestTimeout int64    `json:"requestTimeout"`
 	TenantIDs      []string `json:"tenantIds,omitempty"`
 	TenantFilter   string   `json:"tenantFilter,omitempty"` // since 8.9
-	WithLease      bool     `json:"withLease,omitempty"`    // since 8.10, as all leases
 }
 
 type completion struct {
 	Variables json.RawMessage `json:"variables,omitempty"`
-	Lease     string          `json:"jobLeaseToken,omitempty"`
 }
 
 type bpmnError struct {
 	Code      string          `json:"errorCode"`
 	Message   string          `json:"errorMessage"`
 	Variables json.RawMessage `json:"variables,omitempty"`
-	Lease     string          `json:"jobLeaseToken,omitempty"`
 }
 
 type failure struct {
 	Retries int32  `json:"retries"`
 	Message string `json:"errorMessage"`
-	Lease   string `json:"jobLeaseToken,omitempty"`
 }
 
 type update struct {
@@ -62,8 +57,8 @@ type publication struct {
 
 // The answers.
 
-// key is a key as 8.8 and later write it, a string of digits, or a number as before. What is no key reads as 0, which is that
-// of nothing: an error would end the reading of the object that it stands in.
+// key is a key as the API writes it, a string of digits. What is no key reads as 0, which is that of nothing: an error would
+// end the reading of the object that it stands in.
 type key int64
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -78,7 +73,6 @@ func (k *key) UnmarshalJSON(text []byte) error {
 
 type activatedJob struct {
 	Key                key             `json:"jobKey"`
-	OldKey             key             `json:"key"` // of 8.6.0
 	Type               string          `json:"type"`
 	ProcessInstanceKey key             `json:"processInstanceKey"`
 	ProcessID          string          `json:"processDefinitionId"`
@@ -88,7 +82,6 @@ type activatedJob struct {
 	Variables          json.RawMessage `json:"variables"`
 	TenantID           string          `json:"tenantId"`
 	Deadline           int64           `json:"deadline"`
-	Lease              string          `json:"jobLeaseToken"`
 }
 
 // fromWire returns a job of a poll's answer. What cannot be read of it is empty, as if the gateway had not sent it: one
@@ -97,10 +90,9 @@ func fromWire(raw json.RawMessage) job.Job {
 	var a activatedJob
 	_ = json.Unmarshal(raw, &a) // reads on after a value of the wrong type
 	return job.Job{
-		Key:                int64(cmp.Or(a.Key, a.OldKey)),
+		Key:                int64(a.Key),
 		Type:               a.Type,
 		Tenant:             a.TenantID,
-		Lease:              a.Lease,
 		ProcessInstanceKey: int64(a.ProcessInstanceKey),
 		ProcessID:          a.ProcessID,
 		ElementID:          a.ElementID,

@@ -7,7 +7,6 @@ to do.
 {{- $faults := list -}}
 {{- $sqlite := eq $v.store.type "sqlite" -}}
 {{- $keys := include "analyze-retry.secretKeys" . -}}
-{{- $scaled := or $v.autoscaling.enabled $v.keda.enabled -}}
 {{- $monitored := or $v.metrics.podMonitor.enabled $v.metrics.serviceMonitor.enabled -}}
 
 {{- if and $keys (not $v.existingSecret) -}}
@@ -18,13 +17,8 @@ to do.
 {{- end -}}
 
 {{- if $sqlite -}}
-{{- if and (not $scaled) (gt (int $v.replicas) 1) -}}
+{{- if gt (int $v.replicas) 1 -}}
 {{- $faults = append $faults (printf "replicas is %d with store.type=sqlite, a file of one worker: set replicas=1, or store.type=postgres" (int $v.replicas)) -}}
-{{- end -}}
-{{- range $name := list "autoscaling" "keda" "podDisruptionBudget" -}}
-{{- if (get $v $name).enabled -}}
-{{- $faults = append $faults (printf "%s.enabled with store.type=sqlite, a file of one worker: set store.type=postgres" $name) -}}
-{{- end -}}
 {{- end -}}
 {{- if $v.migrate.existingSecret -}}
 {{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker brings its file up to date by itself; leave it empty" -}}
@@ -45,27 +39,6 @@ to do.
 {{- $faults = append $faults (printf "worker.policies is not the text of a YAML file (%s): give the file by --set-file worker.policies=policies.yaml, and check it by `worker policies lint policies.yaml`" $file.Error) -}}
 {{- else if not (and (kindIs "map" $first) $first) -}}
 {{- $faults = append $faults "worker.policies holds no policies: the text begins with `policies:` and a list of them; check it by `worker policies lint policies.yaml`" -}}
-{{- end -}}
-{{- end -}}
-
-{{- if and $v.autoscaling.enabled $v.keda.enabled -}}
-{{- $faults = append $faults "autoscaling.enabled and keda.enabled: two scalers would fight over the replicas; choose one (KEDA makes its own HorizontalPodAutoscaler)" -}}
-{{- end -}}
-{{- range $name := list "autoscaling" "keda" -}}
-{{- $s := get $v $name -}}
-{{- if and $s.enabled (gt (int $s.minReplicas) (int $s.maxReplicas)) -}}
-{{- $faults = append $faults (printf "%s.minReplicas is greater than %s.maxReplicas" $name $name) -}}
-{{- end -}}
-{{- end -}}
-{{- if and $v.keda.enabled (not $v.keda.serverAddress) -}}
-{{- $faults = append $faults "keda.serverAddress is empty: name the Prometheus that scrapes the broker, such as http://prometheus.monitoring:9090" -}}
-{{- end -}}
-{{- if and $v.podDisruptionBudget.enabled (not $sqlite) -}}
-{{- $least := int $v.replicas -}}
-{{- if $v.autoscaling.enabled }}{{ $least = int $v.autoscaling.minReplicas }}{{ end -}}
-{{- if $v.keda.enabled }}{{ $least = int $v.keda.minReplicas }}{{ end -}}
-{{- if lt $least 2 -}}
-{{- $faults = append $faults "podDisruptionBudget.enabled with a single replica protects nothing: run at least 2, or leave it off" -}}
 {{- end -}}
 {{- end -}}
 
@@ -111,8 +84,6 @@ to do.
 {{- range $v.extraEnv -}}
 {{- if has .name (list "RETRY_DATABASE_URL" "RETRY_EVENTS_URL" "RETRY_HTTP_TOKEN" "ZEEBE_CLIENT_SECRET" "CAMUNDA_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENTSECRET" "CAMUNDA_BASIC_AUTH_PASSWORD" "CAMUNDA_CLIENT_AUTH_PASSWORD") -}}
 {{- $faults = append $faults (printf "extraEnv: %s is secret: put it into existingSecret" .name) -}}
-{{- else if and (regexMatch "^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$" .name) (hasKey . "value") -}}
-{{- $faults = append $faults (printf "extraEnv: %s often holds a token: give it by valueFrom.secretKeyRef" .name) -}}
 {{- else if has .name $ours -}}
 {{- $faults = append $faults (printf "extraEnv: %s is set by the chart: use its value" .name) -}}
 {{- end -}}

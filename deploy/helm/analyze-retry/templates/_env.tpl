@@ -74,12 +74,6 @@
 - {name: RETRY_TENANTS, value: {{ join "," . | quote }}}
 {{- end }}
 {{- end }}
-{{- with .Values.openTelemetry }}
-{{- if .endpoint }}
-- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ .endpoint | quote }}}
-- {name: OTEL_EXPORTER_OTLP_PROTOCOL, value: {{ .protocol | quote }}}
-{{- end }}
-{{- end }}
 {{- with include "analyze-retry.goMemoryLimit" . }}
 - {name: GOMEMLIMIT, value: {{ . }}}
 {{- end }}
