@@ -79,6 +79,7 @@ var facts = map[string][][2]string{
 		{`n != "5"`, `null`},
 		{`n < "6"`, `null`},
 		{`flag < true`, `null`},
+		{`[1] < [2]`, `null`},
 		{`[1] = [1, "a"]`, `false`}, // lists are of one type
 	},
 	"and, or and not have three values": {
