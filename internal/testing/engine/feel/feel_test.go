@@ -79,6 +79,7 @@ var facts = map[string][][2]string{
 		{`n != "5"`, `null`},
 		{`n < "6"`, `null`},
 		{`flag < true`, `null`},
+		{`[1] < [2]`, `null`},
 		{`[1] = [1, "a"]`, `false`}, // lists are of one type
 	},
 	"and, or and not have three values": {
@@ -241,8 +242,8 @@ func TestWhatIsNotSupportedIsRefusedByName(t *testing.T) {
 		`--1`:                                  `"-" is not supported`,
 		`a instance of date`:                   `"date" is not supported`,
 		`a b`:                                  `"b" is not supported`,
-		`"\b"`:                                 `the escapes`,
-		`"\\\\n"`:                              `the escapes`,
+		`"\b"`:                                 `the escape`,
+		`"\\\\n"`:                              `the escape`,
 		`{"a\"": 1}`:                           `is not supported`,
 		`date("2026-01-01")`:                   "the function date()",
 		`date and time("2026-01-01T00:00Z")`:   "date and time() with 1 arguments",

@@ -1,0 +1,215 @@
+//go:build clients
+
+package clients
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/testing/engine/feel"
+)
+
+// feelVersions are those of Camunda's FEEL engine; feel/locks has the libraries of each.
+var feelVersions = []string{"1.18.1", "1.19.3"}
+
+// question is an expression with variables, as feel/Feel.java reads it.
+type question struct {
+	Expression string          `json:"expression"`
+	Variables  json.RawMessage `json:"variables"`
+	Now        time.Time       `json:"now"`
+}
+
+// answer is what Feel.java writes: a value, or an error of parsing or of evaluating.
+type answer struct {
+	Value json.RawMessage `json:"value"`
+	Error string          `json:"error"`
+}
+
+func TestExpressionsGiveWhatCamundasEngineGives(t *testing.T) {
+	t.Parallel()
+	questions := append(ofModels(t), ofGrammar(1000)...)
+	for _, version := range feelVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			refused := 0
+			for i, a := range ask(t, version, questions) {
+				q := questions[i]
+				e, err := feel.Parse(q.Expression)
+				if err != nil { // which is not answered otherwise
+					refused++
+					continue
+				}
+				variables, _ := feel.FromJSON(q.Variables).(map[string]any)
+				got := feel.ToJSON(e.Eval(q.Now, func(name string) (any, bool) {
+					v, ok := variables[name]
+					return v, ok
+				}))
+				if a.Value == nil { // an error
+					a.Value = []byte("null")
+				}
+				if comparable(t, got) != comparable(t, a.Value) {
+					t.Errorf("%s\nwith %s\nis %s, not %s %s", q.Expression, q.Variables, got, a.Value, a.Error)
+				}
+			}
+			if refused > len(questions)/4 {
+				t.Errorf("%d of %d expressions were refused: too little was compared", refused, len(questions))
+			}
+		})
+	}
+}
+
+// comparable writes JSON so that values that are equal are written alike.
+func comparable(t *testing.T, text []byte) string {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Errorf("%s is no JSON: %v", text, err)
+	}
+	var b strings.Builder
+	for _, part := range regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|.`).FindAllString(string(feel.ToJSON(v)), -1) {
+		if n, ok := new(big.Rat).SetString(part); ok {
+			part = n.RatString()
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// ask lets Camunda's engine evaluate expressions.
+func ask(t *testing.T, version string, questions []question) []answer {
+	t.Helper()
+	jars, classes := absolute(t, cache+"/feel-"+version), absolute(t, cache+"/feel-classes-"+version)
+	lock := "feel/locks/" + version + ".sha256"
+	install(t, lock, jars, "mvn", "-q", "-B", "-ntp", "-f", "feel/pom.xml", "-Dfeel.version="+version,
+		"dependency:copy-dependencies", "-DoutputDirectory="+jars)
+	if want, err := os.ReadFile(lock); err != nil || sums(t, jars) != string(want) {
+		t.Fatalf("the libraries in %s are not those of %s (%v): remove them, and look at why they changed", jars, lock, err)
+	}
+	install(t, "feel/Feel.java", classes, "javac", "-encoding", "UTF-8", "-d", classes, "-cp", jars+"/*", "feel/Feel.java")
+	var in, faults bytes.Buffer
+	for _, q := range questions {
+		if err := json.NewEncoder(&in).Encode(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	java := exec.CommandContext(t.Context(), "java", "-XX:TieredStopAtLevel=1", "-cp", classes+":"+jars+"/*", "Feel")
+	java.Stdin, java.Stderr = &in, &faults
+	out, err := java.Output()
+	if err != nil {
+		t.Fatalf("java: %v\n%s", err, &faults)
+	}
+	var answers []answer
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var a answer
+		if err := d.Decode(&a); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(questions) {
+		t.Fatalf("%d answers to %d questions\n%s", len(answers), len(questions), &faults)
+	}
+	return answers
+}
+
+// sums lists the libraries of a folder as sha256sum does.
+func sums(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(content), filepath.Base(file))
+	}
+	return b.String()
+}
+
+var asked = time.Date(2026, 11, 24, 12, 0, 0, 500e6, time.UTC)
+
+// values are what a variable of a model may be.
+var values = []string{
+	`null`, `true`, `false`, `0`, `5`, `-3`, `2.5`, `100`, `""`, `" "`, `"RESUBMIT"`, `"CORRECT"`, `"ABANDON"`, `"PT5M"`,
+	`"PT0S"`, `"5M"`, `"P1D"`, `"CHECK_STATUS"`, `"unimed"`, `"ação 😀"`, `[]`, `["unimed", 1]`, `{}`,
+	`{"advice": "CHECK_STATUS", "claimId": "CLM-1-1"}`, `{"backoffDuration": "PT1H"}`, `{"a": "x", "b": " ", "c": null, "d": 5}`,
+	`"` + strings.Repeat("ã", 70) + `"`,
+}
+
+var (
+	inModel = regexp.MustCompile(`="=([^"]*)"|>\s*=([^<]*)<`)
+	words   = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9]*`)
+)
+
+// ofModels returns the expressions of all models: without variables, with each value for all variables, and with values
+// that are drawn for each.
+func ofModels(t *testing.T) []question {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	expressions := map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".bpmn" {
+			return err
+		}
+		model, err := os.ReadFile(path)
+		for _, m := range inModel.FindAllSubmatch(model, -1) {
+			expressions[html.UnescapeString(string(append(m[1], m[2]...)))] = true
+		}
+		return err
+	})
+	if err != nil || len(expressions) < 50 {
+		t.Fatalf("%d expressions in models: %v", len(expressions), err)
+	}
+	var all []question
+	for _, expression := range slices.Sorted(maps.Keys(expressions)) {
+		if _, err := feel.Parse(expression); err != nil {
+			t.Errorf("a model's expression is refused: %v", err)
+		}
+		all = append(all, question{expression, []byte(`{}`), asked})
+		for i := range len(values) + 40 {
+			variables := map[string]json.RawMessage{}
+			for _, name := range words.FindAllString(expression, -1) {
+				value := values[random.IntN(len(values))]
+				if i < len(values) {
+					value = values[i]
+				}
+				variables[name] = []byte(value)
+			}
+			all = append(all, question{expression, feel.ToJSON(variables), asked})
+		}
+	}
+	return all
+}
+
+// ofGrammar returns expressions that are generated, the same ones each time.
+func ofGrammar(n int) []question {
+	g := feelGenerator{rand.New(rand.NewPCG(27, 1))}
+	var all []question
+	for range n {
+		expression := g.result()
+		for _, variables := range feelVariables {
+			all = append(all, question{expression, []byte(variables), asked})
+		}
+	}
+	return all
+}
