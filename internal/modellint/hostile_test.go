@@ -20,22 +20,9 @@ func lintText(text string) []modellint.Finding {
 
 func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"empty":                  {"", "it is empty"},
-		"text":                   {"hello", "it is empty, or no XML"},
-		"cut off":                {head + `<bpmn:process id="p">`, "ends before process is closed"},
-		"crossed tags":           {head + `<bpmn:process id="p"></bpmn:definitions>`, "closes definitions"},
-		"two roots":              {head + `</bpmn:definitions>` + head + `</bpmn:definitions>`, "second root"},
-		"an unknown entity":      {head + `&big;</bpmn:definitions>`, "invalid character entity"},
-		"an expanding entity":    {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + head + `&b;</bpmn:definitions>`, "invalid character entity"},
-		"another encoding":       {`<?xml version="1.0" encoding="ISO-8859-1"?>` + head, "its encoding is ISO-8859-1: only UTF-8 is read"},
-		"another language":       {`<html/>`, "it is no BPMN"},
-		"no process":             {head + `</bpmn:definitions>`, "no process"},
-		"Camunda 7":              {strings.Replace(head, ">", ` modeler:executionPlatform="Camunda Platform">`, 1) + `</bpmn:definitions>`, "Camunda 7"},
-		"Camunda 7, unnamed":     {`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"></definitions>`, "Camunda 7"},
-		"nested too deep":        {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
-		"too many elements":      {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},
-		"too many nodes":         {head + `<bpmn:process id="p">` + strings.Repeat("<bpmn:task/>", 6000) + `</bpmn:process></bpmn:definitions>`, "more than 1000"},
-		"larger than what sends": {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
+		"text":           {"hello", "it is empty, or no XML"},
+		"no process":     {head + `</bpmn:definitions>`, "no process"},
+		"too many nodes": {head + `<bpmn:process id="p">` + strings.Repeat("<bpmn:task/>", 6000) + `</bpmn:process></bpmn:definitions>`, "more than 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := lintText(c.text)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hospital.example/analyze-retry/internal/bpmnxml"
 )
 
 // The bounds of the tasks, events and gateways of one process and of all together. The time of some checks grows with the square
@@ -35,7 +37,7 @@ type process struct {
 type node struct {
 	kind, id, name string
 	line           int
-	element        *element
+	element        *bpmnxml.Element
 	process        *process
 	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
 	parent   *node
@@ -103,27 +105,27 @@ var flowNodes = []string{
 // builder makes processes of one file.
 type builder struct {
 	file   string
-	errors map[string]*element
+	errors map[string]*bpmnxml.Element
 	byID   map[string]*node
-	flows  []*element
+	flows  []*bpmnxml.Element
 	nodes  *int
 }
 
 // processes returns the executable processes of a file. nodes counts those of all files.
-func processes(file string, root *element, nodes *int) ([]*process, error) {
-	b := &builder{file: file, errors: map[string]*element{}, nodes: nodes}
-	for _, e := range root.bpmn("error") {
-		b.errors[e.attr("id")] = e
+func processes(file string, root *bpmnxml.Element, nodes *int) ([]*process, error) {
+	b := &builder{file: file, errors: map[string]*bpmnxml.Element{}, nodes: nodes}
+	for _, e := range root.BPMN("error") {
+		b.errors[e.Attr("id")] = e
 	}
-	if len(root.bpmn("process")) > maxProcesses {
+	if len(root.BPMN("process")) > maxProcesses {
 		return nil, fmt.Errorf("it has more than %d processes", maxProcesses)
 	}
 	var found []*process
-	for _, e := range root.bpmn("process") {
-		if e.attr("isExecutable") == "false" {
+	for _, e := range root.BPMN("process") {
+		if e.Attr("isExecutable") == "false" {
 			continue
 		}
-		p := &process{id: e.attr("id"), name: e.attr("name"), file: file, line: e.line}
+		p := &process{id: e.Attr("id"), name: e.Attr("name"), file: file, line: e.Line}
 		b.byID, b.flows = map[string]*node{}, nil
 		if err := b.scope(p, nil, e); err != nil {
 			return nil, err
@@ -131,19 +133,19 @@ func processes(file string, root *element, nodes *int) ([]*process, error) {
 		b.connect(p)
 		found = append(found, p)
 	}
-	if len(root.bpmn("process")) == 0 {
+	if len(root.BPMN("process")) == 0 {
 		return nil, errors.New("it has no process")
 	}
 	return found, nil
 }
 
 // scope adds the nodes of a process or sub-process.
-func (b *builder) scope(p *process, parent *node, e *element) error {
-	for _, c := range e.children {
+func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) error {
+	for _, c := range e.Children {
 		switch {
-		case c.is("sequenceFlow"):
+		case c.Is("sequenceFlow"):
 			b.flows = append(b.flows, c)
-		case c.name.Space == spaceBPMN && slices.Contains(flowNodes, c.name.Local):
+		case c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local):
 			if len(p.nodes) >= maxNodes {
 				return fmt.Errorf("its process %s has more than %d tasks, events and gateways", p.id, maxNodes)
 			}
@@ -167,14 +169,14 @@ func (b *builder) scope(p *process, parent *node, e *element) error {
 	return nil
 }
 
-func (b *builder) node(p *process, parent *node, e *element) *node {
+func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
 	n := &node{
-		kind: e.name.Local, id: e.attr("id"), name: strings.Join(strings.Fields(e.attr("name")), " "), line: e.line,
+		kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "), line: e.Line,
 		element: e, process: p, parent: parent,
 	}
 	b.byID[n.id] = n
-	n.interrupting = e.attr("cancelActivity") != "false"
-	n.isEventBlock = n.kind == "subProcess" && e.attr("triggeredByEvent") == "true"
+	n.interrupting = e.Attr("cancelActivity") != "false"
+	n.isEventBlock = n.kind == "subProcess" && e.Attr("triggeredByEvent") == "true"
 	n.extensions()
 	b.events(n)
 	n.variables = map[string]bool{}
@@ -185,10 +187,10 @@ func (b *builder) node(p *process, parent *node, e *element) *node {
 // extensions reads Zeebe's extensions of a node.
 func (n *node) extensions() {
 	e := n.element
-	for _, io := range e.zeebe("ioMapping") {
-		for _, m := range io.children {
-			one := mapping{m.attr("source"), m.attr("target"), m.line}
-			switch m.name.Local {
+	for _, io := range e.Zeebe("ioMapping") {
+		for _, m := range io.Children {
+			one := mapping{m.Attr("source"), m.Attr("target"), m.Line}
+			switch m.Name.Local {
 			case "input":
 				n.inputs = append(n.inputs, one)
 			case "output":
@@ -196,58 +198,58 @@ func (n *node) extensions() {
 			}
 		}
 	}
-	for _, headers := range e.zeebe("taskHeaders") {
-		for _, h := range headers.children {
-			n.headers = append(n.headers, header{h.attr("key"), h.attr("value"), h.line})
+	for _, headers := range e.Zeebe("taskHeaders") {
+		for _, h := range headers.Children {
+			n.headers = append(n.headers, header{h.Attr("key"), h.Attr("value"), h.Line})
 		}
 	}
-	for _, d := range e.zeebe("taskDefinition") {
-		n.isJob, n.jobType = true, d.attr("type")
-		n.retries, n.hasRetries = d.attr("retries"), d.has("retries")
+	for _, d := range e.Zeebe("taskDefinition") {
+		n.isJob, n.jobType = true, d.Attr("type")
+		n.retries, n.hasRetries = d.Attr("retries"), d.Has("retries")
 	}
-	for _, c := range e.zeebe("calledElement") {
-		n.calls, n.propagatesAll = c.attr("processId"), c.attr("propagateAllChildVariables") != "false"
+	for _, c := range e.Zeebe("calledElement") {
+		n.calls, n.propagatesAll = c.Attr("processId"), c.Attr("propagateAllChildVariables") != "false"
 	}
 	for _, name := range []string{"script", "calledDecision"} {
-		for _, s := range e.zeebe(name) {
+		for _, s := range e.Zeebe(name) {
 			if len(n.outputs) == 0 { // with mappings, only those reach the process
-				n.outputs = append(n.outputs, mapping{s.attr("expression"), s.attr("resultVariable"), s.line})
+				n.outputs = append(n.outputs, mapping{s.Attr("expression"), s.Attr("resultVariable"), s.Line})
 			}
 		}
 	}
-	n.isUserTaskOfZeebe = len(e.zeebe("userTask")) > 0
+	n.isUserTaskOfZeebe = len(e.Zeebe("userTask")) > 0
 }
 
 // events reads the event definitions of a node.
 func (b *builder) events(n *node) {
-	for _, d := range n.element.children {
-		kind, is := strings.CutSuffix(d.name.Local, "EventDefinition")
-		if !is || d.name.Space != spaceBPMN {
+	for _, d := range n.element.Children {
+		kind, is := strings.CutSuffix(d.Name.Local, "EventDefinition")
+		if !is || d.Name.Space != bpmnxml.BPMN {
 			continue
 		}
 		switch kind {
 		case "error":
-			n.errorEvent(b.errors[d.attr("errorRef")])
+			n.errorEvent(b.errors[d.Attr("errorRef")])
 		case "timer":
-			for _, t := range d.children {
-				n.timer = &timer{t.name.Local, strings.TrimSpace(t.text), t.line}
+			for _, t := range d.Children {
+				n.timer = &timer{t.Name.Local, strings.TrimSpace(t.Text), t.Line}
 			}
 		case "link":
-			n.link = d.attr("name")
+			n.link = d.Attr("name")
 		}
 	}
 }
 
-func (n *node) errorEvent(declared *element) {
+func (n *node) errorEvent(declared *bpmnxml.Element) {
 	if declared != nil {
-		n.errorCode = declared.attr("errorCode")
+		n.errorCode = declared.Attr("errorCode")
 	}
 	n.throwsError = n.kind == "endEvent"
 	n.catchesErrors = !n.throwsError
 }
 
 // gather collects the variables that the expressions of a node read, without those of the nodes in it.
-func (n *node) gather(e *element) {
+func (n *node) gather(e *bpmnxml.Element) {
 	add := func(value string) {
 		if feel, is := expression(value); is {
 			for _, name := range names(feel) {
@@ -255,13 +257,13 @@ func (n *node) gather(e *element) {
 			}
 		}
 	}
-	for _, a := range e.attrs {
+	for _, a := range e.Attrs {
 		add(a.Value)
 	}
-	add(e.text)
-	for _, c := range e.children {
-		inner := c.is("sequenceFlow") || c.name.Space == spaceBPMN && slices.Contains(flowNodes, c.name.Local)
-		if !inner && !c.is("documentation") {
+	add(e.Text)
+	for _, c := range e.Children {
+		inner := c.Is("sequenceFlow") || c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local)
+		if !inner && !c.Is("documentation") {
 			n.gather(c)
 		}
 	}
@@ -270,13 +272,13 @@ func (n *node) gather(e *element) {
 // connect resolves the references of a process.
 func (b *builder) connect(p *process) {
 	for _, f := range b.flows {
-		from, to := b.byID[f.attr("sourceRef")], b.byID[f.attr("targetRef")]
+		from, to := b.byID[f.Attr("sourceRef")], b.byID[f.Attr("targetRef")]
 		if from == nil || to == nil {
 			continue
 		}
 		condition := ""
-		for _, c := range f.bpmn("conditionExpression") {
-			condition = strings.TrimSpace(c.text)
+		for _, c := range f.BPMN("conditionExpression") {
+			condition = strings.TrimSpace(c.Text)
 		}
 		from.flows = append(from.flows, flow{to, condition})
 		if feel, is := expression(condition); is {
@@ -295,7 +297,7 @@ func (b *builder) connect(p *process) {
 	}
 	links := map[string][]*node{}
 	for _, n := range p.nodes {
-		if host := b.byID[n.element.attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
+		if host := b.byID[n.element.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)
 		}
 		if n.kind == "intermediateCatchEvent" && n.link != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hospital.example/analyze-retry/internal/bpmnxml"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/term"
@@ -132,7 +133,7 @@ type linter struct {
 
 // read adds the processes of a file. A process of a given file takes the place of a known one with the same id.
 func (l *linter) read(f File, known bool) {
-	root, err := read(f.Content)
+	root, err := bpmnxml.Read(f.Content)
 	var found []*process
 	if err == nil {
 		found, err = processes(f.Name, root, &l.nodes)

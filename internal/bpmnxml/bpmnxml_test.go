@@ -1,0 +1,101 @@
+package bpmnxml_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/bpmnxml"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+const head = `<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
+
+func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":                  {"", "it is empty"},
+		"text":                   {"hello", "it is empty, or no XML"},
+		"cut off":                {head + `<bpmn:process id="p">`, "ends before process is closed"},
+		"crossed tags":           {head + `<bpmn:process id="p"></bpmn:definitions>`, "closes definitions"},
+		"two roots":              {head + `</bpmn:definitions>` + head + `</bpmn:definitions>`, "second root"},
+		"an unknown entity":      {head + `&big;</bpmn:definitions>`, "invalid character entity"},
+		"an expanding entity":    {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + head + `&b;</bpmn:definitions>`, "invalid character entity"},
+		"another encoding":       {`<?xml version="1.0" encoding="ISO-8859-1"?>` + head, "its encoding is ISO-8859-1: only UTF-8 is read"},
+		"another language":       {`<html/>`, "it is no BPMN"},
+		"no namespace":           {`<definitions/>`, "it is no BPMN"},
+		"Camunda 7":              {strings.Replace(head, ">", ` modeler:executionPlatform="Camunda Platform">`, 1) + `</bpmn:definitions>`, "Camunda 7"},
+		"Camunda 7, unnamed":     {`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"></definitions>`, "Camunda 7"},
+		"nested too deep":        {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
+		"too many elements":      {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},
+		"larger than what sends": {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if root, err := bpmnxml.Read([]byte(c.text)); root != nil || err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%+v, %v, want refused: %s", root, err, c.says)
+			}
+		})
+	}
+}
+
+// A prefix is only a name: what counts is the namespace that it stands for where it is used.
+func TestElementsAreKnownByNamespace(t *testing.T) {
+	root := read(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
+		<process id="ours"/>
+		<x:process xmlns:x="http://www.omg.org/spec/BPMN/20100524/MODEL" id="prefixed"/>
+		<process xmlns="http://else.example" id="another's"/>
+		<undeclared:process id="nobody's"/>
+	</definitions>`)
+	var ids []string
+	for _, p := range root.BPMN("process") {
+		ids = append(ids, p.Attr("id"))
+	}
+	check.Same(t, []string{"ours", "prefixed"}, ids, "the processes")
+	check.Same(t, 2, len(root.Children), "the elements that are kept")
+}
+
+func TestElementKeepsTextAttributesAndLine(t *testing.T) {
+	root := read(t, head+`
+
+	<bpmn:documentation textFormat="text/plain" zeebe:note="" xml:lang="en">a<!-- no -->b &amp; <i>c</i><![CDATA[d]]></bpmn:documentation>
+</bpmn:definitions>`)
+	e := root.Children[0]
+	check.Same(t, "ab & d", e.Text, "the text")
+	check.Same(t, 3, e.Line, "the line")
+	check.Same(t, "text/plain", e.Attr("textFormat"), "an attribute")
+	check.Same(t, true, e.Has("note"), "an empty attribute is there")
+	check.Same(t, false, e.Has("id"), "another one is there")
+	check.Same(t, []string{"", bpmnxml.Zeebe, "xml"}, []string{e.Attrs[0].Name.Space, e.Attrs[1].Name.Space, e.Attrs[2].Name.Space}, "the namespaces of attributes")
+}
+
+func TestExtensionsOfZeebeAreFoundByName(t *testing.T) {
+	root := read(t, head+`<bpmn:extensionElements>
+		<zeebe:userTask id="a"/><bpmn:userTask id="of BPMN"/><zeebe:properties/><zeebe:userTask id="b"/>
+	</bpmn:extensionElements></bpmn:definitions>`)
+	found := root.Zeebe("userTask")
+	if len(found) != 2 || found[0].Attr("id") != "a" || found[1].Attr("id") != "b" {
+		t.Errorf("found %+v, want a and b", found)
+	}
+}
+
+func read(t *testing.T, text string) *bpmnxml.Element {
+	t.Helper()
+	root, err := bpmnxml.Read([]byte(text))
+	check.Must(t, err)
+	return root
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(head + `<bpmn:process id="p"><a xmlns="x" b:c="d">text</a></bpmn:process></bpmn:definitions>`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		root, err := bpmnxml.Read(content)
+		if (root == nil) == (err == nil) {
+			t.Fatalf("%+v, %v", root, err)
+		}
+		lines := strings.Count(string(content), "\n") + 1
+		for open := []*bpmnxml.Element{root}; root != nil && len(open) > 0; open = open[1:] {
+			if e := open[0]; e.Line < 1 || e.Line > lines {
+				t.Errorf("%s is at line %d of %d", e.Name.Local, e.Line, lines)
+			}
+			open = append(open, open[0].Children...)
+		}
+	})
+}
