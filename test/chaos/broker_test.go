@@ -18,8 +18,12 @@ const (
 	oneTask   = "OneTask"
 )
 
-// lanes run two rows at a time.
-var lanes = suite.NewLanes(2, func() (*broker, error) { return startBroker("") })
+// slowBroker is a pause before each command, as long as a broker needs that syncs it to a disk: what makes locks run out
+// under load.
+const slowBroker = "pace=4ms"
+
+// lanes run rows next to each other: most of the time a row waits.
+var lanes = suite.NewLanes(5, func() (*broker, error) { return startBroker("") })
 
 func startBroker(faults string) (*broker, error) {
 	return suite.StartBroker(context.Background(), cluster.Options{Faults: faults},

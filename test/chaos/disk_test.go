@@ -14,9 +14,6 @@ import (
 // outageLock is the lock of jobs in the rows about stores: an outage lasts for many of them.
 const outageLock = "RETRY_JOB_TIMEOUT=2s"
 
-// resumeLimit is twice the figure of the row, five seconds, for a machine that is busy.
-const resumeLimit = 10 * time.Second
-
 // storeOutage is a time in which the store takes no writes.
 type storeOutage struct {
 	rig    *rig
@@ -78,7 +75,7 @@ func (o *storeOutage) lasts(d time.Duration) {
 // over waits, once the store is whole again, until the worker is ready by itself, and returns how long that took.
 func (o *storeOutage) over() (took time.Duration) {
 	o.rig.Helper()
-	return o.rig.within(resumeLimit, "the worker is ready again", func() bool {
+	return o.rig.until("the worker is ready again", func() bool {
 		status, _ := o.worker.get("/readyz")
 		return status == http.StatusOK
 	})

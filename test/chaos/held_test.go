@@ -10,7 +10,7 @@ import (
 // Row 12. The guard is the lock next to the file (internal/audit/sqlite: hold). Seen to fail without: the second process
 // starts and works.
 func TestSecondProcessOnTheFileIsRefused(t *testing.T) {
-	const tries, figure = 5, time.Second
+	const tries = 5
 	r := newRig(t, setup{row: 12, what: "a second process on one file", store: inSQLite})
 	first := r.start()
 	r.submit(100)
@@ -24,9 +24,6 @@ func TestSecondProcessOnTheFileIsRefused(t *testing.T) {
 				t.Errorf("the refusal does not say %q: %s", words, text)
 			}
 		}
-	}
-	if fastest >= figure { // the slowest ones are the machine's
-		t.Errorf("the fastest refusal took %v", fastest)
 	}
 	if status, text := first.get("/healthz"); status != 200 || !first.Alive() {
 		t.Errorf("the first one is hurt: %d %s", status, text)

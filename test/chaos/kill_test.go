@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -10,28 +11,23 @@ import (
 // with what the store does not hold. Between answering and storing is too little time for 120 kills to find an answer that
 // came first: row 16, where the store fails in between, finds it.
 func TestKilledWorkersLoseNothingAndDecideNothingTwice(t *testing.T) {
-	jobs, least := either(8_000, 20_000), either(20, 40)
-	onBothStores(t, setup{row: 1, busy: true, what: "kill -9 the worker every 2 s", ownBroker: true}, func(r *rig) {
+	least := either(20, 200)
+	onBothStores(t, setup{row: 1, busy: true, what: "kill -9 the worker while it works", ownBroker: true}, func(r *rig) {
 		// So many are ahead of the worker that it is busy whenever it is killed.
-		const ahead = 1_000
-		r.submit(3 * ahead)
-		submitted := make(chan error, 1)
-		go func() { submitted <- r.trySubmit(jobs - 3*ahead) }()
+		const ahead = 2 * chunk
+		random := rand.New(rand.NewPCG(1, 1))
 		kills := 0
 		for ; kills < least || kills < 3*least && r.logged("decision_repeated") == 0; kills++ {
-			w := r.launch("RETRY_JOB_TIMEOUT=5s")
-			r.pass(2 * time.Second)
-			w.kills()
 			if r.open() < ahead {
-				r.must(<-submitted)
-				go func() { submitted <- r.trySubmit(ahead) }()
+				r.submit(ahead)
 			}
+			done := r.done()
+			w := r.launch("RETRY_JOB_TIMEOUT=2s")
+			r.until("it is at work", func() bool { return r.done() > done })
+			r.pass(time.Duration(random.IntN(200)) * time.Millisecond)
+			w.kills()
 		}
-		r.must(<-submitted)
-		r.start("RETRY_JOB_TIMEOUT=5s")
-		for n := r.open(); n > ahead; n = r.open() { // patience is for each thousand: a busy machine may take long over all
-			r.until("it works on", func() bool { return r.open() <= n-ahead })
-		}
+		r.start("RETRY_JOB_TIMEOUT=2s")
 		invariants(r)
 		r.happened(kills, "kills")
 		r.happened(r.logged("decision_repeated"), "redelivered")

@@ -11,7 +11,7 @@ import (
 // where the next one answers its own decision, jobs are answered with another time of the next retry than the store holds.
 func TestStoppedWorkerDoesNotSpoilAnothersAnswers(t *testing.T) {
 	const lock = 3 * time.Second
-	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres})
+	r := newRig(t, setup{row: 10, what: "worker stopped (SIGSTOP) for longer than its locks", store: inPostgres, brokerFaults: slowBroker})
 	// The handler is slow, so that it is stopped in the midst of a batch too, and comes to its deadline when it goes on.
 	settings := []string{"RETRY_JOB_TIMEOUT=" + lock.String(), "RETRY_MAX_JOBS_ACTIVE=32", "ANALYZE_RETRY_FAILPOINTS=decided=20ms"}
 	workers := []*worker{r.start(settings...), r.start(settings...)}
@@ -50,7 +50,7 @@ func TestStoppedWorkerDoesNotSpoilAnothersAnswers(t *testing.T) {
 // other answers what is stored. Seen to fail without: where each answers its own decision, jobs are answered with what the
 // store does not hold.
 func TestTwoReplicasThatShareJobsDecideEachOnce(t *testing.T) {
-	r := newRig(t, setup{row: 11, busy: true, what: "two replicas, locks of 1 s that run out", store: inPostgres, ownBroker: true})
+	r := newRig(t, setup{row: 11, busy: true, what: "two replicas, locks of 1 s that run out", store: inPostgres, brokerFaults: slowBroker})
 	jobs := either(1_000, 20_000)
 	// More active than the broker can take answers for before the locks are over. 1 s is the shortest lock there is.
 	settings := []string{"RETRY_JOB_TIMEOUT=1s", "RETRY_MAX_JOBS_ACTIVE=200"}

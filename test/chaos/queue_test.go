@@ -126,7 +126,7 @@ func (q *queue) hasAll(order map[string]int64) (repeated int) {
 // drains waits until nothing is left to publish.
 func (q *queue) drains(w *worker) time.Duration {
 	q.rig.Helper()
-	return q.rig.within(patience, "the outbox is drained", func() bool { return q.rig.backlog() == 0 && w.Alive() })
+	return q.rig.until("the outbox is drained", func() bool { return q.rig.backlog() == 0 && w.Alive() })
 }
 
 // again submits the next failure of each of some claims, so many times: several records of one claim, one after the other.

@@ -136,17 +136,11 @@ func (r *rig) happened(n int, what string) {
 	r.faults += fmt.Sprintf("%d %s", n, what)
 }
 
-// until waits for a condition that is to come true within patience.
-func (r *rig) until(what string, done func() bool) {
-	r.Helper()
-	r.within(patience, what, done)
-}
-
-// within waits for a condition that is to come true within a time, and returns how long it took.
-func (r *rig) within(limit time.Duration, what string, done func() bool) time.Duration {
+// until waits for a condition that is to come true within patience, and returns how long it took.
+func (r *rig) until(what string, done func() bool) time.Duration {
 	r.Helper()
 	began := time.Now()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !done() {
 		select {
@@ -154,8 +148,8 @@ func (r *rig) within(limit time.Duration, what string, done func() bool) time.Du
 		case <-r.Context().Done():
 			r.Fatalf("%s: the test is over", what)
 		}
-		if took := time.Since(began); took > limit {
-			r.Fatalf("not within %v: %s", limit, what)
+		if time.Since(began) > patience {
+			r.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 	return time.Since(began)
