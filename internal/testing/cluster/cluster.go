@@ -82,21 +82,25 @@ func FromEnv() (*Cluster, error) {
 		return nil, nil
 	}
 	var missing []string
-	get := func(name string) string {
+	get := func(name, is string) string {
 		value := strings.TrimPrefix(os.Getenv(name), "http://")
 		if value == "" {
-			missing = append(missing, name)
+			missing = append(missing, name+", "+is)
 		}
 		return strings.TrimSuffix(value, "/")
 	}
 	c := &Cluster{
-		at:      gateway.Addresses{GRPC: address, REST: get(EnvREST), Monitoring: get(EnvMonitoring)},
-		records: recordLog{path: get(EnvRecords)},
+		at: gateway.Addresses{
+			GRPC:       address,
+			REST:       get(EnvREST, "where its REST API is, for example http://127.0.0.1:8080"),
+			Monitoring: get(EnvMonitoring, "its management port, for example http://127.0.0.1:9600, with a clock that can be moved"),
+		},
+		records: recordLog{path: get(EnvRecords, "the file to which its broker logs with its DebugLogExporter")},
 		ownsDir: true,
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%s names a cluster, but %s not set: docs/engine.md says what they are",
-			EnvAddress, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%s names a cluster, and these are missing (see docs/engine.md):\n%s",
+			EnvAddress, strings.Join(missing, "\n"))
 	}
 	var err error
 	c.dir, err = os.MkdirTemp("", "cluster-")
@@ -121,12 +125,13 @@ func (c *Cluster) Dir() string { return c.dir }
 // errElsewhere is for what only the engine in this process can do.
 var errElsewhere = errors.New("the cluster runs in another process")
 
-// Inject adds faults, see [gateway.Gateway.InjectText].
+// Inject adds faults, see [gateway.Gateway.InjectText]. Only the engine of this project has them.
 func (c *Cluster) Inject(faults string) error {
-	if c.server == nil {
-		return errElsewhere
+	if c.server != nil {
+		return c.server.InjectText(faults)
 	}
-	return c.server.InjectText(faults)
+	_, err := c.call(context.Background(), http.MethodPost, c.MonitoringURL()+"/faults", []byte(faults), http.StatusOK)
+	return err
 }
 
 // Kill cuts all connections and forgets what is not kept. [Cluster.Restart] brings it back.
