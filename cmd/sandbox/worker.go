@@ -3,96 +3,130 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 const (
-	// workerStartTimeout bounds the wait for a worker that has just been started. A tenth of a second is usual, but a
-	// broker whose clock was moved calls itself unhealthy for up to a minute, and the worker is not ready so long.
-	workerStartTimeout = 90 * time.Second
-	// workerStopGrace is how long a worker may take to finish its jobs.
-	workerStopGrace = 40 * time.Second
+	// startTimeout bounds the wait for an engine or a worker that has just been started. A tenth of a second is usual.
+	startTimeout = time.Minute
+	// stopGrace is how long a worker may take to finish its jobs.
+	stopGrace = 40 * time.Second
 )
 
-// buildWorker builds the worker from the project's source and returns the path of the binary.
-func buildWorker(ctx context.Context) (string, error) {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "hospital.example/analyze-retry").Output()
-	if err != nil {
-		return "", errors.New("the worker is built from its source: call this in the project's directory")
-	}
-	dir := strings.TrimSpace(string(root))
-	binary := filepath.Join(dir, "bin", "sandbox-worker") // not bin/worker, which `make build` gives a version
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./cmd/worker")
-	build.Dir = dir
-	build.Env = append(build.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the worker: %w\n%s", err, bytes.TrimSpace(out))
-	}
-	return binary, nil
+// worker is how the worker is run on a cluster.
+type worker struct {
+	binary  string
+	gateway string
+	// dir gets its log and, unless the caller's settings name another, its store.
+	dir string
 }
 
-// workerCommand returns a call of the worker for a broker without TLS, with the caller's settings.
-func workerCommand(ctx context.Context, binary, gateway, subcommand string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, subcommand)
-	// The clock of this broker is moved on purpose, by days too.
-	cmd.Env = append([]string{"RETRY_MAX_CLOCK_SKEW=87600h"}, callersSettings()...)
-	cmd.Env = append(cmd.Env, "ZEEBE_ADDRESS="+gateway, "ZEEBE_INSECURE_CONNECTION=true")
+// newWorker returns the worker that was built next to this program.
+func newWorker(gateway, dir string) (worker, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return worker{}, err
+	}
+	w := worker{filepath.Join(filepath.Dir(self), "worker"), gateway, dir}
+	if _, err := os.Stat(w.binary); err != nil {
+		return worker{}, fmt.Errorf("the worker is not built, call make build: %w", err)
+	}
+	return w, nil
+}
+
+// settings returns those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as unset, as
+// it does for the worker.
+func settings() map[string]string {
+	found := map[string]string{}
+	for _, pair := range new(exec.Cmd).Environ() {
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "RETRY_") && value != "" {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// analyses returns the job types of the worker's decisions.
+func analyses() ([]string, error) {
+	const name = "RETRY_JOB_TYPES"
+	text := settings()[name]
+	if text == "" {
+		return []string{contract.JobType, contract.BackoffJobType}, nil
+	}
+	var read config.JobTypes
+	if err := read.Decode(text); err != nil {
+		return nil, badInput{fmt.Errorf("%s is %q: %w", name, text, err)}
+	}
+	var types []string
+	for _, t := range read {
+		types = append(types, t.Type)
+	}
+	return types, nil
+}
+
+const storeSetting = "RETRY_DATABASE_URL"
+
+// ask returns a command line that asks the worker's store, to be pasted.
+func (w worker) ask(args string) string {
+	prefix := ""
+	if settings()[storeSetting] == "" {
+		prefix = storeSetting + "=" + w.store() + " "
+	}
+	return prefix + relative(w.binary) + " " + args
+}
+
+func (w worker) store() string { return "sqlite://" + filepath.Join(w.dir, "store.db") }
+
+func (w worker) log() string { return filepath.Join(w.dir, "worker.log") }
+
+// relative returns a path as it is seen from here, if it is below.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err == nil {
+		if short, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(short) {
+			return short
+		}
+	}
+	return path
+}
+
+// command returns a call of the worker for a cluster without TLS, with the caller's settings.
+func (w worker) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, w.binary, args...)
+	// The clock of the cluster is moved on purpose, by days too.
+	cmd.Env = []string{"RETRY_MAX_CLOCK_SKEW=87600h", storeSetting + "=" + w.store()}
+	for name, value := range settings() {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	cmd.Env = append(cmd.Env, "ZEEBE_ADDRESS="+w.gateway, "ZEEBE_INSECURE_CONNECTION=true")
 	return cmd
 }
 
-// callersSettings returns those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as
-// unset, as it does for the worker.
-func callersSettings() (pairs []string) {
-	for _, pair := range new(exec.Cmd).Environ() {
-		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "RETRY_") && value != "" {
-			pairs = append(pairs, pair)
-		}
-	}
-	return pairs
-}
-
-// callerKeepsStore reports whether the caller's settings name the worker's store, which is then not ours to remove.
-func callerKeepsStore() bool {
-	return slices.ContainsFunc(callersSettings(), func(pair string) bool { return strings.HasPrefix(pair, storeSetting) })
-}
-
-const storeSetting = "RETRY_DATABASE_URL="
-
-// storeOf is the setting that names the worker's store in the broker's directory.
-func storeOf(broker devbroker.State) string {
-	return storeSetting + "sqlite://" + filepath.Join(broker.Dir, "analyze-retry.db")
-}
-
-// deployModels runs `worker deploy`, which puts the bundled models on the broker.
-func deployModels(ctx context.Context, binary, gateway string) error {
-	if out, err := workerCommand(ctx, binary, gateway, "deploy").CombinedOutput(); err != nil {
-		return fmt.Errorf("deploy the models: %w: %s", err, bytes.TrimSpace(out))
+// deploy puts models on the cluster, the bundled ones if no file is given.
+func (w worker) deploy(ctx context.Context, files ...string) error {
+	if out, err := w.command(ctx, append([]string{"deploy"}, files...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("deploy the models: %w:\n%s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }
 
-// runWorker starts a worker that outlives us if it is detached, and returns when it is ready. Its log is appended to
-// the file. Unless the caller's settings name another store, its decisions are kept with the broker's data and removed with
-// it: they are known by the broker's keys, which start again on an empty broker.
-func runWorker(ctx context.Context, w workerState, broker *devbroker.Broker, logPath string, detach bool) (*process.Process, error) {
-	cmd := workerCommand(context.WithoutCancel(ctx), w.Binary, broker.Address(), "run")
-	if !callerKeepsStore() {
-		cmd.Env = append(cmd.Env, storeOf(broker.State()))
-	}
-	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+w.HTTPAddress)
-	ctx, cancel := context.WithTimeout(ctx, workerStartTimeout)
+// run starts a worker, which outlives us if it is detached, and returns when it is ready.
+func (w worker) run(ctx context.Context, httpAddress string, detach bool) (*process.Process, error) {
+	cmd := w.command(context.WithoutCancel(ctx), "run")
+	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+httpAddress)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	running, err := process.Serve(ctx, cmd, logPath, detach, func(ctx context.Context) bool { return isReady(ctx, w.HTTPAddress) })
+	running, err := process.Serve(ctx, cmd, w.log(), detach, func(ctx context.Context) bool { return isReady(ctx, httpAddress) })
 	if err != nil {
 		return nil, fmt.Errorf("start the worker: %w", err)
 	}

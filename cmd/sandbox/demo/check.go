@@ -10,20 +10,23 @@ import (
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// faults says in what a claim did not go as the file says; nil where it did.
+// faults says in what a claim did not go as the file says.
 func faults(r *role, result Result) []string {
-	var faults []string
+	faults := []string{} // in JSON a list, also if it is empty
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if r.stuck != "" {
 		fault("%s", r.stuck)
 	}
-	switch c := result.Claim; {
-	case result.End == "" && r.stuck == "":
-		fault("it did not end: %s, and nothing moved for %s", whereabouts(result.History.At), patience)
-	case result.End != "" && result.End != c.End:
-		fault("it ended %s, the file says %s", result.End, c.End)
+	if result.End == "" && r.stuck == "" {
+		fault("it did not end: %s, and nothing moved for %s", whereabouts(result.At), patience)
 	}
-	tries := result.History.Tries
+	if r.free {
+		return faults // the file is not about these models
+	}
+	if result.End != "" && result.End != r.claim.End {
+		fault("it ended %s, the file says %s", result.End, r.claim.End)
+	}
+	tries := result.Tries
 	for i, want := range r.claim.Outcomes {
 		if i >= len(tries) {
 			break
@@ -70,14 +73,14 @@ const resubmitted = "RESUBMITTED"
 
 // whereabouts says where a claim is.
 func whereabouts(at history.Place) string {
-	switch {
-	case at.Job != nil:
-		return fmt.Sprintf("the %s job of %s is open", at.Job.Type, at.Job.Element)
-	case at.UserTask != nil:
-		return fmt.Sprintf("the user task %s is open", at.UserTask.Element)
-	case !at.Due.IsZero():
-		return "its timer did not fire"
-	default:
-		return "it stands between two elements"
+	for _, j := range at.Jobs {
+		return fmt.Sprintf("the %s job of %s is open", j.Type, j.Task.Element)
 	}
+	for _, task := range at.UserTasks {
+		return fmt.Sprintf("the user task %s is open", task.Element)
+	}
+	if len(at.Timers) > 0 {
+		return "its timer did not fire"
+	}
+	return "it stands between two elements, or waits for a message"
 }

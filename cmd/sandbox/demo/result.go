@@ -1,7 +1,10 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,27 +13,31 @@ import (
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// Result is what became of one claim.
+// Result is what became of one claim. Its JSON form is stable: names are added, never changed.
 type Result struct {
 	// Claim is what the file says.
-	Claim script.Claim
-	// History is what the broker's records say.
-	History history.Claim
+	script.Claim
 	// End is how it ended; empty if it did not.
-	End string
-	// Faults are the differences between the two; nil if there is none.
-	Faults []string
+	End string `json:"end"`
+	// Faults are the differences between what the file says and what the records say; empty if there is none.
+	Faults []string `json:"faults"`
+	// History is what the engine's records say.
+	history.History
 }
 
-// Run is the run of a file as a whole.
+// Run is the run of a file as a whole. Its JSON form is stable, as that of [Result].
 type Run struct {
-	// File is the file with the claims.
-	File string
-	// Zeebe is the broker's version.
-	Zeebe   string
-	Results []Result
-	// Simulated is the time that passed on the broker's clock, Elapsed the time that passed for us.
-	Simulated, Elapsed time.Duration
+	// OK says that all claims went as the file says, or for a person's own models that all came to rest.
+	OK bool `json:"ok"`
+	// File is the file with the claims, Process the process that was started for each.
+	File    string `json:"file"`
+	Process string `json:"process"`
+	// Own says that the models are a person's own.
+	Own bool `json:"-"`
+	// Simulated is the time that passed on the engine's clock, Elapsed the time that passed for us.
+	Simulated history.Since `json:"simulatedSeconds"`
+	Elapsed   history.Since `json:"elapsedSeconds"`
+	Results   []Result      `json:"claims"`
 }
 
 // Failed returns how many claims did not go as the file says.
@@ -44,67 +51,31 @@ func (r Run) Failed() (n int) {
 // Summary returns in a few lines how the run compares with its file.
 func (r Run) Summary() string {
 	var b strings.Builder
-	submissions, ended, recorded := 0, map[string]int{}, map[string]int{}
-	if failed := r.Failed(); failed > 0 {
-		fmt.Fprintf(&b, "%d of %d claims did not go as %s says:\n", failed, len(r.Results), r.File)
+	submissions, ended := 0, map[string]int{}
+	for _, result := range r.Results {
+		ended[cmp.Or(result.End, "not ended")]++
+		submissions += len(result.Tries)
 	}
+	switch failed := r.Failed(); {
+	case failed > 0:
+		fmt.Fprintf(&b, "%d of %d claims did not go as %s says", failed, len(r.Results), r.File)
+	case r.Own:
+		fmt.Fprintf(&b, "All %d claims of %s came to rest in %s", len(r.Results), r.File, r.Process)
+	default:
+		fmt.Fprintf(&b, "All %d claims went as %s says", len(r.Results), r.File)
+	}
+	separator := ": "
+	for _, end := range slices.Sorted(maps.Keys(ended)) {
+		fmt.Fprintf(&b, "%s%d %s", separator, ended[end], end)
+		separator = ", "
+	}
+	b.WriteString(".\n")
 	for _, result := range r.Results {
 		for _, fault := range result.Faults {
-			fmt.Fprintf(&b, "  %s (line %d): %s\n", plain(result.Claim.ID), result.Claim.Line, fault)
-		}
-		ended[result.End]++
-		submissions += len(result.History.Tries)
-		for _, try := range result.History.Tries {
-			for _, outcome := range try.Recorded {
-				recorded[outcome]++
-			}
+			fmt.Fprintf(&b, "  %s (line %d): %s\n", plain(result.ID), result.Line, fault)
 		}
 	}
-	if r.Failed() == 0 {
-		fmt.Fprintf(&b, "All %d claims went as %s says:\n%d submitted, %d abandoned, %d left as an incident.\n",
-			len(r.Results), r.File, ended[script.Submitted], ended[script.Abandoned], ended[script.Incident])
-	}
-	fmt.Fprintf(&b, "The worker recorded %d as submitted, %d as resubmitted by hand, %d as abandoned.\n",
-		recorded[script.Submitted], recorded[resubmitted], recorded[script.Abandoned])
-	fmt.Fprintf(&b, "%d submissions in %s on the broker's clock, %d s on yours.\n"+
-		"All that the table says was read from the broker's records.\n",
-		submissions, term.About(r.Simulated), r.Elapsed.Round(time.Second)/time.Second)
+	fmt.Fprintf(&b, "%s: %s on the engine's clock, %d s on yours.\n", term.Count(submissions, "submission"),
+		term.About(time.Duration(r.Simulated)), time.Duration(r.Elapsed).Round(time.Second)/time.Second)
 	return b.String()
-}
-
-// Document is a run as JSON. Names are added, never changed.
-type Document struct {
-	OK               bool            `json:"ok"`
-	File             string          `json:"file"`
-	Zeebe            string          `json:"zeebe"`
-	SimulatedSeconds int             `json:"simulatedSeconds"`
-	ElapsedSeconds   float64         `json:"elapsedSeconds"`
-	Claims           []claimDocument `json:"claims"`
-}
-
-// claimDocument is one result. Its times are seconds since its start, on the broker's clock.
-type claimDocument struct {
-	ID          string   `json:"claim"`
-	Line        int      `json:"line"`
-	Shows       string   `json:"shows,omitempty"`
-	End         string   `json:"end"`
-	ExpectedEnd string   `json:"expectedEnd"`
-	Faults      []string `json:"faults"`
-	history.Claim
-}
-
-// Document returns the run for machines.
-func (r Run) Document() Document {
-	d := Document{
-		OK: r.Failed() == 0, File: r.File, Zeebe: r.Zeebe, Claims: []claimDocument{},
-		SimulatedSeconds: int(r.Simulated / time.Second), ElapsedSeconds: r.Elapsed.Round(time.Millisecond).Seconds(),
-	}
-	for _, result := range r.Results {
-		d.Claims = append(d.Claims, claimDocument{
-			ID: result.Claim.ID, Line: result.Claim.Line, Shows: result.Claim.Shows,
-			End: result.End, ExpectedEnd: result.Claim.End, Claim: result.History,
-			Faults: append([]string{}, result.Faults...), // in JSON a list, also if it is empty
-		})
-	}
-	return d
 }

@@ -55,7 +55,7 @@ func (t *table) claim(r Result) {
 		mark = "✗ "
 	}
 	right := mark + cmp.Or(r.End, "NOT ENDED")
-	head, shows := plain(r.Claim.ID), plain(r.Claim.Shows)
+	head, shows := plain(r.ID), plain(r.Shows)
 	if both := head + "  " + shows; utf8.RuneCountInString(both+right) < width {
 		head, shows = both, ""
 	}
@@ -63,7 +63,7 @@ func (t *table) claim(r Result) {
 	if shows != "" {
 		t.WriteString(term.Wrap(shows, "  "))
 	}
-	for i, try := range r.History.Tries {
+	for i, try := range r.Tries {
 		t.try(i+1, try)
 	}
 	for _, fault := range r.Faults {
@@ -106,10 +106,13 @@ func said(try history.Try) string {
 
 // follows returns what the worker decided.
 func follows(d history.Decision) string {
-	if d.BackoffMinutes > 0 {
-		return fmt.Sprintf("retry %d/%d in %d min", d.RetryCount, d.MaxRetries, d.BackoffMinutes)
+	switch {
+	case d.Wait <= 0:
+		return d.Outcome
+	case d.MaxRetries == 0:
+		return fmt.Sprintf("retry %d in %s", d.RetryCount, term.Span(d.Wait))
 	}
-	return d.Outcome
+	return fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, term.Span(d.Wait))
 }
 
 func (t *table) incident(stop history.Stop) {

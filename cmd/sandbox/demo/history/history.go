@@ -1,9 +1,10 @@
-// Package history reads what happened to each claim of the demo, from the broker's own records and nothing else: what
+// Package history reads what happened to each claim of the demo, from the engine's own records and nothing else: what
 // the worker or the players of the demo believe does not count.
 package history
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
-// Since is a time since the start of a claim's process instance, on the broker's clock. In JSON it is whole seconds.
+// Since is a time since the start of a claim's process instance, on the engine's clock. In JSON it is whole seconds.
 type Since time.Duration
 
 // String words it as hours and minutes.
@@ -26,20 +27,22 @@ func (s Since) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(time.Duration(s)/time.Second), 10), nil
 }
 
-// Claim is what has happened to one claim so far. Its JSON form is stable: names are added, never changed.
-type Claim struct {
+// History is what has happened to one claim so far. Its JSON form is stable: names are added, never changed.
+type History struct {
 	// Instance is the key of its process instance.
 	Instance int64 `json:"processInstanceKey"`
 	Tries    []Try `json:"tries"`
-	// End is empty while the claim is on its way. It is never an incident: whether that is the end is not for the broker to
-	// say.
+	// End is how it ended: the last outcome that was recorded of it if that is an end, else the id of its end event. It is
+	// empty while the claim is on its way.
 	End string `json:"-"`
 	// At is where the claim is now.
 	At Place `json:"-"`
+	// Started is when its process instance was created.
+	Started time.Time `json:"-"`
 
-	started time.Time
-	// outcome is what the next RecordOutcome job says.
-	outcome string
+	// outcome is what the next outcome job says, settled the last one that was recorded if that is an end.
+	outcome, settled string
+	endEvent         string
 }
 
 // Try is one submission and what followed until the next.
@@ -89,19 +92,22 @@ type Correction struct {
 	Value    string `json:"value"`
 }
 
-// Decision is what the worker answered, as the broker keeps it.
+// Decision is what the worker answered, as the engine keeps it.
 type Decision struct {
 	At Since `json:"at"`
-	// Outcome is the class of an error that is retried, and the BPMN error that handed the claim to a team.
+	// Outcome is the class of an error that is retried, and the BPMN error with which the worker stopped the claim.
 	Outcome string `json:"outcome"`
 	// Class is the errorClassification; Code is the code in the error's text that it rests on, empty for none.
 	Class string `json:"errorClassification"`
 	Code  string `json:"matchedCode,omitempty"`
 	// RetryCount is the number of the retry that was granted, or of the retries that are used up.
 	RetryCount int `json:"retryCount"`
+	// MaxRetries is 0 where the answer does not have it (RN-BIL-004).
 	MaxRetries int `json:"maxRetries"`
 	// BackoffMinutes is the wait before the next submission, 0 where the worker grants none.
 	BackoffMinutes int `json:"backoffMinutes"`
+	// Wait is the same wait, also where it is less than a minute.
+	Wait time.Duration `json:"-"`
 }
 
 // Review is what a person decided in a user task.
@@ -112,38 +118,39 @@ type Review struct {
 	Justification string `json:"justification,omitempty"`
 }
 
-// Place is where a claim is. The zero value is on its way from one element to the next.
+// Place is where a claim is: what is open of it, by key.
 type Place struct {
-	// Job is the open job, nil where there is none.
-	Job *Job
-	// UserTask is the open user task, nil where there is none.
-	UserTask *UserTask
-	// Incident is the open incident, nil where there is none. It goes before Job, which cannot be worked then.
-	Incident *OpenIncident
-	// Due is when the timer fires, zero where none runs.
-	Due time.Time
+	Jobs      map[int64]Job
+	UserTasks map[int64]UserTask
+	Incidents map[int64]Incident
+	Timers    map[int64]time.Time
 }
 
-// Job is a job that can be worked.
+// Due returns when the next timer fires; ok is false unless the claim waits for nothing but timers. Those next to a job
+// bound how long it may take.
+func (p Place) Due() (due time.Time, ok bool) {
+	if len(p.Jobs)+len(p.UserTasks)+len(p.Incidents) > 0 || len(p.Timers) == 0 {
+		return time.Time{}, false
+	}
+	return slices.MinFunc(slices.Collect(maps.Values(p.Timers)), time.Time.Compare), true
+}
+
+// Task is a task of a process.
+type Task struct{ Process, Element string }
+
+// Job is an open job.
 type Job struct {
-	Key     int64
-	Type    string
-	Element string
+	Type string
+	Task Task
 }
 
-// UserTask is a task that waits for a person.
-type UserTask struct {
-	Key     int64
-	Element string
-	// Team is the team that may do it.
-	Team string
-}
+// UserTask is a task that waits for a person of a team.
+type UserTask struct{ Element, Team string }
 
-// OpenIncident is an incident that nobody has resolved.
-type OpenIncident struct {
-	Key int64
-	// JobKey is the job to which it belongs, -1 where it is none.
-	JobKey int64
+// Incident is an incident that nobody has resolved.
+type Incident struct {
+	// Job is the job to which it belongs, -1 where it is none.
+	Job int64
 	// Instance is the process instance in which it is: that of the claim or one that it called.
 	Instance int64
 }

@@ -3,37 +3,47 @@ package history
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
+	"time"
 
+	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 // job notes what jobs there are, and what their ends say.
-func (c *Claim) job(r devbroker.Record, v value) error {
+func (l *Ledger) job(c *History, r cluster.Record, v value) error {
+	task := Task{v.BpmnProcessID, v.ElementID}
 	switch r.Intent {
 	case "CREATED":
-		c.At.Job = &Job{Key: r.Key, Type: v.Type, Element: v.ElementID}
-	case "COMPLETED", "ERROR_THROWN":
-		c.At.Job = nil
-		if takeOver := done[v.Type]; takeOver != nil {
-			return takeOver(c, r, v)
-		}
+		c.At.Jobs[r.Key] = Job{Type: v.Type, Task: task}
+		return nil
 	case "CANCELED":
-		c.At.Job = nil
+		delete(c.At.Jobs, r.Key)
+		return nil
+	case "COMPLETED", "ERROR_THROWN":
+		delete(c.At.Jobs, r.Key)
+	default:
+		return nil
+	}
+	v.Variables = l.answers[r.Key]
+	_, submits := l.models.Submissions[task]
+	switch {
+	case submits:
+		return c.submitted(r, v)
+	case slices.Contains(l.models.Analyses, v.Type):
+		return c.analyzed(r, v)
+	case v.Type == contract.OutcomeJobType:
+		c.recorded()
+	case v.CustomHeaders["team"] != "":
+		t := c.last()
+		t.Notified = append(t.Notified, v.CustomHeaders["team"])
 	}
 	return nil
 }
 
-// done takes over the ends of the jobs that the models make.
-var done = map[string]func(*Claim, devbroker.Record, value) error{
-	SubmitClaim:             (*Claim).submitted,
-	contract.JobType:        (*Claim).analyzed,
-	NotifyTeam:              (*Claim).notified,
-	contract.OutcomeJobType: (*Claim).recorded,
-}
-
-func (c *Claim) submitted(r devbroker.Record, v value) error {
+func (c *History) submitted(r cluster.Record, v value) error {
 	var with struct{ SubmissionError string }
 	if err := json.Unmarshal(v.Variables, &with); err != nil {
 		return err
@@ -42,12 +52,12 @@ func (c *Claim) submitted(r devbroker.Record, v value) error {
 	return nil
 }
 
-func (c *Claim) analyzed(r devbroker.Record, v value) error {
+func (c *History) analyzed(r cluster.Record, v value) error {
 	answer, err := contract.Read(string(v.Variables), "")
 	if err != nil {
 		return err
 	}
-	c.last().Decision = &Decision{
+	d := &Decision{
 		At:             c.since(r),
 		Outcome:        cmp.Or(v.ErrorCode, string(answer.ErrorClassification)),
 		Class:          string(answer.ErrorClassification),
@@ -55,26 +65,38 @@ func (c *Claim) analyzed(r devbroker.Record, v value) error {
 		RetryCount:     answer.RetryCount,
 		MaxRetries:     answer.MaxRetries,
 		BackoffMinutes: answer.BackoffMinutes,
+		Wait:           time.Duration(answer.BackoffMinutes) * time.Minute,
 	}
+	if iso := answer.RetryDecision.BackoffDuration; iso != "" {
+		if d.Wait, err = contract.ParseISODuration(iso); err != nil {
+			return err
+		}
+	}
+	c.last().Decision = d
 	return nil
 }
 
-func (c *Claim) notified(_ devbroker.Record, v value) error {
+// recorded notes that the outcome of the claim was recorded.
+func (c *History) recorded() {
 	t := c.last()
-	t.Notified = append(t.Notified, v.CustomHeaders["team"])
-	return nil
+	t.Recorded = append(t.Recorded, c.outcome)
+	c.settled = ""
+	if c.outcome == script.Submitted || c.outcome == script.Abandoned {
+		c.settled = c.outcome
+	}
 }
 
 // userTask notes what a person is to decide, and what they decided.
-func (c *Claim) userTask(r devbroker.Record, v value) error {
+func (l *Ledger) userTask(c *History, r cluster.Record, v value) error {
 	switch r.Intent {
 	case "CREATED":
-		c.At.UserTask = &UserTask{Key: r.Key, Element: v.ElementID, Team: team(v)}
+		c.At.UserTasks[r.Key] = UserTask{Element: v.ElementID, Team: team(v)}
 	case "COMPLETED":
-		c.At.UserTask = nil
+		delete(c.At.UserTasks, r.Key)
+		v.Variables = l.answers[r.Key]
 		return c.reviewed(r, v)
 	case "CANCELED":
-		c.At.UserTask = nil
+		delete(c.At.UserTasks, r.Key)
 	}
 	return nil
 }
@@ -82,7 +104,7 @@ func (c *Claim) userTask(r devbroker.Record, v value) error {
 // team names the team that may do a user task.
 func team(v value) string { return strings.Join(v.CandidateGroupsList, ", ") }
 
-func (c *Claim) reviewed(r devbroker.Record, v value) error {
+func (c *History) reviewed(r cluster.Record, v value) error {
 	var with struct{ ManualDecision, Justification string }
 	if err := json.Unmarshal(v.Variables, &with); err != nil {
 		return err
@@ -91,11 +113,5 @@ func (c *Claim) reviewed(r devbroker.Record, v value) error {
 	t.Reviews = append(t.Reviews, Review{
 		At: c.since(r), Team: team(v), Decision: with.ManualDecision, Justification: with.Justification,
 	})
-	return nil
-}
-
-func (c *Claim) recorded(devbroker.Record, value) error {
-	t := c.last()
-	t.Recorded = append(t.Recorded, c.outcome)
 	return nil
 }

@@ -1,73 +1,52 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
-// The contract with the models.
-const (
-	// Process is the process that brings a claim to its insurer.
-	Process = "SUB_06"
+// Models is what has to be known of the models.
+type Models struct {
+	// Process is the process that is started for each claim.
+	Process string
+	// Submissions are the tasks that can fail, with the code of the BPMN error that is caught there; empty for any.
+	Submissions map[Task]string
+	// Analyses are the job types of the worker's decisions.
+	Analyses []string
+}
 
-	SubmitClaim = "submit-claim"
-	NotifyTeam  = "notify-team"
-
-	endSubmitted   = "EndEvent_ClaimSubmitted"
-	endsOfAbandons = "EndEvent_AbandonedBy"
-
-	// waitBackoff is where a claim waits for its next submission. Other timers bound how long a job may take.
-	waitBackoff = "Event_WaitBackoff"
-)
-
-// Ledger turns the broker's records into the claims' histories. Feed it all records in their order, each once. It is
+// Ledger turns the engine's records into the claims' histories. Feed it all records in their order, each once. It is
 // not safe for concurrent use.
 type Ledger struct {
+	models Models
 	// claims are kept by process instance, also by that of the processes that they called.
-	claims map[int64]*Claim
-	roots  []*Claim
+	claims map[int64]*History
+	roots  []*History
 	// answers are the variables of the command that came last for a job or a user task. The event that follows it need not have
 	// them: from 8.10 on a broker leaves them out of JOB COMPLETED.
 	answers map[int64]json.RawMessage
-	start   time.Time
 	now     time.Time
 }
 
 // NewLedger returns a ledger of no claims.
-func NewLedger() *Ledger {
-	return &Ledger{claims: map[int64]*Claim{}, answers: map[int64]json.RawMessage{}}
+func NewLedger(m Models) *Ledger {
+	return &Ledger{models: m, claims: map[int64]*History{}, answers: map[int64]json.RawMessage{}}
 }
 
 // Claims returns all claims in the order of their start. They change with the next Add.
-func (l *Ledger) Claims() []*Claim { return l.roots }
+func (l *Ledger) Claims() []*History { return l.roots }
 
-// Claim returns the claim with this process instance, nil where there is none (yet).
-func (l *Ledger) Claim(instance int64) *Claim { return l.claims[instance] }
+// Claim returns the claim with this process instance, or one that it called; nil where there is none (yet).
+func (l *Ledger) Claim(instance int64) *History { return l.claims[instance] }
 
-// Passed is the time from the start of the first claim to the last record, on the broker's clock.
-func (l *Ledger) Passed() time.Duration {
-	if l.start.IsZero() {
-		return 0
-	}
-	return l.now.Sub(l.start)
-}
-
-// NextDue is when the next timer fires; ok is false where none runs.
-func (l *Ledger) NextDue() (due time.Time, ok bool) {
-	for _, c := range l.roots {
-		if at := c.At.Due; !at.IsZero() && (!ok || at.Before(due)) {
-			due, ok = at, true
-		}
-	}
-	return due, ok
-}
+// Now returns the time of the last record.
+func (l *Ledger) Now() time.Time { return l.now }
 
 // value is what is read of the records' values; which fields are set depends on the type of the record.
 type value struct {
@@ -85,16 +64,15 @@ type value struct {
 	ErrorCode           string
 	ErrorMessage        string
 
-	JobKey          int64
-	DueDate         any // a number of a timer, a text of a user task
-	TargetElementID string
+	JobKey  int64
+	DueDate any // a number of a timer, a text of a user task
 
 	Name  string
 	Value string
 }
 
 // Add takes the next records over.
-func (l *Ledger) Add(records ...devbroker.Record) error {
+func (l *Ledger) Add(records ...cluster.Record) error {
 	for _, r := range records {
 		isAnswer := r.RecordType == "COMMAND" && (r.Intent == "COMPLETE" || r.Intent == "THROW_ERROR") &&
 			(r.ValueType == "JOB" || r.ValueType == "USER_TASK")
@@ -120,7 +98,7 @@ func (l *Ledger) Add(records ...devbroker.Record) error {
 // read are the types of the records that add knows.
 var read = []string{"PROCESS_INSTANCE", "JOB", "USER_TASK", "TIMER", "INCIDENT", "VARIABLE"}
 
-func (l *Ledger) add(r devbroker.Record, v value) error {
+func (l *Ledger) add(r cluster.Record, v value) error {
 	if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_ACTIVATING" && v.BpmnElementType == "PROCESS" {
 		l.begin(r, v)
 		return nil
@@ -133,11 +111,9 @@ func (l *Ledger) add(r devbroker.Record, v value) error {
 	case "PROCESS_INSTANCE":
 		c.element(r, v)
 	case "JOB":
-		v.Variables = l.answers[r.Key]
-		return c.job(r, v)
+		return l.job(c, r, v)
 	case "USER_TASK":
-		v.Variables = l.answers[r.Key]
-		return c.userTask(r, v)
+		return l.userTask(c, r, v)
 	case "TIMER":
 		c.timer(r, v)
 	case "INCIDENT":
@@ -149,68 +125,64 @@ func (l *Ledger) add(r devbroker.Record, v value) error {
 }
 
 // begin notes the start of a claim, or of a process that it calls.
-func (l *Ledger) begin(r devbroker.Record, v value) {
+func (l *Ledger) begin(r cluster.Record, v value) {
 	if caller := l.claims[v.ParentProcessInstanceKey]; caller != nil {
 		l.claims[v.ProcessInstanceKey] = caller
 		return
 	}
-	if v.BpmnProcessID != Process {
+	if v.BpmnProcessID != l.models.Process {
 		return
 	}
-	c := &Claim{Instance: v.ProcessInstanceKey, started: time.UnixMilli(r.Timestamp)}
+	c := &History{Instance: v.ProcessInstanceKey, Started: time.UnixMilli(r.Timestamp), At: Place{
+		Jobs: map[int64]Job{}, UserTasks: map[int64]UserTask{}, Incidents: map[int64]Incident{}, Timers: map[int64]time.Time{},
+	}}
 	l.claims[c.Instance] = c
 	l.roots = append(l.roots, c)
-	if l.start.IsZero() {
-		l.start = c.started
-	}
 }
 
-func (c *Claim) since(r devbroker.Record) Since {
-	return Since(time.UnixMilli(r.Timestamp).Sub(c.started))
+func (c *History) since(r cluster.Record) Since {
+	return Since(time.UnixMilli(r.Timestamp).Sub(c.Started))
 }
 
 // last is the submission that is being dealt with.
-func (c *Claim) last() *Try {
+func (c *History) last() *Try {
 	if len(c.Tries) == 0 {
 		return &Try{}
 	}
 	return &c.Tries[len(c.Tries)-1]
 }
 
-// element notes the end of the claim. The end events of the processes that it calls have names like its own.
-func (c *Claim) element(r devbroker.Record, v value) {
-	if r.Intent != "ELEMENT_COMPLETED" || v.BpmnElementType != "END_EVENT" || v.ProcessInstanceKey != c.Instance {
+// element notes the end of the claim. The processes that it calls end before.
+func (c *History) element(r cluster.Record, v value) {
+	if v.ProcessInstanceKey != c.Instance {
 		return
 	}
-	switch {
-	case v.ElementID == endSubmitted:
-		c.End = script.Submitted
-	case strings.HasPrefix(v.ElementID, endsOfAbandons):
-		c.End = script.Abandoned
-	default:
-		c.End = v.ElementID // one that is not known here is shown as it is
+	switch v.BpmnElementType + " " + r.Intent {
+	case "END_EVENT ELEMENT_COMPLETED":
+		c.endEvent = v.ElementID
+	case "PROCESS ELEMENT_COMPLETED":
+		c.End = cmp.Or(c.settled, c.endEvent)
+	case "PROCESS ELEMENT_TERMINATED":
+		c.End = "TERMINATED"
 	}
 }
 
-func (c *Claim) timer(r devbroker.Record, v value) {
-	if v.TargetElementID != waitBackoff {
-		return
-	}
-	c.At.Due = time.Time{}
+func (c *History) timer(r cluster.Record, v value) {
+	delete(c.At.Timers, r.Key)
 	if r.Intent == "CREATED" {
 		millis, _ := v.DueDate.(float64)
-		c.At.Due = time.UnixMilli(int64(millis))
+		c.At.Timers[r.Key] = time.UnixMilli(int64(millis))
 	}
 }
 
-func (c *Claim) incident(r devbroker.Record, v value) {
+func (c *History) incident(r cluster.Record, v value) {
 	t := c.last()
 	switch r.Intent {
 	case "CREATED":
-		c.At.Incident = &OpenIncident{Key: r.Key, JobKey: v.JobKey, Instance: v.ProcessInstanceKey}
+		c.At.Incidents[r.Key] = Incident{Job: v.JobKey, Instance: v.ProcessInstanceKey}
 		t.Incidents = append(t.Incidents, Stop{At: c.since(r), Message: v.ErrorMessage})
 	case "RESOLVED":
-		c.At.Incident = nil
+		delete(c.At.Incidents, r.Key)
 		if n := len(t.Incidents); n > 0 {
 			at := c.since(r)
 			t.Incidents[n-1].ResolvedAt = &at
@@ -220,9 +192,9 @@ func (c *Claim) incident(r devbroker.Record, v value) {
 
 // variable notes what is set while an incident is open: nothing else moves then, so it is the operator's doing. And it
 // notes what the next outcome job has to say.
-func (c *Claim) variable(v value) error {
+func (c *History) variable(v value) error {
 	t := c.last()
-	if n := len(t.Incidents); n > 0 && c.At.Incident != nil {
+	if n := len(t.Incidents); n > 0 && len(c.At.Incidents) > 0 {
 		t.Incidents[n-1].Corrections = append(t.Incidents[n-1].Corrections, Correction{v.Name, v.Value})
 	}
 	if v.Name == contract.Outcome {

@@ -15,23 +15,23 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Claim is one row of the file.
+// Claim is one row of the file. Its JSON form is part of the demo's result.
 type Claim struct {
-	// Line is where the claim begins in the file, from 1.
-	Line int
 	// ID is the claim number with which the process is started. It is unique in the file.
-	ID string
+	ID string `json:"claim"`
+	// Line is where the claim begins in the file, from 1.
+	Line int `json:"line"`
 	// Shows says in a few words what the claim is there to show; it may be empty.
-	Shows string
+	Shows string `json:"shows,omitempty"`
 	// Answers are the insurer's, one for each submission: [Accepted], [Empty] or the text of an error. There is at least one.
-	Answers []string
+	Answers []string `json:"-"`
 	// Outcomes are what must become of each submission, more than one of them as in "INCIDENT, TRANSIENT"; nil where the file
 	// does not say.
-	Outcomes []string
+	Outcomes []string `json:"-"`
 	// Acts are what people do with the claim, in order.
-	Acts []Act
+	Acts []Act `json:"-"`
 	// End is how it must end.
-	End string
+	End string `json:"expectedEnd"`
 }
 
 // Act is one thing that a person does. Who is [Billing], [Registration] or [Operator].

@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devbroker"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 func TestOnlyOpenUserTasksAreListed(t *testing.T) {
-	record := func(recordType, intent string, key int64) devbroker.Record {
-		return devbroker.Record{
+	record := func(recordType, intent string, key int64) cluster.Record {
+		return cluster.Record{
 			RecordType: recordType, ValueType: "USER_TASK", Intent: intent, Key: key,
 			Value: []byte(`{"elementId":"Task_ReviewClaim","candidateGroupsList":["billing","admin"],"processInstanceKey":7}`),
 		}
 	}
-	tasks, err := openTasks([]devbroker.Record{
+	tasks, err := openTasks([]cluster.Record{
 		record("EVENT", "CREATING", 1),
 		record("EVENT", "CREATED", 4),
 		record("EVENT", "CREATED", 3),

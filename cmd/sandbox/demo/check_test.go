@@ -23,6 +23,7 @@ func parse(t *testing.T, rows string) []script.Claim {
 func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 	transient := history.Try{Decision: &history.Decision{Outcome: "TRANSIENT"}}
 	accepted := history.Try{Accepted: true, Recorded: []string{script.Submitted}}
+	job := history.Job{Type: "analyze-retry", Task: history.Task{Element: "Task_AnalyzeRetry"}}
 	refused := history.Try{
 		Decision: &history.Decision{Outcome: "PERMANENT_ERROR"},
 		Reviews:  []history.Review{{Team: "registration"}, {Team: "registration", Decision: script.Abandon}},
@@ -70,17 +71,17 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 			want:  []string{"after submission 1 the worker recorded [SUBMITTED SUBMITTED], want [SUBMITTED]"},
 		},
 		{
-			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Job: &history.Job{Type: "analyze-retry", Element: "Task_AnalyzeRetry"}},
+			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Jobs: map[int64]history.Job{1: job}},
 			want: []string{"it did not end: the analyze-retry job of Task_AnalyzeRetry is open, and nothing moved for 30s"},
 		},
 		{
-			name: "no decision", row: `X,,,SUBMITTED`, at: history.Place{UserTask: &history.UserTask{Element: "Task_CorrectData"}},
+			name: "no decision", row: `X,,,SUBMITTED`, at: history.Place{UserTasks: map[int64]history.UserTask{1: {Element: "Task_CorrectData"}}},
 			want: []string{"it did not end: the user task Task_CorrectData is open, and nothing moved for 30s"},
 		},
 		{
 			name: "no analysis", row: `X,TRANSIENT,,SUBMITTED`, tries: []history.Try{{Error: "X"}},
 			want: []string{
-				"it did not end: it stands between two elements, and nothing moved for 30s",
+				"it did not end: it stands between two elements, or waits for a message, and nothing moved for 30s",
 				"submission 1 became nothing yet, the file says TRANSIENT",
 			},
 		},
@@ -92,8 +93,8 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			claim := parse(t, "CLM-1-1,"+c.row+"\n")[0]
 			got := faults(&role{claim: claim, stuck: c.stuck},
-				Result{Claim: claim, End: c.end, History: history.Claim{Tries: c.tries, At: c.at}})
-			if diff := cmp.Diff(c.want, got); diff != "" {
+				Result{Claim: claim, End: c.end, History: history.History{Tries: c.tries, At: c.at}})
+			if diff := cmp.Diff(append([]string{}, c.want...), got); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 		})
