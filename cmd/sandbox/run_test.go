@@ -150,7 +150,7 @@ func TestDemoPlaysOnAClusterOfOnesOwn(t *testing.T) {
 	defer func() { check.Must(t, running.Kill()) }()
 	env := []string{
 		"ZEEBE_ADDRESS=" + grpc, "ZEEBE_REST_ADDRESS=http://" + rest,
-		"ZEEBE_TEST_MONITORING=http://" + monitoring, "ZEEBE_TEST_RECORDS=" + filepath.Join(dir, "records.jsonl"),
+		"ZEEBE_TEST_MONITORING=http://" + monitoring, "ZEEBE_TEST_RECORDS=" + filepath.Join(dataOf(dir), "records.jsonl"),
 	}
 	first := plays(t, env)
 	again := plays(t, env) // next to the claims of before
@@ -161,10 +161,10 @@ func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	grpc, rest, monitoring := addresses(t)
-	http, err := process.FreeAddress()
+	metrics, err := process.FreeAddress()
 	check.Must(t, err)
 	up := []string{
-		"up", "--grpc-address", grpc, "--rest-address", rest, "--monitoring-address", monitoring, "--http-address", http,
+		"up", "--grpc-address", grpc, "--rest-address", rest, "--monitoring-address", monitoring, "--http-address", metrics,
 	}
 	do := func(args ...string) string {
 		t.Helper()
@@ -175,7 +175,7 @@ func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 		return out
 	}
 	defer do("down")
-	check.Contains(t, do(up...), grpc, rest, monitoring, http)
+	check.Contains(t, do(up...), grpc, rest, monitoring, metrics)
 	check.Contains(t, do(up...), "It is already up.")
 
 	post(t, rest, "process-instances", `{"processDefinitionId":"SUB_06","variables":{"claimId":"CLM-001-1"}}`)

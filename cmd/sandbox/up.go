@@ -62,20 +62,14 @@ func (h *home) save() error {
 	return err
 }
 
-// data is where the engine's data is. It is in the command line of the engine.
-func (h *home) data() string {
-	path := filepath.Join(h.dir, "engine")
-	if absolute, err := filepath.Abs(path); err == nil {
-		return absolute
-	}
-	return path
-}
-
-// engine and worker are the processes, which may have ended.
-func (h *home) engine() *process.Process { return process.Attach(h.Engine.PID, h.data()) }
+// engine and worker are the processes, which may have ended. The directory is in the command line of the engine.
+func (h *home) engine() *process.Process { return process.Attach(h.Engine.PID, h.dir) }
 func (h *home) worker() *process.Process { return process.Attach(h.Worker.PID, h.Worker.Binary) }
 
-func (h *home) cluster() *cluster.Cluster { return cluster.Attach(h.data(), h.Engine.At) }
+func (h *home) cluster() *cluster.Cluster { return cluster.Attach(dataOf(h.dir), h.Engine.At) }
+
+// dataOf returns where the data of an engine is.
+func dataOf(dir string) string { return filepath.Join(dir, "engine") }
 
 // running returns the engine that `up` has started.
 func running(dir string) (*cluster.Cluster, error) {
@@ -112,9 +106,9 @@ func newServe(dir *string) *cobra.Command {
 		Use:   "serve",
 		Short: "Run an engine of this project, alone and in the foreground",
 		Long: `Runs an engine of this project until it is interrupted. Its data is in --dir: killed and
-started again, it goes on where it was.`,
+started again, it goes on where it was. It says where it listens.`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := cluster.Start(cluster.Options{Dir: *dir, At: o.at, Faults: strings.Join(o.faults, "\n")})
+			c, err := cluster.Start(cluster.Options{Dir: dataOf(*dir), At: o.at, Faults: strings.Join(o.faults, "\n")})
 			if err != nil {
 				return err
 			}
@@ -211,7 +205,7 @@ func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) err
 			return fmt.Errorf("forget the last time: %w", err)
 		}
 	}
-	if err := os.MkdirAll(h.data(), 0o750); err != nil {
+	if err := os.MkdirAll(h.dir, 0o750); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -219,7 +213,7 @@ func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) err
 		return err
 	}
 	args := []string{
-		"serve", "--dir", h.data(),
+		"serve", "--dir", h.dir,
 		"--grpc-address", o.at.GRPC, "--rest-address", o.at.REST, "--monitoring-address", o.at.Monitoring,
 	}
 	for _, fault := range o.faults {

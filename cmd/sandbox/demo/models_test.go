@@ -59,15 +59,19 @@ func TestTasksThatCatchErrorsAreSubmissions(t *testing.T) {
 				{Process: "SUB_06", Element: "Task_CheckClaimStatus"}:                 "",
 			},
 		}},
-		{"by the code that is caught", []bpmn.Model{process("P",
-			task("Send", "send")+boundary("Refused", "Send", caught)+
-				task("Log", "log")+boundary("Late", "Log", bounded)+
-				task("Analyze", "analyze")+boundary("Stopped", "Analyze", anyone))},
+		{
+			"by the code that is caught",
+			[]bpmn.Model{process("P",
+				task("Send", "send")+boundary("Refused", "Send", caught)+
+					task("Log", "log")+boundary("Late", "Log", bounded)+
+					task("Analyze", "analyze")+boundary("Stopped", "Analyze", anyone))},
 			history.Models{Process: "P", Submissions: map[history.Task]string{{Process: "P", Element: "Send"}: "REFUSED"}},
 		},
-		{"a job type of the worker by an expression", []bpmn.Model{process("P",
-			task("Send", "send")+boundary("Refused", "Send", anyone)+
-				task("Analyze", `=if x = 1 then "analyze" else "other"`)+boundary("Stopped", "Analyze", anyone))},
+		{
+			"a job type of the worker by an expression",
+			[]bpmn.Model{process("P",
+				task("Send", "send")+boundary("Refused", "Send", anyone)+
+					task("Analyze", `=if x = 1 then "analyze" else "other"`)+boundary("Stopped", "Analyze", anyone))},
 			history.Models{Process: "P", Submissions: map[history.Task]string{{Process: "P", Element: "Send"}: ""}},
 		},
 		{"what is called from another file", []bpmn.Model{
@@ -99,7 +103,8 @@ func TestModelsThatCannotBePlayedSayWhy(t *testing.T) {
 		{"no failure", []bpmn.Model{process("P", task("A", "analyze"))}, []string{"no task of P", "nothing can fail"}},
 		{"two to start", []bpmn.Model{process("P", sends), process("Q", sends)}, []string{"2 of the processes", "(P, Q)"}},
 		{
-			"a form that is missing, and a job", []bpmn.Model{process("P", sends+task("A", "analyze")+strings.Replace(userTask, "%", "", 1))},
+			"a form that is missing, and a job",
+			[]bpmn.Model{process("P", sends+task("A", "analyze")+strings.Replace(userTask, "%", "", 1))},
 			[]string{"Ask of P has the form my-form", "Ask of P is a job"},
 		},
 		{

@@ -35,11 +35,11 @@ func (r *role) answer() (answer string, ok bool) {
 
 // decide is what a team decides about the claim; ok is false where the file does not know.
 func (r *role) decide(team string) (act script.Act, ok bool) {
-	if !r.nextIs(team) && !(r.free && r.nextIsTeam()) {
-		r.stuck = fmt.Sprintf("the %s team is to decide, but the file does not have it next", team)
-		return script.Act{}, false
+	if r.nextIs(team) || r.free && r.nextIsTeam() {
+		return r.next(), true
 	}
-	return r.next(), true
+	r.stuck = fmt.Sprintf("the %s team is to decide, but the file does not have it next", team)
+	return script.Act{}, false
 }
 
 // nextIs reports whether the next to act is who.
