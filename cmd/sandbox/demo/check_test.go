@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,12 +21,8 @@ func parse(t *testing.T, rows string) []script.Claim {
 
 func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 	transient := history.Try{Decision: &history.Decision{Outcome: "TRANSIENT"}}
-	accepted := history.Try{Accepted: true, Recorded: []string{script.Submitted}}
+	accepted := history.Try{Accepted: true}
 	job := history.Job{Type: "analyze-retry", Task: history.Task{Element: "Task_AnalyzeRetry"}}
-	refused := history.Try{
-		Decision: &history.Decision{Outcome: "PERMANENT_ERROR"},
-		Reviews:  []history.Review{{Team: "registration"}, {Team: "registration", Decision: script.Abandon}},
-	}
 	for _, c := range []struct {
 		name  string
 		row   string
@@ -56,19 +51,6 @@ func TestWhatDoesNotGoAsTheFileSaysIsNamed(t *testing.T) {
 		{
 			name: "people left over", row: `OK,,billing ABANDON sem uso,SUBMITTED`, tries: []history.Try{accepted}, end: script.Submitted,
 			want: []string{"1 act of the people in the file had nothing to do, the first is billing"},
-		},
-		{
-			name: "an end that was not recorded", row: `OK,,,SUBMITTED`, tries: []history.Try{{Accepted: true}}, end: script.Submitted,
-			want: []string{"after submission 1 the worker recorded [], want [SUBMITTED]"},
-		},
-		{
-			name: "another end that was not recorded", row: `X,,,ABANDONED`, tries: []history.Try{refused}, end: script.Abandoned,
-			want: []string{"after submission 1 the worker recorded [], want [ABANDONED]"},
-		},
-		{
-			name: "an end that was recorded twice", row: `OK,,,SUBMITTED`, end: script.Submitted,
-			tries: []history.Try{{Accepted: true, Recorded: slices.Repeat(accepted.Recorded, 2)}},
-			want:  []string{"after submission 1 the worker recorded [SUBMITTED SUBMITTED], want [SUBMITTED]"},
 		},
 		{
 			name: "no end", row: `X,,,SUBMITTED`, at: history.Place{Jobs: map[int64]history.Job{1: job}},
