@@ -25,32 +25,40 @@ import (
 type route struct {
 	request proto.Message
 	key     string            // the field that the key in the path is
-	names   map[string]string // by the property's name, the field's; "" for one that says nothing here
+	names   map[string]string // by the property's name, the field's, or one of these
 }
+
+// What a property is that has no field.
+const (
+	ignored     = ""  // it changes nothing here
+	unsupported = "-" // the engine does not do what it asks for; clients send it empty
+)
 
 var routes = map[string]route{
 	"GET /v2/topology": {request: &pb.TopologyRequest{}},
 	"POST /v2/process-instances": {
 		request: &pb.CreateProcessInstanceRequest{},
 		names: map[string]string{
-			"processDefinitionId": "bpmnProcessId", "processDefinitionVersion": "version", "awaitCompletion": "",
-			"fetchVariables": "", "requestTimeout": "", "tags": "", "startInstructions": "", "operationReference": "",
+			"processDefinitionId": "bpmnProcessId", "processDefinitionVersion": "version",
+			"operationReference": ignored, "fetchVariables": ignored, "requestTimeout": ignored,
+			"awaitCompletion": unsupported, "tags": unsupported, "businessId": unsupported,
+			"startInstructions": unsupported, "runtimeInstructions": unsupported,
 		},
 	},
 	"POST /v2/process-instances/{key}/cancellation": {
 		request: &pb.CancelProcessInstanceRequest{}, key: "processInstanceKey",
-		names: map[string]string{"operationReference": ""},
+		names: map[string]string{"operationReference": ignored},
 	},
 	"POST /v2/jobs/{key}/completion": {
-		request: &pb.CompleteJobRequest{}, key: "jobKey", names: map[string]string{"result": ""},
+		request: &pb.CompleteJobRequest{}, key: "jobKey", names: map[string]string{"result": unsupported},
 	},
 	"POST /v2/jobs/{key}/error":   {request: &pb.ThrowErrorRequest{}, key: "jobKey"},
 	"POST /v2/jobs/{key}/failure": {request: &pb.FailJobRequest{}, key: "jobKey"},
 	"PUT /v2/element-instances/{key}/variables": {
-		request: &pb.SetVariablesRequest{}, key: "elementInstanceKey", names: map[string]string{"operationReference": ""},
+		request: &pb.SetVariablesRequest{}, key: "elementInstanceKey", names: map[string]string{"operationReference": ignored},
 	},
 	"POST /v2/incidents/{key}/resolution": {
-		request: &pb.ResolveIncidentRequest{}, key: "incidentKey", names: map[string]string{"operationReference": ""},
+		request: &pb.ResolveIncidentRequest{}, key: "incidentKey", names: map[string]string{"operationReference": ignored},
 	},
 	"POST /v2/messages/publication": {request: &pb.PublishMessageRequest{}},
 }
@@ -113,7 +121,10 @@ func (t route) read(body io.Reader, r *http.Request) (proto.Message, error) {
 		if other, known := t.names[name]; known {
 			field = other
 		}
-		if field == "" {
+		if field == unsupported && !slices.Contains([]string{"null", "false", "[]", `""`}, string(value)) {
+			return nil, fmt.Errorf("%s is not supported here", name)
+		}
+		if field == ignored || field == unsupported {
 			continue
 		}
 		if request.Descriptor().Fields().ByJSONName(field) == nil {
@@ -166,7 +177,7 @@ func readDeployment(r *http.Request) (proto.Message, error) {
 	return request, nil
 }
 
-var activation = route{request: &pb.ActivateJobsRequest{}, names: map[string]string{"tenantFilter": ""}}
+var activation = route{request: &pb.ActivateJobsRequest{}, names: map[string]string{"tenantFilter": ignored}}
 
 func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	request, err := activation.read(r.Body, r)
