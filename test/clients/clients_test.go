@@ -1,0 +1,189 @@
+//go:build clients
+
+// Package clients runs clients that others wrote against the engine, over the wire. Each plays the same scenario and
+// reports what it saw of each step; what it has to see stands here once for all of them.
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/testing/cluster"
+)
+
+// scenario is what every client does, in this order, and what it has to see: a result, or an error by the name that the
+// cluster's REST API has for it. Order a is packed and paid, b is torn, c stops at an incident and is cancelled.
+var scenario = []struct{ step, result, err string }{
+	{step: "topology", result: `{"brokers":1,"partitions":1,"version":"8.9.0"}`},
+	{step: "deploy", result: `{"process":"order","version":1}`},
+	{step: "deploy no model", err: "INVALID_ARGUMENT"},
+	{step: "create unknown", err: "NOT_FOUND"},
+
+	{step: "create a", result: `{"process":"order","version":1}`},
+	{step: "work a", result: job(1, `{"order":"a","text":"1 < 2 & ü"}`)},
+	{step: "complete again", err: "NOT_FOUND"},
+	{step: "publish"},
+	{step: "publish again", err: "ALREADY_EXISTS"},
+
+	{step: "create b", result: `{"process":"order","version":1}`},
+	{step: "work b", result: job(1, `{"order":"b"}`)},
+	{step: "throw again", err: "NOT_FOUND"},
+
+	{step: "create c", result: `{"process":"order","version":1}`},
+	{step: "work c", result: job(1, `{"order":"c"}`)},
+	{step: "complete failed", err: "INVALID_STATE"},
+	{step: "resolve without retries", err: "INVALID_STATE"},
+	{step: "set variables"},
+	{step: "update retries"},
+	{step: "resolve"},
+	{step: "work c again", result: job(2, `{"order":"c","box":{"size":12}}`)},
+	{step: "resolve again", err: "NOT_FOUND"},
+	{step: "cancel"},
+	{step: "cancel again", err: "NOT_FOUND"},
+	{step: "set variables of none", err: "NOT_FOUND"},
+}
+
+// job is what a worker has to see of a job.
+func job(retries int, variables string) string {
+	return fmt.Sprintf(`{"type":"pack-order","process":"order","element":"pack","worker":"packer",
+		"headers":{"label":"fragile"},"retries":%d,"variables":%s}`, retries, variables)
+}
+
+// left is what the scenario leaves in the records, in this order: what the clients sent has arrived.
+var left = []string{
+	`variable order "a"`, `variable text "1 < 2 & ü"`, `variable weight 3.5`, `variable amount 1200`, `shipped ended`,
+	`variable order "b"`, `returned ended`,
+	`variable order "c"`, `incident JOB_NO_RETRIES no box`, `variable box {"size":12}`, `variable weight 3.5`,
+	`order terminated`,
+}
+
+// patience is how long a client may take. It ends a test that hangs.
+const patience = 2 * time.Minute
+
+// report is what a client saw of a step. An error is as the client names it.
+type report struct {
+	Step   string
+	Result any
+	Error  string
+}
+
+// check compares what a client saw with the scenario. names translates the client's names of errors.
+func check(t *testing.T, c *cluster.Cluster, reports []report, names map[string]string) {
+	t.Helper()
+	for i, want := range scenario {
+		if i == len(reports) {
+			t.Fatalf("the client ended before %q", want.step)
+		}
+		got := reports[i]
+		if name, ok := names[got.Error]; ok {
+			got.Error = name
+		}
+		var result any
+		if want.result != "" {
+			if err := json.Unmarshal([]byte(want.result), &result); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if w := (report{want.step, result, want.err}); !equal(got, w) {
+			t.Errorf("the client saw\n\t%+v\nwant\n\t%+v", got, w)
+		}
+	}
+	if more := reports[len(scenario):]; len(more) > 0 {
+		t.Errorf("the client did more than the scenario: %+v", more)
+	}
+	records, err := c.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := remains(records); !slices.Equal(got, left) {
+		t.Errorf("the records have\n\t%q\nwant\n\t%q", got, left)
+	}
+}
+
+func equal(a, b report) bool {
+	one, _ := json.Marshal(a)
+	other, _ := json.Marshal(b)
+	return string(one) == string(other)
+}
+
+// value is what is read of the values of records.
+type value struct {
+	ProcessInstanceKey         int64
+	Name, Value                string
+	BpmnElementType, ElementID string
+	ErrorType, ErrorMessage    string
+}
+
+// remains returns the lines of [left] that the records have.
+func remains(records []cluster.Record) (lines []string) {
+	for _, r := range records {
+		var v value
+		if r.RecordType != "EVENT" || json.Unmarshal(r.Value, &v) != nil {
+			continue
+		}
+		switch {
+		case r.ValueType == "VARIABLE":
+			lines = append(lines, "variable "+v.Name+" "+v.Value)
+		case r.ValueType == "INCIDENT" && r.Intent == "CREATED":
+			lines = append(lines, "incident "+v.ErrorType+" "+v.ErrorMessage)
+		case v.BpmnElementType == "END_EVENT" && r.Intent == "ELEMENT_COMPLETED":
+			lines = append(lines, v.ElementID+" ended")
+		case v.BpmnElementType == "PROCESS" && r.Intent == "ELEMENT_TERMINATED":
+			lines = append(lines, v.ElementID+" terminated")
+		}
+	}
+	return lines
+}
+
+// start starts a cluster of its own for a client.
+func start(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c, err := cluster.Start(cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// keyOf waits for the first record of an instance with this type and intent, and returns its key. Clients have no other
+// way to the key of an incident: a real cluster lets one search for it.
+func keyOf(ctx context.Context, c *cluster.Cluster, valueType, intent string, instance int64) (int64, error) {
+	found, err := c.AwaitRecord(ctx, func(r cluster.Record) bool {
+		var v value
+		return r.RecordType == "EVENT" && r.ValueType == valueType && r.Intent == intent &&
+			json.Unmarshal(r.Value, &v) == nil && v.ProcessInstanceKey == instance
+	})
+	return found.Key, err
+}
+
+// serveKeys serves [keyOf] to programs: GET /INCIDENT/CREATED/INSTANCE answers with a key.
+func serveKeys(t *testing.T, c *cluster.Cluster) (url string) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{type}/{intent}/{instance}", func(w http.ResponseWriter, r *http.Request) {
+		instance, err := strconv.ParseInt(r.PathValue("instance"), 10, 64)
+		var key int64
+		if err == nil {
+			key, err = keyOf(r.Context(), c, r.PathValue("type"), r.PathValue("intent"), instance)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, key)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
