@@ -13,6 +13,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // clients may compress their requests
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 

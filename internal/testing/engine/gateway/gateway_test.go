@@ -63,10 +63,10 @@ func start(t *testing.T, g *Gateway, variables string) int64 {
 }
 
 // client returns a client over gRPC, in memory.
-func client(t *testing.T, g *Gateway) pb.GatewayClient {
+func client(t *testing.T, g *Gateway, options ...grpc.DialOption) pb.GatewayClient {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///engine", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(g.Pipe()))
+	conn, err := grpc.NewClient("passthrough:///engine", append(options,
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(g.Pipe()))...)
 	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return pb.NewGatewayClient(conn)
@@ -111,6 +111,14 @@ func TestALongPollEndsWithTheFirstJob(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestCompressedRequestsAreAnswered(t *testing.T) {
+	g := New(Options{})
+	defer g.Close()
+	c := client(t, g, grpc.WithDefaultCallOptions(grpc.UseCompressor("gzip")))
+	_, err := c.Topology(t.Context(), &pb.TopologyRequest{})
+	check.Must(t, err)
 }
 
 func TestAPollWithoutTypeTimeOrNumberIsRefused(t *testing.T) {

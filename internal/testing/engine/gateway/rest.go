@@ -241,9 +241,12 @@ func (g *Gateway) restSearchDefinitions(w http.ResponseWriter, r *http.Request) 
 		items = append(items, values{
 			"processDefinitionKey": key(d.Key), "processDefinitionId": d.ProcessID, "version": d.Version,
 			"resourceName": d.Resource, "tenantId": g.options.Tenant, "name": nil, "versionTag": nil, "hasStartForm": false,
+			"state": "ACTIVE",
 		})
 	}
-	writeJSON(w, http.StatusOK, "application/json", values{"items": items, "page": values{"totalItems": len(found)}})
+	writeJSON(w, http.StatusOK, "application/json", values{"items": items, "page": values{
+		"totalItems": len(found), "hasMoreTotalItems": false, "startCursor": nil, "endCursor": nil,
+	}})
 }
 
 func (g *Gateway) restDefinitionXML(w http.ResponseWriter, r *http.Request) {

@@ -98,6 +98,22 @@ func TestAPropertyThatTheAPIDoesNotHaveIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhatACreationAsksForInVainIsRefused(t *testing.T) {
+	g := withModel(t, Options{})
+	defer g.Close()
+	create := func(properties string, want int) map[string]any {
+		return over(t, g, "POST", "/v2/process-instances", `{"processDefinitionId":"P",`+properties+`}`, want)
+	}
+	for name, value := range map[string]string{
+		"awaitCompletion": `true`, "tags": `["t"]`, "businessId": `"b"`,
+		"startInstructions": `[{"elementId":"T"}]`, "runtimeInstructions": `[{"afterElementId":"T"}]`,
+	} {
+		check.Same(t, name+" is not supported here", create(`"`+name+`":`+value, 400)["detail"].(string), "detail")
+	}
+	create(`"awaitCompletion":false,"tags":[],"businessId":null,"startInstructions":[],"runtimeInstructions":[],
+		"fetchVariables":["n"],"requestTimeout":5,"operationReference":7`, 200)
+}
+
 func TestFilesAreDeployedAndReadAgain(t *testing.T) {
 	g := New(Options{})
 	defer g.Close()
@@ -122,7 +138,7 @@ func TestFilesAreDeployedAndReadAgain(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	_, text := call(g.REST(), "POST", "/v2/process-definitions/search", `{"filter":{"processDefinitionId":"P"},"page":{"limit":1}}`)
-	key := regexp.MustCompile(`"processDefinitionKey":"(\d+)".*"version":2.*"totalItems":2`).FindStringSubmatch(text)
+	key := regexp.MustCompile(`"processDefinitionKey":"(\d+)".*"state":"ACTIVE",.*"version":2.*"endCursor":null,"hasMoreTotalItems":false,"startCursor":null,"totalItems":2`).FindStringSubmatch(text)
 	if key == nil {
 		t.Fatalf("found %s", text)
 	}
