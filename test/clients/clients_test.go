@@ -29,6 +29,7 @@ var scenario = []struct{ step, result, err string }{
 	{step: "create a", result: `{"process":"order","version":1}`},
 	{step: "work a", result: job(1, `{"order":"a","text":"1 < 2 & ü"}`)},
 	{step: "complete again", err: "NOT_FOUND"},
+	{step: "update timeout", err: "NOT_FOUND"},
 	{step: "publish"},
 	{step: "publish again", err: "ALREADY_EXISTS"},
 
@@ -58,10 +59,9 @@ func job(retries int, variables string) string {
 
 // left is what the scenario leaves in the records, in this order: what the clients sent has arrived.
 var left = []string{
-	`variable order "a"`, `variable text "1 < 2 & ü"`, `variable weight 3.5`, `variable amount 1200`, `shipped ended`,
-	`variable order "b"`, `returned ended`,
-	`variable order "c"`, `incident JOB_NO_RETRIES no box`, `variable box {"size":12}`, `variable weight 3.5`,
-	`order terminated`,
+	`order = a`, `text = 1 < 2 & ü`, `weight = 3.5`, `amount = 1200`, `shipped ended`,
+	`order = b`, `returned ended`,
+	`order = c`, `incident JOB_NO_RETRIES: no box`, `box = map[size:12]`, `weight = 3.5`, `order terminated`,
 }
 
 // patience is how long a client may take. It ends a test that hangs.
@@ -130,9 +130,11 @@ func remains(records []cluster.Record) (lines []string) {
 		}
 		switch {
 		case r.ValueType == "VARIABLE":
-			lines = append(lines, "variable "+v.Name+" "+v.Value)
+			var content any
+			_ = json.Unmarshal([]byte(v.Value), &content)
+			lines = append(lines, fmt.Sprintf("%s = %v", v.Name, content))
 		case r.ValueType == "INCIDENT" && r.Intent == "CREATED":
-			lines = append(lines, "incident "+v.ErrorType+" "+v.ErrorMessage)
+			lines = append(lines, "incident "+v.ErrorType+": "+v.ErrorMessage)
 		case v.BpmnElementType == "END_EVENT" && r.Intent == "ELEMENT_COMPLETED":
 			lines = append(lines, v.ElementID+" ended")
 		case v.BpmnElementType == "PROCESS" && r.Intent == "ELEMENT_TERMINATED":

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,21 +30,55 @@ var statusCodes = map[string]string{"FAILED_PRECONDITION": "INVALID_STATE"}
 
 func TestJavaClientPlaysTheScenario(t *testing.T) {
 	t.Parallel()
-	jars := absolute(t, cache+"/java")
+	jars, classes := absolute(t, cache+"/java"), absolute(t, cache+"/classes")
 	install(t, "java/pom.xml", jars,
 		"mvn", "-q", "-B", "-ntp", "-f", "java/pom.xml", "dependency:copy-dependencies", "-DoutputDirectory="+jars)
+	install(t, "java/Main.java", classes,
+		"javac", "-encoding", "UTF-8", "-d", classes, "-cp", jars+"/*", "java/Main.java")
 	for api, names := range map[string]map[string]string{"grpc": statusCodes, "rest": problems} {
 		t.Run(api, func(t *testing.T) {
 			t.Parallel()
-			play(t, names, "java", "-cp", jars+"/*", "java/Main.java", api)
+			play(t, names, "java", "-Dfile.encoding=UTF-8", "-XX:TieredStopAtLevel=1",
+				"-cp", classes+":"+jars+"/*", "Main", api)
 		})
 	}
 }
 
-// install runs a package manager that fills a directory, unless it has done so for the same list of packages.
-func install(t *testing.T, list, into string, command ...string) {
+func TestPythonClientPlaysTheScenario(t *testing.T) {
+	t.Parallel()
+	packages := absolute(t, cache+"/python")
+	install(t, "python/requirements.txt", packages, "python3", "-m", "pip", "install", "--quiet", "--no-deps",
+		"--disable-pip-version-check", "--target", packages, "--requirement", "python/requirements.txt")
+	play(t, map[string]string{
+		"ProcessInvalidError":            "INVALID_ARGUMENT",
+		"ProcessDefinitionNotFoundError": "NOT_FOUND",
+		"ProcessInstanceNotFoundError":   "NOT_FOUND",
+		"JobNotFoundError":               "NOT_FOUND",
+		"MessageAlreadyExistsError":      "ALREADY_EXISTS",
+		"JobAlreadyDeactivatedError":     "INVALID_STATE",
+		"FAILED_PRECONDITION":            "INVALID_STATE",
+	}, "env", "PYTHONPATH="+packages, "python3", "python/client.py")
+}
+
+func TestNodeClientsPlayTheScenario(t *testing.T) {
+	t.Parallel()
+	install(t, "node/package-lock.json", absolute(t, "node/node_modules"),
+		"npm", "ci", "--prefix", "node", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
+	for client, names := range map[string]map[string]string{
+		"sdk.mjs grpc": statusCodes, "sdk.mjs rest": problems, "api.mjs": problems,
+	} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			program, api, _ := strings.Cut(client, " ")
+			play(t, names, "node", "node/"+program, api)
+		})
+	}
+}
+
+// install runs a package manager or a compiler that fills a directory, unless it has done so from the same file.
+func install(t *testing.T, file, into string, command ...string) {
 	t.Helper()
-	want, err := os.ReadFile(list)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

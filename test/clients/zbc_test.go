@@ -55,6 +55,9 @@ func TestGoClientPlaysTheScenario(t *testing.T) {
 	p.step("complete again", func(ctx context.Context) (any, error) {
 		return client.NewCompleteJobCommand().JobKey(packed.Key).Send(ctx)
 	})
+	p.step("update timeout", func(ctx context.Context) (any, error) {
+		return client.NewUpdateJobTimeoutCommand().JobKey(packed.Key).Timeout(60_000).Send(ctx)
+	})
 	for _, name := range []string{"publish", "publish again"} {
 		p.step(name, func(ctx context.Context) (any, error) {
 			m, err := client.NewPublishMessageCommand().MessageName("paid").CorrelationKey("a").MessageId("1").
