@@ -50,7 +50,8 @@ public class Main {
     create("create a", "order", text);
     var packed = work("work a");
     step("complete again", () -> client.newCompleteCommand(packed).send().join());
-    step("update timeout", () -> client.newUpdateTimeoutCommand(packed).timeout(Duration.ofMinutes(1)).send().join());
+    step("update timeout", () ->
+        client.newUpdateTimeoutCommand(packed).timeout(Duration.ofMinutes(1)).send().join());
     for (var name : new String[] {"publish", "publish again"}) {
       step(name, () -> none(client.newPublishMessageCommand().messageName("paid").correlationKey("a")
           .messageId("1").timeToLive(Duration.ofMinutes(1)).variables(Map.of("amount", 1200)).send().join()));
