@@ -1,7 +1,7 @@
 //go:build clients
 
-// Package clients runs clients that others wrote against the engine, over the wire. Each plays the same scenario and
-// reports what it saw of each step; what it has to see stands here once for all of them.
+// Package clients runs clients that others wrote against the engine, over the wire. Each plays the same
+// scenario and reports what it saw of each step; what it has to see stands here once for all of them.
 package clients
 
 import (
@@ -18,8 +18,9 @@ import (
 	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
-// scenario is what every client does, in this order, and what it has to see: a result, or an error by the name that the
-// cluster's REST API has for it. Order a is packed and paid, b is torn, c stops at an incident and is cancelled.
+// scenario is what every client does, in this order, and what it has to see: a result, or an error by the
+// name that the REST API has for it. Order a is packed and paid, b is torn, c stops at an incident and is
+// cancelled.
 var scenario = []struct{ step, result, err string }{
 	{step: "topology", result: `{"brokers":1,"partitions":1,"version":"8.9.0"}`},
 	{step: "deploy", result: `{"process":"order","version":1}`},
@@ -159,8 +160,8 @@ func start(t *testing.T) *cluster.Cluster {
 	return c
 }
 
-// keyOf waits for the first record of an instance with this type and intent, and returns its key. Clients have no other
-// way to the key of an incident: a real cluster lets one search for it.
+// keyOf waits for the first record of an instance with this type and intent, and returns its key. Clients
+// have no other way to the key of an incident: a real cluster lets one search for it.
 func keyOf(ctx context.Context, c *cluster.Cluster, valueType, intent string, instance int64) (int64, error) {
 	found, err := c.AwaitRecord(ctx, func(r cluster.Record) bool {
 		var v value
@@ -172,6 +173,7 @@ func keyOf(ctx context.Context, c *cluster.Cluster, valueType, intent string, in
 
 // serveKeys serves [keyOf] to programs: GET /INCIDENT/CREATED/INSTANCE answers with a key.
 func serveKeys(t *testing.T, c *cluster.Cluster) (url string) {
+	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{type}/{intent}/{instance}", func(w http.ResponseWriter, r *http.Request) {
 		instance, err := strconv.ParseInt(r.PathValue("instance"), 10, 64)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMain names everything that is missing before it runs the first test. Clients must not read the settings of
-// whoever runs the tests, so these are unset.
+// TestMain names everything that is missing before it runs the first test. It unsets the settings of
+// clients, which are those of the person who runs the tests.
 func TestMain(m *testing.M) {
 	var missing []string
 	for _, program := range []string{"java", "javac", "mvn", "python3", "node", "npm"} {
@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 		missing = append(missing, "pip (python3 -m pip)")
 	}
 	if missing != nil {
-		fmt.Printf("test-clients needs a JDK (17), Maven, Python (3.10) with pip, and Node (20) with npm. Missing: %s\n",
+		fmt.Fprintf(os.Stderr,
+			"test-clients needs a JDK (17), Maven, Python (3.10) with pip, and Node (20) with npm. Missing: %s\n",
 			strings.Join(missing, ", "))
 		os.Exit(1)
 	}

@@ -69,13 +69,13 @@ func TestNodeClientsPlayTheScenario(t *testing.T) {
 	} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			program, api, _ := strings.Cut(client, " ")
-			play(t, names, "node", "node/"+program, api)
+			play(t, names, append([]string{"node"}, strings.Fields("node/"+client)...)...)
 		})
 	}
 }
 
-// install runs a package manager or a compiler that fills a directory, unless it has done so from the same file.
+// install runs a package manager or a compiler that fills a directory, unless it has filled it from the
+// same file.
 func install(t *testing.T, file, into string, command ...string) {
 	t.Helper()
 	want, err := os.ReadFile(file)

@@ -1,9 +1,9 @@
-// Plays the scenario with @camunda8/orchestration-cluster-api, whose schemas are generated from those of the REST API: an
-// answer that lacks a property, or has one too many, fails the step.
+// Plays the scenario with @camunda8/orchestration-cluster-api, which is generated from the schemas of the
+// REST API. A step fails where an answer lacks a property or has one too many.
 
-import { readFile } from 'node:fs/promises'
-import createCamundaClient from '@camunda8/orchestration-cluster-api'
-import { play } from './scenario.mjs'
+import { readFile } from 'node:fs/promises';
+import createCamundaClient from '@camunda8/orchestration-cluster-api';
+import { play } from './scenario.mjs';
 
 const client = createCamundaClient({
   config: {
@@ -11,39 +11,51 @@ const client = createCamundaClient({
     CAMUNDA_AUTH_STRATEGY: 'NONE',
     CAMUNDA_SDK_VALIDATION: 'req:strict,res:fanatical',
   },
-})
-const now = { consistency: { waitUpToMs: 0 } }
+});
+const now = { consistency: { waitUpToMs: 0 } };
 
 await play({
   async topology() {
-    const r = await client.getTopology()
-    return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion }
+    const r = await client.getTopology();
+    return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion };
   },
   async deploy() {
-    await client.deployResourcesFromFiles([process.env.MODEL])
-    const query = { filter: { processDefinitionId: 'order' }, page: { limit: 1 } }
-    const [found] = (await client.searchProcessDefinitions(query, now)).items
-    const xml = await client.getProcessDefinitionXml({ processDefinitionKey: found.processDefinitionKey }, now)
-    if (xml !== (await readFile(process.env.MODEL, 'utf8'))) throw new Error(`another model is found: ${xml}`)
-    return { process: found.processDefinitionId, version: found.version }
+    await client.deployResourcesFromFiles([process.env.MODEL]);
+    const query = { filter: { processDefinitionId: 'order' }, page: { limit: 1 } };
+    const [found] = (await client.searchProcessDefinitions(query, now)).items;
+    const { processDefinitionId, processDefinitionKey, version } = found;
+    const xml = await client.getProcessDefinitionXml({ processDefinitionKey }, now);
+    if (xml !== (await readFile(process.env.MODEL, 'utf8'))) throw new Error(`found another model: ${xml}`);
+    return { process: processDefinitionId, version };
   },
   deployNoModel: () => client.createDeployment({ resources: [new File(['no model'], 'order.bpmn')] }),
-  create: (processDefinitionId, variables) => client.createProcessInstance({ processDefinitionId, variables }),
-  open: (jobHandler) => client.createJobWorker({
-    jobType: 'pack-order', workerName: 'packer', jobTimeoutMs: 60_000, maxParallelJobs: 5, jobHandler,
-  }),
+  create: (id, variables) => client.createProcessInstance({ processDefinitionId: id, variables }),
+  open: (jobHandler) =>
+    client.createJobWorker({
+      jobType: 'pack-order',
+      workerName: 'packer',
+      jobTimeoutMs: 60_000,
+      maxParallelJobs: 5,
+      jobHandler,
+    }),
   complete: (jobKey) => client.completeJob({ jobKey }),
   throwError: (jobKey) => client.throwJobError({ jobKey, errorCode: 'TORN' }),
-  publish: () => client.publishMessage({
-    name: 'paid', correlationKey: 'a', messageId: '1', timeToLive: 60_000, variables: { amount: 1200 },
-  }),
+  publish: () =>
+    client.publishMessage({
+      name: 'paid',
+      correlationKey: 'a',
+      messageId: '1',
+      timeToLive: 60_000,
+      variables: { amount: 1200 },
+    }),
   resolve: (incidentKey) => client.resolveIncident({ incidentKey }),
-  set: (elementInstanceKey) => client.createElementInstanceVariables({
-    elementInstanceKey, variables: { box: { size: 12 } },
-  }),
+  set: (elementInstanceKey) =>
+    client.createElementInstanceVariables({
+      elementInstanceKey,
+      variables: { box: { size: 12 } },
+    }),
   retry: (jobKey) => client.updateJob({ jobKey, changeset: { retries: 2 } }),
   extend: (jobKey) => client.updateJob({ jobKey, changeset: { timeout: 60_000 } }),
   cancel: (processInstanceKey) => client.cancelProcessInstance({ processInstanceKey }),
   errorName: (error) => (error.title ? `${error.status} ${error.title}` : String(error)),
-  close: () => client.stopAllWorkers(),
-})
+});

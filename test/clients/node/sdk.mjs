@@ -1,8 +1,9 @@
-// Plays the scenario with @camunda8/sdk: with its gRPC client, or with its REST client if its argument is "rest".
+// Plays the scenario with @camunda8/sdk: with its gRPC client, or with its REST client if the argument is
+// "rest".
 
-import { status } from '@grpc/grpc-js'
-import { Camunda8 } from '@camunda8/sdk'
-import { play } from './scenario.mjs'
+import { status } from '@grpc/grpc-js';
+import { Camunda8 } from '@camunda8/sdk';
+import { play } from './scenario.mjs';
 
 const camunda = new Camunda8({
   ZEEBE_GRPC_ADDRESS: `grpc://${process.env.GRPC_ADDRESS}`,
@@ -10,20 +11,27 @@ const camunda = new Camunda8({
   CAMUNDA_AUTH_STRATEGY: 'NONE',
   CAMUNDA_LOG_LEVEL: 'none',
   zeebeGrpcSettings: { ZEEBE_CLIENT_LOG_LEVEL: 'NONE' },
-})
-const message = { name: 'paid', correlationKey: 'a', messageId: '1', timeToLive: 60_000, variables: { amount: 1200 } }
-const box = { box: { size: 12 } }
+});
+const message = {
+  name: 'paid',
+  correlationKey: 'a',
+  messageId: '1',
+  timeToLive: 60_000,
+  variables: { amount: 1200 },
+};
+const box = { box: { size: 12 } };
 
 function grpc() {
-  const client = camunda.getZeebeGrpcApiClient()
+  const client = camunda.getZeebeGrpcApiClient();
   return {
     async topology() {
-      const r = await client.topology()
-      return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion }
+      const r = await client.topology();
+      return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion };
     },
     async deploy() {
-      const { process: p } = (await client.deployResource({ processFilename: process.env.MODEL })).deployments[0]
-      return { process: p.bpmnProcessId, version: p.version }
+      const { deployments } = await client.deployResource({ processFilename: process.env.MODEL });
+      const { bpmnProcessId, version } = deployments[0].process;
+      return { process: bpmnProcessId, version };
     },
     deployNoModel: () => client.deployResource({ name: 'order.bpmn', process: Buffer.from('no model') }),
     create: (bpmnProcessId, variables) => client.createProcessInstance({ bpmnProcessId, variables }),
@@ -37,37 +45,40 @@ function grpc() {
     extend: (jobKey) => client.updateJobTimeout({ jobKey, timeout: 60_000 }),
     cancel: (key) => client.cancelProcessInstance(key),
     errorName: (error) => status[error.code] ?? String(error),
-    close: () => camunda.closeAllClients(),
-  }
+  };
 }
 
 function rest() {
-  const client = camunda.getCamundaRestClient()
+  const client = camunda.getCamundaRestClient();
   return {
     async topology() {
-      const r = await client.getTopology()
-      return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion }
+      const r = await client.getTopology();
+      return { brokers: r.brokers.length, partitions: r.partitionsCount, version: r.gatewayVersion };
     },
     async deploy() {
-      const [p] = (await client.deployResourcesFromFiles([process.env.MODEL])).processes
-      return { process: p.processDefinitionId, version: p.processDefinitionVersion }
+      const [p] = (await client.deployResourcesFromFiles([process.env.MODEL])).processes;
+      return { process: p.processDefinitionId, version: p.processDefinitionVersion };
     },
     deployNoModel: () => client.deployResources([{ name: 'order.bpmn', content: 'no model' }]),
-    create: (processDefinitionId, variables) => client.createProcessInstance({ processDefinitionId, variables }),
-    open: (jobHandler) => client.createJobWorker({
-      type: 'pack-order', worker: 'packer', timeout: 60_000, maxJobsToActivate: 5, jobHandler,
-    }),
+    create: (id, variables) => client.createProcessInstance({ processDefinitionId: id, variables }),
+    open: (jobHandler) =>
+      client.createJobWorker({
+        type: 'pack-order',
+        worker: 'packer',
+        timeout: 60_000,
+        maxJobsToActivate: 5,
+        jobHandler,
+      }),
     complete: (jobKey) => client.completeJob({ jobKey, variables: {} }),
-    throwError: (jobKey) => client.errorJob({ jobKey, errorCode: 'TORN', errorMessage: 'torn', variables: {} }),
+    throwError: (jobKey) => client.errorJob({ jobKey, errorCode: 'TORN', variables: {} }),
     publish: () => client.publishMessage(message),
     resolve: (incidentKey) => client.resolveIncident(incidentKey),
-    set: (elementInstanceKey) => client.updateElementInstanceVariables({ elementInstanceKey, variables: box }),
+    set: (key) => client.updateElementInstanceVariables({ elementInstanceKey: key, variables: box }),
     retry: (jobKey) => client.updateJob({ jobKey, retries: 2 }),
     extend: (jobKey) => client.updateJob({ jobKey, timeout: 60_000 }),
     cancel: (processInstanceKey) => client.cancelProcessInstance({ processInstanceKey }),
     errorName: (error) => (error.title ? `${error.status} ${error.title}` : String(error)),
-    close: () => camunda.closeAllClients(),
-  }
+  };
 }
 
-await play(process.argv[2] === 'rest' ? rest() : grpc())
+await play(process.argv[2] === 'rest' ? rest() : grpc());

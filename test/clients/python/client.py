@@ -87,8 +87,9 @@ async def main():
 
         async def call():
             return {
-                "type": job.type, "process": job.bpmn_process_id, "element": job.element_id, "worker": job.worker,
-                "headers": dict(job.custom_headers), "retries": job.retries, "variables": dict(job.variables),
+                "type": job.type, "process": job.bpmn_process_id, "element": job.element_id,
+                "worker": job.worker, "headers": dict(job.custom_headers), "retries": job.retries,
+                "variables": dict(job.variables),
             }
 
         await step(name, call())
