@@ -153,9 +153,10 @@ fmt-check: $(LINT)
 	$(LINT) fmt --diff
 	cd deploy && ../$(LINT) fmt --diff
 
+TAGS := -tags soak,servers,models,clients
 vet: ## go vet
-	$(GO) vet ./...
-	cd deploy && $(GO) vet ./...
+	$(GO) vet $(TAGS) ./...
+	cd deploy && $(GO) vet $(TAGS) ./...
 
 lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run
@@ -178,7 +179,7 @@ generate: ## Element templates, settings, metrics, expected schema, dashboard, l
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs
-	$(GO) test ./test/e2e -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
+	$(GO) test ./test/e2e -tags servers -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
 	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 
 # Built from its module, with the checksum database watching; about a minute and a half, once.

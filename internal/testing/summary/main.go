@@ -24,7 +24,7 @@ func main() {
 			s.fail("go test in %s: %v", args[0], err)
 		}
 	}
-	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)
+	fmt.Fprintf(os.Stdout, "%d passed, %d failed\n", s.passed, s.failed)
 	if s.failed > 0 || s.passed == 0 {
 		os.Exit(1)
 	}

@@ -15,5 +15,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("PostgreSQL:", bin)
+	fmt.Fprintln(os.Stdout, "PostgreSQL:", bin)
 }
