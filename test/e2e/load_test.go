@@ -101,7 +101,7 @@ func (d *hospitalDay) claims(n int) []script.Claim {
 func (d *hospitalDay) plays(claims []script.Claim) {
 	d.Helper()
 	play := demo.Play{
-		Broker: d.broker.Broker, Progress: func(demo.Status) {},
+		Cluster: d.broker.Cluster, Models: demo.Bundled(), Progress: func(demo.Status) {},
 		Check: func() error { return d.worker.Err() },
 	}
 	results, err := play.Run(d.Context(), claims)
