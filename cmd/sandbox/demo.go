@@ -76,8 +76,8 @@ off, 2 wrong arguments or a faulty file, 130 interrupted.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.claims, "claims", "examples/claims.csv", "the file with the claims")
-	flags.StringSliceVar(&o.models, "model", nil, "models and forms of your own to play instead of the bundled ones")
-	flags.BoolVar(&o.json, "json", false, "print the result as one JSON object; progress goes to standard error")
+	flags.StringSliceVar(&o.models, "model", nil, "your own models and forms, instead of the bundled ones")
+	flags.BoolVar(&o.json, "json", false, "print the result as JSON; progress goes to standard error")
 	return command
 }
 
@@ -193,7 +193,8 @@ func (s *stage) perform(
 	s.say(fmt.Sprintf("playing the %d claims of %s on %s ...", len(claims), o.claims, models.Process))
 	line := term.NewProgress(progress)
 	play := demo.Play{Cluster: s.cluster, Models: models, Check: s.check, Progress: func(at demo.Status) {
-		line.Show("%s on the engine's clock: %d of %d claims done, %d waiting", term.About(at.Passed), at.Settled, at.Claims, at.Waiting)
+		line.Show("%s on the engine's clock: %d of %d claims done, %d waiting",
+			term.About(at.Passed), at.Settled, at.Claims, at.Waiting)
 	}}
 	run = demo.Run{File: o.claims, Process: models.Process, Own: models.Own}
 	run.Results, err = play.Run(ctx, claims)
@@ -201,11 +202,13 @@ func (s *stage) perform(
 	if err != nil {
 		return run, fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, s.worker.log())
 	}
-	run.OK, run.Simulated, run.Elapsed = run.Failed() == 0, history.Since(play.Passed()), history.Since(time.Since(started))
+	run.OK = run.Failed() == 0
+	run.Simulated, run.Elapsed = history.Since(play.Passed()), history.Since(time.Since(started))
 	return run, nil
 }
 
-// setUp starts an engine, unless there is a cluster, puts the models on it and starts the worker on a new store.
+// setUp starts an engine, unless there is a cluster, puts the models on it and starts the worker on a new
+// store.
 func (s *stage) setUp(ctx context.Context, o demoOptions) (err error) {
 	if err := errors.Join(os.RemoveAll(o.dir), os.MkdirAll(o.dir, 0o750)); err != nil {
 		return fmt.Errorf("forget the last demo: %w", err)

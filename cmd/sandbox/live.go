@@ -94,7 +94,8 @@ func newSkip(dir *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "The engine's clock went %s forward and shows %s.\n", by, now.Format(time.RFC3339))
+			fmt.Fprintf(command.OutOrStdout(), "The engine's clock went %s forward and shows %s.\n",
+				by, now.Format(time.RFC3339))
 			return nil
 		},
 	}
@@ -173,7 +174,8 @@ func printTasks(out io.Writer, tasks []userTask) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tTASK\tOFFERED TO\tPROCESS INSTANCE")
 	for _, t := range tasks {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%d\n", t.Key, t.ElementID, strings.Join(t.CandidateGroupsList, ", "), t.ProcessInstanceKey)
+		groups := strings.Join(t.CandidateGroupsList, ", ")
+		fmt.Fprintf(table, "%d\t%s\t%s\t%d\n", t.Key, t.ElementID, groups, t.ProcessInstanceKey)
 	}
 	return table.Flush()
 }

@@ -1,5 +1,5 @@
-// Command sandbox runs an engine of this project with the worker on it, for the demo and for play. It is a development
-// program: what it starts is bound to loopback, without TLS and without authentication.
+// Command sandbox runs an engine of this project with the worker on it, for the demo and for play. It is a
+// development program: what it starts is bound to loopback, without TLS and without authentication.
 package main
 
 import (

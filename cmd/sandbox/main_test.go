@@ -9,7 +9,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// call runs a command line with a directory of its own, so that it neither sees nor touches what the developer has up.
+// call runs a command line with a directory of its own, so that it neither sees nor touches what the
+// developer has up.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, complaints strings.Builder

@@ -62,7 +62,8 @@ func (h *home) save() error {
 	return err
 }
 
-// engine and worker are the processes, which may have ended. The directory is in the command line of the engine.
+// engine and worker are the processes, which may have ended. The directory is in the command line of the
+// engine.
 func (h *home) engine() *process.Process { return process.Attach(h.Engine.PID, h.dir) }
 func (h *home) worker() *process.Process { return process.Attach(h.Worker.PID, h.Worker.Binary) }
 
@@ -108,11 +109,13 @@ func newServe(dir *string) *cobra.Command {
 		Long: `Runs an engine of this project until it is interrupted. Its data is in --dir: killed and
 started again, it goes on where it was. It says where it listens.`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := cluster.Start(cluster.Options{Dir: dataOf(*dir), At: o.at, Faults: strings.Join(o.faults, "\n")})
+			faults := strings.Join(o.faults, "\n")
+			c, err := cluster.Start(cluster.Options{Dir: dataOf(*dir), At: o.at, Faults: faults})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "gRPC %s, REST %s, clock and metrics %s\n", c.Address(), c.RESTURL(), c.MonitoringURL())
+			fmt.Fprintf(command.OutOrStdout(), "gRPC %s, REST %s, clock and metrics %s\n",
+				c.Address(), c.RESTURL(), c.MonitoringURL())
 			<-command.Context().Done()
 			return c.Stop()
 		},
@@ -141,7 +144,7 @@ worker's decisions stay from one time to the next.`,
 	}
 	o.flags(command)
 	command.Flags().StringVar(&httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
-	command.Flags().BoolVar(&fresh, "fresh", false, "forget the engine's data and the worker's decisions of the last time")
+	command.Flags().BoolVar(&fresh, "fresh", false, "forget the engine's data and the worker's decisions")
 	return command
 }
 
@@ -223,10 +226,11 @@ func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) err
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, args...)
-	running, err := process.Serve(ctx, cmd, filepath.Join(h.dir, "engine.log"), true, func(ctx context.Context) bool {
+	isReady := func(ctx context.Context) bool {
 		_, err := h.cluster().Now(ctx)
 		return err == nil
-	})
+	}
+	running, err := process.Serve(ctx, cmd, filepath.Join(h.dir, "engine.log"), true, isReady)
 	if err != nil {
 		return fmt.Errorf("start the engine: %w", err)
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// startTimeout bounds the wait for an engine or a worker that has just been started. A tenth of a second is usual.
+	// startTimeout bounds the wait for an engine or a worker that has just been started. A tenth of a second
+	// is usual.
 	startTimeout = time.Minute
 	// stopGrace is how long a worker may take to finish its jobs.
 	stopGrace = 40 * time.Second
@@ -44,8 +45,8 @@ func newWorker(gateway, dir string) (worker, error) {
 	return w, nil
 }
 
-// settings returns those of the caller's variables that reach the worker: its own (RETRY_*). An empty one counts as unset, as
-// it does for the worker.
+// settings returns those of the caller's variables that reach the worker: its own (RETRY_*). An empty one
+// counts as unset, as it does for the worker.
 func settings() map[string]string {
 	found := map[string]string{}
 	for _, pair := range new(exec.Cmd).Environ() {
@@ -126,7 +127,9 @@ func (w worker) run(ctx context.Context, httpAddress string, detach bool) (*proc
 	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+httpAddress)
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	running, err := process.Serve(ctx, cmd, w.log(), detach, func(ctx context.Context) bool { return isReady(ctx, httpAddress) })
+	running, err := process.Serve(ctx, cmd, w.log(), detach, func(ctx context.Context) bool {
+		return isReady(ctx, httpAddress)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("start the worker: %w", err)
 	}

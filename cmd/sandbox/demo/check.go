@@ -40,7 +40,8 @@ func faults(r *role, result Result) []string {
 		fault("it was submitted %s, the file has %s", term.Count(used, "time"), term.Count(given, "answer"))
 	}
 	if left := r.claim.Acts[r.acted:]; len(left) > 0 {
-		fault("%s of the people in the file had nothing to do, the first is %s", term.Count(len(left), "act"), left[0].Who)
+		fault("%s of the people in the file had nothing to do, the first is %s",
+			term.Count(len(left), "act"), left[0].Who)
 	}
 	return faults
 }

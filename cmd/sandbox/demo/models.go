@@ -31,8 +31,8 @@ func Bundled() Models {
 	return m
 }
 
-// ReadModels returns what is to be played of a person's own models, which may call the bundled ones. analyses are the job
-// types of the worker's decisions. The error names all faults.
+// ReadModels returns what is to be played of a person's own models, which may call the bundled ones. analyses
+// are the job types of the worker's decisions. The error names all faults.
 func ReadModels(files []bpmn.Model, analyses []string) (Models, error) {
 	m := Models{history.Models{Submissions: map[history.Task]string{}, Analyses: analyses}, true}
 	own, err := readAll(files)
@@ -47,7 +47,8 @@ func ReadModels(files []bpmn.Model, analyses []string) (Models, error) {
 		return m, err
 	}
 	maps.Copy(all, own)
-	played := reached(all, m.Process, map[string]*model.Process{})
+	played := map[string]*model.Process{}
+	reach(all, m.Process, played)
 	m.findSubmissions(played)
 	return m, m.check(played, append(bpmn.Resources(), files...))
 }
@@ -83,8 +84,8 @@ func first(processes map[string]*model.Process) (string, error) {
 	}
 	ids := slices.Sorted(maps.Keys(all))
 	if len(ids) != 1 {
-		return "", fmt.Errorf("%d of the processes are called by no other (%s): give the one to start and those that it calls",
-			len(ids), strings.Join(ids, ", "))
+		return "", fmt.Errorf("%d of the processes are called by no other (%s): "+
+			"give the one to start and those that it calls", len(ids), strings.Join(ids, ", "))
 	}
 	return ids[0], nil
 }
@@ -106,18 +107,18 @@ func walk(e *model.Element, visit func(*model.Element)) {
 	}
 }
 
-// reached adds a process and those that it calls to found.
-func reached(all map[string]*model.Process, id string, found map[string]*model.Process) map[string]*model.Process {
+// reach adds a process and those that it calls to found.
+func reach(all map[string]*model.Process, id string, found map[string]*model.Process) {
 	if p := all[id]; p != nil && found[id] == nil {
 		found[id] = p
 		for _, called := range calls(p) {
-			reached(all, called, found)
+			reach(all, called, found)
 		}
 	}
-	return found
 }
 
-// findSubmissions notes the tasks that can fail: those that are not the worker's and have a boundary event for errors.
+// findSubmissions notes the tasks that can fail: those that are not the worker's and have a boundary event
+// for errors.
 func (m *Models) findSubmissions(processes map[string]*model.Process) {
 	for id, p := range processes {
 		walk(p.Root, func(e *model.Element) {
@@ -134,12 +135,15 @@ func (m *Models) isWorkers(jobType string) bool {
 	return jobType == contract.OutcomeJobType || slices.Contains(m.Analyses, jobType)
 }
 
-// works reports whether a task's jobs are the worker's. Where their type is an expression, they are if it names one.
+// works reports whether a task's jobs are the worker's. Where their type is an expression, they are if it
+// names one.
 func (m *Models) works(jobType *model.Value) bool {
 	if jobType.Expr == nil {
 		return m.isWorkers(jobType.Text)
 	}
-	return slices.ContainsFunc(m.Analyses, func(t string) bool { return strings.Contains(jobType.Text, `"`+t+`"`) })
+	return slices.ContainsFunc(m.Analyses, func(name string) bool {
+		return strings.Contains(jobType.Text, `"`+name+`"`)
+	})
 }
 
 // hasForm reports whether a form is among the files.
@@ -153,24 +157,26 @@ func hasForm(files []bpmn.Model, id string) bool {
 // check finds why models cannot be played with these files.
 func (m *Models) check(processes map[string]*model.Process, files []bpmn.Model) error {
 	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	decides := false
 	for _, id := range slices.Sorted(maps.Keys(processes)) {
 		walk(processes[id].Root, func(e *model.Element) {
-			decides = decides || e.JobType != nil && m.works(e.JobType) && e.JobType.Text != contract.OutcomeJobType
+			if t := e.JobType; t != nil && t.Text != contract.OutcomeJobType && m.works(t) {
+				decides = true
+			}
 			if e.Kind == "userTask" && !e.UserTask {
-				faults = append(faults, fmt.Errorf("the user task %s of %s is a job: choose Camunda user task as its implementation", e.ID, id))
+				fault("the user task %s of %s is a job: choose Camunda user task as its implementation", e.ID, id)
 			}
 			if form := e.FormID; form != nil && form.Expr == nil && !hasForm(files, form.Text) {
-				faults = append(faults, fmt.Errorf("the user task %s of %s has the form %s: give its file too", e.ID, id, form.Text))
+				fault("the user task %s of %s has the form %s: give its file too", e.ID, id, form.Text)
 			}
 		})
 	}
 	if !decides {
-		faults = append(faults, fmt.Errorf("no task of %s, nor of what it calls, has a job type of the worker (%s): "+
-			"there is no decision to play", m.Process, strings.Join(m.Analyses, ", ")))
+		fault("no task of %s, nor of what it calls, has a job type of the worker (%s): there is no decision to play",
+			m.Process, strings.Join(m.Analyses, ", "))
 	} else if len(m.Submissions) == 0 {
-		faults = append(faults, fmt.Errorf("no task of %s, nor of what it calls, has a boundary event for errors: "+
-			"nothing can fail", m.Process))
+		fault("no task of %s, nor of what it calls, has a boundary event for errors: nothing can fail", m.Process)
 	}
 	return errors.Join(faults...)
 }

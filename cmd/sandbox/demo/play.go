@@ -1,8 +1,9 @@
-// Package demo plays a file of claims on an engine with a real worker: it starts a process instance for each claim, takes the
-// parts of the insurer and of the people, and moves the engine's clock through the waits.
+// Package demo plays a file of claims on an engine with a real worker: it starts a process instance for each
+// claim, takes the parts of the insurer and of the people, and moves the engine's clock through the waits.
 //
-// What happens is seen in the engine's records only, and it is one loop: look at what is new, do what is to be done, and
-// where nothing is, jump to the next timer. So no job is active while the clock jumps, other than the worker's own.
+// What happens is seen in the engine's records only, and it is one loop: look at what is new, do what is to
+// be done, and where nothing is, jump to the next timer. So no job is active while the clock jumps, other
+// than the worker's own.
 package demo
 
 import (
@@ -22,7 +23,8 @@ import (
 const (
 	// lookInterval is how often the records are looked at.
 	lookInterval = 5 * time.Millisecond
-	// patience is how long the demo waits for something to move before it gives up on the claims that are left.
+	// patience is how long the demo waits for something to move before it gives up on the claims that are
+	// left.
 	patience = 30 * time.Second
 )
 
@@ -30,7 +32,8 @@ const (
 type Status struct {
 	// Passed is the time that has passed on the engine's clock.
 	Passed time.Duration
-	// Claims is the number of all claims; Waiting of those that wait for a timer, Settled of those that need nothing more.
+	// Claims is the number of all claims; Waiting of those that wait for a timer, Settled of those that need
+	// nothing more.
 	Claims, Waiting, Settled int
 }
 
@@ -51,14 +54,15 @@ type Play struct {
 	read int
 	// held are the jobs that were activated and not played yet.
 	held map[int64]*pb.ActivatedJob
-	// taken are the jobs, user tasks and incidents that have been dealt with, though the ledger may not know yet.
+	// taken are the jobs, user tasks and incidents that have been dealt with, though the ledger may not know
+	// yet.
 	taken map[int64]bool
 	// jumpedTo is where the clock was moved last.
 	jumpedTo time.Time
 }
 
-// Run plays all claims to their ends and compares each with what the file says. An error means that the play itself
-// broke off.
+// Run plays all claims to their ends and compares each with what the file says. An error means that the play
+// itself broke off.
 func (p *Play) Run(ctx context.Context, claims []script.Claim) ([]Result, error) {
 	conn, err := grpc.NewClient(p.Cluster.Address(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(serviceConfig))

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// submissionFailed is the BPMN error of a submission that the insurer did not take; the model catches any code.
+	// submissionFailed is the BPMN error of a submission that the insurer did not take; the model catches any
+	// code.
 	submissionFailed = "SUBMISSION_FAILED"
 	maxJobs          = 32
 	// lock is on the engine's clock and outlasts every jump.
@@ -57,8 +58,10 @@ func (p *Play) work(ctx context.Context, r *role, key int64, j history.Job) erro
 		answer = ""
 	}
 	_, err := p.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-		JobKey: key, ErrorCode: cmp.Or(code, submissionFailed), ErrorMessage: "the insurer did not take the claim",
-		Variables: object(map[string]any{"submissionError": answer}),
+		JobKey:       key,
+		ErrorCode:    cmp.Or(code, submissionFailed),
+		ErrorMessage: "the insurer did not take the claim",
+		Variables:    object(map[string]any{"submissionError": answer}),
 	})
 	return err
 }
@@ -106,7 +109,8 @@ func (p *Play) operate(ctx context.Context, r *role, key int64, open history.Inc
 		return err
 	}
 	if open.Job > 0 {
-		if _, err := p.gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: open.Job, Retries: 1}); err != nil {
+		again := &pb.UpdateJobRetriesRequest{JobKey: open.Job, Retries: 1}
+		if _, err := p.gateway.UpdateJobRetries(ctx, again); err != nil {
 			return err
 		}
 	}
@@ -133,12 +137,14 @@ func (p *Play) activate(ctx context.Context, jobType string) error {
 	return err
 }
 
-// release gives back the jobs that the demo still holds: on a cluster of the user's own they may be of others.
+// release gives back the jobs that the demo still holds: on a cluster of the user's own they may be of
+// others.
 func (p *Play) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for key, j := range p.held {
-		_, _ = p.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: j.Retries}) // else its lock runs out
+		// Where this fails the lock of the job runs out.
+		_, _ = p.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: key, Retries: j.Retries})
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 type role struct {
 	claim    script.Claim
 	instance int64
-	// free plays a model for which the file was not made: whoever is to decide takes the next decision, and what is not in the
-	// file goes well.
+	// free plays a model for which the file was not made: whoever is to decide takes the next decision, and
+	// what is not in the file goes well.
 	free bool
 	// submitted and acted are how many of the answers and acts are used up, jobs how many jobs were played.
 	submitted, acted, jobs int
@@ -26,7 +26,8 @@ func (r *role) answer() (answer string, ok bool) {
 		if r.free {
 			return script.Accepted, true
 		}
-		r.stuck = fmt.Sprintf("it was submitted once more, but the file has %s only", term.Count(r.submitted, "answer"))
+		r.stuck = fmt.Sprintf("it was submitted once more, but the file has %s only",
+			term.Count(r.submitted, "answer"))
 		return "", false
 	}
 	r.submitted++

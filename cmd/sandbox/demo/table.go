@@ -20,8 +20,8 @@ const (
 	width     = 80
 )
 
-// table is a table that is being written. Its lines are laid out by fmt: text/tabwriter would align each claim's columns by
-// themselves, for a heading ends a column.
+// table is a table that is being written. Its lines are laid out by fmt: text/tabwriter would align each
+// claim's columns by themselves, for a heading ends a column.
 type table struct{ strings.Builder }
 
 // Table shows what happened to each claim.
@@ -143,10 +143,12 @@ func (t *table) people(try history.Try) {
 	}
 }
 
-// plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control characters.
+// plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control
+// characters.
 func plain(text string) string { return strings.Join(strings.Fields(term.Text(text)), " ") }
 
-// excerpt cuts a text to the width of its column. What stays begins at the start if code is within reach, otherwise at code.
+// excerpt cuts a text to the width of its column. What stays begins at the start if code is within reach,
+// otherwise at code.
 func excerpt(text, code string) string {
 	if at := strings.Index(strings.ToUpper(text), code); code != "" && at > 0 && at < len(text) && utf8.RuneCountInString(text) > textWidth {
 		if utf8.RuneCountInString(text[:at]+code) >= textWidth {

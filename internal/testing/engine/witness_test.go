@@ -44,12 +44,14 @@ func readWitnessed(t *testing.T, line []byte) (r witnessed) {
 	return r
 }
 
-// A real Zeebe 8.5.8 recorded four claims: one corrected by a team, one corrected by an operator, one left as an incident,
-// and one that used up all its retries. It is the only log of a real broker here. Do not make it anew from the engine.
+// A real Zeebe 8.5.8 recorded four claims: one corrected by a team, one corrected by an operator, one left as
+// an incident, and one that used up all its retries. It is the only log of a real broker here. Do not make it
+// anew from the engine.
 func TestEngineRecordsWhatARealBrokerRecorded(t *testing.T) {
 	raw, err := os.ReadFile("../../../cmd/sandbox/demo/history/testdata/records.jsonl")
 	check.Must(t, err)
-	check.Same(t, "f8d4a62b5d017b9603a4e9d669358ccefa55ea8a96174d00d4aeecdc42dc2b21", fmt.Sprintf("%x", sha256.Sum256(raw)), "sha256 of the log, which nobody may change")
+	check.Same(t, "f8d4a62b5d017b9603a4e9d669358ccefa55ea8a96174d00d4aeecdc42dc2b21",
+		fmt.Sprintf("%x", sha256.Sum256(raw)), "sha256 of the log, which nobody may change")
 	var want []witnessed
 	for line := range bytes.Lines(raw) {
 		want = append(want, readWitnessed(t, line))
@@ -76,7 +78,8 @@ type witness struct {
 	*testing.T
 	engine  *engine.Engine
 	records []witnessed
-	// keys are the keys of the engine by what they belong to, in their order; known maps the other's keys to them.
+	// keys are the keys of the engine by what they belong to, in their order; known maps the other's keys to
+	// them.
 	keys  map[string][]int64
 	known map[int64]int64
 }
@@ -117,8 +120,8 @@ func (w *witness) do(at int64, command any) {
 	check.Must(w, err)
 }
 
-// play gives the engine the command that is in a record or led to it. The log has the commands of the players, but of those
-// of the operator and the clock only what came of them.
+// play gives the engine the command that is in a record or led to it. The log has the commands of the
+// players, but of those of the operator and the clock only what came of them.
 func (w *witness) play(r witnessed) {
 	w.Helper()
 	text := func(field string) string { return fmt.Sprint(r.Value[field]) }
@@ -131,7 +134,8 @@ func (w *witness) play(r witnessed) {
 	switch r.RecordType + " " + r.kind() {
 	case "EVENT VARIABLE CREATED":
 		if text("bpmnProcessId") == "SUB_06" && text("name") == "claimId" {
-			w.do(r.Timestamp, &pb.CreateProcessInstanceRequest{BpmnProcessId: "SUB_06", Version: -1, Variables: variable})
+			process := &pb.CreateProcessInstanceRequest{BpmnProcessId: "SUB_06", Version: -1, Variables: variable}
+			w.do(r.Timestamp, process)
 		}
 	case "EVENT VARIABLE UPDATED":
 		if text("bpmnProcessId") == "SubmissionRetryProcess" && text("name") == "claimId" {
@@ -142,10 +146,12 @@ func (w *witness) play(r witnessed) {
 		w.do(r.Timestamp, &pb.CompleteJobRequest{JobKey: key, Variables: string(variables)})
 	case "COMMAND JOB THROW_ERROR":
 		w.do(r.Timestamp, &pb.ThrowErrorRequest{
-			JobKey: key, ErrorCode: text("errorCode"), ErrorMessage: text("errorMessage"), Variables: string(variables),
+			JobKey: key, ErrorCode: text("errorCode"), ErrorMessage: text("errorMessage"),
+			Variables: string(variables),
 		})
 	case "EVENT JOB FAILED":
-		w.do(r.Timestamp, &pb.FailJobRequest{JobKey: key, Retries: int32(left), ErrorMessage: text("errorMessage")})
+		message := text("errorMessage")
+		w.do(r.Timestamp, &pb.FailJobRequest{JobKey: key, Retries: int32(left), ErrorMessage: message})
 	case "EVENT JOB RETRIES_UPDATED":
 		w.do(r.Timestamp, &pb.UpdateJobRetriesRequest{JobKey: key, Retries: int32(left)})
 	case "EVENT INCIDENT RESOLVED":
@@ -183,8 +189,8 @@ func (s seen) has(r witnessed) bool {
 		(r.ValueType != "VARIABLE" || s.variables[fmt.Sprint(r.Value["name"])])
 }
 
-// byClaim returns the events of each claim as lines. A key is what it is the first, second, third... of in its claim; the
-// time at which something is due is the time until then.
+// byClaim returns the events of each claim as lines. A key is what it is the first, second, third... of in
+// its claim; the time at which something is due is the time until then.
 func byClaim(s seen, records []witnessed) (lines [][]string) {
 	claims := map[int64]int{} // by process instance
 	var numbers []map[int64]int

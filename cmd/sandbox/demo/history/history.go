@@ -1,5 +1,5 @@
-// Package history reads what happened to each claim of the demo, from the engine's own records and nothing else: what
-// the worker or the players of the demo believe does not count.
+// Package history reads what happened to each claim of the demo, from the engine's own records and nothing
+// else: what the worker or the players of the demo believe does not count.
 package history
 
 import (
@@ -13,7 +13,8 @@ import (
 	"hospital.example/analyze-retry/cmd/sandbox/demo/script"
 )
 
-// Since is a time since the start of a claim's process instance, on the engine's clock. In JSON it is whole seconds.
+// Since is a time since the start of a claim's process instance, on the engine's clock. In JSON it is whole
+// seconds.
 type Since time.Duration
 
 // String words it as hours and minutes.
@@ -32,8 +33,8 @@ type History struct {
 	// Instance is the key of its process instance.
 	Instance int64 `json:"processInstanceKey"`
 	Tries    []Try `json:"tries"`
-	// End is how it ended: the last outcome that was recorded of it if that is an end, else the id of its end event. It is
-	// empty while the claim is on its way.
+	// End is how it ended: the last outcome that was recorded of it if that is an end, else the id of its end
+	// event. It is empty while the claim is on its way.
 	End string `json:"-"`
 	// At is where the claim is now.
 	At Place `json:"-"`
@@ -48,7 +49,8 @@ type History struct {
 // Try is one submission and what followed until the next.
 type Try struct {
 	At Since `json:"at"`
-	// Accepted says that the insurer took the claim. Otherwise Error is the text of its error, which may be empty.
+	// Accepted says that the insurer took the claim. Otherwise Error is the text of its error, which may be
+	// empty.
 	Accepted bool   `json:"accepted"`
 	Error    string `json:"error,omitempty"`
 	// Incidents come before the decision: analyses that refused their input.
@@ -59,8 +61,8 @@ type Try struct {
 	Notified []string `json:"notified,omitempty"`
 	// Reviews are what a team decided; more than one where a decision was incomplete.
 	Reviews []Review `json:"reviews,omitempty"`
-	// Recorded are the outcomes of the claim that the worker was told after this submission: one where it was taken,
-	// given up or sent again by hand, none where it was retried.
+	// Recorded are the outcomes of the claim that the worker was told after this submission: one where it was
+	// taken, given up or sent again by hand, none where it was retried.
 	Recorded []string `json:"recorded,omitempty"`
 }
 
@@ -95,9 +97,11 @@ type Correction struct {
 // Decision is what the worker answered, as the engine keeps it.
 type Decision struct {
 	At Since `json:"at"`
-	// Outcome is the class of an error that is retried, and the BPMN error with which the worker stopped the claim.
+	// Outcome is the class of an error that is retried, and the BPMN error with which the worker stopped the
+	// claim.
 	Outcome string `json:"outcome"`
-	// Class is the errorClassification; Code is the code in the error's text that it rests on, empty for none.
+	// Class is the errorClassification; Code is the code in the error's text that it rests on, empty for
+	// none.
 	Class string `json:"errorClassification"`
 	Code  string `json:"matchedCode,omitempty"`
 	// RetryCount is the number of the retry that was granted, or of the retries that are used up.
@@ -126,8 +130,8 @@ type Place struct {
 	Timers    map[int64]time.Time
 }
 
-// Due returns when the next timer fires; ok is false unless the claim waits for nothing but timers. Those next to a job
-// bound how long it may take.
+// Due returns when the next timer fires; ok is false unless the claim waits for nothing but timers. Those
+// next to a job bound how long it may take.
 func (p Place) Due() (due time.Time, ok bool) {
 	if len(p.Jobs)+len(p.UserTasks)+len(p.Incidents) > 0 || len(p.Timers) == 0 {
 		return time.Time{}, false

@@ -48,7 +48,8 @@ func (c *History) submitted(r cluster.Record, v value) error {
 	if err := json.Unmarshal(v.Variables, &with); err != nil {
 		return err
 	}
-	c.Tries = append(c.Tries, Try{At: c.since(r), Accepted: r.Intent == "COMPLETED", Error: with.SubmissionError})
+	accepted := r.Intent == "COMPLETED"
+	c.Tries = append(c.Tries, Try{At: c.since(r), Accepted: accepted, Error: with.SubmissionError})
 	return nil
 }
 

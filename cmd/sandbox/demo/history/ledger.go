@@ -15,21 +15,22 @@ import (
 type Models struct {
 	// Process is the process that is started for each claim.
 	Process string
-	// Submissions are the tasks that can fail, with the code of the BPMN error that is caught there; empty for any.
+	// Submissions are the tasks that can fail, with the code of the BPMN error that is caught there; empty
+	// for any.
 	Submissions map[Task]string
 	// Analyses are the job types of the worker's decisions.
 	Analyses []string
 }
 
-// Ledger turns the engine's records into the claims' histories. Feed it all records in their order, each once. It is
-// not safe for concurrent use.
+// Ledger turns the engine's records into the claims' histories. Feed it all records in their order, each
+// once. It is not safe for concurrent use.
 type Ledger struct {
 	models Models
 	// claims are kept by process instance, also by that of the processes that they called.
 	claims map[int64]*History
 	roots  []*History
-	// answers are the variables of the command that came last for a job or a user task. The event that follows it need not have
-	// them: from 8.10 on a broker leaves them out of JOB COMPLETED.
+	// answers are the variables of the command that came last for a job or a user task. The event that
+	// follows it need not have them: from 8.10 on a broker leaves them out of JOB COMPLETED.
 	answers map[int64]json.RawMessage
 	now     time.Time
 }
@@ -134,7 +135,10 @@ func (l *Ledger) begin(r cluster.Record, v value) {
 		return
 	}
 	c := &History{Instance: v.ProcessInstanceKey, Started: time.UnixMilli(r.Timestamp), At: Place{
-		Jobs: map[int64]Job{}, UserTasks: map[int64]UserTask{}, Incidents: map[int64]Incident{}, Timers: map[int64]time.Time{},
+		Jobs:      map[int64]Job{},
+		UserTasks: map[int64]UserTask{},
+		Incidents: map[int64]Incident{},
+		Timers:    map[int64]time.Time{},
 	}}
 	l.claims[c.Instance] = c
 	l.roots = append(l.roots, c)
@@ -190,8 +194,8 @@ func (c *History) incident(r cluster.Record, v value) {
 	}
 }
 
-// variable notes what is set while an incident is open: nothing else moves then, so it is the operator's doing. And it
-// notes what the next outcome job has to say.
+// variable notes what is set while an incident is open: nothing else moves then, so it is the operator's
+// doing. And it notes what the next outcome job has to say.
 func (c *History) variable(v value) error {
 	t := c.last()
 	if n := len(t.Incidents); n > 0 && len(c.At.Incidents) > 0 {

@@ -20,8 +20,8 @@ var models = history.Models{
 	Analyses:    []string{"analyze-retry"},
 }
 
-// recorded is what a broker recorded of four claims: one that is corrected by a team, one that is corrected by an
-// operator, one that is left as an incident, and one that uses up all its retries.
+// recorded is what a broker recorded of four claims: one that is corrected by a team, one that is corrected
+// by an operator, one that is left as an incident, and one that uses up all its retries.
 func recorded(t *testing.T) []cluster.Record {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/records.jsonl")
@@ -47,7 +47,8 @@ func TestTheCalledProcessDoesNotEndTheClaim(t *testing.T) {
 	records := recorded(t)
 	for i, r := range records {
 		if r.ValueType == "PROCESS_INSTANCE" && r.Intent == "ELEMENT_COMPLETED" {
-			// The first is the end event of SubmissionRetryProcess, which has the same name as that of SUB_06.
+			// The first is the end event of SubmissionRetryProcess, which has the same name as that of
+			// SUB_06.
 			for _, c := range replay(t, records[:i+1]...).Claims() {
 				if c.End != "" {
 					t.Errorf("the claim %d ended %s", c.Instance, c.End)
@@ -89,7 +90,8 @@ func TestCommandsAndOtherProcessesAreLeftOut(t *testing.T) {
 	}
 }
 
-// From 8.10 on a broker leaves the variables out of JOB COMPLETED. What a person answered is read in the same way.
+// From 8.10 on a broker leaves the variables out of JOB COMPLETED. What a person answered is read in the same
+// way.
 func TestAnswersAreReadFromTheCommands(t *testing.T) {
 	records := recorded(t)
 	want := replay(t, records...).Claims()

@@ -23,10 +23,11 @@ type Claim struct {
 	Line int `json:"line"`
 	// Shows says in a few words what the claim is there to show; it may be empty.
 	Shows string `json:"shows,omitempty"`
-	// Answers are the insurer's, one for each submission: [Accepted], [Empty] or the text of an error. There is at least one.
+	// Answers are the insurer's, one for each submission: [Accepted], [Empty] or the text of an error. There
+	// is at least one.
 	Answers []string `json:"-"`
-	// Outcomes are what must become of each submission, more than one of them as in "INCIDENT, TRANSIENT"; nil where the file
-	// does not say.
+	// Outcomes are what must become of each submission, more than one of them as in "INCIDENT, TRANSIENT";
+	// nil where the file does not say.
 	Outcomes []string `json:"-"`
 	// Acts are what people do with the claim, in order.
 	Acts []Act `json:"-"`
@@ -90,8 +91,8 @@ func (f Faults) Error() string { return strings.Join(f, "\n") }
 
 // Parse reads claims. Where the content has mistakes, the error is [Faults] with all of them.
 //
-// It takes what spreadsheets make of the file: commas or semicolons between the cells, a byte order mark, any line end,
-// rows that are all empty.
+// It takes what spreadsheets make of the file: commas or semicolons between the cells, a byte order mark, any
+// line end, rows that are all empty.
 func Parse(r io.Reader) ([]Claim, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -232,8 +233,8 @@ func (p *parser) checkAnswers(answers []string) {
 	}
 }
 
-// outcomes reads one line for each answer. A submission has more than one outcome where an operator resolves its
-// incident: "INCIDENT, TRANSIENT".
+// outcomes reads one line for each answer. A submission has more than one outcome where an operator resolves
+// its incident: "INCIDENT, TRANSIENT".
 func (p *parser) outcomes(answers []string) []string {
 	all := p.lines("outcomes")
 	if all != nil && len(all) != len(answers) {
