@@ -81,7 +81,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 	}
 	store := &forgetful{}
 	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
-	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All(), []string{audit.DefaultTenant})
+	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All())
 	handler := worker.NewHandler(worker.Options{
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 		Trail: trail, Now: time.Now, Observer: numbers, Logger: log,

@@ -80,7 +80,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All(), cfg.Tenants.IDs())
+	a.numbers = metrics.New(registry, a.policies.Current().All())
 	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
 		return nil, err
 	}

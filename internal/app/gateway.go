@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/bpmn"
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/transport"
@@ -103,15 +102,20 @@ const (
 type Redriver struct {
 	client transport.Client
 	cfg    config.Config
+	tenant string
 }
 
 // NewRedriver prepares the connection to the gateway. It does not wait for it.
 func NewRedriver(cfg config.Config) (*Redriver, error) {
+	tenant, err := cfg.Tenant()
+	if err != nil {
+		return nil, err
+	}
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Redriver{client, cfg}, nil
+	return &Redriver{client, cfg, tenant}, nil
 }
 
 // Close ends the connection.
@@ -119,7 +123,7 @@ func (r *Redriver) Close() error { return r.client.Close() }
 
 // Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn whether one did;
 // the worker records it.
-func (r *Redriver) Send(ctx context.Context, claim audit.ClaimKey, order redrive.Order) error {
+func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order) error {
 	variables, err := json.Marshal(order)
 	if err != nil {
 		return err // cannot happen: they are texts
@@ -127,8 +131,7 @@ func (r *Redriver) Send(ctx context.Context, claim audit.ClaimKey, order redrive
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
 	message := transport.Message{
-		Name: redriveMessage, CorrelationKey: claim.ClaimID, ID: order.ID, Variables: string(variables),
-		Tenant: audit.TenantID(claim.Tenant), // a cluster without tenants takes the default one
+		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables), Tenant: r.tenant,
 	}
 	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

@@ -162,7 +162,7 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 // noObserver observes nothing.
 type noObserver struct{}
 
-func (noObserver) Decided(string, retry.Decision, time.Duration) {}
+func (noObserver) Decided(retry.Decision, time.Duration) {}
 func (noObserver) Rejected(string, time.Duration)                {}
 func (noObserver) Repeated()                                     {}
 func (noObserver) JobKeyReused()                                 {}

@@ -26,9 +26,9 @@ import (
 
 // Observer counts what becomes of jobs, with how long the decision took.
 type Observer interface {
-	// Decided is called for every new decision, with the tenant of its job in the form of [audit.TenantOf]. Rejected is called for
-	// every new job whose input was invalid, with the policy that would have decided; empty where the input does not show it.
-	Decided(tenant string, d retry.Decision, elapsed time.Duration)
+	// Decided is called for every new decision. Rejected is called for every new job whose input was invalid, with the policy that
+	// would have decided; empty where the input does not show it.
+	Decided(d retry.Decision, elapsed time.Duration)
 	Rejected(policyName string, elapsed time.Duration)
 	// Repeated is called for every job that was given its stored answer again.
 	Repeated()
@@ -272,7 +272,7 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 		h.opt.Observer.Rejected(name, e.elapsed)
 		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", e.Invalid.Error()))...)
 	default:
-		h.opt.Observer.Decided(stored.Record.Tenant, e.decision, e.elapsed)
+		h.opt.Observer.Decided(e.decision, e.elapsed)
 		h.logIgnored(j, e)
 		h.logLostCount(j, e)
 		h.logDecision(j, e)

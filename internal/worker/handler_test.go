@@ -30,7 +30,7 @@ type counts struct {
 	outcomes                            []audit.Kind
 }
 
-func (c *counts) Decided(string, retry.Decision, time.Duration) { c.decided++ }
+func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
 func (c *counts) Rejected(string, time.Duration)                { c.rejected++ }
 func (c *counts) Repeated()                                     { c.repeated++ }
 func (c *counts) JobKeyReused()                                 { c.reused++ }
