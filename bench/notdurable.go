@@ -47,16 +47,16 @@ func (*forgetful) Gone(audit.Record) {}
 
 func (*forgetful) Lost(error) {}
 
-func (*forgetful) Rounds(_ context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
-	return make([]audit.Round, len(claims)), nil
+func (*forgetful) Rounds(_ context.Context, claimIDs []string) ([]audit.Round, error) {
+	return make([]audit.Round, len(claimIDs)), nil
 }
 
 func (*forgetful) Retried(_ context.Context, jobs []audit.RoundJob) ([]int, error) {
 	return make([]int, len(jobs)), nil
 }
 
-func (*forgetful) FirstFailures(_ context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
-	return make([]time.Time, len(claims)), nil
+func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Time, error) {
+	return make([]time.Time, len(claimIDs)), nil
 }
 
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without

@@ -70,21 +70,20 @@ var ErrNotLeading = errors.New("another process publishes the events of this sto
 
 // History is what is asked of the past. All of it is read-only.
 type History interface {
-	// Claim returns all records of a claim, and of the claims of other tenants that have its id.
+	// Claim returns all records of a claim.
 	Claim(ctx context.Context, claimID string) ([]Record, error)
 	// Between calls visit with each record decided in from <= At < to, in the order of At and then of ID. It stops at
 	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
-	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened, of the claim's ID and of its
-	// tenant. The claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops
-	// at visit's error.
+	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened and then of the claim's ID. The
+	// claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops at visit's error.
 	OpenClaims(ctx context.Context, visit func(*OpenClaim) error) error
 	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.
-	Rounds(ctx context.Context, claims []ClaimKey) ([]Round, error)
+	Rounds(ctx context.Context, claimIDs []string) ([]Round, error)
 	// FirstFailures returns Round.FirstFailure of each of the claims, in their order, and takes as long for a claim with a
 	// million records as for one with ten.
-	FirstFailures(ctx context.Context, claims []ClaimKey) ([]time.Time, error)
+	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
 	// Retried returns, for each of the jobs in their order, how many other jobs of the same claim and process instance got a retry
 	// in the present round: since the claim's last outcome, and since the instance was last stopped by a decision. A job counts
 	// once, however often its inputs were corrected. It reads the last MaxRound records of each round.
@@ -122,8 +121,7 @@ type Round struct {
 
 // RoundJob is a job of which [History.Retried] is asked.
 type RoundJob struct {
-	ClaimKey
-	Cluster                    string
+	ClaimID, Cluster           string
 	ProcessInstanceKey, JobKey int64
 }
 

@@ -50,7 +50,7 @@ const WithDeadLetters = "dead-letter"
 // Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed.
 type Claim struct {
 	ClaimID string `json:"claimId"`
-	State  State  `json:"state"`
+	State   State  `json:"state"`
 	// Policy is the one that decided last, [NoPolicy] where none has.
 	Policy string `json:"policy"`
 	// Since is when the claim came into its state.

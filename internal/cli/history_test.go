@@ -163,10 +163,10 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 type noObserver struct{}
 
 func (noObserver) Decided(retry.Decision, time.Duration) {}
-func (noObserver) Rejected(string, time.Duration)                {}
-func (noObserver) Repeated()                                     {}
-func (noObserver) JobKeyReused()                                 {}
-func (noObserver) OutcomeRecorded(*audit.Record)                 {}
+func (noObserver) Rejected(string, time.Duration)        {}
+func (noObserver) Repeated()                             {}
+func (noObserver) JobKeyReused()                         {}
+func (noObserver) OutcomeRecorded(*audit.Record)         {}
 
 func TestDocumentationShowsARealHistory(t *testing.T) {
 	document := read(t, "../../docs/audit.md")

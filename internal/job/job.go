@@ -14,10 +14,10 @@ type Job struct {
 	Key int64
 	// Type is the job type.
 	Type string
-	// ProcessInstanceKey identifies the process instance that waits for the job.
-	ProcessInstanceKey int64
 	// Tenant is the id of the tenant to which the job belongs; empty counts as `<default>`, the only one of a cluster without tenants.
 	Tenant string
+	// ProcessInstanceKey identifies the process instance that waits for the job.
+	ProcessInstanceKey int64
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID, ElementID string
 	// Retries returns the number of retries the job has left at the broker. It is not the retry count of the claim.

@@ -230,7 +230,6 @@ func (q *Quarantine) reject(ctx context.Context, j *job.Job, crashes int) job.An
 		Kind:    audit.KindRejected,
 		At:      time.Now().UTC().Truncate(time.Microsecond),
 		Key:     q.key(j),
-		Tenant:  audit.TenantOf(j.Tenant),
 		Message: lang.In(q.trail.Language).Sprintf("the worker's process died each time it handled this job; find its last lines in the worker's log, correct the variables, then resolve the incident"),
 		Detail:  (&contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}).Encode(),
 	}

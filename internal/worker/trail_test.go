@@ -25,7 +25,7 @@ type memory struct {
 	byKey    map[audit.Key]audit.Record
 	rounds   map[string]audit.Round // by claim
 	retried  map[string]int         // by claim
-	asked    [][]audit.ClaimKey     // the claims of each question about rounds
+	asked    [][]string             // the claims of each question about rounds
 	down     error
 	refuses  int64 // a job key whose record cannot be stored
 	answered []int64
@@ -60,19 +60,19 @@ func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appe
 func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
 func (m *memory) Lost(err error)      { m.lost = err }
 func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
-func (m *memory) Rounds(_ context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
+func (m *memory) Rounds(_ context.Context, claims []string) ([]audit.Round, error) {
 	m.asked = append(m.asked, claims)
 	if m.down != nil {
 		return nil, m.down
 	}
 	rounds := make([]audit.Round, len(claims))
 	for i, claim := range claims {
-		rounds[i] = m.rounds[claim.ClaimID]
+		rounds[i] = m.rounds[claim]
 	}
 	return rounds, nil
 }
 
-func (m *memory) FirstFailures(ctx context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
+func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Time, error) {
 	rounds, err := m.Rounds(ctx, claims)
 	first := make([]time.Time, len(rounds))
 	for i := range rounds {
@@ -306,7 +306,7 @@ func TestBatchQueriesItsRoundsOnce(t *testing.T) {
 		}
 		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
 		h.Handle(t.Context(), jobs)
-		check.Same(t, [][]audit.ClaimKey{{{ClaimID: "CLM-001-1"}, {ClaimID: "CLM-001-3"}, {ClaimID: "CLM-001-1"}}}, m.asked, "%s: asked about", form)
+		check.Same(t, [][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked, "%s: asked about", form)
 		check.Same(t, []*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs), "%s: first failures", form)
 	}
 }
@@ -343,13 +343,11 @@ func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, er
 	return nil, ended(ctx)
 }
 
-func (waits) Rounds(ctx context.Context, _ []audit.ClaimKey) ([]audit.Round, error) {
-	return nil, ended(ctx)
-}
+func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
 
 func (waits) Retried(ctx context.Context, _ []audit.RoundJob) ([]int, error) { return nil, ended(ctx) }
 
-func (waits) FirstFailures(ctx context.Context, _ []audit.ClaimKey) ([]time.Time, error) {
+func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
 	return nil, ended(ctx)
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // schemaVersion is the newest of the migrations.
-const schemaVersion = 6
+const schemaVersion = 5
 
 //go:embed migrations/*.sql
 var migrations embed.FS

@@ -17,7 +17,7 @@ import (
 var embedded embed.FS
 
 // schemaVersion is the newest that this worker knows: the number of the last file in migrations.
-const schemaVersion = 7
+const schemaVersion = 6
 
 // migrate brings the schema to this worker's version, each step in a transaction. The journal's mode is set here once:
 // it stays with the file.

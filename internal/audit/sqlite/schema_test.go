@@ -13,14 +13,14 @@ import (
 // secondSchema takes a store back to the second version of the schema, in which no index is of the outcomes of a claim and
 // the tables have other names, and firstSchema to the first one, in which nothing stands twice.
 const (
-	secondSchema = `DROP TABLE open_claims; DROP INDEX records_claim; DROP INDEX records_claim_outcome;
-	ALTER TABLE records DROP COLUMN tenant; CREATE INDEX records_claim ON records (claim_id); DROP TRIGGER records_are_removed_behind_a_tombstone_only;
+	secondSchema = `DROP TABLE open_claims; DROP TRIGGER records_are_removed_behind_a_tombstone_only;
 	DROP TRIGGER tombstones_are_never_changed; DROP TRIGGER tombstones_are_never_removed; DROP INDEX crashes_again;
 	ALTER TABLE tombstones RENAME TO stubs; ALTER TABLE crashes RENAME TO deaths;
 	CREATE TRIGGER records_are_removed_behind_a_stub_only BEFORE DELETE ON records BEGIN SELECT 1; END;
 	CREATE TRIGGER stubs_are_never_changed BEFORE UPDATE ON stubs BEGIN SELECT 1; END;
 	CREATE TRIGGER stubs_are_never_removed BEFORE DELETE ON stubs BEGIN SELECT 1; END;
 	CREATE INDEX deaths_again ON deaths (cluster, job_key, count, at);
+	DROP INDEX records_claim_outcome;
 	CREATE INDEX records_outcome ON records (at, kind, retry_count) WHERE kind >= 16;
 	DELETE FROM meta WHERE name = 'retention';
 	DELETE FROM goose_db_version WHERE version_id > 2;`

@@ -181,7 +181,7 @@ func repeated(head, row, tail string) map[int]string {
 }
 
 var (
-	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
+	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
 	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
 	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT "+strconv.Itoa(maxKeys))
 )

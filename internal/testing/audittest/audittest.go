@@ -34,7 +34,6 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"append", appendFacts},
 		{"outbox", outboxFacts},
 		{"history", historyFacts},
-		{"tenants", tenantFacts},
 		{"purge", purgeFacts},
 		{"retention", retainFacts},
 		{"floor", floorFacts},

@@ -130,7 +130,7 @@ func (w whole) ask(ctx context.Context, s audit.Store) answers {
 		claims, all = append(claims, claim), append(all, int64(n+1))
 		say("claim " + claim)(s.Claim(ctx, claim))
 	}
-	say("rounds")(s.Rounds(ctx, audittest.Claims(claims...)))
+	say("rounds")(s.Rounds(ctx, claims))
 	var open []audit.OpenClaim
 	err := s.OpenClaims(ctx, func(c *audit.OpenClaim) error { open = append(open, *c); return nil })
 	say("open claims")(open, err)
