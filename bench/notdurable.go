@@ -97,7 +97,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		{contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
 	} {
 		loop := zeebe.NewWorker(client, zeebe.Options{
-			Tenants: []string{transport.DefaultTenant},
+			Tenant:  job.DefaultTenant,
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
 			Hold: func(ctx context.Context) error { return ctx.Err() }, Clock: clock,

@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -46,8 +45,6 @@ type App struct {
 	retentionHeld bool
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
-	// tenancy is what is noted about tenants; nil until the cluster was asked.
-	tenancy atomic.Pointer[string]
 	// loops work the jobs, one loop for each job type.
 	loops map[string]*zeebe.Worker
 
@@ -143,7 +140,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler, t
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  variables,
-		Tenants:         a.cfg.Tenants.IDs(),
+		Tenant:          a.cfg.Tenant,
 		Handler:         worker.NewQuarantine(handler, a.store, trail, careful, a.log),
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
@@ -182,7 +179,6 @@ func (a *App) Run(ctx context.Context) error {
 	upkeep.Go(func() { a.reloadPolicies(background) })
 	upkeep.Go(func() { a.watchTrail(background) })
 	upkeep.Go(func() { a.watchClaims(background) })
-	upkeep.Go(func() { a.watchTenancy(background) })
 	if a.relay != nil {
 		upkeep.Go(func() { a.relay.Run(background) })
 	}

@@ -23,10 +23,6 @@ const deployTimeout = 30 * time.Second
 
 // Deploy puts the models on the broker, all in one deployment, and returns what became of them.
 func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []transport.Deployed, err error) {
-	tenant, err := cfg.Tenant()
-	if err != nil {
-		return nil, err
-	}
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
@@ -38,7 +34,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 	for i, m := range models {
 		resources[i] = transport.Resource{Name: m.Name, Content: m.Content}
 	}
-	deployed, err := client.Deploy(ctx, tenant, resources)
+	deployed, err := client.Deploy(ctx, cfg.Tenant, resources)
 	return deployed, withAdvice(cfg, err)
 }
 
@@ -102,20 +98,15 @@ const (
 type Redriver struct {
 	client transport.Client
 	cfg    config.Config
-	tenant string
 }
 
 // NewRedriver prepares the connection to the gateway. It does not wait for it.
 func NewRedriver(cfg config.Config) (*Redriver, error) {
-	tenant, err := cfg.Tenant()
-	if err != nil {
-		return nil, err
-	}
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Redriver{client, cfg, tenant}, nil
+	return &Redriver{client, cfg}, nil
 }
 
 // Close ends the connection.
@@ -131,7 +122,7 @@ func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
 	message := transport.Message{
-		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables), Tenant: r.tenant,
+		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables), Tenant: r.cfg.Tenant,
 	}
 	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

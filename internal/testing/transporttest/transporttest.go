@@ -31,9 +31,7 @@ func Run(t *testing.T, p Protocol) {
 	t.Helper()
 	for name, fact := range map[string]func(*testing.T, Protocol){
 		"a poll asks for what it is to":                  pollAsksForWhatItIsTo,
-		"only jobs of the tenants asked for come":        onlyJobsOfTheTenantsAskedForCome,
 		"a tenant that is not assigned is denied":        aTenantThatIsNotAssignedIsDenied,
-		"a cluster shows its tenancy":                    aClusterShowsItsTenancy,
 		"jobs come as the broker has them":               jobsComeAsTheBrokerHasThem,
 		"numbers stay as they came":                      numbersStayAsTheyCame,
 		"every answer reaches the broker":                everyAnswerReachesTheBroker,

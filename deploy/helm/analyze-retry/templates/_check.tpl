@@ -64,9 +64,6 @@ to do.
 {{- if and $plaintext (or .basic.username $o.clientId) (not .allowInsecureToken) -}}
 {{- $faults = append $faults (printf "zeebe.address %s would send the %s in plaintext: begin it with grpcs:// or https://, or set zeebe.allowInsecureToken=true" .address (ternary "password" "token" (ne .basic.username ""))) -}}
 {{- end -}}
-{{- if and (has "ASSIGNED" .tenants) (gt (len .tenants) 1) -}}
-{{- $faults = append $faults "zeebe.tenants names ASSIGNED and others: ASSIGNED stands for all tenants that the user or client has; remove the others" -}}
-{{- end -}}
 {{- end -}}
 
 {{- if and $v.metrics.podMonitor.enabled $v.metrics.serviceMonitor.enabled -}}
