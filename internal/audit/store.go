@@ -214,6 +214,11 @@ func WrongKey(store, given string) error {
 	return fmt.Errorf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
 }
 
+// WrongTenant returns the error about a store that was made for another tenant.
+func WrongTenant(store, given string) error {
+	return fmt.Errorf("the audit store was made for the tenant %s, not for %s: set RETRY_TENANT to %[1]s, or name another store by RETRY_DATABASE_URL", store, given)
+}
+
 // Inspection is what a look at the store itself has shown, apart from its chains.
 type Inspection struct {
 	// Findings say what is not as the worker makes it, each in a sentence: a trigger that is missing, a right too many.

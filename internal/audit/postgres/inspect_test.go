@@ -34,7 +34,7 @@ func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 // inspected is what a role that may only read finds.
 func (d database) inspected(t *testing.T, url string) audit.Inspection {
 	t.Helper()
-	s, err := postgres.OpenReadOnly(t.Context(), url)
+	s, err := postgres.OpenReadOnly(t.Context(), url, "")
 	check.Must(t, err)
 	defer s.Close()
 	found, err := s.Inspect(t.Context())
@@ -151,7 +151,7 @@ func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	audittest.Append(t, s, audittest.Records(1, 10)...)
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2015-00000003')")
-	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
+	reader, err := postgres.OpenReadOnly(t.Context(), d.app, "")
 	check.Must(t, err)
 	defer reader.Close()
 	for _, s := range []audit.Store{s, reader} {

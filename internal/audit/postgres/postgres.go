@@ -41,6 +41,8 @@ type store struct {
 type Options struct {
 	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
 	Worker string
+	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
+	Tenant string
 }
 
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
@@ -62,21 +64,22 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (aud
 		pool: pool, secret: secret, heads: map[int]audit.Head{},
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
-	if err := s.prepare(ctx, url); err != nil {
+	if err := s.prepare(ctx, url, o.Tenant); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
 	}
 	return s, nil
 }
 
-// OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
-// may only read is enough.
-func OpenReadOnly(ctx context.Context, url string) (audit.Store, error) {
-	return Open(ctx, url, nil, Options{})
+// OpenReadOnly opens the store of a tenant for questions only, or of any where that is empty: it changes nothing, needs no key, and
+// every write fails. A role that may only read is enough.
+func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) {
+	return Open(ctx, url, nil, Options{Tenant: tenant})
 }
 
-// prepare brings the tables up to date and compares the key with the store's. Of a store to be read it checks the version.
-func (s *store) prepare(ctx context.Context, url string) error {
+// prepare brings the tables up to date and compares key and tenant with the store's. Of a store to be read it checks version and
+// tenant.
+func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	version, mayCreate, err := schema(ctx, s.pool)
 	if err != nil {
 		return err
@@ -88,20 +91,36 @@ func (s *store) prepare(ctx context.Context, url string) error {
 	} else if err := checkVersion(version); err != nil {
 		return err
 	}
+	if tenant != "" {
+		if err := s.settle(ctx, "tenant", tenant, audit.WrongTenant); err != nil {
+			return err
+		}
+	}
 	if s.secret == nil {
 		return nil
 	}
-	given, stored := s.secret.Public().ID(), ""
-	if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given); err != nil {
+	if err := s.settle(ctx, "key", s.secret.Public().ID(), audit.WrongKey); err != nil {
 		return err
-	}
-	if err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&stored); err != nil {
-		return err
-	}
-	if stored != given {
-		return audit.WrongKey(stored, given)
 	}
 	_, err = s.pool.Exec(ctx, forgetCrashes, time.Now().Add(-audit.CrashesKept))
+	return err
+}
+
+// settle notes what a new store is made with, by its name in meta, and compares that of an old one. A store to be read notes nothing.
+func (s *store) settle(ctx context.Context, name, given string, wrong func(store, given string) error) error {
+	if s.secret != nil {
+		if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, given); err != nil {
+			return err
+		}
+	}
+	var stored string
+	err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = $1", name).Scan(&stored)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err == nil && stored != given:
+		return wrong(stored, given)
+	}
 	return err
 }
 

@@ -76,7 +76,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 			return err
 		},
 		"for reading": func() error {
-			_, err := postgres.OpenReadOnly(t.Context(), d.app)
+			_, err := postgres.OpenReadOnly(t.Context(), d.app, "")
 			return err
 		},
 	} {

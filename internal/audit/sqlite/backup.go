@@ -169,7 +169,7 @@ func (h *hold) before(ctx context.Context, path, backup string, public audit.Pub
 	if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
 		return false, errors.New("the backup is the store itself")
 	}
-	if s, err := OpenReadOnly(ctx, h.file); err == nil { // it may be damaged, which is why it is replaced
+	if s, err := OpenReadOnly(ctx, h.file, ""); err == nil { // it may be damaged, which is why it is replaced
 		heads, _ := s.Heads(ctx)
 		for _, head := range heads {
 			if public.CheckHead(head) {
@@ -189,7 +189,7 @@ func checkedCopy(ctx context.Context, backup, target string, public audit.Public
 	if err := errors.Join(migrate(ctx, target), oneFile(ctx, target)); err != nil {
 		return audit.Verified{}, err
 	}
-	s, err := OpenReadOnly(ctx, target)
+	s, err := OpenReadOnly(ctx, target, "")
 	if err != nil {
 		return audit.Verified{}, err
 	}

@@ -183,7 +183,7 @@ func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
-	reader, err := OpenReadOnly(t.Context(), f.path)
+	reader, err := OpenReadOnly(t.Context(), f.path, "")
 	check.Must(t, err)
 	defer reader.Close()
 	for range 5 {

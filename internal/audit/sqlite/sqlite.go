@@ -26,6 +26,8 @@ const readers = 4
 type Options struct {
 	// Worker is the name under which the holder of the file is shown to a process that is refused.
 	Worker string
+	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
+	Tenant string
 	// Signed are heads that the key is known to have signed. A store without these records is not opened, nor made.
 	Signed []audit.Head
 	// NewTrail opens it all the same, and also where the process before has left such a head behind.
@@ -102,6 +104,11 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 	if s.writer, err = openWriter(ctx, s.place, s.secret); err != nil {
 		return err
 	}
+	if o.Tenant != "" {
+		if err := s.writer.settle(ctx, metaTenant, o.Tenant, audit.WrongTenant); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(audit.Compare(ctx, s, signed), s.place.settle()); err != nil {
 		return err
 	}
@@ -137,17 +144,17 @@ func (s *store) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// OpenReadOnly opens a store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
-// methods that write fail.
-func OpenReadOnly(ctx context.Context, path string) (audit.Store, error) {
+// OpenReadOnly opens the store of a tenant for reading, or of any where that is empty, also while a worker writes to it. It takes no
+// lock and changes nothing; the methods that write fail.
+func OpenReadOnly(ctx context.Context, path, tenant string) (audit.Store, error) {
 	s := &store{path: path, turn: make(chan struct{}, 1)}
-	if err := s.openReadOnly(ctx); err != nil {
+	if err := s.openReadOnly(ctx, tenant); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *store) openReadOnly(ctx context.Context) (err error) {
+func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 	if _, err := os.Stat(s.path); err != nil {
 		return err
 	}
@@ -157,6 +164,13 @@ func (s *store) openReadOnly(ctx context.Context) (err error) {
 	limit(s.read)
 	if err := checkVersion(ctx, s.read); err != nil {
 		return err
+	}
+	stored, there, err := readMeta(ctx, s.read, metaTenant)
+	if err != nil {
+		return err
+	}
+	if there && tenant != "" && stored != tenant {
+		return audit.WrongTenant(stored, tenant)
 	}
 	return s.prepare(ctx)
 }

@@ -194,7 +194,7 @@ func (w whole) asWorker(t *testing.T, path string) (outcome, string) {
 // asCommand reports whether `worker audit verify` finds a store in order.
 func (w whole) asCommand(t *testing.T, path string) bool {
 	t.Helper()
-	s, err := sqlite.OpenReadOnly(t.Context(), path)
+	s, err := sqlite.OpenReadOnly(t.Context(), path, "")
 	if err != nil {
 		return false
 	}
