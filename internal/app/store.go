@@ -122,8 +122,8 @@ func mustExist(cfg config.Config) error {
 	return nil
 }
 
-// Migrate brings the tables of a PostgreSQL store up to date; the URL must name the role that owns them. A SQLite store
-// is brought up to date by the worker that opens it.
+// Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a SQLite store are made by the
+// worker that opens it.
 func Migrate(ctx context.Context, cfg config.Config) error {
 	if err := config.UnsetPostgresNames(); err != nil {
 		return err

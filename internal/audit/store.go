@@ -143,7 +143,7 @@ type Maintenance interface {
 	// Check looks for damage of the store that no chain shows, as in what finds a record, and returns a *BrokenError for
 	// the first that it finds.
 	Check(ctx context.Context) error
-	// Inspect compares the store with what the worker's migrations make, and looks at who may change it.
+	// Inspect compares the store with what the worker makes, and looks at who may change it.
 	Inspect(ctx context.Context) (Inspection, error)
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The tombstones are not signed yet and have no
@@ -229,7 +229,7 @@ type Inspection struct {
 	LastID int64
 }
 
-// Differences compares the definitions that a store has with those that the worker's migrations make, by their names, such
+// Differences compares the definitions that a store has with those that the worker makes, by their names, such
 // as "trigger append_only on records". It returns a sentence for each that is missing, added or different, in the order of
 // names.
 func Differences(want, has map[string]string) (findings []string) {
@@ -239,7 +239,7 @@ func Differences(want, has map[string]string) (findings []string) {
 		case !there:
 			findings = append(findings, name+" is missing")
 		case is != want[name]:
-			findings = append(findings, name+" is not as the worker's migrations make it")
+			findings = append(findings, name+" is not as the worker makes it")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(has)) {

@@ -46,7 +46,7 @@ type Options struct {
 }
 
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
-// database gets its tables, and older tables are brought up to date, if the role may do that. Without sslmode in the URL
+// database gets its tables, if the role may do that. Without sslmode in the URL
 // a server on another machine must prove itself by TLS.
 //
 // It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
@@ -77,7 +77,7 @@ func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) 
 	return Open(ctx, url, nil, Options{Tenant: tenant})
 }
 
-// prepare brings the tables up to date and compares key and tenant with the store's. Of a store to be read it checks version and
+// prepare makes the tables where there are none, and compares key and tenant with the store's. Of a store to be read it checks version and
 // tenant.
 func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	version, mayCreate, err := schema(ctx, s.pool)

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -28,28 +27,6 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 3 {
 		t.Errorf("verify: %v", err)
 	}
-}
-
-func TestAnOlderStoreKnowsItsOpenClaims(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
-	s := open(t, address, key)
-	read := func() (all []audit.OpenClaim) {
-		t.Helper()
-		check.Must(t, s.OpenClaims(t.Context(), func(c *audit.OpenClaim) error { all = append(all, *c); return nil }))
-		return all
-	}
-	for _, r := range audittest.Ends(100) {
-		audittest.Append(t, s, r)
-	}
-	want := read()
-	mustSQL(t, address, "DROP TABLE analyze_retry.open_claims", "DROP TRIGGER note_open_claims ON analyze_retry.records",
-		"DROP TRIGGER forget_claims ON analyze_retry.records", "DROP FUNCTION analyze_retry.note_open_claims, analyze_retry.forget_claims",
-		"DELETE FROM analyze_retry.goose_db_version WHERE version_id > 4")
-	check.Must(t, postgres.Migrate(t.Context(), address))
-	if got := read(); len(want) == 0 || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d open claims after the migration, want the %d of before", len(got), len(want))
-	}
-	audittest.Verify(t, s, key, 100)
 }
 
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.

@@ -58,7 +58,7 @@ type store struct {
 	rescued      bool
 }
 
-// Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two next to it are
+// Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
 // readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
 // [*audit.MissingError] where the key has signed records that the store does not have, or a [*audit.BrokenError] where the
 // last record is not the one that the signed head names.
@@ -91,7 +91,7 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 	if s.place, err = newPlace(s.path, s.hold.file); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.path); err != nil {
+	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
 	if s.read, err = s.place.pool("ro"); err != nil {

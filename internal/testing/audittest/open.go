@@ -82,12 +82,12 @@ var openFacts = []fact{
 	}},
 	{"a store of a newer worker is refused", func(t *testing.T, s *subject) {
 		check.Must(t, s.Close())
-		s.database.Tamper(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+		s.database.Tamper(t, "UPDATE schema_version SET version = 99")
 		store, err := s.database.Open(t, s.secret)
 		if err == nil || !strings.Contains(err.Error(), "has schema version 99, but this worker knows") {
 			t.Errorf("opened %v with %v", store, err)
 		}
-		s.database.Tamper(t, "DELETE FROM goose_db_version WHERE version_id = 99")
+		s.database.Tamper(t, "UPDATE schema_version SET version = 1")
 		s.open(t)
 	}},
 }

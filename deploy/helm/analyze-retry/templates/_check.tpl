@@ -21,7 +21,7 @@ to do.
 {{- $faults = append $faults (printf "replicas is %d with store.type=sqlite, a file of one worker: set replicas=1, or store.type=postgres" (int $v.replicas)) -}}
 {{- end -}}
 {{- if $v.migrate.existingSecret -}}
-{{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker brings its file up to date by itself; leave it empty" -}}
+{{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker makes its file by itself; leave it empty" -}}
 {{- end -}}
 {{- if $v.report.enabled -}}
 {{- $faults = append $faults (printf "report.enabled with store.type=sqlite: only the worker's pod has the file's volume; let a schedule of your own run `kubectl --namespace %s exec deploy/%s -- /worker report`, or set store.type=postgres" .Release.Namespace (include "analyze-retry.fullname" .)) -}}
