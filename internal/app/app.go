@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -107,9 +106,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
 			Trail: trail, Now: failpoint.Now, Observer: observerOf(jobType.Type, a.numbers), Logger: log,
 		})
-		a.addLoop(jobType.Type, contract.DecisionVariables(), handler, trail)
+		a.addLoop(jobType.Type, contract.DecisionVariables(), handler)
 	}
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, a.numbers, log), trail)
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, a.numbers, log))
 	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }
@@ -130,18 +129,13 @@ func observerOf(jobType string, numbers *metrics.Metrics) worker.Observer {
 	return numbers
 }
 
-// quarantineWatch is how much longer than two locks a process that has just started looks for jobs that killed one.
-const quarantineWatch = 10 * time.Second
-
 // addLoop adds the loop of one job type.
-func (a *App) addLoop(jobType string, variables []string, handler job.Handler, trail worker.Trail) {
-	// A job that killed a process is given out again when its lock is over.
-	careful := 2*a.cfg.JobTimeout + quarantineWatch
+func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  variables,
 		Tenant:          a.cfg.Tenant,
-		Handler:         worker.NewQuarantine(handler, a.store, trail, careful, a.log),
+		Handler:         handler,
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,

@@ -17,7 +17,6 @@ type Store interface {
 	Outbox
 	History
 	Maintenance
-	Crashes
 	Close() error
 }
 
@@ -168,18 +167,6 @@ type Maintenance interface {
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
 	ForgetUnanswered(ctx context.Context, before time.Time) error
-}
-
-// Crashes counts how often a process died over a job: between Begin and the Append of its record, or End.
-type Crashes interface {
-	// Crashes returns, of each job of the cluster that has any, how many handlings were begun and never ended. What was
-	// begun longer ago than CrashesKept when the store was opened, and not since, is forgotten. It returns nil where the
-	// process before this one is known to have ended in order, and none before it died over a job.
-	Crashes(ctx context.Context, cluster string) (map[int64]int, error)
-	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
-	Begin(ctx context.Context, cluster string, jobKeys []int64) error
-	// End ends that for jobs that were released: if the process dies now, it is not because of them.
-	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
 // DefaultFloor is the floor in months of a store that holds records and has none: the five years of the rule

@@ -91,6 +91,8 @@ type evaluation struct {
 // Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new decision, or
 // the one that this job got before.
 func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
 	trail := &h.opt.Trail
 	evaluations := make([]evaluation, len(jobs))
 	policies := h.opt.Policies()

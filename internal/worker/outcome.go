@@ -42,6 +42,8 @@ func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserv
 
 // Handle records the outcomes of the batch and completes the jobs without variables.
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
 	outcomes := make([]input.Outcome, len(jobs))
 	var valid []int
 	var claims []string

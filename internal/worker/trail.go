@@ -56,6 +56,17 @@ func releaseAll(jobs []job.Job) []job.Answer {
 	return answers
 }
 
+// inTime returns a context that ends when nine tenths of the time that is left are over. A handler that waits for an unavailable
+// store waits until its context ends, and must still return in time: one that is late uses up one of its job's retries, and
+// three of them make an incident.
+func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
+}
+
 // query asks the store and gives up when ctx ends, because a hung disk ignores contexts and a handler that is late uses up
 // one of its job's retries. A store that fails or hangs is noted as lost, so that no more jobs are taken.
 func query[T any](ctx context.Context, t *Trail, question func(context.Context) (T, error)) (T, error) {

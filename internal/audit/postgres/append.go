@@ -224,7 +224,6 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(answered) > 0 {
 		b.Queue(deleteAnswered, answered)
 	}
-	a.endCrashes(&b)
 	if len(a.results) > 0 && len(a.added) == 0 {
 		// A record that is stored already may be on this server only: where a commit's wait for the synchronous standby is
 		// cut short, the transaction is done all the same, and everybody sees it. A commit waits for all that was written

@@ -12,7 +12,6 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
     GRANT USAGE ON SEQUENCE chains, record_ids TO analyze_retry_app;
     GRANT SELECT, INSERT, DELETE ON outbox, unanswered, probe TO analyze_retry_app;
-    GRANT SELECT, INSERT, UPDATE, DELETE ON crashes TO analyze_retry_app;
     GRANT EXECUTE ON FUNCTION purge_records, keep_records TO analyze_retry_app;
 END
 $$;

@@ -150,7 +150,6 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"probe":     func() error { return s.Probe(t.Context()) },
 		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },
 		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
-		"begin":     func() error { return s.Begin(t.Context(), "zeebe", []int64{1}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,8 +32,6 @@ type store struct {
 	heads  map[int]audit.Head // the heads that this store wrote last, by chain
 	bad    []int32            // chains that are not extended, because they were tampered with
 	leader *leader            // nil while we do not lead
-
-	noted atomic.Bool // there may be crashes to be ended by an Append
 }
 
 // Options are what a store may be given in addition to its address. The zero value is of use.
@@ -102,8 +99,7 @@ func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	if err := s.settle(ctx, "key", s.secret.Public().ID(), audit.WrongKey); err != nil {
 		return err
 	}
-	_, err = s.pool.Exec(ctx, forgetCrashes, time.Now().Add(-audit.CrashesKept))
-	return err
+	return nil
 }
 
 // settle notes what a new store is made with, by its name in meta, and compares that of an old one. A store to be read notes nothing.

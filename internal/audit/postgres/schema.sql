@@ -80,16 +80,6 @@ CREATE TABLE tombstones (
     PRIMARY KEY (chain, first)
 );
 
--- How often a handling of a job was begun and not ended. Unlogged, so that it costs no sync: where PostgreSQL itself
--- crashes the count begins anew, and a job that kills its worker is tried that much longer.
-CREATE UNLOGGED TABLE crashes (
-    cluster text    NOT NULL,
-    job_key bigint  NOT NULL,
-    count   integer NOT NULL,
-    at      timestamptz NOT NULL DEFAULT now(), -- when the last one was begun
-    PRIMARY KEY (cluster, job_key)
-);
-
 -- A row comes and goes here to see whether the store takes writes.
 CREATE TABLE probe (at timestamptz NOT NULL);
 

@@ -23,9 +23,6 @@ func (s *store) Append(ctx context.Context, records []audit.Record, answered []i
 			if err := b.append(ctx, w); err != nil {
 				return err
 			}
-			if err := s.endCrashes(ctx, w, records); err != nil {
-				return err
-			}
 		}
 		return w.clearMarks(ctx, unanswered, &w.answered, answered)
 	})

@@ -27,7 +27,7 @@ func (s *store) Check(ctx context.Context) error {
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
 func (s *store) checkSmall(ctx context.Context) error {
 	return s.check(ctx, "PRAGMA integrity_check(heads)", "PRAGMA integrity_check(outbox)", "PRAGMA integrity_check(unanswered)",
-		"PRAGMA integrity_check(crashes)", "PRAGMA integrity_check(open_claims)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
+		"PRAGMA integrity_check(open_claims)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
 }
 
 // placesDiffer is asked because a constraint would not do: SQLite looks at none in a file that is open for reading only.

@@ -73,19 +73,9 @@ CREATE TABLE tombstones (
     PRIMARY KEY (chain, first)
 ) STRICT;
 
--- Handlings of a job that were begun since the last one that ended.
-CREATE TABLE crashes (
-    cluster TEXT NOT NULL,
-    job_key INTEGER NOT NULL,
-    count   INTEGER NOT NULL,
-    at      INTEGER NOT NULL DEFAULT (unixepoch() * 1000000), -- Unix microseconds: when the last one was begun
-    PRIMARY KEY (cluster, job_key)
-) STRICT;
-
--- No chain covers the marks and the crashes, so they stand twice: in their tables and in these indexes.
+-- No chain covers the marks, so they stand twice: in their tables and in these indexes.
 CREATE INDEX outbox_again ON outbox (seq);
 CREATE INDEX unanswered_again ON unanswered (seq);
-CREATE INDEX crashes_again ON crashes (cluster, job_key, count, at);
 
 CREATE TRIGGER records_are_never_changed BEFORE UPDATE ON records
 BEGIN

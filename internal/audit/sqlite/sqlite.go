@@ -47,8 +47,6 @@ type store struct {
 	opened  bool
 	closed  bool // these need the turn
 	leading atomic.Bool
-	noted   atomic.Bool // there may be crashes to be ended by an Append
-	died    bool        // the process before this one has not closed the store
 
 	rounds, firstFailures, retried *sql.Stmt
 
@@ -113,7 +111,7 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	s.acknowledged = s.writer.head
-	return errors.Join(s.begin(ctx, s.writer), s.prepare(ctx))
+	return s.prepare(ctx)
 }
 
 // refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
@@ -204,7 +202,7 @@ func (s *store) Close() error {
 		errs = append(errs, s.read.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.exec(context.Background(), "DELETE FROM meta WHERE name = ?", metaRunning), s.writer.close())
+		errs = append(errs, s.writer.close())
 		s.writer = nil
 	}
 	if s.place != nil { // not before SQLite has closed it

@@ -38,7 +38,6 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"retention", retainFacts},
 		{"floor", floorFacts},
 		{"tampering", tamperFacts},
-		{"crashes", crashFacts},
 		{"open", openFacts},
 	} {
 		t.Run(part.name, func(t *testing.T) {
