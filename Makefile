@@ -59,7 +59,7 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 # No server is started. Packages that did not change cost nothing.
 UNIT = $(filter-out $(addprefix $(MODULE)/,test/% bench internal/audit/postgres internal/testing/devpostgres%),$(ALL))
 test-unit: ## The fast inner loop: no server, SQLite only
-	@$(SUMMARY) . -trimpath -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
+	@TEST_WITHOUT_SERVERS=1 $(SUMMARY) . -trimpath -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
