@@ -11,13 +11,23 @@ import (
 // Linux, 49152 on macOS). Inside it, a client that keeps dialling a server that is away can end up occupying its port.
 const lowestPort, highestPort = 20000, 32000
 
-// FreeAddress returns a loopback address, host:port, on which nothing listens now.
-func FreeAddress() (string, error) {
+// Listen listens on a loopback address on which nothing else does.
+func Listen() (net.Listener, error) {
 	for range 200 {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowestPort+rand.IntN(highestPort-lowestPort)))
 		if listener, err := net.Listen("tcp", address); err == nil {
-			return address, listener.Close()
+			return listener, nil
 		}
 	}
-	return "", errors.New("no free port found on 127.0.0.1")
+	return nil, errors.New("no free port found on 127.0.0.1")
+}
+
+// FreeAddress returns a loopback address, host:port, on which nothing listens now. Who can listen at once calls
+// [Listen]: a program that is started in the meantime keeps the port occupied for a moment.
+func FreeAddress() (string, error) {
+	listener, err := Listen()
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
 }

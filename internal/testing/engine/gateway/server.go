@@ -140,12 +140,13 @@ func (s *Server) Restart() error {
 
 // listen listens on an address, or on a free one, which it notes.
 func listen(address *string) (l net.Listener, err error) {
-	if *address == "" {
-		if *address, err = process.FreeAddress(); err != nil {
-			return nil, err
-		}
+	if *address != "" {
+		return net.Listen("tcp", *address)
 	}
-	return net.Listen("tcp", *address)
+	if l, err = process.Listen(); err == nil {
+		*address = l.Addr().String()
+	}
+	return l, err
 }
 
 // Stop ends the server as a kill does: connections are cut, and what was not answered may have happened. The directory
