@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -22,23 +21,14 @@ const (
 // under load.
 const slowBroker = "pace=4ms"
 
-// lanes run rows next to each other: most of the time a row waits.
-var lanes = suite.NewLanes(5, func() (*broker, error) { return startBroker("") })
+// lanes run rows next to each other: most of the time a row waits. Each has a broker of its own.
+var lanes = suite.NewLanes(5, nil)
 
-func startBroker(faults string) (*broker, error) {
-	return suite.StartBroker(context.Background(), cluster.Options{Faults: faults},
-		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
-}
-
-// ownBroker starts a broker with these faults for one row.
-func ownBroker(t *testing.T, faults string) *broker {
+// startBroker starts a broker with these faults for one row.
+func startBroker(t *testing.T, faults string) *broker {
 	t.Helper()
-	b, err := startBroker(faults)
+	b, err := suite.StartBroker(t.Context(), cluster.Options{Faults: faults}, "testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
 	check.Must(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check.Must(t, b.Close()) })
 	return b
 }

@@ -24,7 +24,7 @@ import (
 // clock is where it was: locks of 5 s that were taken after the jump still held 41 s later, and ended when the clock went
 // forward again. So the jobs of a worker that dies then wait for that long, whatever the worker does.
 func TestBrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
-	r := newRig(t, setup{row: 13, what: "the broker's clock jumps between -1 h and +1 h", store: inSQLite, ownBroker: true})
+	r := newRig(t, setup{row: 13, what: "the broker's clock jumps between -1 h and +1 h", store: inSQLite})
 	r.start("RETRY_JOB_TIMEOUT=5s")
 	began := time.Now()
 	r.moves(-time.Hour)
@@ -51,7 +51,7 @@ func TestBrokerWhoseClockJumpsChangesNoDecision(t *testing.T) {
 	r.happened(len(r.claims), "jobs")
 }
 
-// moves moves the clock of the row's own broker, back too, which devbroker does not do.
+// moves moves the broker's clock, back too.
 func (r *rig) moves(by time.Duration) {
 	r.Helper()
 	before, err := r.broker.Now(r.Context())

@@ -11,8 +11,8 @@ import (
 	"hospital.example/analyze-retry/test/chaos/faults"
 )
 
-// outageLock is the lock of jobs in the rows about stores: an outage lasts for many of them.
-const outageLock = "RETRY_JOB_TIMEOUT=2s"
+// outageLock is the lock of jobs in the rows about stores: half of the default, so that an outage lasts for more than one.
+const outageLock = "RETRY_JOB_TIMEOUT=5s"
 
 // storeOutage is a time in which the store takes no writes.
 type storeOutage struct {

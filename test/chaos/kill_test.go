@@ -12,7 +12,7 @@ import (
 // came first: row 16, where the store fails in between, finds it.
 func TestKilledWorkersLoseNothingAndDecideNothingTwice(t *testing.T) {
 	least := either(20, 200)
-	onBothStores(t, setup{row: 1, busy: true, what: "kill -9 the worker while it works", ownBroker: true}, func(r *rig) {
+	onBothStores(t, setup{row: 1, busy: true, what: "kill -9 the worker while it works"}, func(r *rig) {
 		// So many are ahead of the worker that it is busy whenever it is killed.
 		const ahead = 2 * chunk
 		random := rand.New(rand.NewPCG(1, 1))

@@ -12,7 +12,6 @@ const jobType = "analyze-retry"
 // second answer to a job that is gone must be the same as the first.
 type ledger struct {
 	broker    *broker
-	since     int64 // the position of the last record from before the row
 	seen      int
 	jobs      map[int64]*life
 	instances map[int64]*instance
@@ -63,13 +62,8 @@ type jobValue struct {
 	Variables          json.RawMessage `json:"variables"`
 }
 
-func newLedger(b *broker) (*ledger, error) {
-	l := &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
-	records, err := b.Records()
-	if l.seen = len(records); l.seen > 0 {
-		l.since = records[l.seen-1].Position
-	}
-	return l, err
+func newLedger(b *broker) *ledger {
+	return &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
 }
 
 // update reads what the broker has exported since the last time.
@@ -120,7 +114,7 @@ func (l *ledger) take(r *cluster.Record) error {
 	case "INCIDENT EVENT CREATED":
 		l.takeIncident(r, &v)
 	default:
-		if j := l.jobs[r.Key]; r.ValueType == "JOB" && j != nil { // else it is of another row
+		if j := l.jobs[r.Key]; r.ValueType == "JOB" && j != nil {
 			return l.takeJob(j, r, &v)
 		}
 		if r.ValueType == "PROCESS_INSTANCE" && v.BpmnElementType == "PROCESS" {

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +33,6 @@ func TestMain(m *testing.M) {
 		}
 		code := devpostgres.Main{M: m}.Run()
 		table.print()
-		return code, errors.Join(lanes.Close(), goleak.Find())
+		return code, goleak.Find()
 	}))
 }

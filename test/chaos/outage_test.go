@@ -13,7 +13,7 @@ import (
 // Row 3. The guard is the job loop, which takes any failure of a poll or an answer for one that passes. Seen to fail
 // without: a loop that ends when the gateway is lost does not work again.
 func TestWorkerOutlivesAKilledBroker(t *testing.T) {
-	r := newRig(t, setup{row: 3, busy: true, what: "kill -9 the broker, same data", store: inSQLite, ownBroker: true})
+	r := newRig(t, setup{row: 3, busy: true, what: "kill -9 the broker, same data", store: inSQLite})
 	w := r.start("RETRY_JOB_TIMEOUT=5s")
 	kills, slowest := either(2, 10), time.Duration(0)
 	for range kills {

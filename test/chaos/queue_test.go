@@ -163,7 +163,8 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 		began := time.Now()
 		r.submit(either(200, 9000))
 		r.again(20, 7)
-		r.pass(time.Duration(either(5, 600))*time.Second - time.Since(began))
+		r.until("sendings fail", func() bool { return w.metric("retry_events_failed_total") > 0 })
+		r.pass(time.Duration(either(0, 600))*time.Second - time.Since(began))
 		away := time.Since(began)
 		backlog := 0.0
 		r.until("the metrics show the backlog", func() bool {

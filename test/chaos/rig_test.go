@@ -24,9 +24,7 @@ type setup struct {
 	store string
 	// busy is for rows that keep the machine busy: one runs at a time, next to one that mostly waits.
 	busy bool
-	// ownBroker is for rows that kill the broker, move its clock or flood it.
-	ownBroker bool
-	// brokerFaults are faults of a broker of its own from its start, see gateway.InjectText.
+	// brokerFaults are the broker's faults from its start, see gateway.InjectText.
 	brokerFaults string
 }
 
@@ -88,25 +86,20 @@ func each[C any](t *testing.T, s setup, cases map[string]C, row func(*rig, C)) {
 // newRig sets the stage, once a lane is free. When the test is over its line goes into the table.
 func newRig(t *testing.T, s setup) *rig {
 	t.Helper()
-	lane := lanes.Take(t, s.busy)
+	lanes.Take(t, s.busy)
 	r := &rig{
 		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
 		claims: map[string]claim{}, cancelled: map[int64]bool{},
 	}
-	if s.ownBroker || s.brokerFaults != "" {
-		r.broker = ownBroker(t, s.brokerFaults)
-	} else {
-		r.broker = lane.Broker(t)
-	}
-	began := time.Now() // the start of a broker is not the row's
+	began := time.Now()
+	r.broker = startBroker(t, s.brokerFaults)
 	t.Cleanup(func() { table.add(t, r.row, r.what+" ("+r.setup.store+")", r.faults, began) })
 	var err error
 	r.proxy, err = proxy.Start(r.broker.Address(), uint64(s.row))
 	r.must(err)
 	t.Cleanup(func() { r.check(r.proxy.Close()) })
 	r.store = newStore(r)
-	r.ledger, err = newLedger(r.broker)
-	r.must(err)
+	r.ledger = newLedger(r.broker)
 	return r
 }
 

@@ -22,7 +22,7 @@ type Lane struct {
 	broker *Broker
 }
 
-// NewLanes returns n lanes whose brokers are made by start. The suite has to close them.
+// NewLanes returns n lanes whose brokers are made by start; nil makes none. The suite has to close them.
 func NewLanes(n int, start func() (*Broker, error)) *Lanes {
 	l := &Lanes{}
 	l.changed = sync.NewCond(&l.mu)
