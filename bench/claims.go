@@ -31,23 +31,16 @@ var (
 
 const maxRetries = 5
 
-// retries makes n claims that are to be retried, the ones after so many others.
-func retries(after, n int) []claim {
+// claimID is the id of a claim by its number, from 0. Ids grow with time, as those of a hospital do.
+func claimID(number int) string { return fmt.Sprintf("CLM-2026-%09d-1", number) }
+
+// mixed makes n claims, the ones after so many others: 90 % are to be retried, 7 % have a permanent error and 3 % no
+// retries left.
+func mixed(after, n int) []claim {
 	claims := make([]claim, n)
 	for i := range claims {
 		r := retryTexts[i%len(retryTexts)]
 		claims[i] = claim{id: claimID(after + i), text: r.text, class: r.class, retryCount: i % maxRetries}
-	}
-	return claims
-}
-
-// claimID is the id of a claim by its number, from 0. Ids grow with time, as those of a hospital do.
-func claimID(number int) string { return fmt.Sprintf("CLM-2026-%09d-1", number) }
-
-// mixed makes claims of which 90 % are to be retried, 7 % have a permanent error and 3 % no retries left.
-func mixed(after, n int) []claim {
-	claims := retries(after, n)
-	for i := range claims {
 		switch percent := i % 100; {
 		case percent >= 97:
 			claims[i].retryCount, claims[i].code = maxRetries, "MAX_RETRIES_EXCEEDED"

@@ -34,8 +34,6 @@ const (
 	fillProgressEvery = 1_000_000
 	// bytesPerRow is more than a decision takes on the disk, in both stores together.
 	bytesPerRow = 3000
-	// firstJobKey is the first key that a gateway gives out.
-	firstJobKey = 1<<51 + 1
 )
 
 // checkRoom reports whether the disk has room for full stores.
@@ -125,11 +123,14 @@ func (f *filled) fill(ctx context.Context, rows int, begin time.Time, patterns [
 	return f.settle(ctx)
 }
 
+// key is the key of the job of a claim by its number, and of its process instance. The engine's keys are greater.
+func key(number int) int64 { return int64(number) + 1 }
+
 // decisionOn is the decision about a claim by its number, as large as the pattern that it is made of.
 func decisionOn(number int, begin time.Time, patterns []audit.Record) audit.Record {
 	r := patterns[number%len(patterns)]
 	r.At = begin.Add(time.Duration(number) * time.Second)
-	r.ClaimID, r.JobKey, r.ProcessInstanceKey = claimID(number), firstJobKey+int64(number), instanceKey(number)
+	r.ClaimID, r.JobKey, r.ProcessInstanceKey = claimID(number), key(number), key(number)
 	if !r.NextRetryTime.IsZero() {
 		r.NextRetryTime = r.At.Add(10 * time.Minute)
 	}
@@ -156,9 +157,9 @@ func patterns() ([]audit.Record, error) {
 	})
 	claims := mixed(0, 100)
 	jobs := make([]job.Job, len(claims))
-	for i, j := range gatewayJobs(0, claims) {
+	for i, j := range gatewayJobs(claims) {
 		jobs[i] = job.Job{
-			Key: firstJobKey + int64(i), ProcessInstanceKey: j.ProcessInstanceKey, ProcessID: j.ProcessID, ElementID: j.ElementID,
+			Key: key(i), ProcessInstanceKey: key(i), ProcessID: j.ProcessID, ElementID: j.ElementID,
 			Variables: j.Variables, Retries: 3, Received: time.Now(),
 		}
 	}

@@ -39,7 +39,7 @@ func everyWorkerHasItsStore(t *testing.T, on *stores, program string) {
 	t.Helper()
 	workers, err := twoBuilds(program, program, on)
 	check.Must(t, err)
-	measured, err := gatewayRounds(t.Context(), workers.ratio, workers.gateway, settings{rounds: 1, jobs: 100}, io.Discard)
+	measured, err := gatewayRounds(t.Context(), workers.ratio, workers.contenders, settings{rounds: 1, jobs: 100}, io.Discard)
 	if err != nil || len(measured.rounds) != 1 {
 		t.Errorf("%d rounds, %v", len(measured.rounds), err)
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 const (
@@ -36,7 +37,7 @@ type sample struct {
 	firstPoll float64
 }
 
-// gatewayRounds lets the workers take turns against a gateway in this process; what says which and to what they compare.
+// gatewayRounds lets the workers take turns against an engine in this process; what says which and to what they compare.
 func gatewayRounds(ctx context.Context, what string, contenders []contender, s settings, progress io.Writer) (all series, err error) {
 	pinned, how := pin()
 	defer func() {
@@ -45,32 +46,29 @@ func gatewayRounds(ctx context.Context, what string, contenders []contender, s s
 		}
 	}()
 	all = series{
-		where:      fmt.Sprintf("Gateway in this process, %d rounds of %d jobs (%s), %s", s.rounds, s.jobs, how, what),
+		where:      fmt.Sprintf("Engine in this process, %d rounds of %d jobs (%s), %s", s.rounds, s.jobs, how, what),
 		contenders: contenders,
 	}
-	// The gateway must not be what is measured: it collects its garbage between the rounds.
+	// The engine must not be what is measured: it collects its garbage between the rounds.
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
-	return all, all.takeTurns("gateway", s.rounds, 0, progress, func(_ int, w contender) (sample, error) {
+	return all, all.takeTurns(s.rounds, progress, func(w contender) (sample, error) {
 		runtime.GC()
 		return gatewayRun(ctx, w, s.jobs, pinned)
 	})
 }
 
-// takeTurns lets every contender run once in each round, and each round start with another one. The first rounds, as many as
-// warmUp, do not count. run gets a number that is another one for each run.
-func (s *series) takeTurns(what string, rounds, warmUp int, progress io.Writer, run func(number int, w contender) (sample, error)) (err error) {
-	for i := range warmUp + rounds {
+// takeTurns lets every contender run once in each round, and each round start with another one.
+func (s *series) takeTurns(rounds int, progress io.Writer, run func(contender) (sample, error)) (err error) {
+	for i := range rounds {
 		r := make(round, len(s.contenders))
 		for n := range s.contenders {
 			which := (i + n) % len(s.contenders)
-			if r[which], err = run(i*len(s.contenders)+which, s.contenders[which]); err != nil {
-				return fmt.Errorf("%s, round %d: the %s: %w", what, i+1-warmUp, s.contenders[which].name, err)
+			if r[which], err = run(s.contenders[which]); err != nil {
+				return fmt.Errorf("round %d: the %s: %w", i+1, s.contenders[which].name, err)
 			}
 		}
-		if i >= warmUp {
-			s.rounds = append(s.rounds, r)
-		}
-		fmt.Fprintf(progress, "%s, round %d of %d%s\n", what, i+1-warmUp, rounds, r.summary())
+		s.rounds = append(s.rounds, r)
+		fmt.Fprintf(progress, "round %d of %d%s\n", i+1, rounds, r.summary())
 	}
 	return nil
 }
@@ -82,17 +80,17 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 		return sample{}, err
 	}
 	defer func() { err = errors.Join(err, kept.free()) }()
-	gateway := gatewaytest.New()
+	gateway := enginetest.New()
 	defer gateway.Close()
-	address, err := gateway.Listen()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return sample{}, err
 	}
+	gateway.Serve(listener)
 	claims := mixed(kept.rows, jobs)
-	gateway.Skip(kept.rows)
-	keys := gateway.Add(gatewayJobs(kept.rows, claims)...)
+	keys := gateway.Add(gatewayJobs(claims)...)
 	var started time.Time
-	s, err = measured(w, surroundings{address, kept, pinned}, jobs, func(c *child) error {
+	s, err = measured(w, surroundings{listener.Addr().String(), kept, pinned}, jobs, func(c *child) error {
 		started = c.started
 		return watch(ctx, gateway, c, jobs)
 	})
@@ -108,25 +106,21 @@ func gatewayRun(ctx context.Context, w contender, jobs int, pinned pinning) (s s
 	return s, nil
 }
 
-// gatewayJobs makes a job of each claim, each of a process instance of its own, after so many others.
-func gatewayJobs(after int, claims []claim) []gatewaytest.Job {
-	jobs := make([]gatewaytest.Job, len(claims))
+// gatewayJobs makes a job of each claim, each of a process instance of its own.
+func gatewayJobs(claims []claim) []enginetest.Job {
+	jobs := make([]enginetest.Job, len(claims))
 	for i, c := range claims {
-		jobs[i] = gatewaytest.Job{
-			Type: jobType, Variables: c.variables(), ProcessInstanceKey: instanceKey(after + i),
-			ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry",
+		jobs[i] = enginetest.Job{
+			Type: jobType, Variables: c.variables(), ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry",
 		}
 	}
 	return jobs
 }
 
-// instanceKey is the key of the process instance of a claim, by the claim's number.
-func instanceKey(number int) int64 { return int64(number) + 1 }
-
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // watch waits until all jobs are answered.
-func watch(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int) error {
+func watch(ctx context.Context, gateway *enginetest.Gateway, c *child, jobs int) error {
 	ctx, cancel := context.WithTimeout(ctx, roundTimeout)
 	defer cancel()
 	tick := time.NewTicker(watchInterval)
@@ -149,7 +143,7 @@ func watch(ctx context.Context, gateway *gatewaytest.Gateway, c *child, jobs int
 
 // checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and
 // when the last answer arrived.
-func checkCalls(gateway *gatewaytest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
+func checkCalls(gateway *enginetest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
 	if counts := gateway.Counts(); counts.Expired > 0 {
 		return first, last, fmt.Errorf("%d locks ran out", counts.Expired)
 	}

@@ -60,8 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // settings are the flags of a run.
 type settings struct {
-	rounds, jobs             int
-	brokerRounds, brokerJobs int
+	rounds, jobs int
 	// rows are how many decisions the full stores hold, the least first.
 	rows            []int
 	worker, against string
@@ -69,27 +68,21 @@ type settings struct {
 
 func parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
-	var quick, skipBroker bool
+	var quick bool
 	rows := "1000000,10000000"
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&s.rounds, "rounds", 9, "rounds against the gateway in this process; every worker runs once in each; 0 skips them")
+	flags.IntVar(&s.rounds, "rounds", 9, "rounds against an engine in this process; every worker runs once in each; 0 skips them")
 	flags.IntVar(&s.jobs, "jobs", 20_000, "jobs in each of them")
 	flags.StringVar(&rows, "rows", rows, "how many decisions the full stores hold, the least first; empty skips them. 10 million take a quarter of an hour and 33 GB of disk, removed at the end")
-	flags.IntVar(&s.brokerRounds, "broker-rounds", 7, "rounds on a real broker, after one that warms it up; 0 skips them")
-	flags.IntVar(&s.brokerJobs, "broker-jobs", 2_000, "jobs in each of them")
-	flags.BoolVar(&skipBroker, "skip-broker", false, "start no broker")
-	flags.BoolVar(&quick, "quick", false, "a first impression in two minutes: 3 rounds of 10000 jobs, stores of 100000 decisions, 1 round of 1000 jobs on the broker")
+	flags.BoolVar(&quick, "quick", false, "a first impression in two minutes: 3 rounds of 10000 jobs, stores of 100000 decisions")
 	flags.StringVar(&s.worker, "worker", "", "the worker's binary to measure (default: built from ./cmd/worker)")
 	flags.StringVar(&s.against, "against", "", "another binary of the worker to compare with, instead of the no-decision worker")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	if quick {
-		s.rounds, s.jobs, rows, s.brokerRounds, s.brokerJobs = 3, 10_000, "100000", 1, 1_000
-	}
-	if skipBroker {
-		s.brokerRounds = 0
+		s.rounds, s.jobs, rows = 3, 10_000, "100000"
 	}
 	var err error
 	if s.rows, err = parseRows(rows); err != nil {
@@ -99,7 +92,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if s.rounds == 0 {
 		s.rows = nil
 	}
-	if s.jobs < 100 || s.brokerJobs < 100 || s.rounds < 0 || s.brokerRounds < 0 || flags.NArg() > 0 {
+	if s.jobs < 100 || s.rounds < 0 || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "bench: rounds are 0 or more, jobs 100 or more, and there are no arguments but the flags")
 		return s, errors.New("wrong flags")
 	}
@@ -164,7 +157,7 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 func (r *report) measureRounds(ctx context.Context, workers lineup, binary string, on *stores, progress io.Writer) error {
 	s := r.settings
 	if s.rounds > 0 {
-		one, err := gatewayRounds(ctx, workers.ratio, workers.gateway, s, progress)
+		one, err := gatewayRounds(ctx, workers.ratio, workers.contenders, s, progress)
 		if err != nil {
 			return err
 		}
@@ -176,13 +169,6 @@ func (r *report) measureRounds(ctx context.Context, workers lineup, binary strin
 		if err != nil {
 			return err
 		}
-	}
-	if s.brokerRounds > 0 {
-		one, err := brokerRounds(ctx, workers, s, progress)
-		if err != nil {
-			return err
-		}
-		r.series = append(r.series, one)
 	}
 	return nil
 }

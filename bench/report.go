@@ -17,7 +17,7 @@ type report struct {
 	loadBefore, loadAfter string
 	decision              decisionCost
 	binaryBytes           int64
-	// series are those that were asked for: against the gateway, on full stores, on a real broker.
+	// series are those that were asked for: on empty stores, on full stores.
 	series []series
 }
 

@@ -72,9 +72,9 @@ func build(ctx context.Context, binary string, progress io.Writer) (path string,
 	return path, remove, nil
 }
 
-// lineup is which workers take turns: against the gateway in this process, and on a real broker.
+// lineup is which workers take turns.
 type lineup struct {
-	gateway, broker []contender
+	contenders []contender
 	// ratio says to whom the others are compared.
 	ratio string
 }
@@ -85,22 +85,14 @@ func withNoDecision(binary string, on *stores) (lineup, error) {
 	if err != nil {
 		return lineup{}, err
 	}
-	bare, same := noDecision(self, "no-decision worker", ""), noDecision(self, "no-decision worker with our variables", sameVariables)
 	bench := contender{name: "not durable", check: claim.check, command: func(string) []string { return []string{self, notDurableCommand} }}
 	inFile, onServer := product("SQLite", binary, on.sqlite), product("PostgreSQL", binary, on.postgres(binary))
 	return lineup{
-		gateway: []contender{
-			bare,
+		contenders: []contender{
+			noDecision(self),
 			inFile.against(0, atMost(1.6), noTarget),
 			onServer.against(0, atMost(2), noTarget),
 			bench.against(0, atMost(1), atLeast(1)),
-		},
-		broker: []contender{
-			bare,
-			inFile.against(0, noTarget, atLeast(0.93)),
-			onServer.against(0, noTarget, atLeast(0.93)),
-			bench.against(0, noTarget, atLeast(0.97)),
-			same.against(0, noTarget, noTarget),
 		},
 		ratio: "ratio to the no-decision worker",
 	}, nil
@@ -118,7 +110,7 @@ func twoBuilds(binary, other string, on *stores) (lineup, error) {
 		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget, noTarget),
 		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget, noTarget),
 	}
-	return lineup{gateway: both, broker: both, ratio: "ratio to " + other}, nil
+	return lineup{contenders: both, ratio: "ratio to " + other}, nil
 }
 
 // product returns the worker of this repository, as it runs in production.
@@ -142,20 +134,14 @@ const (
 	notDurableCommand = "not-durable-worker"
 )
 
-// sameVariables is an answer like those of our worker, with which the broker has as much to write.
-const sameVariables = `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":"2026-11-20T08:40:00Z",` +
-	`"retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","originalError":"TIMEOUT - Connection timeout after 30s",` +
-	`"retryDecision":{"policy":"tiss","policyVersion":"000000000000","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT",` +
-	`"delayBeforeJitter":"PT10M","backoffDuration":"PT10M","retriesLeft":3,"secondsSinceLastSubmission":600}}`
-
-// noDecision returns this program, started once more. It completes every job with the same variables, or with none.
-func noDecision(self, name, variables string) contender {
+// noDecision returns this program, started once more. It completes every job without variables.
+func noDecision(self string) contender {
 	return contender{
-		name:    name,
-		command: func(address string) []string { return []string{self, noDecisionCommand, address, variables} },
+		name:    "no-decision worker",
+		command: func(address string) []string { return []string{self, noDecisionCommand, address} },
 		check: func(c claim, a answer) error {
-			if a.code != "" || strings.Contains(a.variables, "shouldRetry") != (variables != "") {
-				return fmt.Errorf("claim %s: the %s answered %+v", c.id, name, a)
+			if a.code != "" || strings.Contains(a.variables, "shouldRetry") {
+				return fmt.Errorf("claim %s: the no-decision worker answered %+v", c.id, a)
 			}
 			return nil
 		},
@@ -165,17 +151,16 @@ func noDecision(self, name, variables string) contender {
 // workWithoutDecision completes jobs until ctx ends, with the client library's worker as it comes but for the number
 // of jobs active. It does not close the worker, which would wait for the poll that is open.
 func workWithoutDecision(ctx context.Context, args []string) error {
-	if len(args) != 2 {
-		return fmt.Errorf("want the gateway's address and variables, got %q", args)
+	if len(args) != 1 {
+		return fmt.Errorf("want the gateway's address, got %q", args)
 	}
-	address, variables := args[0], args[1]
-	client, err := zbc.NewClient(&zbc.ClientConfig{GatewayAddress: address, UsePlaintextConnection: true})
+	client, err := zbc.NewClient(&zbc.ClientConfig{GatewayAddress: args[0], UsePlaintextConnection: true})
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	client.NewJobWorker().JobType(jobType).Handler(func(c worker.JobClient, j entities.Job) {
-		if err := complete(c, j.Key, variables); err != nil {
+		if err := complete(c, j.Key); err != nil {
 			select {
 			case failed <- err:
 			default:
@@ -190,18 +175,9 @@ func workWithoutDecision(ctx context.Context, args []string) error {
 	}
 }
 
-func complete(client worker.JobClient, key int64, variables string) error {
+func complete(client worker.JobClient, key int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	command := client.NewCompleteJobCommand().JobKey(key)
-	if variables == "" {
-		_, err := command.Send(ctx)
-		return err
-	}
-	withVariables, err := command.VariablesFromString(variables)
-	if err != nil {
-		return err
-	}
-	_, err = withVariables.Send(ctx)
+	_, err := client.NewCompleteJobCommand().JobKey(key).Send(ctx)
 	return err
 }
