@@ -66,7 +66,7 @@ var left = []string{
 }
 
 // patience is how long a client may take. It ends a test that hangs.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // report is what a client saw of a step. An error is as the client names it.
 type report struct {

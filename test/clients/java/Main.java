@@ -27,6 +27,7 @@ public class Main {
             .grpcAddress(URI.create("http://" + System.getenv("GRPC_ADDRESS")))
             .restAddress(URI.create(System.getenv("REST_ADDRESS")))
             .preferRestOverGrpc(args[0].equals("rest"))
+            .defaultRequestTimeout(Duration.ofMinutes(5)) // the default of 10 s is short on a busy machine
             .build();
     client.newWorker().jobType("pack-order").handler(Main::pack).name("packer").open();
 
