@@ -28,7 +28,7 @@ type world struct {
 // so on.
 func deploy(t *testing.T, drawings ...string) *world {
 	t.Helper()
-	w := &world{T: t, Engine: New(Options{}), clock: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
+	w := &world{T: t, Engine: New(), clock: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	w.Out = func(r Record) { w.records = append(w.records, r) }
 	for n, drawing := range drawings {
 		w.deploys(n+1, drawing)

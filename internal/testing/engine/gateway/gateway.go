@@ -23,14 +23,10 @@ import (
 // DefaultVersion is the version that the topology shows: that of the APIs which are served.
 const DefaultVersion = "8.9.0"
 
-// Options describe a gateway. The zero value is one with one partition that keeps nothing.
+// Options describe a gateway. The zero value is one that keeps nothing.
 type Options struct {
 	// Version is what the topology shows; "" means [DefaultVersion].
 	Version string
-	// Partitions is how many partitions the instances are spread over; 0 is one.
-	Partitions int
-	// Tenant is the one tenant that there is; "" is the default one.
-	Tenant string
 	// Server are the options of the gRPC server, for example its TLS credentials.
 	Server []grpc.ServerOption
 	// KeepCalls keeps every call for [Gateway.Calls].
@@ -61,10 +57,10 @@ type Gateway struct {
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
 func New(o Options) *Gateway {
-	o.Version, o.Tenant = cmp.Or(o.Version, DefaultVersion), cmp.Or(o.Tenant, engine.DefaultTenant)
+	o.Version = cmp.Or(o.Version, DefaultVersion)
 	g := &Gateway{
 		options: o,
-		engine:  engine.New(engine.Options{Partitions: o.Partitions, Tenant: o.Tenant}),
+		engine:  engine.New(),
 		done:    make(chan struct{}),
 		changed: make(chan struct{}),
 		counts:  map[jobAction]int{},
@@ -209,7 +205,7 @@ func (g *Gateway) Do(request any) (any, error) {
 // topology shows one broker that leads all partitions, which are healthy.
 func (g *Gateway) topology() *pb.TopologyResponse {
 	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: g.options.Version}
-	for n := range max(g.options.Partitions, 1) {
+	for n := range g.engine.Partitions {
 		broker.Partitions = append(broker.Partitions, &pb.Partition{
 			PartitionId: int32(n) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
 		})
