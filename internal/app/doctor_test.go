@@ -17,7 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/rest"
 )
@@ -50,7 +50,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	cfg.HTTPAddress = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 })
 	r.awaitReadiness(200, "ready")
 	all := examine(t, cfg)
 	for _, d := range all {
@@ -72,55 +72,52 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*testing.T, *config.Config, *gatewaytest.Gateway)
+		change func(*testing.T, *config.Config, *enginetest.Gateway)
 		head   string
 		part   string
 	}{
-		"no gateway": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no gateway": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.ZeebeAddress = freeAddress(t)
 		}, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
-		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
-			g.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unauthenticated})
+		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
+			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul") }, "fault tenants: ", "Authorized tenants are '[sul]' -> assign"},
-		"tenants that the cluster is to choose, before 8.9": {func(t *testing.T, c *config.Config, g *gatewaytest.Gateway) {
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenants: ", "Authorized tenants are '[sul]' -> assign"},
+		"tenants that the cluster is to choose, before 8.9": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			check.Must(t, c.Tenants.Decode("ASSIGNED"))
-			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.InvalidArgument})
+			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.InvalidArgument})
 		}, "fault tenants: a poll for ASSIGNED is refused", "-> ASSIGNED needs Camunda 8.9"},
-		"tenants that are not asked for": {
-			func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul", "<default>") }, "warning tenants: ", "sul; add them to RETRY_TENANTS",
-		},
-		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
 		}, "fault policies: ", "none.yaml"},
-		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
 		}, "fault queue: ", "RetryEventsFailing"},
-		"no worker": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
-		"polls that fail": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
-			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		"polls that fail": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
+			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 		}, "fault tenants: a poll for <default> fails", "RetryGatewayUnreachable"},
-		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *gatewaytest.Gateway) {
+		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
-			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 			c.HTTPAddress = freeAddress(t)
 			start(t, *c)
 		}, "fault worker: not ready", "do not restart it"},
-		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			server := httptest.NewServer(http.NotFoundHandler())
 			t.Cleanup(server.Close)
 			c.HTTPAddress = server.Listener.Addr().String()
 		}, "fault worker: what answers at", "-> check RETRY_HTTP_ADDRESS"},
-		"no store yet": {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
-		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
+		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			r := start(t, *c)
 			r.stopped()
@@ -139,7 +136,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 
 func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	t.Parallel()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)
@@ -161,7 +158,7 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 
 func TestDoctorChecksAChangedModel(t *testing.T) {
 	t.Parallel()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)

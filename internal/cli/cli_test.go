@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestMain(m *testing.M) {
@@ -196,7 +196,7 @@ func TestExplainAndVersionNeedNoConfiguration(t *testing.T) {
 }
 
 func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
-	gateway := gatewaytest.New()
+	gateway := enginetest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
 	check.Must(t, err)

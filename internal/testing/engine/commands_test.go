@@ -89,12 +89,6 @@ func TestACallTakesTheNewestVersionWhenItIsMade(t *testing.T) {
 	w.incident("CALLED_ELEMENT_ERROR", "C")
 }
 
-func TestAProcessWithoutAPlainStartCannotBeStarted(t *testing.T) {
-	w := deploy(t, `
-		T: task type='t'`)
-	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1}, codes.FailedPrecondition, "no such event")
-}
-
 func TestCancelEndsEverything(t *testing.T) {
 	w := deploy(t, `
 		S: start

@@ -225,7 +225,7 @@ func draw(id, drawing string) string {
 	for line := range strings.Lines(drawing) {
 		line = strings.TrimSpace(line)
 		if m := arrow.FindStringSubmatch(line); m != nil {
-			flow(&body, drawing, m)
+			flow(&body, m)
 		} else if m := word.FindStringSubmatch(line); m != nil {
 			element(&body, &roots, drawing, m)
 		} else if strings.HasPrefix(line, "end ") {
@@ -236,7 +236,7 @@ func draw(id, drawing string) string {
 <process id="%s" isExecutable="true">%s</process>%s</definitions>`, id, body.String(), roots.String())
 }
 
-func flow(body *strings.Builder, _ string, m []string) {
+func flow(body *strings.Builder, m []string) {
 	condition := ""
 	if m[3] != "" {
 		condition = "<conditionExpression>" + escape(m[3]) + "</conditionExpression>"
@@ -255,6 +255,11 @@ func element(body, roots *strings.Builder, drawing string, m []string) {
 	var attrs, extensions, mappings, inner string
 	if d := regexp.MustCompile(`(?m)^\s*` + id + ` > (\w+) default`).FindStringSubmatch(drawing); d != nil {
 		attrs += fmt.Sprintf(` default="%s_%s"`, id, d[1])
+	}
+	if m[2] == "await" { // a broker counts what is written at the gateway too
+		for _, to := range regexp.MustCompile(`(?m)^\s*`+id+` > (\w+)`).FindAllStringSubmatch(drawing, -1) {
+			inner += fmt.Sprintf("<outgoing>%s_%s</outgoing>", id, to[1])
+		}
 	}
 	values := map[string]string{}
 	for _, a := range attribute.FindAllStringSubmatch(m[3], -1) {

@@ -67,12 +67,13 @@ func New(o Options) *Gateway {
 		http:    map[*http.Server]struct{}{},
 	}
 	g.engine.Out = g.record
-	g.server = grpc.NewServer(append([]grpc.ServerOption{
-		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+	g.server = grpc.NewServer(append(o.Server,
+		grpc.MaxRecvMsgSize(maxRequest),
+		// The last one: those of the options come before it.
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
 			return g.serve(ctx, r.(proto.Message))
 		}),
-		grpc.MaxRecvMsgSize(maxRequest),
-	}, o.Server...)...)
+	)...)
 	pb.RegisterGatewayServer(g.server, g)
 	go g.run()
 	return g
@@ -132,15 +133,15 @@ func (g *Gateway) Now() time.Time {
 	return g.now()
 }
 
-// MoveClock moves the engine's clock by d, from where it is. What falls due happens at once.
-func (g *Gateway) MoveClock(d time.Duration) {
+// SetClock sets how far the engine's clock is ahead of this process's. What falls due happens at once.
+func (g *Gateway) SetClock(ahead time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.moveClock(g.offset + d)
+	g.setClock(ahead)
 }
 
-// moveClock sets how far the engine's clock is ahead. The caller holds the mutex.
-func (g *Gateway) moveClock(offset time.Duration) {
+// setClock is SetClock. The caller holds the mutex.
+func (g *Gateway) setClock(offset time.Duration) {
 	g.offset = offset
 	g.note(g.now(), entry{Offset: &offset})
 	g.tick()
