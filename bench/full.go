@@ -152,7 +152,7 @@ func patterns() ([]audit.Record, error) {
 	trail := worker.Trail{Recorder: made, Rounds: made, Secret: secret, Cluster: "zeebe"}
 	handler := worker.NewHandler(worker.Options{
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: time.Now,
-		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All(), []string{audit.DefaultTenant}), Logger: zap.NewNop(),
+		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: zap.NewNop(),
 	})
 	claims := mixed(0, 100)
 	jobs := make([]job.Job, len(claims))

@@ -47,16 +47,16 @@ func (*forgetful) Gone(audit.Record) {}
 
 func (*forgetful) Lost(error) {}
 
-func (*forgetful) Rounds(_ context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
-	return make([]audit.Round, len(claims)), nil
+func (*forgetful) Rounds(_ context.Context, claimIDs []string) ([]audit.Round, error) {
+	return make([]audit.Round, len(claimIDs)), nil
 }
 
 func (*forgetful) Retried(_ context.Context, jobs []audit.RoundJob) ([]int, error) {
 	return make([]int, len(jobs)), nil
 }
 
-func (*forgetful) FirstFailures(_ context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
-	return make([]time.Time, len(claims)), nil
+func (*forgetful) FirstFailures(_ context.Context, claimIDs []string) ([]time.Time, error) {
+	return make([]time.Time, len(claimIDs)), nil
 }
 
 // workNotDurably works jobs until ctx ends as the worker does, with its settings, its log and its metrics, but without
@@ -81,7 +81,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 	}
 	store := &forgetful{}
 	trail := worker.Trail{Recorder: store, Rounds: store, Secret: secret, Cluster: cfg.ClusterName}
-	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All(), []string{audit.DefaultTenant})
+	numbers := metrics.New(metrics.NewRegistry(), policy.BuiltIns().All())
 	handler := worker.NewHandler(worker.Options{
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
 		Trail: trail, Now: time.Now, Observer: numbers, Logger: log,
@@ -97,7 +97,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 		{contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, numbers, log)},
 	} {
 		loop := zeebe.NewWorker(client, zeebe.Options{
-			Tenants: []string{transport.DefaultTenant},
+			Tenant:  job.DefaultTenant,
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
 			Hold: func(ctx context.Context) error { return ctx.Err() }, Clock: clock,

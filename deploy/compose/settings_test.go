@@ -66,8 +66,8 @@ func TestTheWorkerKnowsAndTakesEverySetting(t *testing.T) {
 		},
 		"Basic over REST, with a tenant": {
 			camunda,
-			[]string{"CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo", "ZEEBE_ADDRESS=http://orchestration:8080", "RETRY_TENANTS=clinic-a"},
-			map[string]string{"CAMUNDA_OAUTH_URL": "", "ZEEBE_ADDRESS": "http://orchestration:8080", "RETRY_TENANTS": "clinic-a"},
+			[]string{"CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo", "ZEEBE_ADDRESS=http://orchestration:8080", "RETRY_TENANT=clinic-a"},
+			map[string]string{"CAMUNDA_OAUTH_URL": "", "ZEEBE_ADDRESS": "http://orchestration:8080", "RETRY_TENANT": "clinic-a"},
 		},
 	} {
 		p := load(t, c.file, append(c.set, token)...)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -46,8 +44,6 @@ type App struct {
 	retentionHeld bool
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
-	// tenancy is what is noted about tenants; nil until the cluster was asked.
-	tenancy atomic.Pointer[string]
 	// loops work the jobs, one loop for each job type.
 	loops map[string]*zeebe.Worker
 
@@ -80,7 +76,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All(), cfg.Tenants.IDs())
+	a.numbers = metrics.New(registry, a.policies.Current().All())
 	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
 		return nil, err
 	}
@@ -110,9 +106,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
 			Trail: trail, Now: failpoint.Now, Observer: observerOf(jobType.Type, a.numbers), Logger: log,
 		})
-		a.addLoop(jobType.Type, contract.DecisionVariables(), handler, trail)
+		a.addLoop(jobType.Type, contract.DecisionVariables(), handler)
 	}
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, a.numbers, log), trail)
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, a.numbers, log))
 	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }
@@ -133,18 +129,13 @@ func observerOf(jobType string, numbers *metrics.Metrics) worker.Observer {
 	return numbers
 }
 
-// quarantineWatch is how much longer than two locks a process that has just started looks for jobs that killed one.
-const quarantineWatch = 10 * time.Second
-
 // addLoop adds the loop of one job type.
-func (a *App) addLoop(jobType string, variables []string, handler job.Handler, trail worker.Trail) {
-	// A job that killed a process is given out again when its lock is over.
-	careful := 2*a.cfg.JobTimeout + quarantineWatch
+func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
 		JobType:         jobType,
 		FetchVariables:  variables,
-		Tenants:         a.cfg.Tenants.IDs(),
-		Handler:         worker.NewQuarantine(handler, a.store, trail, careful, a.log),
+		Tenant:          a.cfg.Tenant,
+		Handler:         handler,
 		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
 		JobTimeout:      a.cfg.JobTimeout,
@@ -182,7 +173,6 @@ func (a *App) Run(ctx context.Context) error {
 	upkeep.Go(func() { a.reloadPolicies(background) })
 	upkeep.Go(func() { a.watchTrail(background) })
 	upkeep.Go(func() { a.watchClaims(background) })
-	upkeep.Go(func() { a.watchTenancy(background) })
 	if a.relay != nil {
 		upkeep.Go(func() { a.relay.Run(background) })
 	}

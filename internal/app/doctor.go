@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
@@ -108,7 +109,7 @@ func (d doctor) cluster(ctx context.Context) {
 		d.say(report.Fault, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
 			"jobs of the others wait: docs/runbooks/RetryBrokerWithoutLeader.md")
 	}
-	d.tenants(ctx, client)
+	d.tenant(ctx, client)
 	d.models(ctx, client)
 }
 
@@ -141,35 +142,26 @@ func (d doctor) authAdvice() string {
 	return "the gateway asks for credentials: set those of Basic or OIDC (docs/configuration.md)"
 }
 
-// tenants polls for a job type that no job has, for the tenants of the configuration.
-func (d doctor) tenants(ctx context.Context, client transport.Client) {
+// probeType is a job type that no job has.
+const probeType = "analyze-retry:none"
+
+// tenant polls for a job type that no job has, as the worker polls.
+func (d doctor) tenant(ctx context.Context, client transport.Client) {
 	_, err := ask(ctx, func(ctx context.Context) (any, error) {
-		return nil, transport.ProbePoll(ctx, client, d.cfg.Tenants.IDs())
+		return nil, client.Activate(ctx, transport.Poll{
+			JobType: probeType, Worker: d.cfg.WorkerName, Max: 1, Wait: -time.Millisecond, Lock: time.Second, Tenant: d.cfg.Tenant,
+		}, func([]job.Job) {})
 	})
 	switch transport.Code(err) {
 	case codes.OK:
+		d.say(report.OK, "tenant", d.cfg.Tenant, "")
 	case codes.PermissionDenied, codes.InvalidArgument:
-		advice := "assign the tenants to the worker's credentials, or correct RETRY_TENANTS"
-		if d.cfg.Tenants.Assigned() {
-			advice = "ASSIGNED needs Camunda 8.9 or later with multi-tenancy: otherwise name the tenants in RETRY_TENANTS"
-		}
-		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenants, oneLine(err)), advice)
+		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenant, oneLine(err)),
+			"assign it to the worker's credentials, or correct RETRY_TENANT; without multi-tenancy it is "+job.DefaultTenant)
 		return
 	default:
-		d.say(report.Fault, "tenants", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenants, oneLine(err)), "docs/runbooks/RetryGatewayUnreachable.md")
+		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks/RetryGatewayUnreachable.md")
 		return
-	}
-	tenancy, err := ask(ctx, func(ctx context.Context) (transport.Tenancy, error) { return transport.ProbeTenancy(ctx, client) })
-	note := unaskedTenants(d.cfg, tenancy)
-	switch {
-	case err != nil:
-		d.say(report.Unknown, "tenants", oneLine(err), "")
-	case note != "":
-		d.say(report.Warning, "tenants", note, "")
-	case !tenancy.On:
-		d.say(report.OK, "tenants", "multi-tenancy is off", "")
-	default:
-		d.say(report.OK, "tenants", d.cfg.Tenants.String(), "")
 	}
 	const table = "docs/compatibility.md has the permissions by command"
 	if d.cfg.AuthStrategy() == config.AuthNone {
@@ -183,19 +175,14 @@ func (d doctor) tenants(ctx context.Context, client transport.Client) {
 // models compares the bundled models with what is deployed, where the protocol can read that.
 func (d doctor) models(ctx context.Context, client transport.Client) {
 	reader, can := client.(transport.Definitions)
-	tenant, err := d.cfg.Tenant()
-	switch {
-	case !can:
+	if !can {
 		d.say(report.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")
-		return
-	case err != nil:
-		d.say(report.Unknown, "models", oneLine(err), "")
 		return
 	}
 	var deployed []modellint.File
 	for _, m := range bpmn.Models() {
 		got, err := ask(ctx, func(ctx context.Context) (transport.Definition, error) {
-			return reader.Definition(ctx, tenant, m.ProcessID)
+			return reader.Definition(ctx, d.cfg.Tenant, m.ProcessID)
 		})
 		switch {
 		case transport.Code(err) == codes.NotFound:
@@ -359,8 +346,8 @@ func (d doctor) worker(ctx context.Context) {
 		d.say(report.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")
 		return
 	}
-	note, err := ask(ctx, func(ctx context.Context) (string, error) {
-		return ops.Ask(ctx, ops.Options{
+	_, err := ask(ctx, func(ctx context.Context) (any, error) {
+		return nil, ops.Ask(ctx, ops.Options{
 			Address: d.cfg.HTTPAddress, Token: string(d.cfg.HTTPToken),
 			CertificatePath: d.cfg.HTTPCertificate, KeyPath: d.cfg.HTTPKey,
 		})
@@ -373,8 +360,6 @@ func (d doctor) worker(ctx context.Context) {
 		d.say(report.Fault, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")
 	case err != nil:
 		d.say(report.Fault, "worker", oneLine(err), "check RETRY_HTTP_ADDRESS and its certificate: they are those of the worker")
-	case note != "":
-		d.say(report.Warning, "worker", "ready, but "+note, "")
 	default:
 		d.say(report.OK, "worker", "ready: store, gateway and polls are as they should be", "")
 		d.say(report.OK, "clock", "host and broker agree well enough, as far as jobs have shown", "")

@@ -60,7 +60,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	}
 	for head, part := range map[string]string{
 		"ok gateway: grpc://127.0.0.1:": "version 8.5.8, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
-		"ok tenants: ": "multi-tenancy is off", "ok permissions: ": "none are needed", "unknown models: ": "gRPC cannot read",
+		"ok tenant: ": "<default>", "ok permissions: ": "none are needed", "unknown models: ": "gRPC cannot read",
 		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok chain: ": "3 records", "ok last record: ": "ago", "ok queue: ": "none is set",
 		"ok worker: ": "ready", "ok clock: ": "agree", "ok policies: ": "analyze-retry by tiss", "ok settings: ": "no fault",
 	} {
@@ -83,12 +83,10 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenants: ", "Authorized tenants are '[sul]' -> assign"},
-		"tenants that the cluster is to choose, before 8.9": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
-			t.Helper()
-			check.Must(t, c.Tenants.Decode("ASSIGNED"))
-			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.InvalidArgument})
-		}, "fault tenants: a poll for ASSIGNED is refused", "-> ASSIGNED needs Camunda 8.9"},
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
+		"a tenant on a cluster without any": {
+			func(_ *testing.T, c *config.Config, _ *enginetest.Gateway) { c.Tenant = "sul" }, "fault tenant: a poll for sul is refused", "without multi-tenancy it is <default>",
+		},
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
@@ -103,7 +101,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "warning worker: ", "start it with: worker run"},
 		"polls that fail": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-		}, "fault tenants: a poll for <default> fails", "RetryGatewayUnreachable"},
+		}, "fault tenant: a poll for <default> fails", "RetryGatewayUnreachable"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/bpmn"
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/transport"
@@ -24,10 +23,6 @@ const deployTimeout = 30 * time.Second
 
 // Deploy puts the models on the broker, all in one deployment, and returns what became of them.
 func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []transport.Deployed, err error) {
-	tenant, err := cfg.Tenant()
-	if err != nil {
-		return nil, err
-	}
 	client, err := dial(cfg)
 	if err != nil {
 		return nil, err
@@ -39,7 +34,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 	for i, m := range models {
 		resources[i] = transport.Resource{Name: m.Name, Content: m.Content}
 	}
-	deployed, err := client.Deploy(ctx, tenant, resources)
+	deployed, err := client.Deploy(ctx, cfg.Tenant, resources)
 	return deployed, withAdvice(cfg, err)
 }
 
@@ -119,7 +114,7 @@ func (r *Redriver) Close() error { return r.client.Close() }
 
 // Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn whether one did;
 // the worker records it.
-func (r *Redriver) Send(ctx context.Context, claim audit.ClaimKey, order redrive.Order) error {
+func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order) error {
 	variables, err := json.Marshal(order)
 	if err != nil {
 		return err // cannot happen: they are texts
@@ -127,8 +122,7 @@ func (r *Redriver) Send(ctx context.Context, claim audit.ClaimKey, order redrive
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
 	message := transport.Message{
-		Name: redriveMessage, CorrelationKey: claim.ClaimID, ID: order.ID, Variables: string(variables),
-		Tenant: audit.TenantID(claim.Tenant), // a cluster without tenants takes the default one
+		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables), Tenant: r.cfg.Tenant,
 	}
 	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

@@ -20,6 +20,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -70,7 +71,7 @@ func settings(t *testing.T, zeebeAddress string) config.Config {
 		WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second,
 		HTTPAddress: "127.0.0.1:0", LogLevel: "debug", LogFormat: "json",
 		JobTypes:     config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
-		ZeebeAddress: zeebeAddress, ZeebeInsecure: true, MaxClockSkew: 24 * time.Hour,
+		ZeebeAddress: zeebeAddress, ZeebeInsecure: true, Tenant: job.DefaultTenant, MaxClockSkew: 24 * time.Hour,
 	}
 }
 

@@ -23,7 +23,6 @@ func (a *App) listen(metrics prometheus.Gatherer) (err error) {
 		KeyPath:         a.cfg.HTTPKey,
 		Metrics:         metrics,
 		Ready:           a.ready,
-		Note:            a.note,
 		Logger:          a.log,
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ func aged(n int, at time.Time) []audit.Record {
 // left is how many of the aged records are in the store.
 func left(t *testing.T, cfg config.Config) int {
 	t.Helper()
-	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
+	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath(), "")
 	check.Must(t, err)
 	records, err := s.Claim(t.Context(), "CLM-old-1")
 	check.Must(t, err, s.Close())
@@ -54,7 +54,7 @@ func headFrom(t *testing.T, cfg config.Config, at time.Time) {
 	t.Helper()
 	secret, err := audit.LoadSecret(cfg.AuditKey())
 	check.Must(t, err)
-	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath())
+	s, err := sqlite.OpenReadOnly(t.Context(), cfg.SQLitePath(), "")
 	check.Must(t, err)
 	heads, err := s.Heads(t.Context())
 	check.Must(t, err, s.Close())

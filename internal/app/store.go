@@ -57,14 +57,14 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (audit.S
 }
 
 func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
-	return sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Signed: st.Heads, NewTrail: newTrail})
+	return sqlite.Open(ctx, cfg.SQLitePath(), st.secret, sqlite.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant, Signed: st.Heads, NewTrail: newTrail})
 }
 
 func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
 	if err := config.UnsetPostgresNames(); err != nil {
 		return nil, err
 	}
-	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), st.secret, postgres.Options{Worker: cfg.WorkerName})
+	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), st.secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 		return nil, err
 	}
 	if path := cfg.SQLitePath(); path != "" {
-		return sqlite.OpenReadOnly(ctx, path)
+		return sqlite.OpenReadOnly(ctx, path, cfg.Tenant)
 	}
 	if err := config.UnsetPostgresNames(); err != nil {
 		return nil, err
 	}
-	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL))
+	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), cfg.Tenant)
 }
 
 // mustExist refuses a SQLite store that no worker has made yet.
@@ -122,8 +122,8 @@ func mustExist(cfg config.Config) error {
 	return nil
 }
 
-// Migrate brings the tables of a PostgreSQL store up to date; the URL must name the role that owns them. A SQLite store
-// is brought up to date by the worker that opens it.
+// Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a SQLite store are made by the
+// worker that opens it.
 func Migrate(ctx context.Context, cfg config.Config) error {
 	if err := config.UnsetPostgresNames(); err != nil {
 		return err

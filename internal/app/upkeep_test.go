@@ -42,7 +42,7 @@ func keptTrail(t *testing.T) kept {
 	store := trailOf(t, k.path, secret, 3)
 	core, logs := observer.New(zapcore.InfoLevel)
 	k.App = &App{
-		store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All(), []string{audit.DefaultTenant}),
+		store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All()),
 		trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
 		clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()),
 	}
@@ -256,7 +256,7 @@ func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
 		a := &App{
 			cfg: config.Config{AuditRetention: 60}, log: zap.New(core), store: store, secret: secret,
 			trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
-			clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All(), []string{audit.DefaultTenant}),
+			clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})

@@ -81,8 +81,7 @@ func (c *Chain) Follows(r *Record) bool {
 }
 
 // digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in front, so
-// that nothing can move from one field into the next. The tenant comes last and only where it is not the default one: a record
-// from before there were tenants has the hash that it always had, and none of another tenant has the hash of such a one.
+// that nothing can move from one field into the next.
 func (c *Chain) digest(r *Record) (h Hash) {
 	b := append(c.buf[:0], c.last[:]...)
 	for _, n := range [...]int64{
@@ -93,21 +92,14 @@ func (c *Chain) digest(r *Record) (h Hash) {
 	}
 	b = append(b, r.Inputs[:]...)
 	for _, text := range [...]string{r.Cluster, r.ClaimID, r.Message, r.Variables, r.Detail} {
-		b = appendText(b, text)
-	}
-	if r.Tenant != "" {
-		b = appendText(b, r.Tenant)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // a record is kilobytes
+		b = append(b, text...)
 	}
 	c.buf = b
 	c.sum.Reset()
 	c.sum.Write(b)
 	c.sum.Sum(h[:0])
 	return h
-}
-
-func appendText(b []byte, text string) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // a record is kilobytes
-	return append(b, text...)
 }
 
 // NextRetrySeconds returns what a store keeps of the time of the next try: Unix seconds, 0 for none.

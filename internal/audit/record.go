@@ -7,7 +7,6 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -76,7 +75,7 @@ type Key struct {
 	Cluster string
 	// JobKey and ProcessInstanceKey are the broker's.
 	JobKey, ProcessInstanceKey int64
-	// Inputs is a keyed hash of the job's tenant and inputs; see [Secret.Inputs].
+	// Inputs is a keyed hash of the job's inputs; see [Secret.Inputs].
 	Inputs [16]byte
 }
 
@@ -97,8 +96,6 @@ type Record struct {
 	// At is when the decision was taken: UTC, in whole microseconds.
 	At time.Time
 	Key
-	// Tenant is the tenant to which the job belongs, in the form of [TenantOf].
-	Tenant string
 	// ClaimID is empty where the input was invalid and named no claim.
 	ClaimID string
 	// RetryCount is the count that the job brought; for an outcome and a re-drive, how many retries the round had.
@@ -112,30 +109,6 @@ type Record struct {
 	// Detail is a JSON object with the rest; see [contract.Facts].
 	Detail string
 }
-
-// DefaultTenant is the id of the tenant to which all belongs on a cluster without tenants.
-const DefaultTenant = "<default>"
-
-// TenantOf returns a tenant as records hold it: its id, empty for [DefaultTenant], so that this one costs no space in indexes and
-// is the tenant of records that were written before records had one.
-func TenantOf(id string) string {
-	if id == DefaultTenant {
-		return ""
-	}
-	return id
-}
-
-// TenantID returns the id of a tenant; it is the inverse of [TenantOf].
-func TenantID(tenant string) string { return cmp.Or(tenant, DefaultTenant) }
-
-// ClaimKey identifies a claim: the tenants of a cluster may use the same claim ids.
-type ClaimKey struct {
-	// Tenant is in the form of [TenantOf].
-	Tenant, ClaimID string
-}
-
-// Claim returns which claim the record is about.
-func (r *Record) Claim() ClaimKey { return ClaimKey{r.Tenant, r.ClaimID} }
 
 // KindOf returns the kind of the record of a decision.
 func KindOf(o retry.Outcome) Kind {

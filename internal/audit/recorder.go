@@ -380,12 +380,8 @@ func (r *Recorder) logOpen(ctx context.Context) {
 		open, _ = r.unanswered(ctx, open)
 	}
 	for i := range open {
-		tenant := zap.Skip()
-		if open[i].Tenant != "" {
-			tenant = zap.String("tenant", open[i].Tenant)
-		}
 		r.log.Warn("answer_left_open", zap.Int64("jobKey", open[i].JobKey), zap.Int64("processInstanceKey", open[i].ProcessInstanceKey),
-			tenant, zap.String("claimId", open[i].ClaimID),
+			zap.String("claimId", open[i].ClaimID),
 			zap.String("detail", "the job was gone, and the worker stops before it is known whether another one has answered it; no UNDELIVERED is recorded: look at the process instance"))
 	}
 }
@@ -398,6 +394,6 @@ func undelivered(r *Record) Record {
 	detail := contract.Detail{Undelivered: r.Hash.String()}
 	return Record{
 		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		Tenant: r.Tenant, ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
+		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
 	}
 }

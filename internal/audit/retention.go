@@ -11,10 +11,6 @@ import (
 // by then never will.
 const UnansweredFor = 30 * 24 * time.Hour
 
-// CrashesKept is how long a store remembers a handling that was begun and never ended. A job that killed a process comes
-// again when its lock is over, or when an outage is; one that has not for a week was cancelled, or is another cluster's.
-const CrashesKept = 7 * 24 * time.Hour
-
 // announcedFor is how long what is to be removed must have been announced before the worker removes it. Its runs are a
 // day apart, so that this is the run before at the latest.
 const announcedFor = 20 * time.Hour

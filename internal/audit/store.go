@@ -17,7 +17,6 @@ type Store interface {
 	Outbox
 	History
 	Maintenance
-	Crashes
 	Close() error
 }
 
@@ -70,21 +69,20 @@ var ErrNotLeading = errors.New("another process publishes the events of this sto
 
 // History is what is asked of the past. All of it is read-only.
 type History interface {
-	// Claim returns all records of a claim, and of the claims of other tenants that have its id.
+	// Claim returns all records of a claim.
 	Claim(ctx context.Context, claimID string) ([]Record, error)
 	// Between calls visit with each record decided in from <= At < to, in the order of At and then of ID. It stops at
 	// visit's error.
 	Between(ctx context.Context, from, to time.Time, visit func(*Record) error) error
-	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened, of the claim's ID and of its
-	// tenant. The claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops
-	// at visit's error.
+	// OpenClaims calls visit with each claim that failed and has not ended, in the order of Opened and then of the claim's ID. The
+	// claims that ended cost nothing, however many there are. What visit is given is valid during the call. It stops at visit's error.
 	OpenClaims(ctx context.Context, visit func(*OpenClaim) error) error
 	// Rounds returns how the present round of submissions of each of the claims went, in their order: since the claim's last
 	// outcome, if there is one. A claim may be named more than once. It reads the first MaxRound records of each round.
-	Rounds(ctx context.Context, claims []ClaimKey) ([]Round, error)
+	Rounds(ctx context.Context, claimIDs []string) ([]Round, error)
 	// FirstFailures returns Round.FirstFailure of each of the claims, in their order, and takes as long for a claim with a
 	// million records as for one with ten.
-	FirstFailures(ctx context.Context, claims []ClaimKey) ([]time.Time, error)
+	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
 	// Retried returns, for each of the jobs in their order, how many other jobs of the same claim and process instance got a retry
 	// in the present round: since the claim's last outcome, and since the instance was last stopped by a decision. A job counts
 	// once, however often its inputs were corrected. It reads the last MaxRound records of each round.
@@ -122,8 +120,7 @@ type Round struct {
 
 // RoundJob is a job of which [History.Retried] is asked.
 type RoundJob struct {
-	ClaimKey
-	Cluster                    string
+	ClaimID, Cluster           string
 	ProcessInstanceKey, JobKey int64
 }
 
@@ -145,7 +142,7 @@ type Maintenance interface {
 	// Check looks for damage of the store that no chain shows, as in what finds a record, and returns a *BrokenError for
 	// the first that it finds.
 	Check(ctx context.Context) error
-	// Inspect compares the store with what the worker's migrations make, and looks at who may change it.
+	// Inspect compares the store with what the worker makes, and looks at who may change it.
 	Inspect(ctx context.Context) (Inspection, error)
 	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
 	// a time, and ends before the first one that is unpublished or unanswered. The tombstones are not signed yet and have no
@@ -170,18 +167,6 @@ type Maintenance interface {
 	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
 	// job out again by then never will.
 	ForgetUnanswered(ctx context.Context, before time.Time) error
-}
-
-// Crashes counts how often a process died over a job: between Begin and the Append of its record, or End.
-type Crashes interface {
-	// Crashes returns, of each job of the cluster that has any, how many handlings were begun and never ended. What was
-	// begun longer ago than CrashesKept when the store was opened, and not since, is forgotten. It returns nil where the
-	// process before this one is known to have ended in order, and none before it died over a job.
-	Crashes(ctx context.Context, cluster string) (map[int64]int, error)
-	// Begin notes that jobs are about to be handled. Append ends that for those whose records it stores, or has.
-	Begin(ctx context.Context, cluster string, jobKeys []int64) error
-	// End ends that for jobs that were released: if the process dies now, it is not because of them.
-	End(ctx context.Context, cluster string, jobKeys []int64) error
 }
 
 // DefaultFloor is the floor in months of a store that holds records and has none: the five years of the rule
@@ -216,6 +201,11 @@ func WrongKey(store, given string) error {
 	return fmt.Errorf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
 }
 
+// WrongTenant returns the error about a store that was made for another tenant.
+func WrongTenant(store, given string) error {
+	return fmt.Errorf("the audit store was made for the tenant %s, not for %s: set RETRY_TENANT to %[1]s, or name another store by RETRY_DATABASE_URL", store, given)
+}
+
 // Inspection is what a look at the store itself has shown, apart from its chains.
 type Inspection struct {
 	// Findings say what is not as the worker makes it, each in a sentence: a trigger that is missing, a right too many.
@@ -226,7 +216,7 @@ type Inspection struct {
 	LastID int64
 }
 
-// Differences compares the definitions that a store has with those that the worker's migrations make, by their names, such
+// Differences compares the definitions that a store has with those that the worker makes, by their names, such
 // as "trigger append_only on records". It returns a sentence for each that is missing, added or different, in the order of
 // names.
 func Differences(want, has map[string]string) (findings []string) {
@@ -236,7 +226,7 @@ func Differences(want, has map[string]string) (findings []string) {
 		case !there:
 			findings = append(findings, name+" is missing")
 		case is != want[name]:
-			findings = append(findings, name+" is not as the worker's migrations make it")
+			findings = append(findings, name+" is not as the worker makes it")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(has)) {

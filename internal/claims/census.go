@@ -24,8 +24,6 @@ func Ages() [5]time.Duration {
 type Census struct {
 	// Policies are those that decided last.
 	Policies map[string]*PolicyCensus
-	// Tenants are in the form of [audit.TenantOf].
-	Tenants map[string]map[State]int64
 }
 
 // PolicyCensus counts the open claims of one policy.
@@ -37,7 +35,7 @@ type PolicyCensus struct {
 
 // Count counts the open claims as they stand at the time now.
 func Count(ctx context.Context, store audit.History, now time.Time) (Census, error) {
-	all := Census{Policies: map[string]*PolicyCensus{}, Tenants: map[string]map[State]int64{}}
+	all := Census{Policies: map[string]*PolicyCensus{}}
 	err := store.OpenClaims(ctx, func(o *audit.OpenClaim) error {
 		c, err := OfOpen(o, now)
 		if err != nil {
@@ -48,10 +46,6 @@ func Count(ctx context.Context, store audit.History, now time.Time) (Census, err
 			of = &PolicyCensus{States: map[State]StateCount{}}
 			all.Policies[c.Policy] = of
 		}
-		if all.Tenants[c.Tenant] == nil {
-			all.Tenants[c.Tenant] = map[State]int64{}
-		}
-		all.Tenants[c.Tenant][c.State]++
 		s := of.States[c.State]
 		if s.Claims++; s.Oldest.IsZero() || o.Opened.Before(s.Oldest) {
 			s.Oldest = o.Opened

@@ -50,9 +50,7 @@ const WithDeadLetters = "dead-letter"
 // Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed.
 type Claim struct {
 	ClaimID string `json:"claimId"`
-	// Tenant is the tenant to which the claim belongs, absent for [audit.DefaultTenant].
-	Tenant string `json:"tenant,omitempty"`
-	State  State  `json:"state"`
+	State   State  `json:"state"`
 	// Policy is the one that decided last, [NoPolicy] where none has.
 	Policy string `json:"policy"`
 	// Since is when the claim came into its state.
@@ -101,7 +99,7 @@ func of(r *audit.Record, now time.Time) (Claim, error) {
 	}
 	next := NextTry(r, &facts)
 	c := Claim{
-		ClaimID: r.ClaimID, Tenant: r.Tenant, State: StateOf(r.Kind, next, facts.With == WithDeadLetters, now), Policy: cmp.Or(facts.PolicyName(), NoPolicy), Since: r.At,
+		ClaimID: r.ClaimID, State: StateOf(r.Kind, next, facts.With == WithDeadLetters, now), Policy: cmp.Or(facts.PolicyName(), NoPolicy), Since: r.At,
 		RetryCount: max(r.RetryCount, facts.RetryCount), MaxRetries: facts.MaxRetries, Kind: r.Kind.String(),
 		Classification: string(facts.ErrorClassification), MatchedCode: facts.RetryDecision.MatchedCode,
 		With: facts.With, DecidedBy: facts.DecidedBy, Opened: facts.FirstFailureTime,

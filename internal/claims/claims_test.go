@@ -124,25 +124,6 @@ func TestAClaimThatFailedAfterItsEndHasNotEnded(t *testing.T) {
 	check.Same(t, 0, len(listed(t, s, claims.Query{States: claims.EndedStates(), From: noon}, noon.Add(time.Hour))), "claims that ended")
 }
 
-func TestAnEndedClaimOfAnotherTenantIsAnotherClaim(t *testing.T) {
-	clinics := record("CLM-a-1", audit.KindAbandoned, "joão")
-	clinics.Tenant = "clinic"
-	failed := record("CLM-a-1", audit.KindRetry, "")
-	failed.Tenant = "ward"
-	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, ""), clinics, failed)
-	ended := claims.Query{States: claims.EndedStates(), From: noon}
-	check.Same(t, []string{"a submitted tiss", "a abandoned tiss joão"}, listed(t, s, ended, noon.Add(time.Hour)), "claims that ended")
-	for tenant, want := range map[string][]string{audit.DefaultTenant: {"a submitted tiss"}, "clinic": {"a abandoned tiss joão"}, "ward": nil} {
-		ended.Tenant = tenant
-		check.Same(t, want, listed(t, s, ended, noon.Add(time.Hour)), "claims of %s that ended", tenant)
-	}
-	check.Same(t, []string{"a waiting tiss"}, listed(t, s, claims.Query{Tenant: "ward"}, noon), "open claims of ward")
-	check.Same(t, 0, len(listed(t, s, claims.Query{Tenant: "clinic"}, noon)), "open claims of the clinic")
-	census, err := claims.Count(t.Context(), s, noon)
-	check.Must(t, err)
-	check.Same(t, map[string]map[claims.State]int64{"ward": {claims.Waiting: 1}}, census.Tenants, "census by tenant")
-}
-
 func TestARedriveThatKeepsTheScheduleWaits(t *testing.T) {
 	s := storeOf(t, record("CLM-a-1", audit.KindExhausted, "billing"), record("CLM-a-1", audit.KindRedriven, "PT40M"))
 	check.Same(t, []string{"a waiting none"}, listed(t, s, claims.Query{}, noon.Add(40*time.Minute)), "before its time")
@@ -159,5 +140,5 @@ func TestTheCensusCountsStatesAndAges(t *testing.T) {
 	check.Must(t, err)
 	check.Same(t, claims.Census{Policies: map[string]*claims.PolicyCensus{"tiss": {
 		States: map[claims.State]claims.StateCount{claims.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}, OlderThan: [5]int64{1, 1, 1, 0, 0},
-	}}, Tenants: map[string]map[claims.State]int64{"": {claims.Stopped: 2}}}, census, "census")
+	}}}, census, "census")
 }

@@ -16,8 +16,6 @@ type Query struct {
 	States []State
 	// Policy is the one that decided last, empty for any.
 	Policy string
-	// Tenant is the id of the tenant to which the claims belong, empty for any.
-	Tenant string
 	// OlderThan is the least age of an open claim.
 	OlderThan time.Duration
 	// From and To bound when an open claim had its first record since its last end, and when another one ended: From <= t < To. Each
@@ -71,25 +69,25 @@ func List(ctx context.Context, store audit.History, q Query, now time.Time) ([]C
 }
 
 func (q *Query) fits(c *Claim, at time.Time) bool {
-	return (q.Policy == "" || q.Policy == c.Policy) && (q.Tenant == "" || audit.TenantOf(q.Tenant) == c.Tenant) && !at.Before(q.From) && at.Before(q.To)
+	return (q.Policy == "" || q.Policy == c.Policy) && !at.Before(q.From) && at.Before(q.To)
 }
 
 // ended returns the claims that ended at or after a time and have no record since, in the order of their ends.
 func ended(ctx context.Context, store audit.History, from, now time.Time) ([]Claim, error) {
-	last := map[audit.ClaimKey]Claim{}
+	last := map[string]Claim{}
 	err := store.Between(ctx, from, now.AddDate(100, 0, 0), func(r *audit.Record) error {
 		if !r.Kind.ShowsState() {
 			return nil
 		}
 		if r.Kind != audit.KindSubmitted && r.Kind != audit.KindAbandoned {
-			delete(last, r.Claim())
+			delete(last, r.ClaimID)
 			return nil
 		}
 		c, err := of(r, now)
-		last[r.Claim()] = c
+		last[r.ClaimID] = c
 		return err
 	})
 	return slices.SortedFunc(maps.Values(last), func(a, b Claim) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ClaimID, b.ClaimID), cmp.Compare(a.Tenant, b.Tenant))
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ClaimID, b.ClaimID))
 	}), err
 }

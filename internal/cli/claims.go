@@ -52,7 +52,6 @@ As "worker pending" it lists the claims that wait and those that are overdue.`,
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	policy := flags.String("policy", "", "only claims about which this policy decided last")
 	query := claims.Query{}
-	tenantFlag(flags, &query.Tenant, "only claims of this tenant")
 	older := agoFlag(flags, "older-than", "", "only open claims so old")
 	addPeriod(command)
 	csv := flags.Bool("csv", false, "print CSV, all pages")

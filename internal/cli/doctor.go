@@ -19,7 +19,7 @@ func newDoctor(now clock) *cobra.Command {
 		Short: "Check everything that the worker needs, and print what to do",
 		Long: `Checks everything that a worker with these settings needs, one line each: the
 settings, the policies, the gateway with its version and protocol,
-authentication, partitions and leaders, tenants, permissions, the deployed
+authentication, partitions and leaders, tenant, permissions, the deployed
 models, the store, the key and the head of the audit trail, the queue, and the
 worker that runs here.
 

@@ -21,7 +21,7 @@ func TestDoctorExitsWithOneOnlyIfThereIsAFault(t *testing.T) {
 	code, text, complaint := h.run(t, "doctor")
 	check.Same(t, 1, code, "exit code")
 	check.Same(t, "worker: 1 fault found\n", complaint, "complaint")
-	contains(t, "doctor", text, "fault    tenants ")
+	contains(t, "doctor", text, "fault    tenant ")
 	var refused report.Diagnoses
 	h.decodes(t, 1, &refused, "doctor", "--json")
 	check.Same(t, 1, refused.Faults(), "faults")
@@ -29,7 +29,7 @@ func TestDoctorExitsWithOneOnlyIfThereIsAFault(t *testing.T) {
 
 func TestDoctorGivesFaultsOfTheSettingsToMachines(t *testing.T) {
 	var list report.Diagnoses
-	with("RETRY_LOG_LEVEL=loud", "RETRY_TENANTS=a b").decodes(t, 2, &list, "doctor", "--json")
+	with("RETRY_LOG_LEVEL=loud", "RETRY_TENANT=a b").decodes(t, 2, &list, "doctor", "--json")
 	check.Same(t, 2, list.Faults(), "faults")
 	check.Same(t, "settings", list[0].Check, "check")
 }

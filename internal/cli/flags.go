@@ -70,16 +70,6 @@ func spanFlag(flags *pflag.FlagSet, into *time.Duration, name, usage string) {
 	}}, name, usage)
 }
 
-// tenantFlag adds the flag --tenant, by the id of a tenant.
-func tenantFlag(flags *pflag.FlagSet, into *string, usage string) {
-	flags.Var(&notation{kind: "ID", read: func(text string) error {
-		if *into = text; text == "" { // as of a variable that is not set: it must not choose all
-			return errors.New("give the id of a tenant; without --tenant it is all")
-		}
-		return nil
-	}}, "tenant", usage)
-}
-
 // outageFlag adds the flag --outage, which may be given several times.
 func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 	flags.Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -11,8 +10,7 @@ import (
 )
 
 func newHistory(now clock) *cobra.Command {
-	var tenant string
-	command := forPeople(withJSON(&cobra.Command{
+	return forPeople(withJSON(&cobra.Command{
 		Use:   "history CLAIM",
 		Short: "Show the history of a claim: every decision with its six steps",
 		Long: `Shows what happened to a claim, from the audit store: every decision with its
@@ -25,9 +23,6 @@ It states what the trail knows: that the worker threw an error, not what the
 model did with it; who decided an outcome only where the model named a person.
 The insurer's texts are shown as they are kept: without personal data.
 
-Where several tenants have a claim of this id, each has a history of its own,
-one after the other; --tenant shows one.
-
 The text is in the language of --lang, else of RETRY_LANG, else of LC_ALL,
 LC_MESSAGES or LANG; JSON is English, with times in UTC. It changes nothing and
 may run while a worker runs.`,
@@ -36,8 +31,8 @@ may run while a worker runs.`,
   worker history CLM-ENC-001-1234567890 --json | jq '.records[].kind'`,
 		Args: oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
-			return withClaim(command, args[0], tenant, func(records []audit.Record) error {
-				histories, err := report.Histories(records, now())
+			return withClaim(command, args[0], func(records []audit.Record) error {
+				history, err := report.HistoryOf(records, now())
 				if err != nil {
 					return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
 				}
@@ -45,18 +40,8 @@ may run while a worker runs.`,
 				if err != nil {
 					return err
 				}
-				for i := range histories {
-					if i > 0 && !asJSON(command) {
-						err = printText(command, "\n")
-					}
-					if err = errors.Join(err, printAnswer(command, histories[i], histories[i].Text(p))); err != nil {
-						return err
-					}
-				}
-				return nil
+				return printAnswer(command, history, history.Text(p))
 			})
 		},
-	}, "print JSON, an object for each tenant"))
-	tenantFlag(command.Flags(), &tenant, "only of this tenant")
-	return command
+	}, "print one JSON object"))
 }

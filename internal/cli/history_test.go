@@ -162,11 +162,11 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 // noObserver observes nothing.
 type noObserver struct{}
 
-func (noObserver) Decided(string, retry.Decision, time.Duration) {}
-func (noObserver) Rejected(string, time.Duration)                {}
-func (noObserver) Repeated()                                     {}
-func (noObserver) JobKeyReused()                                 {}
-func (noObserver) OutcomeRecorded(*audit.Record)                 {}
+func (noObserver) Decided(retry.Decision, time.Duration) {}
+func (noObserver) Rejected(string, time.Duration)        {}
+func (noObserver) Repeated()                             {}
+func (noObserver) JobKeyReused()                         {}
+func (noObserver) OutcomeRecorded(*audit.Record)         {}
 
 func TestDocumentationShowsARealHistory(t *testing.T) {
 	document := read(t, "../../docs/audit.md")

@@ -47,8 +47,6 @@ How claims end is known from the outcomes that the process reports
 	})
 	since := sinceFlag(command.Flags(), "7d", "how far back to measure")
 	addPeriod(command)
-	var tenant string
-	tenantFlag(command.Flags(), &tenant, "only claims of this tenant")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		p, err := printerOf(command)
 		if err != nil {
@@ -65,11 +63,11 @@ How claims end is known from the outcomes that the process reports
 			return err
 		}
 		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			policies, err := measure(ctx, cfg, store, within, tenant)
+			policies, err := measure(ctx, cfg, store, within)
 			if err != nil {
 				return err
 			}
-			answer := report.KPIs{From: within.from.UTC(), To: within.to.UTC(), Tenant: tenant, Policies: policies}
+			answer := report.KPIs{From: within.from.UTC(), To: within.to.UTC(), Policies: policies}
 			return printAnswer(command, answer, answer.Text(p))
 		})
 	}
@@ -91,20 +89,14 @@ func (p period) until(now time.Time, since time.Duration) (period, error) {
 	return p, nil
 }
 
-// measure returns the KPIs of a period by policy, of the claims of a tenant by its id, or of all where that is empty.
-func measure(ctx context.Context, cfg config.Config, store audit.Store, within period, tenant string) ([]kpi.Result, error) {
+// measure returns the KPIs of a period by policy.
+func measure(ctx context.Context, cfg config.Config, store audit.Store, within period) ([]kpi.Result, error) {
 	policies, err := policy.Open(cfg.PoliciesFile)
 	if err != nil {
 		return nil, err
 	}
 	var tally kpi.Tally
-	err = store.Between(ctx, within.from, within.to, func(r *audit.Record) error {
-		if tenant != "" && r.Tenant != audit.TenantOf(tenant) {
-			return nil
-		}
-		return tally.Add(r)
-	})
-	if err != nil {
+	if err = store.Between(ctx, within.from, within.to, tally.Add); err != nil {
 		return nil, err
 	}
 	return tally.Results(within.to, func(name string) []retry.Target { return targets(policies.Current(), name) }), nil

@@ -11,9 +11,9 @@ import (
 func newMigrate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the tables of the audit store up to date",
-		Long: `Makes the tables of the audit store at RETRY_DATABASE_URL, or brings them up to
-date. On PostgreSQL the URL must name the role that owns the tables; the workers
+		Short: "Make the tables of the audit store",
+		Long: `Makes the tables of the audit store at RETRY_DATABASE_URL, where there are none.
+On PostgreSQL the URL must name the role that owns the tables; the workers
 themselves run as a role that may only add and read (deploy/postgres). It may be
 run at any time and any number of times, also while workers run.
 
@@ -26,13 +26,13 @@ A SQLite store needs no such step: the worker that opens it does it.`,
 				return err
 			}
 			if cfg.SQLitePath() != "" {
-				fmt.Fprintf(command.OutOrStdout(), "Nothing to do for %s:\nthe worker that opens the file brings it up to date.\n", cfg.DatabaseURL)
+				fmt.Fprintf(command.OutOrStdout(), "Nothing to do for %s:\nthe worker that opens the file makes them.\n", cfg.DatabaseURL)
 				return nil
 			}
 			if err := app.Migrate(command.Context(), cfg); err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "The tables at %s are up to date.\n", cfg.DatabaseURL)
+			fmt.Fprintf(command.OutOrStdout(), "The tables at %s are there.\n", cfg.DatabaseURL)
 			return nil
 		},
 	}

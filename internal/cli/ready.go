@@ -16,9 +16,8 @@ import (
 // readiness is whether a worker is ready. Its JSON form is stable.
 type readiness struct {
 	Ready bool `json:"ready"`
-	// Reason is why it is not ready, Note what an operator is to know about one that is.
+	// Reason is why it is not ready.
 	Reason string `json:"reason,omitempty"`
-	Note   string `json:"note,omitempty"`
 }
 
 func newReady() *cobra.Command {
@@ -26,9 +25,8 @@ func newReady() *cobra.Command {
 		Use:   "ready",
 		Short: "Ask the worker that runs here whether it is ready",
 		Long: `Asks /readyz of the worker that runs with the same settings, on this host or
-in this container, and prints "ready", or the reason why it is not. A worker
-that is ready may have a note, such as tenants whose jobs it does not ask for.
-It needs no shell and no curl, so health checks and kubectl exec can call it.
+in this container, and prints "ready", or the reason why it is not. It needs no
+shell and no curl, so health checks and kubectl exec can call it.
 
 Address, token and certificate are those of RETRY_HTTP_ADDRESS,
 RETRY_HTTP_TOKEN and RETRY_HTTP_TLS_CERTIFICATE_PATH. An address for all hosts,
@@ -56,7 +54,7 @@ again: do not restart it because of that.`,
 		}
 		ctx, cancel := context.WithTimeout(command.Context(), *timeout)
 		defer cancel()
-		note, err := ops.Ask(ctx, ops.Options{
+		err = ops.Ask(ctx, ops.Options{
 			Address: cfg.HTTPAddress, Token: string(cfg.HTTPToken),
 			CertificatePath: cfg.HTTPCertificate, KeyPath: cfg.HTTPKey,
 		})
@@ -69,11 +67,7 @@ again: do not restart it because of that.`,
 			}
 			return err
 		}
-		text := "ready\n"
-		if note != "" {
-			text = "ready, but " + note + "\n"
-		}
-		return printAnswer(command, readiness{Ready: true, Note: note}, text)
+		return printAnswer(command, readiness{Ready: true}, "ready\n")
 	}
 	return command
 }

@@ -44,8 +44,6 @@ The operator is who ordered it: --operator, or RETRY_OPERATOR, or the system
 user. root and service accounts must give one of the first two, for the trail
 has to name a person.
 
-If several tenants have a claim of this id, give --tenant.
-
 The reason must hold no patient data. What is recognised as such is taken out.
 
 A claim is refused where
@@ -131,13 +129,7 @@ func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redri
 	if o.dryRun {
 		act = r.Look
 	}
-	claim, err := r.Find(ctx, o.claim, o.filter.Tenant)
-	if _, several := errors.AsType[*redrive.SeveralError](err); several {
-		return usageError{err}
-	} else if err != nil {
-		return err
-	}
-	c := act(ctx, claim)
+	c := act(ctx, o.claim)
 	switch {
 	case asJSON(command):
 		return errors.Join(printJSON(command, c), c.Err)
@@ -218,7 +210,6 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	tenantFlag(flags, &o.filter.Tenant, "only claims of this tenant")
 	o.since = sinceFlag(flags, "7d", "how far back to look")
 	rateFlag(flags, &o.every)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")

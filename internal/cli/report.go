@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,9 +31,8 @@ Without --month or --from it is about the last whole month. Claims that are open
 are counted as of now.
 
 With --dir it goes into a file of that directory, whose name has the first
-and the last day, such as report_2026-11-01_2026-11-30.html, and that of
---tenant in front of them, and the path is printed. One of the same name is
-replaced.
+and the last day, such as report_2026-11-01_2026-11-30.html, and the path is
+printed. One of the same name is replaced.
 
 CSV is what people read, in a spreadsheet: numbers have their units and are in
 the language. Programs take --json.`,
@@ -45,8 +43,6 @@ the language. Programs take --json.`,
 		Args: noArgs,
 	})
 	addPeriod(command)
-	var tenant string
-	tenantFlag(command.Flags(), &tenant, "only claims of this tenant")
 	format := command.Flags().String("format", "markdown", "markdown, html or csv")
 	dir := command.Flags().String("dir", "", "directory to write a file into, instead of printing")
 	command.RunE = func(command *cobra.Command, _ []string) error {
@@ -70,11 +66,11 @@ the language. Programs take --json.`,
 			return err
 		}
 		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			r := report.Report{From: within.from.UTC(), To: within.to.UTC(), WrittenAt: now.UTC().Truncate(time.Second), Tenant: tenant}
-			if r.Policies, err = measure(ctx, cfg, store, within, tenant); err != nil {
+			r := report.Report{From: within.from.UTC(), To: within.to.UTC(), WrittenAt: now.UTC().Truncate(time.Second)}
+			if r.Policies, err = measure(ctx, cfg, store, within); err != nil {
 				return err
 			}
-			if r.Open, err = claims.List(ctx, store, claims.Query{Tenant: tenant}, now); err != nil {
+			if r.Open, err = claims.List(ctx, store, claims.Query{}, now); err != nil {
 				return err
 			}
 			if r.Heads, err = store.Heads(ctx); err != nil {
@@ -89,11 +85,7 @@ the language. Programs take --json.`,
 				return text(command.OutOrStdout())
 			}
 			first, last := within.from.In(p.Location()), within.to.In(p.Location()).Add(-time.Nanosecond)
-			about := "report_"
-			if tenant != "" {
-				about += url.PathEscape(tenant) + "_"
-			}
-			path := filepath.Join(*dir, fmt.Sprintf("%s%s_%s.%s", about, first.Format(time.DateOnly), last.Format(time.DateOnly), extension))
+			path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly), last.Format(time.DateOnly), extension))
 			if err := writeWhole(path, text); err != nil {
 				return err
 			}

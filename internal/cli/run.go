@@ -54,7 +54,7 @@ have, the start is refused: restore a backup (worker audit restore). With
 				zap.String("workerName", cfg.WorkerName),
 				zap.Stringer("gateway", cfg.Address()),
 				zap.String("authentication", string(cfg.AuthStrategy())),
-				zap.Stringer("tenants", cfg.Tenants),
+				zap.String("tenant", cfg.Tenant),
 				zap.String("httpAddress", a.Addr()),
 				zap.Int("maxJobsActive", cfg.MaxJobsActive),
 				zap.Duration("jobTimeout", cfg.JobTimeout),

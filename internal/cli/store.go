@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -31,21 +28,13 @@ func withStore(command *cobra.Command, do func(ctx context.Context, cfg config.C
 	return errors.Join(do(ctx, cfg, store), store.Close())
 }
 
-// withClaim reads the records of a claim, oldest first: those of a tenant by its id, or all where that is empty. Where there are
-// none, the error names possible reasons.
-func withClaim(command *cobra.Command, claimID, tenant string, do func(records []audit.Record) error) error {
+// withClaim reads the records of a claim, oldest first. Where there are none, the error names possible reasons.
+func withClaim(command *cobra.Command, claimID string, do func(records []audit.Record) error) error {
 	return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
 		records, err := store.Claim(ctx, claimID)
 		switch {
 		case err != nil:
 			return err
-		case tenant != "" && len(records) > 0:
-			known := redrive.Tenants(records)
-			records = slices.DeleteFunc(records, func(r audit.Record) bool { return r.Tenant != audit.TenantOf(tenant) })
-			if len(records) == 0 {
-				return fmt.Errorf("nothing is known of claim %s of tenant %s in %s; it is one of %s", claimID, tenant, cfg.DatabaseURL, strings.Join(known, ", "))
-			}
-			return do(records)
 		case len(records) > 0:
 			return do(records)
 		case !retry.ValidID(claimID):

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func (c *Config) check(f *faults) {
 	c.checkAddress(f)
 	c.checkCertificates(f)
 	c.checkAuthentication(f)
-	c.checkTenants(f)
+	f.require(tenantID.MatchString(c.Tenant), "RETRY_TENANT", c.Tenant)
 }
 
 func (c *Config) checkWorker(f *faults) {
@@ -39,6 +40,9 @@ func (c *Config) checkWorker(f *faults) {
 	f.require(slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel), "RETRY_LOG_LEVEL", c.LogLevel)
 	f.require(slices.Contains([]string{"json", "console"}, c.LogFormat), "RETRY_LOG_FORMAT", c.LogFormat)
 }
+
+// tenantID is what Zeebe takes for a tenant's id.
+var tenantID = regexp.MustCompile(`^(?:<default>|[A-Za-z0-9_.-]{1,31})$`)
 
 // shortestToken is the length below which a token could be guessed.
 const shortestToken = 16

@@ -57,7 +57,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 	}
 	got := []any{
 		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTPAddress, cfg.LogLevel, cfg.LogFormat,
-		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetention, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenants.String(),
+		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetention, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenant,
 	}
 	check.Same(t, want, got, "defaults")
 }
@@ -108,8 +108,7 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{"CAMUNDA_CLIENT_MODE", "selfManaged", "self-managed"},
 		{"CAMUNDA_CLIENT_CLOUD_CLUSTERID", "0a1b2c3d"},
 		{"CAMUNDA_CLIENT_CLOUD_REGION", "bru-2"},
-		{"RETRY_TENANTS", "north, <default>", "north,<default>"},
-		{"CAMUNDA_DEFAULT_TENANT_ID", "north"},
+		{"RETRY_TENANT", "north"},
 	} {
 		variables = append(variables, s[0]+"="+s[1])
 		want = append(want, config.Setting{Name: s[0], Value: s[len(s)-1], Source: "env"})

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -293,42 +294,19 @@ func TestSettingsNameTheVariableTheyCameFrom(t *testing.T) {
 	}
 }
 
-func TestTenantsAreReadAndOneIsChosen(t *testing.T) {
+func TestTheTenantIsReadByAnyOfItsNames(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		variables []string
-		ids       []string
-		tenant    string // empty where none can be chosen
-	}{
-		{nil, []string{"<default>"}, "<default>"},
-		{[]string{"RETRY_TENANTS=north"}, []string{"north"}, "north"},
-		{[]string{"RETRY_TENANTS=north, south.1,<default>"}, []string{"north", "south.1", "<default>"}, ""},
-		{[]string{"RETRY_TENANTS=north,south", "CAMUNDA_DEFAULT_TENANT_ID=south"}, []string{"north", "south"}, "south"},
-		{[]string{"CAMUNDA_DEFAULT_JOB_WORKER_TENANT_IDS=a,b", "ZEEBE_DEFAULT_TENANT_ID=a"}, []string{"a", "b"}, "a"},
-		{[]string{"RETRY_TENANTS=ASSIGNED"}, nil, ""},
-		{[]string{"RETRY_TENANTS=ASSIGNED", "CAMUNDA_TENANT_ID=a"}, nil, "a"},
-		{[]string{"RETRY_TENANTS=" + strings.Repeat("x", 31)}, []string{strings.Repeat("x", 31)}, strings.Repeat("x", 31)},
+	check.Same(t, "<default>", load(t).Tenant, "tenant without a setting")
+	for _, name := range []string{
+		"RETRY_TENANT", "CAMUNDA_TENANT_ID", "CAMUNDA_DEFAULT_TENANT_ID", "CAMUNDA_CLIENT_TENANT_ID", "CAMUNDA_CLIENT_TENANTID", "ZEEBE_DEFAULT_TENANT_ID",
 	} {
-		cfg := load(t, test.variables...)
-		check.Same(t, test.ids, cfg.Tenants.IDs(), "ids by %q", test.variables)
-		check.Same(t, test.ids == nil, cfg.Tenants.Assigned(), "assigned by %q", test.variables)
-		tenant, err := cfg.Tenant()
-		check.Same(t, test.tenant, tenant, "tenant by %q", test.variables)
-		check.Same(t, test.tenant == "", err != nil, "error by %q", test.variables)
-		check.Same(t, 0, len(cfg.Warnings()), "warnings by %q", test.variables)
+		check.Same(t, "south.1", load(t, name+"=south.1").Tenant, "tenant by %s", name)
 	}
-	check.Same(t, []string{"<default>"}, config.Tenants{}.IDs(), "the zero value")
-	cfg := load(t, "CAMUNDA_DEFAULT_TENANT_ID=north")
-	check.Same(t, []string{"CAMUNDA_DEFAULT_TENANT_ID is north, but the jobs of that tenant are not worked; add it to RETRY_TENANTS"}, cfg.Warnings(), "warnings")
 }
 
-func TestTextsThatAreNoTenants(t *testing.T) {
+func TestTextsThatAreNoTenant(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"a,a", "a,", ",", "a b", "a,ASSIGNED", "assigned", "Assigned,a", "<all>", "é", "a/b", strings.Repeat("x", 32)} {
-		got := faults(t, "RETRY_TENANTS="+text)
-		check.Same(t, 1, len(got), "faults of %q", text)
-		if text != "a,a" && !strings.Contains(strings.ToLower(text), "assigned") {
-			check.Same(t, 1, len(faults(t, "CAMUNDA_DEFAULT_TENANT_ID="+text)), "faults of %q", text)
-		}
+	for _, text := range []string{"a b", "north,south", "<other>", "ação", strings.Repeat("x", 32)} {
+		check.Same(t, []string{fmt.Sprintf("RETRY_TENANT is %q; allowed: <default>, or 1 to 31 letters, digits, _, . and -", text)}, faults(t, "RETRY_TENANT="+text), "faults")
 	}
 }

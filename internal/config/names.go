@@ -121,8 +121,7 @@ var insteadOf = []struct {
 	text string
 }{
 	{regexp.MustCompile(`PREFERREST|FORCEREST`), "this worker uses gRPC if a gRPC address is set, and REST if only ZEEBE_REST_ADDRESS is"},
-	{regexp.MustCompile(`TENANTFILTER`), "this worker reads RETRY_TENANTS, ASSIGNED for all tenants that the credentials are assigned to"},
-	{regexp.MustCompile(`TENANT`), "this worker reads RETRY_TENANTS, and for worker deploy CAMUNDA_DEFAULT_TENANT_ID"},
+	{regexp.MustCompile(`TENANT`), "this worker reads RETRY_TENANT, one tenant's id"},
 	{regexp.MustCompile(`AUTHORITY`), "this worker reads ZEEBE_OVERRIDE_AUTHORITY"},
 	{regexp.MustCompile(`CERT|PRIVATEKEY|SSL|MTLS`), "this worker reads PEM files: ZEEBE_CA_CERTIFICATE_PATH, ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH"},
 	{regexp.MustCompile(`AUDIENCE`), "this worker reads ZEEBE_TOKEN_AUDIENCE"},

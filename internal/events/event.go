@@ -55,8 +55,8 @@ type Event struct {
 	ID string
 	// Type is one of the Type constants.
 	Type string
-	// Key orders events: those with one Key are published in the order of their records. It is the claim's ID, behind the tenant
-	// if that is not the default one, or the process instance's key if no claim is known. The heads have a Key of their own.
+	// Key orders events: those with one Key are published in the order of their records. It is the claim's ID, or the process
+	// instance's key if no claim is known. The heads have a Key of their own.
 	Key string
 	// JSON is the whole event in the CloudEvents JSON format, version 1.0.
 	JSON []byte
@@ -84,10 +84,7 @@ var ErrRefused = errors.New("the queue refused the event")
 
 // Key returns the Key of the record's event.
 func Key(r *audit.Record) string {
-	switch {
-	case r.ClaimID != "" && r.Tenant != "":
-		return r.Tenant + "/" + r.ClaimID // a claim that shares it by its own slash is only ordered with it
-	case r.ClaimID != "":
+	if r.ClaimID != "" {
 		return r.ClaimID
 	}
 	return strconv.FormatInt(r.ProcessInstanceKey, 10)
@@ -105,7 +102,7 @@ func FromRecord(r *audit.Record) (Event, error) {
 		return Event{}, fmt.Errorf("audit record %d: no event is known for %s", r.ID, r.Kind)
 	}
 	e := newEnvelope(r.Cluster, kind, Key(r), r.Hash.String(), r.At)
-	e.Subject, e.Tenant = r.ClaimID, r.Tenant
+	e.Subject = r.ClaimID
 	event, err := e.encode(data)
 	if err != nil {
 		return Event{}, fmt.Errorf("audit record %d: %w", r.ID, err)
@@ -114,8 +111,7 @@ func FromRecord(r *audit.Record) (Event, error) {
 	return event, nil
 }
 
-// envelope is a CloudEvent in the JSON format of version 1.0. PartitionKey and Tenant are extensions: for the partitions of
-// Kafka and its like, and for consumers of one tenant.
+// envelope is a CloudEvent in the JSON format of version 1.0. PartitionKey is an extension, for the partitions of Kafka and its like.
 type envelope struct {
 	SpecVersion     string          `json:"specversion"`
 	ID              string          `json:"id"`
@@ -127,7 +123,6 @@ type envelope struct {
 	Time            time.Time       `json:"time"`
 	Data            json.RawMessage `json:"data"`
 	PartitionKey    string          `json:"partitionkey"`
-	Tenant          string          `json:"tenant,omitempty"`
 }
 
 // newEnvelope returns an event without data. Its name decides its ID.

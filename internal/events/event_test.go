@@ -143,7 +143,7 @@ func record(t *rapid.T) audit.Record {
 	} else if rapid.Bool().Draw(t, "claim known") {
 		r.ClaimID = "CLM-1-1"
 	}
-	r.Cluster, r.Tenant = rapid.String().Draw(t, "cluster"), rapid.String().Draw(t, "tenant")
+	r.Cluster = rapid.String().Draw(t, "cluster")
 	r.JobKey, r.ProcessInstanceKey = rapid.Int64().Draw(t, "job"), rapid.Int64().Draw(t, "instance")
 	r.At = time.UnixMicro(micros.Draw(t, "at"))
 	if r.Kind == audit.KindRetry {
@@ -237,19 +237,6 @@ func TestEventNamesItsAuditPositionAndTheUndeliveredEvent(t *testing.T) {
 	}
 	if got.Data.UndeliveredEventID != first.ID || got.Data.UndeliveredHash != records[0].Hash.String() {
 		t.Errorf("undelivered %s %s, want the first event %s", got.Data.UndeliveredEventID, got.Data.UndeliveredHash, first.ID)
-	}
-}
-
-func TestAnEventNamesATenantThatIsNotTheDefaultOne(t *testing.T) {
-	r := eventstest.Samples()[0]
-	own := fromRecord(t, &r)
-	r.Tenant = "clinic"
-	clinics := fromRecord(t, &r)
-	for event, want := range map[*events.Event][2]any{&own: {nil, r.ClaimID}, &clinics: {"clinic", "clinic/" + r.ClaimID}} {
-		sent := fits(t, *event).(map[string]any)
-		check.Same(t, want, [2]any{sent["tenant"], sent["partitionkey"]}, "tenant and partition key")
-		check.Same(t, want[1], any(event.Key), "key")
-		check.Same(t, any(r.ClaimID), sent["subject"], "subject")
 	}
 }
 

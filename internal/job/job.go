@@ -8,16 +8,19 @@ import (
 	"time"
 )
 
+// DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
+const DefaultTenant = "<default>"
+
 // Job is one activated job, as far as a handler needs it.
 type Job struct {
 	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
 	Key int64
 	// Type is the job type.
 	Type string
+	// Tenant is the id of the tenant to which the job belongs; empty counts as [DefaultTenant].
+	Tenant string
 	// ProcessInstanceKey identifies the process instance that waits for the job.
 	ProcessInstanceKey int64
-	// Tenant is the id of the tenant to which the job belongs; empty counts as `<default>`, the only one of a cluster without tenants.
-	Tenant string
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID, ElementID string
 	// Retries returns the number of retries the job has left at the broker. It is not the retry count of the claim.

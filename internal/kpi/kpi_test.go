@@ -164,16 +164,6 @@ func TestSuccessCountsRetriedClaimsThatAreNotUnderWay(t *testing.T) {
 	expect(t, measure(t, noon.Add(5*time.Minute), ends...), row{"successAfterRetry", 4.0 / 6, 6, kpi.Missed})
 }
 
-func TestClaimsOfTwoTenantsWithOneIDAreTwo(t *testing.T) {
-	own, clinics := story("CLM-a-1", noon, again, accepted), story("CLM-a-1", noon.Add(30*time.Second), again, never)
-	for i := range clinics {
-		clinics[i].Tenant = "clinic"
-	}
-	r := measure(t, noon.Add(time.Hour), own, clinics)
-	check.Same(t, int64(2), r.Claims.Sent, "claims")
-	expect(t, r, row{"successAfterRetry", 0.5, 2, kpi.Missed})
-}
-
 func TestTimeToSuccessIsFromTheFirstFailureOfAnyRound(t *testing.T) {
 	late := slices.Concat(story("CLM-a-1", noon, again, never, byHand), story("CLM-a-1", noon.Add(5*time.Hour), accepted))
 	fast := story("CLM-b-1", noon, again, accepted)

@@ -84,7 +84,7 @@ type Result struct {
 type Tally struct {
 	counts map[string]*Counts
 	causes map[string]map[Cause]int64
-	claims map[audit.ClaimKey]*claim
+	claims map[string]*claim
 }
 
 // claim is what the records say of a claim since its last end, or of that end.
@@ -104,13 +104,13 @@ type claim struct {
 // Add counts a record; the records come in the order of time. It fails only where the record is not one that this worker writes.
 func (t *Tally) Add(r *audit.Record) error {
 	if t.counts == nil {
-		t.counts, t.causes, t.claims = map[string]*Counts{}, map[string]map[Cause]int64{}, map[audit.ClaimKey]*claim{}
+		t.counts, t.causes, t.claims = map[string]*Counts{}, map[string]map[Cause]int64{}, map[string]*claim{}
 	}
 	facts, err := r.Facts()
 	if err != nil {
 		return err
 	}
-	c := t.claim(r.Claim())
+	c := t.claim(r.ClaimID)
 	if policy := facts.PolicyName(); policy != "" {
 		c.policy = policy
 	}
@@ -122,12 +122,12 @@ func (t *Tally) Add(r *audit.Record) error {
 }
 
 // claim returns what is known of a claim. Of a record without one it is not kept.
-func (t *Tally) claim(key audit.ClaimKey) *claim {
-	c := t.claims[key]
+func (t *Tally) claim(id string) *claim {
+	c := t.claims[id]
 	if c == nil {
 		c = new(claim)
-		if key.ClaimID != "" {
-			t.claims[key] = c
+		if id != "" {
+			t.claims[id] = c
 		}
 	}
 	return c

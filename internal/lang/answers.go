@@ -64,12 +64,11 @@ var answerTexts = map[string]string{
 	"the name of a policy: %s":                                                                          "o nome de uma política: %s",
 	"one that policy %s can have: %s %s":                                                                "um valor que a política %s aceite: %s %s",
 
-	// incidents: crashes and answers that cannot be given
-	"the worker's process died each time it handled this job; find its last lines in the worker's log, correct the variables, then resolve the incident": "o processo do worker caiu cada vez que tratou este job; procure as últimas linhas no log do worker, corrija as variáveis e depois resolva o incidente",
-	"the worker's audit store refused this decision although it takes others; see the worker's log":                                                      "o armazenamento de auditoria do worker recusou esta decisão, embora aceite outras; veja o log do worker",
-	"this job cannot be delivered to a worker, most likely because a variable is nested too deep; correct the variable, then resolve the incident":       "este job não pode ser entregue a um worker, provavelmente porque uma variável tem níveis demais; corrija a variável e depois resolva o incidente",
-	"the gateway refused the worker's answer as invalid: a fault of the worker":                                                                          "o gateway recusou a resposta do worker como inválida: é uma falha do worker",
-	"the worker's handler gave no answer for this job":                                                                                                   "o worker não deu resposta a este job",
+	// incidents: answers that cannot be given
+	"the worker's audit store refused this decision although it takes others; see the worker's log":                                                "o armazenamento de auditoria do worker recusou esta decisão, embora aceite outras; veja o log do worker",
+	"this job cannot be delivered to a worker, most likely because a variable is nested too deep; correct the variable, then resolve the incident": "este job não pode ser entregue a um worker, provavelmente porque uma variável tem níveis demais; corrija a variável e depois resolva o incidente",
+	"the gateway refused the worker's answer as invalid: a fault of the worker":                                                                    "o gateway recusou a resposta do worker como inválida: é uma falha do worker",
+	"the worker's handler gave no answer for this job":                                                                                             "o worker não deu resposta a este job",
 	"the worker's handler %s":     "o worker %s",
 	"did not return in time":      "não respondeu a tempo",
 	"panicked (%T)":               "falhou com um panic (%T)",

@@ -21,7 +21,6 @@ var claimTexts = map[string]string{
 	"operations":       "operações",
 
 	"CLAIM":  "CONTA",
-	"TENANT": "TENANT",
 	"STATE":  "SITUAÇÃO",
 	"SINCE":  "DESDE",
 	"AGE":    "IDADE",
@@ -36,7 +35,6 @@ var claimTexts = map[string]string{
 	"Claims %d to %d of %d; the next page is --page %s.": "Contas %d a %d de %d; a próxima página é --page %s.",
 
 	"From %s to %s": "De %s a %s",
-	"Tenant: %s":    "Tenant: %s",
 	"Policy %s":     "Política %s",
 	"Claims about which no policy has decided": "Contas sobre as quais nenhuma política decidiu",
 	"claims sent":         "contas enviadas",

@@ -2,12 +2,11 @@ package lang
 
 // historyTexts are of the command history.
 var historyTexts = map[string]string{
-	"Claim %s, %s":              "Conta %s, %s",
-	"Claim %s of tenant %s, %s": "Conta %s do tenant %s, %s",
-	"Now: ":                     "Agora: ",
-	"    Reason: ":              "    Motivo: ",
-	"Message: %s":               "Mensagem: %s",
-	" (all of it: --json)":      " (texto completo: --json)",
+	"Claim %s, %s":         "Conta %s, %s",
+	"Now: ":                "Agora: ",
+	"    Reason: ":         "    Motivo: ",
+	"Message: %s":          "Mensagem: %s",
+	" (all of it: --json)": " (texto completo: --json)",
 
 	"RETRY %d of %d":       "RETENTATIVA %d de %d (RETRY)",
 	"MAX_RETRIES_EXCEEDED": "TENTATIVAS ESGOTADAS (MAX_RETRIES_EXCEEDED)",

@@ -67,11 +67,11 @@ var groups = []struct {
 }{
 	{
 		"Decisions about claims", "The names of RN-BIL-005 section 13.4, and the metrics that the KPIs of section VI are computed from. They keep the names of the document, although Prometheus's conventions prefer other units.",
-		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_submissions", "retry_smtp", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input", "retry_count", "retry_decisions"},
+		[]string{"retry_analysis", "retry_scheduled", "max_retries", "permanent_errors", "backoff_", "retry_success", "retry_submissions", "retry_smtp", "retry_time_to", "retry_attempts_to", "retry_outcomes", "retry_input", "retry_count"},
 	},
 	{
 		"Where the claims are", "Counted every minute over the audit trail, by every replica alike; see `worker claims`. They are absent until they were counted, and where they cannot be.",
-		[]string{"retry_claims", "retry_oldest_claim", "retry_longest_in_state", "retry_tenant_claims"},
+		[]string{"retry_claims", "retry_oldest_claim", "retry_longest_in_state"},
 	},
 	{
 		"Decisions of retry-submission-backoff", "The names of RN-BIL-004 section 13.4. They count the jobs of that job type, which the metrics above omit.",
@@ -99,8 +99,6 @@ The worker serves these metrics at ` + "`/metrics`" + ` ([address and token](con
 - Labels have closed sets of values: no claim, no insurer's text, no key of a job. A policy makes about 180 series.
 - The label policy names the policy that decided. Of an outcome that is the policy of the last decision of its round. A round
   that never failed, and input that names no policy, have the value none.
-- The label tenant has the ids of the tenants that the worker was set to, ` + "`<default>`" + ` on a cluster without tenants, and other for all
-  else. Only two metrics have it, so that no sum by policy changes.
 - Histograms have classic and native buckets. A Prometheus that scrapes native ones (` + "`--enable-feature=native-histograms`" + `)
   must keep the classic ones too (` + "`scrape_classic_histograms`" + `), because the alert rules read them.
 
@@ -160,7 +158,7 @@ func TestDecisionsMakeNoSeries(t *testing.T) {
 	reg, m := registryOf(t)
 	before := series(t, reg)
 	for i := range 1_000 {
-		m.Decided(fmt.Sprintf("tenant-%d", i), decide(t, fmt.Sprintf("strange error %d of patient %d", i, i*7), i%6), 0)
+		m.Decided(decide(t, fmt.Sprintf("strange error %d of patient %d", i, i*7), i%6), 0)
 	}
 	check.Same(t, before, series(t, reg), "series after a thousand decisions")
 }
@@ -175,7 +173,7 @@ func TestTheWorkerHasFewSeries(t *testing.T) {
 
 func TestHistogramsAreNativeOnesToo(t *testing.T) {
 	reg, m := registryOf(t)
-	m.Decided("", decide(t, "TIMEOUT", 1), 3)
+	m.Decided(decide(t, "TIMEOUT", 1), 3)
 	for _, family := range gather(t, reg) {
 		if family.GetType() != dto.MetricType_HISTOGRAM {
 			continue

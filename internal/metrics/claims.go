@@ -15,9 +15,7 @@ import (
 // openClaims holds the metrics of where the claims are, as they were when last counted. There are none before the first count, nor
 // after one that failed, because 0 would say that no claim is open.
 type openClaims struct {
-	claims, oldest, longest, older, ofTenants, success *prometheus.Desc
-
-	tenants *tenants
+	claims, oldest, longest, older, success *prometheus.Desc
 
 	mu       sync.Mutex
 	looked   bool
@@ -26,18 +24,15 @@ type openClaims struct {
 	policies map[string]bool // in force, so that their numbers are 0 rather than absent
 }
 
-func newOpenClaims(r registrar, tenants *tenants) *openClaims {
+func newOpenClaims(r registrar) *openClaims {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return register(r, &openClaims{
-		tenants: tenants,
 		claims:  describe("retry_claims", "Claims that failed and have not ended, by the policy that decided last and the state.", labelPolicy, "state"),
 		oldest:  describe("retry_oldest_claim_age_seconds", "Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
 		longest: describe("retry_longest_in_state_seconds", "Time for which one of these claims has been in this state for the longest; 0 where there is none.", labelPolicy, "state"),
 		older:   describe("retry_claims_older_than", "Claims that failed and have not ended, whose first failure is longer ago than age.", labelPolicy, "age"),
-		ofTenants: describe("retry_tenant_claims",
-			"Claims that failed and have not ended, by the tenant (other: none that the worker was set to) and the state.", labelTenant, "state"),
 		success: describe("retry_success_rate",
 			"Share of the retried claims that were accepted in the end, 0 to 1, of those with a record in the last 24 hours that are not under way any more: "+
 				"a claim that stands stopped is none. Absent while there are none.", "policy"),
@@ -53,7 +48,7 @@ func (o *openClaims) know(policies map[string]bool) {
 
 // Describe implements [prometheus.Collector].
 func (o *openClaims) Describe(all chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.longest, o.older, o.ofTenants, o.success} {
+	for _, d := range []*prometheus.Desc{o.claims, o.oldest, o.longest, o.older, o.success} {
 		all <- d
 	}
 }
@@ -88,11 +83,6 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 		}
 		for i, age := range claims.Ages() {
 			gauge(o.older, float64(of.OlderThan[i]), policy, ageLabel(age))
-		}
-	}
-	for tenant, states := range o.tenants.claims(o.census.Tenants) {
-		for _, state := range claims.OpenStates() {
-			gauge(o.ofTenants, float64(states[state]), tenant, string(state))
 		}
 	}
 }

@@ -162,9 +162,8 @@ func (m *decisions) repliesOf(p *retry.Policy) *replies {
 	return r
 }
 
-// Decided counts a decision for a tenant, in the form of [audit.TenantOf], and the time that it took.
-func (m *Metrics) Decided(tenant string, d retry.Decision, elapsed time.Duration) {
-	m.tenants.count(tenant, d.Outcome)
+// Decided counts a decision and the time that it took.
+func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	s := m.decisions.of(d.Policy)
 	s.count(&d, elapsed)
 	switch d.Outcome {
@@ -187,8 +186,7 @@ func (m *Metrics) Decided(tenant string, d retry.Decision, elapsed time.Duration
 type RNBIL004 struct{ *Metrics }
 
 // Decided counts as [Metrics.Decided] does.
-func (m RNBIL004) Decided(tenant string, d retry.Decision, elapsed time.Duration) {
-	m.tenants.count(tenant, d.Outcome)
+func (m RNBIL004) Decided(d retry.Decision, elapsed time.Duration) {
 	s := m.decisions.of(d.Policy)
 	s.count(&d, elapsed)
 	s.rnBIL004.classes[d.Error.Class].Inc()

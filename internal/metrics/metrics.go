@@ -36,14 +36,12 @@ type Metrics struct {
 	traffic   traffic
 	broker    broker
 	trail     trail
-	tenants   tenants
 	open      *openClaims
 }
 
-// New registers the metrics with reg, with the labels of the policies, see [Metrics.Know], and of the tenants that the worker was
-// set to, by their ids. What belongs to another tenant is counted under one label. nil means that the cluster chooses the tenants: it
-// counts as [audit.DefaultTenant] alone. It panics if reg has metrics of these names already.
-func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy], tenants []string) *Metrics {
+// New registers the metrics with reg, with the labels of the policies, see [Metrics.Know]. It panics if reg has metrics of these names
+// already.
+func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
 	r := registrar{reg}
 	submissions := r.counters("retry_submissions_total",
 		"Submissions whose result is known, by the policy, by which one of the claim it is, and by its result; the first ones that are accepted count under the policy none.",
@@ -55,9 +53,8 @@ func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy], tenants []str
 		traffic:   newTraffic(r),
 		broker:    newBroker(r),
 		trail:     newTrail(r),
-		tenants:   newTenants(r, tenants),
 	}
-	m.open = newOpenClaims(r, &m.tenants)
+	m.open = newOpenClaims(r)
 	m.Know(known)
 	return m
 }

@@ -61,7 +61,7 @@ var jobTypes = []string{"analyze-retry", "record-retry-outcome", "retry-submissi
 func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	m := metrics.New(reg, policy.BuiltIns().All(), []string{audit.DefaultTenant, "clinic"})
+	m := metrics.New(reg, policy.BuiltIns().All())
 	state := metrics.State{
 		Version: "v1.2.3", MaxJobsActive: 50, ActiveJobs: map[string]func() int{},
 		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true),
@@ -80,34 +80,32 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 	for name, work := range map[string]func(*metrics.Metrics){
 		"at_start": func(m *metrics.Metrics) { m.ClaimsCounted(claims.Census{}) }, // of an empty store
 		"after_work": func(m *metrics.Metrics) {
-			m.Decided("", decide(t, "TIMEOUT", 0), 3*time.Microsecond)
-			m.Decided("", decide(t, "TIMEOUT", 2), 3*time.Microsecond)
-			m.Decided("", decide(t, "strange", 1), 2*time.Second)
-			m.Decided("", decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // jitter of its own: the insurer has set the wait
-			cut := decide(t, "TIMEOUT", 1)                                                // its deviation says nothing about the jitter
+			m.Decided(decide(t, "TIMEOUT", 0), 3*time.Microsecond)
+			m.Decided(decide(t, "TIMEOUT", 2), 3*time.Microsecond)
+			m.Decided(decide(t, "strange", 1), 2*time.Second)
+			m.Decided(decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // jitter of its own: the insurer has set the wait
+			cut := decide(t, "TIMEOUT", 1)                                            // its deviation says nothing about the jitter
 			cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
-			m.Decided("", cut, 3*time.Microsecond)
+			m.Decided(cut, 3*time.Microsecond)
 			exhausted := decide(t, "TIMEOUT", 5)
 			exhausted.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable} // counted whatever becomes of the claim
-			m.Decided("", exhausted, 3*time.Microsecond)
-			m.Decided("gone", decide(t, "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
+			m.Decided(exhausted, 3*time.Microsecond)
+			m.Decided(decide(t, "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
 			decideBy := func(policyName, errorText string) retry.Decision {
 				d, err := policy.BuiltIn(policyName).Decide(retry.Request{ClaimID: "MSG-1", SubmissionError: errorText, ProcessInstanceKey: 1}, time.Unix(0, 0))
 				check.Must(t, err)
 				return d
 			}
 			for _, text := range []string{"451 4.3.0 try again", "Response: 4.7.1 greylisted", "connection refused", "no such reply"} {
-				m.Decided("", decideBy("smtp", text), 3*time.Microsecond)
+				m.Decided(decideBy("smtp", text), 3*time.Microsecond)
 			}
 			of004 := metrics.RNBIL004{Metrics: m}
-			of004.Decided("clinic", decideBy("fast", "TIMEOUT"), 3*time.Microsecond)
-			m.Decided("", decide(t, "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
-			ahead := time.Now().Add(time.Hour)                                             // by the clock of another replica: the age is 0
+			of004.Decided(decideBy("fast", "TIMEOUT"), 3*time.Microsecond)
+			m.Decided(decide(t, "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
+			ahead := time.Now().Add(time.Hour)                                         // by the clock of another replica: the age is 0
 			m.ClaimsCounted(claims.Census{Policies: map[string]*claims.PolicyCensus{
 				"tiss": {States: map[claims.State]claims.StateCount{claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}}, OlderThan: [5]int64{300, 12, 3}},
 				"old":  {States: map[claims.State]claims.StateCount{claims.Incident: {Claims: 1, Oldest: ahead}}}, // not in force any more
-			}, Tenants: map[string]map[claims.State]int64{
-				"": {claims.Waiting: 40, claims.Stopped: 300}, "clinic": {claims.Waiting: 1}, "gone": {claims.Incident: 1}, "\x00": {claims.Incident: 1},
 			}})
 			m.SuccessMeasured(map[string]float64{"tiss": 0.075})
 			m.Rejected("tiss", 3*time.Microsecond)
@@ -181,7 +179,7 @@ func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 
 func TestTheBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	metrics.New(reg, policy.BuiltIns().All(), nil)
+	metrics.New(reg, policy.BuiltIns().All())
 	bounds := map[float64]bool{}
 	for _, family := range gather(t, reg) {
 		if family.GetName() == "backoff_duration_minutes" {
@@ -225,27 +223,12 @@ func TestAReplacedPolicyIsNotShownAsInForce(t *testing.T) {
 func TestCountingADecisionAllocatesNothing(t *testing.T) {
 	_, m := registryOf(t)
 	for _, observer := range []interface {
-		Decided(string, retry.Decision, time.Duration)
+		Decided(retry.Decision, time.Duration)
 	}{m, metrics.RNBIL004{Metrics: m}} {
 		for _, d := range []retry.Decision{decide(t, "TIMEOUT", 0), decide(t, "strange", 5), decide(t, "INSURANCE_EXPIRED", 0)} {
-			if n := testing.AllocsPerRun(100, func() { observer.Decided("clinic", d, time.Microsecond) }); n > 0 {
+			if n := testing.AllocsPerRun(100, func() { observer.Decided(d, time.Microsecond) }); n > 0 {
 				t.Errorf("%T, %s: %v allocations", observer, d.Outcome, n)
 			}
-		}
-	}
-}
-
-func TestTenantsThatAreNotKnownShareALabel(t *testing.T) {
-	reg := prometheus.NewRegistry()
-	m := metrics.New(reg, policy.BuiltIns().All(), nil) // the cluster chooses
-	m.ClaimsCounted(claims.Census{Tenants: map[string]map[claims.State]int64{"clinic": {claims.Waiting: 1}, "ward": {claims.Waiting: 2}}})
-	for _, tenant := range []string{"clinic", "ward", "other", ""} {
-		m.Decided(tenant, decide(t, "TIMEOUT", 0), 0)
-	}
-	text := exposition(t, reg)
-	for _, line := range []string{`retry_decisions_total{outcome="retry",tenant="other"} 3`, `retry_decisions_total{outcome="retry",tenant="<default>"} 1`, `retry_tenant_claims{state="waiting",tenant="other"} 3`} {
-		if !strings.Contains(text, line+"\n") {
-			t.Errorf("no line %s", line)
 		}
 	}
 }

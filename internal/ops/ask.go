@@ -14,10 +14,9 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// Ask returns nil if the worker that serves with these options is ready, with a note if there is one for the operator, else
-// why it is not. Of the options it uses address,
-// token and certificate. An address without a host, or for all hosts, is asked on this host.
-func Ask(ctx context.Context, o Options) (note string, err error) {
+// Ask returns nil if the worker that serves with these options is ready, else why it is not. Of the options it uses address, token
+// and certificate. An address without a host, or for all hosts, is asked on this host.
+func Ask(ctx context.Context, o Options) error {
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		// A connection to no host, or to 0.0.0.0, is one to this host; a URL cannot name it so.
@@ -29,37 +28,35 @@ func Ask(ctx context.Context, o Options) (note string, err error) {
 	if o.CertificatePath != "" {
 		pair, err := readfile.Pair(o.CertificatePath, o.KeyPath)
 		if err != nil {
-			return "", err
+			return err
 		}
 		u.Scheme, transport.TLSClientConfig = "https", onlyWith(pair)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if o.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+o.Token)
 	}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return "", fmt.Errorf("no worker answers at %s: %w", o.Address, err)
+		return fmt.Errorf("no worker answers at %s: %w", o.Address, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err != nil {
-		return "", fmt.Errorf("the answer from %s breaks off: %w", o.Address, err)
+		return fmt.Errorf("the answer from %s breaks off: %w", o.Address, err)
 	}
 	switch answer := strings.TrimSpace(string(text)); {
 	case response.StatusCode == http.StatusOK && answer == "ready":
-		return "", nil
-	case response.StatusCode == http.StatusOK && strings.HasPrefix(answer, "ready, but "):
-		return strings.TrimPrefix(answer, "ready, but "), nil
+		return nil
 	case response.StatusCode == http.StatusServiceUnavailable && answer == "not ready":
-		return "", errors.New("not ready; it gives the reason only to those who show its RETRY_HTTP_TOKEN")
+		return errors.New("not ready; it gives the reason only to those who show its RETRY_HTTP_TOKEN")
 	case response.StatusCode == http.StatusServiceUnavailable && strings.HasPrefix(answer, "not ready: "):
-		return "", errors.New(answer)
+		return errors.New(answer)
 	default:
-		return "", fmt.Errorf("what answers at %s is no worker: its /readyz has status %d", o.Address, response.StatusCode)
+		return fmt.Errorf("what answers at %s is no worker: its /readyz has status %d", o.Address, response.StatusCode)
 	}
 }
 

@@ -44,8 +44,6 @@ type Options struct {
 	// Ready returns why the worker is not ready, nil where it is. Its context ends after readyTimeout. It is not called
 	// concurrently.
 	Ready func(context.Context) error
-	// Note returns what an operator is to know about a worker that is ready, empty for nothing; nil for never.
-	Note func() string
 	// Logger gets the errors of the server itself.
 	Logger *zap.Logger
 }
@@ -103,14 +101,12 @@ func (p *probes) shown(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], p.token[:]) == 1
 }
 
-// readyz answers whether the worker is ready. Reasons and notes name hosts and repeat errors, so they are only for requests with the
-// token or, without one, from this host. Probes, which cannot show a secret, need no reason.
+// readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are only for requests with the token
+// or, without one, from this host. Probes, which cannot show a secret, need no reason.
 func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
 	err := p.ready(r.Context())
 	explain := p.Token != "" && p.shown(r) || p.Token == "" && fromHere(r)
 	switch {
-	case err == nil && explain && p.Note != nil && p.Note() != "":
-		line(w, http.StatusOK, "ready, but "+p.Note())
 	case err == nil:
 		line(w, http.StatusOK, "ready")
 	case explain:

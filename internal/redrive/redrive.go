@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +42,7 @@ type Order struct {
 type Redriver struct {
 	Store audit.Store
 	// Send hands an order to the process of a claim, if that waits for it at this moment.
-	Send func(ctx context.Context, claim audit.ClaimKey, order Order) error
+	Send func(ctx context.Context, claimID string, order Order) error
 	Now  func() time.Time
 	// Where names the store.
 	Where string
@@ -131,16 +130,16 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 }
 
 // Look finds out how a claim stands, and whether it may be sent again.
-func (r *Redriver) Look(ctx context.Context, claim audit.ClaimKey) (c Claim) {
-	c.ClaimID, c.Tenant = claim.ClaimID, claim.Tenant
-	records, err := r.Store.Claim(ctx, claim.ClaimID)
+func (r *Redriver) Look(ctx context.Context, claimID string) (c Claim) {
+	c.ClaimID = claimID
+	records, err := r.Store.Claim(ctx, claimID)
 	if err != nil {
 		c.ends(Failed, err)
 		return c
 	}
-	last := lastHeard(records, claim.Tenant)
+	last := lastHeard(records)
 	if last == nil {
-		c.ends(Refused, &FaultError{JobNotFound, claim.ClaimID, fmt.Sprintf(
+		c.ends(Refused, &FaultError{JobNotFound, claimID, fmt.Sprintf(
 			"nothing is known of it in %s: no decision was asked for it, or its retention is over", r.Where)})
 		return c
 	}
@@ -152,50 +151,9 @@ func (r *Redriver) Look(ctx context.Context, claim audit.ClaimKey) (c Claim) {
 	return c
 }
 
-// Find returns which claim an id is. tenant is the id of its tenant, empty where the caller knows none: it is an error if several
-// tenants have the claim then.
-func (r *Redriver) Find(ctx context.Context, claimID, tenant string) (audit.ClaimKey, error) {
-	claim := audit.ClaimKey{Tenant: audit.TenantOf(tenant), ClaimID: claimID}
-	if tenant != "" {
-		return claim, nil
-	}
-	records, err := r.Store.Claim(ctx, claimID)
-	if err != nil {
-		return claim, err
-	}
-	if tenants := Tenants(records); len(tenants) == 1 {
-		claim.Tenant = audit.TenantOf(tenants[0])
-	} else if len(tenants) > 1 {
-		return claim, &SeveralError{claimID, tenants}
-	}
-	return claim, nil
-}
-
-// Tenants returns the ids of the tenants that records belong to, sorted.
-func Tenants(records []audit.Record) []string {
-	var ids []string
-	for i := range records {
-		ids = append(ids, audit.TenantID(records[i].Tenant))
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// SeveralError says that several tenants have a claim of one id.
-type SeveralError struct {
-	Claim string
-	// Tenants are their ids.
-	Tenants []string
-}
-
-// Error names the claim, the tenants and what to do.
-func (e *SeveralError) Error() string {
-	return fmt.Sprintf("several tenants have a claim %s: give --tenant with one of %s", e.Claim, strings.Join(e.Tenants, ", "))
-}
-
 // One has a claim sent again, if it still may be.
-func (r *Redriver) One(ctx context.Context, claim audit.ClaimKey) Claim {
-	c := r.Look(ctx, claim)
+func (r *Redriver) One(ctx context.Context, claimID string) Claim {
+	c := r.Look(ctx, claimID)
 	if c.Result != Planned {
 		return c
 	}
@@ -205,18 +163,18 @@ func (r *Redriver) One(ctx context.Context, claim audit.ClaimKey) Claim {
 	if c.Wait != "" {
 		order.RedriveWait, order.RetryCount = c.Wait, c.Facts.RetryCount+1
 	}
-	if err := r.Send(ctx, claim, order); err != nil {
+	if err := r.Send(ctx, claimID, order); err != nil {
 		c.ends(Failed, fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
 		return c
 	}
-	record, err := r.confirmation(ctx, claim.ClaimID, order.ID)
+	record, err := r.confirmation(ctx, claimID, order.ID)
 	switch {
 	case err != nil:
 		c.ends(Failed, err)
 	case record == nil && ctx.Err() != nil:
 		c.ends(Unconfirmed, errors.New("stopped before the record of the order was there; worker history reports whether it came"))
 	case record == nil:
-		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claim.ClaimID, fmt.Sprintf(
+		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID, fmt.Sprintf(
 			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
 				"worker history reports whether one came later; look there before you order it once more", r.Timeout)})
 	default:
@@ -283,7 +241,7 @@ func (r *Redriver) All(ctx context.Context, claims []Claim, every time.Duration,
 		group.Go(func() error {
 			if going.Err() != nil {
 				c.ends(NotTried, errors.New("stopped before its turn"))
-			} else if *c = r.One(ctx, audit.ClaimKey{Tenant: c.Tenant, ClaimID: c.ClaimID}); c.Result == Failed {
+			} else if *c = r.One(ctx, c.ClaimID); c.Result == Failed {
 				stop()
 			}
 			mu.Lock()

@@ -37,8 +37,6 @@ func (e *FaultError) Error() string {
 // Candidate is a claim as the store knows it. Its JSON form is stable.
 type Candidate struct {
 	ClaimID string `json:"claimId"`
-	// Tenant is absent for the default tenant.
-	Tenant string `json:"tenant,omitempty"`
 	// Status is empty where nothing is known of the claim.
 	Status string `json:"status,omitempty"`
 	// The rest is of the claim's last decision. It is absent where another record came after that.
@@ -78,11 +76,11 @@ func StatusOf(last *audit.Record, f *contract.Facts, now time.Time) string {
 	}
 }
 
-// lastHeard returns the record that decides the state of a tenant's claim, nil where there is none. A record of an undelivered answer
+// lastHeard returns the record that decides the state of a claim, nil where there is none. A record of an undelivered answer
 // says nothing about that, and is wrong where the answer came through after all; one of a refused decision changes nothing.
-func lastHeard(records []audit.Record, tenant string) *audit.Record {
+func lastHeard(records []audit.Record) *audit.Record {
 	for i := range slices.Backward(records) {
-		if records[i].Kind.ShowsState() && records[i].Tenant == tenant {
+		if records[i].Kind.ShowsState() {
 			return &records[i]
 		}
 	}
@@ -94,7 +92,7 @@ func candidateOf(r *audit.Record, now time.Time) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	c := Candidate{ClaimID: r.ClaimID, Tenant: r.Tenant, Status: StatusOf(r, &facts, now), Last: r, Facts: facts}
+	c := Candidate{ClaimID: r.ClaimID, Status: StatusOf(r, &facts, now), Last: r, Facts: facts}
 	if r.Kind.IsDecision() {
 		c.Classification, c.RetryReason, c.DecidedAt = string(facts.ErrorClassification), facts.RetryReason, &r.At
 		c.RuleID, c.Policy = facts.RetryDecision.RuleID, facts.RetryDecision.Policy
@@ -148,14 +146,14 @@ func by(f *contract.Facts) string {
 	return " by " + f.DecidedBy
 }
 
-// Filter chooses claims by their last decision, and by the id of their tenant. An empty field chooses all.
+// Filter chooses claims by their last decision. An empty field chooses all.
 type Filter struct {
-	Class, Rule, Policy, Status, Tenant string
+	Class, Rule, Policy, Status string
 }
 
 func (f Filter) fits(c *Candidate) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
-	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status) && fits(f.Tenant, audit.TenantID(c.Tenant))
+	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
 }
 
 // choose returns the open claims whose last record is a decision since a time that fits, the longest decided first.
@@ -173,7 +171,7 @@ func choose(ctx context.Context, store audit.Store, since, now time.Time, filter
 		return err
 	})
 	slices.SortFunc(chosen, func(a, b Candidate) int {
-		return cmp.Or(a.DecidedAt.Compare(*b.DecidedAt), cmp.Compare(a.ClaimID, b.ClaimID), cmp.Compare(a.Tenant, b.Tenant))
+		return cmp.Or(a.DecidedAt.Compare(*b.DecidedAt), cmp.Compare(a.ClaimID, b.ClaimID))
 	})
 	return chosen, err
 }

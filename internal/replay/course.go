@@ -53,7 +53,7 @@ type acceptance struct{ first, last, at time.Time }
 
 // follow takes the course of a claim to its next recorded failure; permanent is what the policy calls that one.
 func (r *Replay) follow(record *audit.Record, facts *contract.Facts, q *question, permanent bool) {
-	c := r.claims[record.Claim()]
+	c := r.claims[record.ClaimID]
 	if c == nil || record.RetryCount == 0 {
 		c = r.begin(record, c)
 		c.says(q)
@@ -93,7 +93,7 @@ func (r *Replay) begin(record *audit.Record, before *course) *course {
 	case before.tries > 0 || before.request.ProcessInstanceKey != record.ProcessInstanceKey: // or else the same failure asked again
 		r.rounds.Open++
 	}
-	r.claims[record.Claim()] = c
+	r.claims[record.ClaimID] = c
 	return c
 }
 

@@ -31,7 +31,7 @@ type Replay struct {
 	// overridden are the policy with the overrides of jobs; nil where the policy does not take them.
 	overridden map[overridesKey]*retry.Policy
 
-	claims   map[audit.ClaimKey]*course
+	claims   map[string]*course
 	failed   []*course // rounds that were not accepted
 	accepted map[symptom][]acceptance
 	rounds   Rounds
@@ -41,7 +41,7 @@ type Replay struct {
 func New(p *retry.Policy, recorded string) *Replay {
 	return &Replay{
 		policy: p, recorded: recorded, rows: map[rowKey]*Row{}, overridden: map[overridesKey]*retry.Policy{},
-		claims: map[audit.ClaimKey]*course{}, accepted: map[symptom][]acceptance{},
+		claims: map[string]*course{}, accepted: map[symptom][]acceptance{},
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *Replay) Add(record *audit.Record) error {
 	case record.Kind.IsOutcome():
 		r.ended(record)
 	case record.Kind == audit.KindRedriven:
-		if c := r.claims[record.Claim()]; c != nil {
+		if c := r.claims[record.ClaimID]; c != nil {
 			c.byHand = true
 		}
 	}
@@ -213,7 +213,7 @@ func (r *Replay) questionOf(record *audit.Record, facts *contract.Facts) (q ques
 		ClaimID: record.ClaimID, SubmissionError: facts.SubmissionError, RetryCount: record.RetryCount,
 		ProcessInstanceKey: record.ProcessInstanceKey,
 	}
-	if c := r.claims[record.Claim()]; c != nil && record.RetryCount > 0 {
+	if c := r.claims[record.ClaimID]; c != nil && record.RetryCount > 0 {
 		q.request.FirstFailure = c.first
 	}
 	// A hint of the text is found there again.

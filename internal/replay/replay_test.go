@@ -169,18 +169,6 @@ func TestOnlyRoundsWhoseWholeStoryIsKnownAreJudged(t *testing.T) {
 	}
 }
 
-func TestClaimsOfTwoTenantsWithOneIDAreTwo(t *testing.T) {
-	h := tiss()
-	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30"))
-	own := len(h.records)
-	h.submits("CLM-A-1", "TIMEOUT", at("08:00").Add(time.Second), at("08:30"))
-	for i := own; i < len(h.records); i++ {
-		h.records[i].Tenant = "clinic"
-	}
-	got := h.replayed(t, h.policy).Rounds()
-	check.Same(t, replay.Rounds{Judged: 2, Accepted: 2}, replay.Rounds{Judged: got.Judged, Accepted: got.Accepted, Open: got.Open, Cut: got.Cut, ByHand: got.ByHand}, "rounds")
-}
-
 func TestFailureThatWasDecidedTwiceIsOneFailure(t *testing.T) {
 	h := tiss()
 	h.submits("CLM-A-1", "TIMEOUT", at("08:00"), at("08:30"))

@@ -48,7 +48,7 @@ type Rounds struct {
 
 // ended records how a round ended.
 func (r *Replay) ended(record *audit.Record) {
-	c := r.claims[record.Claim()]
+	c := r.claims[record.ClaimID]
 	if c == nil {
 		return // it had no failure, or not one that is looked at
 	}
@@ -69,7 +69,7 @@ func (r *Replay) ended(record *audit.Record) {
 			earlier.own = record.At
 		}
 	}
-	delete(r.claims, record.Claim())
+	delete(r.claims, record.ClaimID)
 }
 
 // accept judges a round that was accepted: from the time on at which the accepted try was due.

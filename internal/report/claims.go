@@ -4,12 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
@@ -40,7 +38,7 @@ func (l Claims) Text(p *term.Printer, now time.Time, limit, page int) string {
 	shown := l.Claims[first:min(first+limit, len(l.Claims))]
 	var b strings.Builder
 	if len(shown) > 0 {
-		b.WriteString(term.Table("", withTenants(p, narrowRows(p, shown, now), shown, l.Claims)) + "\n")
+		b.WriteString(term.Table("", narrowRows(p, shown, now)) + "\n")
 	}
 	b.WriteString(term.Wrap(l.summary(p), ""))
 	if first+len(shown) < len(l.Claims) {
@@ -75,23 +73,6 @@ func narrowRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
 		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), shortReason(p, c)})
 	}
 	return rows
-}
-
-// withTenants returns rows of claims, behind a row of titles, with a column for the tenant, unless all of the claims belong to the
-// default one.
-func withTenants(p *term.Printer, rows [][]string, shown, all []claims.Claim) [][]string {
-	if !haveTenants(all) {
-		return rows
-	}
-	rows[0] = slices.Insert(rows[0], 1, p.Sprintf("TENANT"))
-	for i := range shown {
-		rows[i+1] = slices.Insert(rows[i+1], 1, term.Line(audit.TenantID(shown[i].Tenant)))
-	}
-	return rows
-}
-
-func haveTenants(all []claims.Claim) bool {
-	return slices.ContainsFunc(all, func(c claims.Claim) bool { return c.Tenant != "" })
 }
 
 // ageOf returns the age of an open claim in whole minutes, hours or days.
@@ -179,19 +160,13 @@ func shortReason(p *term.Printer, c *claims.Claim) string {
 	return term.Shorten(reason, 17)
 }
 
-// ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339. The tenant is the last column, which is
-// absent where all belong to the default one.
+// ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
 func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 	w := csv.NewWriter(out)
-	titles := []string{
+	_ = w.Write([]string{ // Flush keeps the error
 		"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
 		"errorClassification", "matchedCode", "with", "decidedBy", "processInstanceKey",
-	}
-	tenants := haveTenants(all)
-	if tenants {
-		titles = append(titles, "tenant")
-	}
-	_ = w.Write(titles) // Flush keeps the error
+	})
 	instant := func(t *time.Time) string {
 		if t == nil {
 			return ""
@@ -203,9 +178,6 @@ func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 		row := []string{
 			c.ClaimID, string(c.State), c.Policy, instant(&c.Since), instant(c.Opened), instant(c.NextRetryTime), strconv.Itoa(c.RetryCount),
 			strconv.Itoa(c.MaxRetries), c.Kind, c.Classification, c.MatchedCode, c.With, c.DecidedBy, c.ProcessInstanceKey,
-		}
-		if tenants {
-			row = append(row, audit.TenantID(c.Tenant))
 		}
 		for n, cell := range row {
 			row[n] = spreadsheetSafe(cell)

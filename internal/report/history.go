@@ -22,8 +22,6 @@ import (
 // variables have too mean the same.
 type History struct {
 	ClaimID string `json:"claimId"`
-	// Tenant is absent for the default tenant.
-	Tenant string `json:"tenant,omitempty"`
 	// Status is how the claim stands.
 	Status  string          `json:"status"`
 	Records []historyRecord `json:"records"`
@@ -84,29 +82,9 @@ type historyStep struct {
 	Found string    `json:"found"`
 }
 
-// Histories returns a history for each tenant that the records of a claim belong to, the one with the first record first.
-func Histories(records []audit.Record, now time.Time) (all []History, err error) {
-	of, tenants := map[string][]audit.Record{}, []string{}
-	for i := range records {
-		tenant := records[i].Tenant
-		if of[tenant] == nil {
-			tenants = append(tenants, tenant)
-		}
-		of[tenant] = append(of[tenant], records[i])
-	}
-	for _, tenant := range tenants {
-		h, err := historyOf(of[tenant], now)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, h)
-	}
-	return all, nil
-}
-
-// historyOf returns the history of a claim's records, of which there is at least one.
-func historyOf(records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, Tenant: records[0].Tenant, now: now, byHash: map[string]int{}}
+// HistoryOf returns the history of a claim's records, of which there is at least one.
+func HistoryOf(records []audit.Record, now time.Time) (History, error) {
+	h := History{ClaimID: records[0].ClaimID, now: now, byHash: map[string]int{}}
 	for i := range records {
 		one, err := historyRecordOf(&records[i])
 		if err != nil {
@@ -287,11 +265,7 @@ func (h *History) Text(p *term.Printer) string {
 	w := words{p}
 	var b strings.Builder
 	last := h.last()
-	if h.Tenant == "" {
-		b.WriteString(w.Sprintf("Claim %s, %s", term.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
-	} else {
-		b.WriteString(term.Wrap(w.Sprintf("Claim %s of tenant %s, %s", term.Line(h.ClaimID), term.Line(h.Tenant), w.Sprintf("%d records", len(h.Records))), ""))
-	}
+	b.WriteString(w.Sprintf("Claim %s, %s", term.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
 	b.WriteString(term.Hanging(w.Sprintf("Now: "), w.standing(last.record, &last.facts, h.now)))
 	b.WriteString(p.Zone())
 	for i := range h.Records {

@@ -14,10 +14,8 @@ import (
 
 // KPIs are the KPIs of a time, by policy. Their JSON form is stable: names are added, never changed.
 type KPIs struct {
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
-	// Tenant is the id of the one that they are about, empty for all.
-	Tenant   string       `json:"tenant,omitempty"`
+	From     time.Time    `json:"from"`
+	To       time.Time    `json:"to"`
 	Policies []kpi.Result `json:"policies"`
 }
 
@@ -37,9 +35,6 @@ var verdictNames = map[kpi.Verdict]lang.Text{
 func (k KPIs) Text(p *term.Printer) string {
 	var b strings.Builder
 	b.WriteString(p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)) + "\n" + p.Zone())
-	if k.Tenant != "" {
-		b.WriteString(p.Sprintf("Tenant: %s", term.Line(k.Tenant)) + "\n")
-	}
 	for i := range k.Policies {
 		r := &k.Policies[i]
 		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + term.Table("  ", outcomeRows(p, r.Claims)))

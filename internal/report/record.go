@@ -33,14 +33,12 @@ type place struct {
 	Cluster            string `json:"cluster"`
 	JobKey             string `json:"jobKey"`
 	ProcessInstanceKey string `json:"processInstanceKey"`
-	// Tenant is absent for the default tenant.
-	Tenant string `json:"tenant,omitempty"`
 }
 
 func placeOf(r *audit.Record) place {
 	return place{
 		ID: r.ID, Chain: r.Chain, Seq: r.Seq, Hash: r.Hash.String(), Kind: r.Kind.String(), At: r.At,
-		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10), Tenant: r.Tenant,
+		Cluster: r.Cluster, JobKey: strconv.FormatInt(r.JobKey, 10), ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood, when := claimName(&c.Candidate), english.standing(c.Last, &c.Facts, now), "now"
+	claim, stood, when := term.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now), "now"
 	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
 		when = fmt.Sprintf("in %s, as retry %d", term.Span(wait), c.Facts.RetryCount+1)
 	}
@@ -22,14 +22,6 @@ func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
 	return fmt.Sprintf("Claim %s is sent again %s.\n", claim, when) + term.Hanging("Before: ", stood) +
 		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.DecidedBy), c.RedriveID)) +
 		term.Hanging("Reason: ", term.Line(order.Justification))
-}
-
-// claimName returns a claim's id, with its tenant where that is not the default one.
-func claimName(c *redrive.Candidate) string {
-	if c.Tenant == "" {
-		return term.Line(c.ClaimID)
-	}
-	return term.Line(c.ClaimID + " of tenant " + c.Tenant)
 }
 
 // Redrive is what redrive answers about several claims. Its JSON form is stable.
@@ -64,7 +56,7 @@ func (r *Redrive) Preview(since time.Duration) string {
 			send = "no"
 			refused[c.Fault]++
 		}
-		rows = append(rows, []string{c.Status, term.Line(c.RuleID), term.Minute(*c.DecidedAt), send, claimName(&c.Candidate)})
+		rows = append(rows, []string{c.Status, term.Line(c.RuleID), term.Minute(*c.DecidedAt), send, term.Line(c.ClaimID)})
 	}
 	if r.Selected > 0 {
 		b.WriteString(term.Table("", rows) + "\n")
@@ -88,7 +80,7 @@ func (r *Redrive) Results() string {
 		if c.Fault != "" {
 			became = string(c.Fault) + ": "
 		}
-		b.WriteString(term.Hanging(fmt.Sprintf("%-11s  ", c.Result), claimName(&c.Candidate)+"  "+term.Line(became+c.Message)))
+		b.WriteString(term.Hanging(fmt.Sprintf("%-11s  ", c.Result), term.Line(c.ClaimID)+"  "+term.Line(became+c.Message)))
 	}
 	return b.String()
 }

@@ -16,9 +16,7 @@ import (
 // Report is what a manager reads about a time.
 type Report struct {
 	From, To, WrittenAt time.Time
-	// Tenant is the id of the one that it is about, empty for all.
-	Tenant   string
-	Policies []kpi.Result
+	Policies            []kpi.Result
 	// Open are the claims that are open when it is written, the oldest first.
 	Open  []claims.Claim
 	Heads []audit.Head
@@ -35,7 +33,6 @@ type reportJSON struct {
 	From      time.Time      `json:"from"`
 	To        time.Time      `json:"to"`
 	WrittenAt time.Time      `json:"writtenAt"`
-	Tenant    string         `json:"tenant,omitempty"`
 	Policies  []kpi.Result   `json:"policies"`
 	Open      map[string]int `json:"open"`
 	Oldest    []claims.Claim `json:"oldest"`
@@ -50,7 +47,7 @@ type headJSON struct {
 
 // JSON returns the value to be printed as JSON.
 func (r *Report) JSON() any {
-	j := reportJSON{r.From, r.To, r.WrittenAt, r.Tenant, r.Policies, map[string]int{}, r.oldest(), []headJSON{}}
+	j := reportJSON{r.From, r.To, r.WrittenAt, r.Policies, map[string]int{}, r.oldest(), []headJSON{}}
 	for i := range r.Open {
 		j.Open[string(r.Open[i].State)]++
 	}
@@ -73,9 +70,6 @@ func (r *Report) Document(p *term.Printer) Document {
 			strings.TrimSpace(p.Zone()),
 		},
 		Sections: []Section{r.outcomes(p)},
-	}
-	if r.Tenant != "" {
-		d.Lead = append(d.Lead, p.Sprintf("Tenant: %s", term.Line(r.Tenant)))
 	}
 	for i := range r.Policies {
 		if of := &r.Policies[i]; of.Policy != claims.NoPolicy {
@@ -224,7 +218,7 @@ func (r *Report) oldestOpen(p *term.Printer) Section {
 		s.Note = p.Sprintf("No claims.")
 		return s
 	}
-	s.Table = withTenants(p, wideRows(p, r.oldest(), r.WrittenAt), r.oldest(), r.Open)
+	s.Table = wideRows(p, r.oldest(), r.WrittenAt)
 	return s
 }
 

@@ -15,9 +15,6 @@ import (
 	"hospital.example/analyze-retry/internal/outage"
 )
 
-// DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
-const DefaultTenant = "<default>"
-
 // Client is a connection to a cluster. It is safe for concurrent use.
 //
 // The errors of every protocol carry one of gRPC's status codes, see [status.Code], because Zeebe's own errors are defined
@@ -74,9 +71,8 @@ type Poll struct {
 	Wait time.Duration
 	// Lock is how long the broker keeps the jobs for this worker.
 	Lock time.Duration
-	// Tenants are those whose jobs are asked for; empty for those that the cluster has assigned to the worker's
-	// credentials, which it knows from 8.9 on.
-	Tenants []string
+	// Tenant is the one whose jobs are asked for.
+	Tenant string
 }
 
 // Topology is the state of a cluster as its gateway knows it.

@@ -26,9 +26,9 @@ import (
 
 // Observer counts what becomes of jobs, with how long the decision took.
 type Observer interface {
-	// Decided is called for every new decision, with the tenant of its job in the form of [audit.TenantOf]. Rejected is called for
-	// every new job whose input was invalid, with the policy that would have decided; empty where the input does not show it.
-	Decided(tenant string, d retry.Decision, elapsed time.Duration)
+	// Decided is called for every new decision. Rejected is called for every new job whose input was invalid, with the policy that
+	// would have decided; empty where the input does not show it.
+	Decided(d retry.Decision, elapsed time.Duration)
 	Rejected(policyName string, elapsed time.Duration)
 	// Repeated is called for every job that was given its stored answer again.
 	Repeated()
@@ -91,6 +91,8 @@ type evaluation struct {
 // Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new decision, or
 // the one that this job got before.
 func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
 	trail := &h.opt.Trail
 	evaluations := make([]evaluation, len(jobs))
 	policies := h.opt.Policies()
@@ -101,7 +103,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	}
 	// A deadline that counts from the first failure is part of the decision, so it is looked up before; the event of
 	// used-up retries names the first failure, so it is looked up for these after it.
-	if err := h.addFirstFailures(ctx, jobs, evaluations, func(e *evaluation) bool { return e.Policy.Deadline > 0 }); err != nil {
+	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.Policy.Deadline > 0 }); err != nil {
 		return releaseAll(jobs)
 	}
 	for i := range jobs {
@@ -110,7 +112,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	if err := h.countRetries(ctx, jobs, evaluations); err != nil {
 		return releaseAll(jobs)
 	}
-	if err := h.addFirstFailures(ctx, jobs, evaluations, func(e *evaluation) bool { return e.decision.Outcome == retry.OutcomeExhausted }); err != nil {
+	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.decision.Outcome == retry.OutcomeExhausted }); err != nil {
 		return releaseAll(jobs)
 	}
 	records := make([]audit.Record, len(jobs))
@@ -142,7 +144,7 @@ func (h *Handler) countRetries(ctx context.Context, jobs []job.Job, evaluations 
 		if e := &evaluations[i]; e.decision.Outcome == retry.OutcomeRetry {
 			which = append(which, i)
 			asked = append(asked, audit.RoundJob{
-				ClaimKey: claimOf(&jobs[i], e.Request.ClaimID), Cluster: trail.Cluster, ProcessInstanceKey: jobs[i].ProcessInstanceKey, JobKey: jobs[i].Key,
+				ClaimID: e.Request.ClaimID, Cluster: trail.Cluster, ProcessInstanceKey: jobs[i].ProcessInstanceKey, JobKey: jobs[i].Key,
 			})
 		}
 	}
@@ -164,12 +166,12 @@ func (h *Handler) countRetries(ctx context.Context, jobs []job.Job, evaluations 
 
 // addFirstFailures looks up the first failure of those claims that need it and do not have it yet: their deadline counts from
 // it, or their end is reported with it (RN-BIL-005 section 12.3).
-func (h *Handler) addFirstFailures(ctx context.Context, jobs []job.Job, evaluations []evaluation, needs func(*evaluation) bool) error {
+func (h *Handler) addFirstFailures(ctx context.Context, evaluations []evaluation, needs func(*evaluation) bool) error {
 	var which []int
-	var claims []audit.ClaimKey
+	var claims []string
 	for i := range evaluations {
 		if e := &evaluations[i]; e.Invalid == nil && e.Request.FirstFailure.IsZero() && needs(e) {
-			which, claims = append(which, i), append(claims, claimOf(&jobs[i], e.Request.ClaimID))
+			which, claims = append(which, i), append(claims, e.Request.ClaimID)
 		}
 	}
 	first, err := ofClaims(ctx, &h.opt.Trail, claims, h.opt.Trail.Rounds.FirstFailures)
@@ -198,7 +200,6 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		Kind:       audit.KindRejected,
 		At:         e.at.UTC().Truncate(time.Microsecond),
 		Key:        h.opt.Trail.key(j, e.Identity...),
-		Tenant:     audit.TenantOf(j.Tenant),
 		ClaimID:    e.Request.ClaimID,
 		RetryCount: max(e.Request.RetryCount, e.Request.Retried),
 	}
@@ -272,24 +273,15 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 		h.opt.Observer.Rejected(name, e.elapsed)
 		h.opt.Logger.Warn("input_rejected", append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", e.Invalid.Error()))...)
 	default:
-		h.opt.Observer.Decided(stored.Record.Tenant, e.decision, e.elapsed)
+		h.opt.Observer.Decided(e.decision, e.elapsed)
 		h.logIgnored(j, e)
 		h.logLostCount(j, e)
 		h.logDecision(j, e)
 	}
 }
 
-// claimOf returns which claim a job is about.
-func claimOf(j *job.Job, claimID string) audit.ClaimKey {
-	return audit.ClaimKey{Tenant: audit.TenantOf(j.Tenant), ClaimID: claimID}
-}
-
 func jobFields(j *job.Job) []zap.Field {
-	fields := []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
-	if tenant := audit.TenantOf(j.Tenant); tenant != "" {
-		fields = append(fields, zap.String("tenant", tenant))
-	}
-	return fields
+	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
 }
 
 // logIgnored warns of each variable that could not be read, with the shape of its value.
@@ -356,9 +348,6 @@ func (f decisionFields) MarshalLogObject(line zapcore.ObjectEncoder) error {
 	line.AddFloat64("executionTimeMs", milliseconds(f.elapsed))
 	line.AddInt64("jobKey", f.job.Key)
 	line.AddInt64("processInstanceKey", f.job.ProcessInstanceKey)
-	if tenant := audit.TenantOf(f.job.Tenant); tenant != "" {
-		line.AddString("tenant", tenant)
-	}
 	if f.Template.ID != "" {
 		line.AddString("templateId", f.Template.ID)
 		line.AddString("templateVersion", f.Template.Version)

@@ -30,11 +30,11 @@ type counts struct {
 	outcomes                            []audit.Kind
 }
 
-func (c *counts) Decided(string, retry.Decision, time.Duration) { c.decided++ }
-func (c *counts) Rejected(string, time.Duration)                { c.rejected++ }
-func (c *counts) Repeated()                                     { c.repeated++ }
-func (c *counts) JobKeyReused()                                 { c.reused++ }
-func (c *counts) OutcomeRecorded(r *audit.Record)               { c.outcomes = append(c.outcomes, r.Kind) }
+func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
+func (c *counts) Rejected(string, time.Duration)        { c.rejected++ }
+func (c *counts) Repeated()                             { c.repeated++ }
+func (c *counts) JobKeyReused()                         { c.reused++ }
+func (c *counts) OutcomeRecorded(r *audit.Record)       { c.outcomes = append(c.outcomes, r.Kind) }
 
 func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 	t.Helper()

@@ -42,12 +42,14 @@ func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserv
 
 // Handle records the outcomes of the batch and completes the jobs without variables.
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
 	outcomes := make([]input.Outcome, len(jobs))
 	var valid []int
-	var claims []audit.ClaimKey
+	var claims []string
 	for i := range jobs {
 		if outcomes[i] = input.ReadOutcome(&jobs[i]); outcomes[i].Invalid == nil {
-			valid, claims = append(valid, i), append(claims, claimOf(&jobs[i], outcomes[i].ClaimID))
+			valid, claims = append(valid, i), append(claims, outcomes[i].ClaimID)
 		}
 	}
 	rounds, err := ofClaims(ctx, &h.trail, claims, h.trail.Rounds.Rounds)
@@ -76,7 +78,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 
 // record returns what is to be stored of a job; round is nil for an invalid one.
 func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round) audit.Record {
-	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...), Tenant: audit.TenantOf(j.Tenant)}
+	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...)}
 	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
 		message := lang.In(h.trail.Language).Text(o.Invalid.Text())

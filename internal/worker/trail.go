@@ -24,8 +24,8 @@ type Recorder interface {
 
 // Rounds returns how the present rounds of submissions of claims went; see [audit.History].
 type Rounds interface {
-	Rounds(ctx context.Context, claims []audit.ClaimKey) ([]audit.Round, error)
-	FirstFailures(ctx context.Context, claims []audit.ClaimKey) ([]time.Time, error)
+	Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error)
+	FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error)
 	Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error)
 }
 
@@ -42,13 +42,8 @@ type Trail struct {
 	Language lang.Language
 }
 
-// key identifies a decision: the same job of the same tenant with the same inputs, and nothing else. The default tenant leaves
-// the inputs as they are, so that a job that was decided before there were tenants is known again. What comes before those of
-// another tenant is no JSON, which the first of any inputs is.
+// key identifies a decision: the same job with the same inputs, and nothing else.
 func (t *Trail) key(j *job.Job, inputs ...string) audit.Key {
-	if tenant := audit.TenantOf(j.Tenant); tenant != "" {
-		inputs = append([]string{"tenant", tenant}, inputs...)
-	}
 	return audit.Key{Cluster: t.Cluster, JobKey: j.Key, ProcessInstanceKey: j.ProcessInstanceKey, Inputs: t.Secret.Inputs(inputs...)}
 }
 
@@ -59,6 +54,17 @@ func releaseAll(jobs []job.Job) []job.Answer {
 		answers[i] = job.Release("released: the audit store is not available")
 	}
 	return answers
+}
+
+// inTime returns a context that ends when nine tenths of the time that is left are over. A handler that waits for an unavailable
+// store waits until its context ends, and must still return in time: one that is late uses up one of its job's retries, and
+// three of them make an incident.
+func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
 }
 
 // query asks the store and gives up when ctx ends, because a hung disk ignores contexts and a handler that is late uses up
@@ -90,7 +96,7 @@ func query[T any](ctx context.Context, t *Trail, question func(context.Context) 
 const slowQuery = 800 * time.Millisecond
 
 // ofClaims queries the store for all these claims at once; without claims it does not.
-func ofClaims[T any](ctx context.Context, t *Trail, claims []audit.ClaimKey, question func(context.Context, []audit.ClaimKey) ([]T, error)) ([]T, error) {
+func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question func(context.Context, []string) ([]T, error)) ([]T, error) {
 	if len(claims) == 0 {
 		return nil, nil
 	}

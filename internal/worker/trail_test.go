@@ -25,7 +25,7 @@ type memory struct {
 	byKey    map[audit.Key]audit.Record
 	rounds   map[string]audit.Round // by claim
 	retried  map[string]int         // by claim
-	asked    [][]audit.ClaimKey     // the claims of each question about rounds
+	asked    [][]string             // the claims of each question about rounds
 	down     error
 	refuses  int64 // a job key whose record cannot be stored
 	answered []int64
@@ -60,19 +60,19 @@ func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appe
 func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
 func (m *memory) Lost(err error)      { m.lost = err }
 func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
-func (m *memory) Rounds(_ context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
+func (m *memory) Rounds(_ context.Context, claims []string) ([]audit.Round, error) {
 	m.asked = append(m.asked, claims)
 	if m.down != nil {
 		return nil, m.down
 	}
 	rounds := make([]audit.Round, len(claims))
 	for i, claim := range claims {
-		rounds[i] = m.rounds[claim.ClaimID]
+		rounds[i] = m.rounds[claim]
 	}
 	return rounds, nil
 }
 
-func (m *memory) FirstFailures(ctx context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
+func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Time, error) {
 	rounds, err := m.Rounds(ctx, claims)
 	first := make([]time.Time, len(rounds))
 	for i := range rounds {
@@ -306,7 +306,7 @@ func TestBatchQueriesItsRoundsOnce(t *testing.T) {
 		}
 		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
 		h.Handle(t.Context(), jobs)
-		check.Same(t, [][]audit.ClaimKey{{{ClaimID: "CLM-001-1"}, {ClaimID: "CLM-001-3"}, {ClaimID: "CLM-001-1"}}}, m.asked, "%s: asked about", form)
+		check.Same(t, [][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked, "%s: asked about", form)
 		check.Same(t, []*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs), "%s: first failures", form)
 	}
 }
@@ -343,34 +343,24 @@ func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, er
 	return nil, ended(ctx)
 }
 
-func (waits) Rounds(ctx context.Context, _ []audit.ClaimKey) ([]audit.Round, error) {
-	return nil, ended(ctx)
-}
+func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
 
 func (waits) Retried(ctx context.Context, _ []audit.RoundJob) ([]int, error) { return nil, ended(ctx) }
 
-func (waits) FirstFailures(ctx context.Context, _ []audit.ClaimKey) ([]time.Time, error) {
+func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
 	return nil, ended(ctx)
 }
-
-func (waits) Crashes(ctx context.Context, _ string) (map[int64]int, error) { return nil, ended(ctx) }
-func (waits) Begin(ctx context.Context, _ string, _ []int64) error         { return ended(ctx) }
-func (waits) End(context.Context, string, []int64) error                   { return nil }
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
 	away := waits{newMemory()}
-	none, three := &crashLog{}, &crashLog{counted: map[int64]int{4711: 3}}
 	for name, tt := range map[string]struct {
 		variables string
 		trail     worker.Trail
-		crashes   audit.Crashes
 	}{
-		"a decision cannot be stored":    {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, none},
-		"a round cannot be read":         {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}, none},
-		"crashes cannot be read":         {timeout, worker.Trail{Recorder: newMemory(), Rounds: newMemory()}, away},
-		"an incident cannot be recorded": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}, three},
+		"a decision cannot be stored": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}},
+		"a round cannot be read":      {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.trail.Secret = secret
@@ -386,7 +376,7 @@ func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), lock)
 					defer cancel()
 					began := time.Now()
-					a := worker.NewQuarantine(handler, tt.crashes, tt.trail, time.Hour, zap.NewNop()).Handle(ctx, []job.Job{newJob(variables)})[0]
+					a := handler.Handle(ctx, []job.Job{newJob(variables)})[0]
 					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
 						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
 					}

@@ -1,6 +1,7 @@
 package zeebe
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/transport"
 )
 
 // intake lets in what one poll asked for and leaves out what else a gateway sends: a job twice, one of another type or
@@ -16,7 +16,7 @@ import (
 // this worker's to answer; its lock ends by itself.
 type intake struct {
 	jobType string
-	tenants []string // empty for any
+	tenant  string
 	left    int
 	seen    map[int64]bool
 	refused refusals
@@ -36,7 +36,7 @@ func (i *intake) admits(j job.Job) bool {
 		i.refused.unkeyed++
 	case j.Type != i.jobType:
 		i.refused.otherType++
-	case len(i.tenants) > 0 && !slices.Contains(i.tenants, tenantOf(j)):
+	case cmp.Or(j.Tenant, job.DefaultTenant) != i.tenant: // a gateway without multi-tenancy may name none
 		i.refused.otherTenant++
 	case i.seen[j.Key]:
 		i.refused.twice++
@@ -48,14 +48,6 @@ func (i *intake) admits(j job.Job) bool {
 		return true
 	}
 	return false
-}
-
-// tenantOf returns the tenant of a job. A gateway without multi-tenancy may name none.
-func tenantOf(j job.Job) string {
-	if j.Tenant == "" {
-		return transport.DefaultTenant
-	}
-	return j.Tenant
 }
 
 // refusalPause is the least time between two lines about jobs that were left out: a gateway may send such with every poll.

@@ -130,9 +130,7 @@ func (o Options) withDefaults(log *zap.Logger) Options {
 	if o.FetchVariables == nil {
 		o.FetchVariables = []string{"a"}
 	}
-	if o.Tenants == nil {
-		o.Tenants = []string{transport.DefaultTenant}
-	}
+	o.Tenant = cmp.Or(o.Tenant, job.DefaultTenant)
 	if o.Handler == nil {
 		o.Handler = each(complete)
 	}

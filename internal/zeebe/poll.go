@@ -149,7 +149,7 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
-	in := intake{jobType: w.opt.JobType, tenants: w.opt.Tenants, left: p.max, seen: map[int64]bool{}}
+	in := intake{jobType: w.opt.JobType, tenant: w.opt.Tenant, left: p.max, seen: map[int64]bool{}}
 	err = w.client.Activate(open, transport.Poll{
 		JobType: w.opt.JobType,
 		Worker:  w.opt.Name,
@@ -157,7 +157,7 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 		Fetch:   p.fetch,
 		Wait:    p.wait,
 		Lock:    p.lock,
-		Tenants: w.opt.Tenants,
+		Tenant:  w.opt.Tenant,
 	}, func(jobs []job.Job) {
 		if jobs = in.take(jobs); len(jobs) == 0 {
 			return // Camunda's test gateway sends messages without jobs

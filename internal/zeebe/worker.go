@@ -21,15 +21,15 @@ import (
 	"hospital.example/analyze-retry/internal/transport"
 )
 
-// Options configure a worker. All are required, but for Tenants.
+// Options configure a worker. All are required.
 type Options struct {
 	// JobType is the job type to work, Name the worker's name in the broker's records.
 	JobType, Name string
 	// FetchVariables names the variables to fetch: exactly those that the handler reads. A foreign variable that the
 	// gateway cannot deliver would stop the whole job type.
 	FetchVariables []string
-	// Tenants are those whose jobs to take; empty for those that the cluster has assigned to the worker's credentials.
-	Tenants []string
+	// Tenant is the one whose jobs to take.
+	Tenant string
 	// Handler decides the answers. It is called for several batches at once.
 	Handler job.Handler
 	// MaxJobsActive is how many jobs may be active: received and not yet answered.

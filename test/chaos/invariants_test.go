@@ -65,14 +65,10 @@ func decisions(answers []answer) (found []answer) {
 	return found
 }
 
-// killed reports whether the job became an incident because it killed processes: it is not read again, not even for whose
-// claim it is.
-func (j *life) killed() bool { return strings.Contains(j.message, "process died") }
-
 // isFault reports whether a failed job's message speaks of the worker rather than of its input.
 func isFault(message string) bool {
-	return strings.HasPrefix(message, "the worker's ") && !strings.Contains(message, "process died") ||
-		strings.HasPrefix(message, "released: ") || strings.Contains(message, "nested too deep")
+	return strings.HasPrefix(message, "the worker's ") || strings.HasPrefix(message, "released: ") ||
+		strings.Contains(message, "nested too deep")
 }
 
 // ends are the events in which a job must end, by what was decided.
@@ -163,7 +159,7 @@ func (r *rig) eachClaimIsDecidedOnce(records []audit.Record) {
 	}
 	times := map[string]int{}
 	for _, record := range records {
-		if record.Kind == audit.KindUndelivered || record.ClaimID == "" && r.ledger.jobs[record.JobKey].killed() {
+		if record.Kind == audit.KindUndelivered {
 			continue
 		}
 		c, known := r.claims[record.ClaimID]

@@ -108,10 +108,9 @@ func (r *rig) locks(table string) (unlock func()) {
 	return func() { r.must(conn.Close(context.Background())) }
 }
 
-// Row 18. What kills no process makes no incident: not even workers that are restarted again and again while the store
-// holds them up, although each time they had active jobs. The guard is that jobs are released with the retries they
-// had, and that one which is released counts for no death (worker.Quarantine). Seen to fail without: jobs have two retries
-// left, then one; the job that three workers had active becomes an incident, as if it had killed them.
+// Row 18. Workers that are restarted again and again while the store holds them up make no incident, although each time they
+// had active jobs. The guard is that jobs are released with the retries they had. Seen to fail without: jobs have two retries
+// left, then one.
 func TestRestartsWhileTheStoreIsLockedMakeNoIncident(t *testing.T) {
 	r := newRig(t, setup{row: 18, what: "workers restarted behind a lock", store: inPostgres})
 	_, _, setting := r.ownPostgres()

@@ -50,7 +50,7 @@ func TestRoleOfTheWorkerCanChangeNoRecord(t *testing.T) {
 	r.happened(refused, "statements refused")
 }
 
-// asRole moves the row's store to a database with the roles of deploy/postgres, migrated by the built worker as their
+// asRole moves the row's store to a database with the roles of deploy/postgres, made by the built worker as their
 // owner, and returns a connection as the worker's role.
 func (r *rig) asRole() *pgx.Conn {
 	r.Helper()
@@ -79,7 +79,7 @@ func (r *rig) asRole() *pgx.Conn {
 
 // Row 28, on SQLite, where anybody who can write the file can do everything: the triggers keep mistakes away, and row 27
 // finds the rest, REPLACE among it, which SQLite does past the triggers. The guards are the triggers of
-// internal/audit/sqlite/migrations. Seen to fail without: without the one on UPDATE both updates are done, and the record
+// internal/audit/sqlite/schema.sql. Seen to fail without: without the one on UPDATE both updates are done, and the record
 // without its hash cannot be read; without the one on DELETE all records go, and nothing of the hundred can be verified.
 func TestRecordInTheFileIsNotChangedByMistake(t *testing.T) {
 	r := newRig(t, setup{row: 28, what: "UPDATE, DELETE next to the worker", store: inSQLite})

@@ -44,9 +44,9 @@ func (s store) open(r *rig) (opened audit.Store) {
 	r.Helper()
 	var err error
 	if path, is := strings.CutPrefix(s.url, "sqlite://"); is {
-		opened, err = sqlite.OpenReadOnly(r.Context(), path)
+		opened, err = sqlite.OpenReadOnly(r.Context(), path, "")
 	} else {
-		opened, err = postgres.OpenReadOnly(r.Context(), s.url)
+		opened, err = postgres.OpenReadOnly(r.Context(), s.url, "")
 	}
 	r.must(err)
 	return opened

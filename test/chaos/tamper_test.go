@@ -227,7 +227,7 @@ func (m *meddler) changes() map[string]string {
 	all := map[string]string{
 		"at": m.later("at"), "next_retry": m.later("next_retry"), "seq": "seq + 1000000",
 		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
-		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"), "tenant": text("tenant"),
+		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
 		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
 		"input_hash": m.bytes(make([]byte, 16)), "hash": m.bytes(make([]byte, 32)),
 	}

@@ -93,7 +93,7 @@ func handlerOn(t *testing.T, path string, logger *zap.Logger) (handle func(conte
 	trail := handlers.Trail{Recorder: audit.NewRecorder(store, audit.RecorderOptions{Logger: logger}), Rounds: store, Secret: secret}
 	h := handlers.NewHandler(handlers.Options{
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Trail: trail, Now: stopped,
-		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All(), []string{audit.DefaultTenant}), Logger: logger,
+		Observer: metrics.New(metrics.NewRegistry(), policy.BuiltIns().All()), Logger: logger,
 	})
 	return h.Handle, func() {
 		if err := store.Close(); err != nil {

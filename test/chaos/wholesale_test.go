@@ -16,7 +16,7 @@ import (
 // meddling is a way to change the store as a whole. check must find it, and say this.
 type meddling struct{ what, do, undo, found string }
 
-// Row 39. The guards are the note of each chain in meta, apart from its head; the comparison with what the migrations make
+// Row 39. The guards are the note of each chain in meta, apart from its head; the comparison with a new store
 // (Inspect); that no records are a finding; and the state file next to the key. Seen to fail without: without the note, a
 // chain that is gone with its head is not missed; without the comparison, triggers, indexes, rights and row-level security
 // are not reported; without the state file, a trail put back as a whole is in order.

@@ -33,10 +33,10 @@ const (
 
 	insertRecords = `WITH added AS (
 		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
-			retry_count, next_retry, message, variables, detail, hash, tenant)
+			retry_count, next_retry, message, variables, detail, hash)
 		SELECT $1, n.* FROM unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::timestamptz[], $6::text[], $7::bigint[],
 			$8::bigint[], $9::bytea[], $10::text[], $11::integer[], $12::timestamptz[], $13::text[], $14::text[], $15::text[],
-			$16::bytea[], $17::text[]) AS n (id) ORDER BY n.id
+			$16::bytea[]) AS n (id) ORDER BY n.id
 		RETURNING id
 	), published AS (INSERT INTO outbox (id) SELECT id FROM added)
 	INSERT INTO unanswered (id) SELECT id FROM added`
@@ -224,7 +224,6 @@ func (a *appending) commit(ctx context.Context, answered []int64) error {
 	if len(answered) > 0 {
 		b.Queue(deleteAnswered, answered)
 	}
-	a.endCrashes(&b)
 	if len(a.results) > 0 && len(a.added) == 0 {
 		// A record that is stored already may be on this server only: where a commit's wait for the synchronous standby is
 		// cut short, the transaction is done all the same, and everybody sees it. A commit waits for all that was written

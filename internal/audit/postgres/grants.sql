@@ -1,5 +1,5 @@
--- What the application role may do: add records and read them, and keep what belongs to them. It runs after the
--- migrations, as the owner, where the role exists; deploy/postgres/roles.sql makes it.
+-- What the application role may do: add records and read them, and keep what belongs to them. It runs after
+-- schema.sql, as the owner, where the role exists; deploy/postgres/roles.sql makes it.
 DO $$
 BEGIN
     PERFORM pg_advisory_xact_lock(4097083627); -- two workers cannot grant the same at once
@@ -7,12 +7,11 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA analyze_retry TO analyze_retry_app;
-    GRANT SELECT ON goose_db_version, tombstones, retention, open_claims TO analyze_retry_app;
+    GRANT SELECT ON schema_version, tombstones, retention, open_claims TO analyze_retry_app;
     GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
     GRANT USAGE ON SEQUENCE chains, record_ids TO analyze_retry_app;
     GRANT SELECT, INSERT, DELETE ON outbox, unanswered, probe TO analyze_retry_app;
-    GRANT SELECT, INSERT, UPDATE, DELETE ON crashes TO analyze_retry_app;
     GRANT EXECUTE ON FUNCTION purge_records, keep_records TO analyze_retry_app;
 END
 $$;

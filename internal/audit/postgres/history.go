@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,19 +32,19 @@ func (s *store) Between(ctx context.Context, from, to time.Time, visit func(*aud
 
 // selectOpenClaims returns a page of the open claims, each with the last record that shows its state. A refused decision (7) that
 // comes after the end of its claim opens none.
-var selectOpenClaims = "SELECT " + strings.NewReplacer("claim_id", "last.claim_id", "tenant", "last.tenant").Replace(columns) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
-	(SELECT * FROM records WHERE (claim_id, tenant, id) > (open.claim_id, open.tenant, 0) AND (claim_id, tenant, id) <= (open.claim_id, open.tenant, 9223372036854775807)
-		AND kind NOT IN (5, 7) ORDER BY claim_id DESC, tenant DESC, id DESC LIMIT 1) AS last
-	WHERE (opened, open.claim_id, open.tenant) > ($1, $2, $3) AND last.kind NOT IN (16, 18) ORDER BY opened, open.claim_id, open.tenant LIMIT $4`
+var selectOpenClaims = "SELECT " + strings.Replace(columns, "claim_id", "last.claim_id", 1) + `, opened FROM open_claims AS open CROSS JOIN LATERAL
+	(SELECT * FROM records WHERE (claim_id, id) > (open.claim_id, 0) AND (claim_id, id) <= (open.claim_id, 9223372036854775807)
+		AND kind NOT IN (5, 7) ORDER BY claim_id DESC, id DESC LIMIT 1) AS last
+	WHERE (opened, open.claim_id) > ($1, $2) AND last.kind NOT IN (16, 18) ORDER BY opened, open.claim_id LIMIT $3`
 
 func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) error) error {
 	var c audit.OpenClaim
-	at, claim := time.Time{}, audit.ClaimKey{}
+	at, claim := time.Time{}, ""
 	return s.pages(ctx, selectOpenClaims,
-		func() []any { return []any{at, claim.ClaimID, claim.Tenant, pageRows} },
+		func() []any { return []any{at, claim, pageRows} },
 		func(r *audit.Record) error {
 			c.Record, c.Opened = *r, c.Opened.UTC()
-			at, claim = c.Opened, c.Claim()
+			at, claim = c.Opened, c.ClaimID
 			return visit(&c)
 		}, &c.Opened)
 }
@@ -52,8 +53,8 @@ func (s *store) OpenClaims(ctx context.Context, visit func(*audit.OpenClaim) err
 // statistics PostgreSQL takes one claim that has most of the records for what every claim is like, and would walk through all
 // records in the order of their ids to find those of a claim that has few.
 const (
-	behind    = `(claim_id, tenant, id) > (asked.claim, asked.tenant, %s) AND (claim_id, tenant, id) <= (asked.claim, asked.tenant, 9223372036854775807)`
-	backwards = ` ORDER BY claim_id DESC, tenant DESC, id DESC`
+	behind    = `(claim_id, id) > (asked.claim, %s) AND (claim_id, id) <= (asked.claim, 9223372036854775807)`
+	backwards = ` ORDER BY claim_id DESC, id DESC`
 )
 
 // ofClaim are all records of asked.claim, lastOutcome is the id of its last outcome, null where it has none. The number stands in
@@ -65,14 +66,14 @@ var (
 )
 
 // inRound are the first records of the present round of asked.claim: those behind its last outcome.
-var inRound = fmt.Sprintf(`SELECT claim_id, tenant, id, kind, at, cluster, job_key, process_instance_key FROM records WHERE %s
-	ORDER BY claim_id, tenant, id LIMIT %d`, sinceThen, audit.MaxRound)
+var inRound = fmt.Sprintf(`SELECT claim_id, id, kind, at, cluster, job_key, process_instance_key FROM records WHERE %s
+	ORDER BY claim_id, id LIMIT %d`, sinceThen, audit.MaxRound)
 
 var (
 	selectRounds = fmt.Sprintf(`SELECT failures, retries, at_least, first, coalesce(decision.variables, ''), coalesce(decision.detail, ''),
-			(SELECT opened FROM open_claims WHERE claim_id = asked.claim AND tenant = asked.tenant),
+			(SELECT opened FROM open_claims WHERE claim_id = asked.claim),
 			coalesce((SELECT kind = 17 FROM records WHERE %s AND kind >= 16%s LIMIT 1), false)
-		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) CROSS JOIN LATERAL (
+		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) CROSS JOIN LATERAL (
 			SELECT count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind <= 3) AS failures,
 				count(DISTINCT (cluster, job_key, process_instance_key)) FILTER (WHERE kind = 1) AS retries,
 				count(*) >= %d AS at_least, (array_agg(at ORDER BY id) FILTER (WHERE kind <= 3))[1] AS first,
@@ -81,14 +82,14 @@ var (
 		) AS round LEFT JOIN records AS decision
 			ON decision.id = coalesce(last, %s) ORDER BY n`, ofClaim, backwards, audit.MaxRound, inRound, lastOutcome)
 	selectFirstFailures = fmt.Sprintf(`SELECT first.at
-		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (claim, tenant, n) LEFT JOIN LATERAL (
-			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY claim_id, tenant, id LIMIT 1
+		FROM unnest($1::text[]) WITH ORDINALITY AS asked (claim, n) LEFT JOIN LATERAL (
+			SELECT at FROM (%s) AS round WHERE kind <= 3 ORDER BY claim_id, id LIMIT 1
 		) AS first ON true ORDER BY n`, inRound)
 )
 
 // selectRetried counts the jobs with a retry behind the last record that stopped the instance.
 var selectRetried = fmt.Sprintf(`SELECT retried
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS asked (claim, tenant, cluster, instance, job, n) CROSS JOIN LATERAL (
+	FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (claim, cluster, instance, job, n) CROSS JOIN LATERAL (
 		WITH round AS (
 			SELECT id, kind, job_key FROM (
 				SELECT id, kind, job_key, process_instance_key, cluster FROM records WHERE %s%s LIMIT %d
@@ -100,21 +101,19 @@ var selectRetried = fmt.Sprintf(`SELECT retried
 
 func (s *store) Retried(ctx context.Context, jobs []audit.RoundJob) ([]int, error) {
 	n := len(jobs)
-	claims, tenants, clusters := make([]string, n), make([]string, n), make([]string, n)
-	instances, keys := make([]int64, n), make([]int64, n)
+	claims, clusters, instances, keys := make([]string, n), make([]string, n), make([]int64, n), make([]int64, n)
 	for i := range jobs {
-		j := &jobs[i]
-		claims[i], tenants[i], clusters[i], instances[i], keys[i] = j.ClaimID, j.Tenant, j.Cluster, j.ProcessInstanceKey, j.JobKey
+		claims[i], clusters[i], instances[i], keys[i] = jobs[i].ClaimID, jobs[i].Cluster, jobs[i].ProcessInstanceKey, jobs[i].JobKey
 	}
-	counts, err := list(ctx, s.pool, pgx.RowTo[int], selectRetried, claims, tenants, clusters, instances, keys)
+	counts, err := list(ctx, s.pool, pgx.RowTo[int], selectRetried, claims, clusters, instances, keys)
 	if err == nil && len(counts) != n {
 		err = fmt.Errorf("%d counts of %d jobs", len(counts), n)
 	}
 	return counts, s.wrap("count retries", err)
 }
 
-func (s *store) Rounds(ctx context.Context, claims []audit.ClaimKey) ([]audit.Round, error) {
-	return ofClaims(ctx, s, selectRounds, claims, func(row pgx.CollectableRow) (round audit.Round, err error) {
+func (s *store) Rounds(ctx context.Context, claimIDs []string) ([]audit.Round, error) {
+	return ofClaims(ctx, s, selectRounds, claimIDs, func(row pgx.CollectableRow) (round audit.Round, err error) {
 		var first, opened *time.Time
 		var variables, detail string
 		err = row.Scan(&round.Failures, &round.Retries, &round.AtLeast, &first, &variables, &detail, &opened, &round.Resubmitted)
@@ -123,34 +122,28 @@ func (s *store) Rounds(ctx context.Context, claims []audit.ClaimKey) ([]audit.Ro
 	})
 }
 
-func (s *store) FirstFailures(ctx context.Context, claims []audit.ClaimKey) ([]time.Time, error) {
-	return ofClaims(ctx, s, selectFirstFailures, claims, func(row pgx.CollectableRow) (time.Time, error) {
+func (s *store) FirstFailures(ctx context.Context, claimIDs []string) ([]time.Time, error) {
+	return ofClaims(ctx, s, selectFirstFailures, claimIDs, func(row pgx.CollectableRow) (time.Time, error) {
 		var first *time.Time
 		err := row.Scan(&first)
 		return utc(first), err
 	})
 }
 
-// ofClaims asks about claims, about each of them once, and returns the answers in their order.
-func ofClaims[T any](ctx context.Context, s *store, query string, claims []audit.ClaimKey, scan pgx.RowToFunc[T]) ([]T, error) {
-	places := make(map[audit.ClaimKey]int, len(claims))
-	var ids, tenants []string
-	for _, claim := range claims {
-		if _, asked := places[claim]; !asked {
-			places[claim] = len(ids)
-			ids, tenants = append(ids, claim.ClaimID), append(tenants, claim.Tenant)
-		}
-	}
-	found, err := list(ctx, s.pool, scan, query, ids, tenants)
-	if err == nil && len(found) != len(ids) {
-		err = fmt.Errorf("%d answers about %d claims", len(found), len(ids))
+// ofClaims asks about claims, about each of them once, and returns the answers in the order of claimIDs.
+func ofClaims[T any](ctx context.Context, s *store, query string, claimIDs []string, scan pgx.RowToFunc[T]) ([]T, error) {
+	claims := slices.Compact(slices.Sorted(slices.Values(claimIDs)))
+	found, err := list(ctx, s.pool, scan, query, claims)
+	if err == nil && len(found) != len(claims) {
+		err = fmt.Errorf("%d answers about %d claims", len(found), len(claims))
 	}
 	if err != nil {
 		return nil, s.wrap("read claims", err)
 	}
-	answers := make([]T, len(claims))
-	for i, claim := range claims {
-		answers[i] = found[places[claim]]
+	answers := make([]T, len(claimIDs))
+	for i, claim := range claimIDs {
+		n, _ := slices.BinarySearch(claims, claim)
+		answers[i] = found[n]
 	}
 	return answers, nil
 }

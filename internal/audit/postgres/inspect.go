@@ -19,7 +19,7 @@ var (
 	//go:embed inspect.sql
 	definitionsQuery string
 
-	// expected is what inspect.sql says of a store that was just migrated, with the roles of deploy/postgres. A test makes it.
+	// expected is what inspect.sql says of a new store, with the roles of deploy/postgres. A test makes it.
 	//go:embed schema.json
 	expected []byte
 )

@@ -2,7 +2,7 @@
 -- every role may ask, and asks for the schema by its name: where it is gone there are no rows.
 WITH ours AS (
     SELECT c.* FROM pg_class AS c
-    WHERE c.relnamespace = to_regnamespace('analyze_retry') AND c.relname NOT LIKE 'goose\_%'
+    WHERE c.relnamespace = to_regnamespace('analyze_retry')
 ), tables AS (
     SELECT * FROM ours WHERE relkind NOT IN ('i', 'I', 'S', 't', 'c')
 ), functions AS (

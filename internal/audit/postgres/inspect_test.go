@@ -16,9 +16,9 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-var update = flag.Bool("update", false, "rewrite schema.json from the migrations")
+var update = flag.Bool("update", false, "rewrite schema.json from schema.sql")
 
-func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
+func TestTheExpectedSchemaIsThatOfANewStore(t *testing.T) {
 	d := newDatabase(t)
 	made, err := json.MarshalIndent(postgres.Definitions(t, open(t, d.app, audittest.Secret(t))), "", "  ")
 	check.Must(t, err)
@@ -27,14 +27,14 @@ func TestTheExpectedSchemaIsWhatTheMigrationsMake(t *testing.T) {
 		check.Must(t, os.WriteFile("schema.json", made, 0o600))
 	}
 	if kept, err := os.ReadFile("schema.json"); err != nil || !bytes.Equal(kept, made) {
-		t.Errorf("schema.json is not what the migrations make (%v); run: go test ./internal/audit/postgres -run ExpectedSchema -update", err)
+		t.Errorf("schema.json is not what a new store has (%v); run: go test ./internal/audit/postgres -run ExpectedSchema -update", err)
 	}
 }
 
 // inspected is what a role that may only read finds.
 func (d database) inspected(t *testing.T, url string) audit.Inspection {
 	t.Helper()
-	s, err := postgres.OpenReadOnly(t.Context(), url)
+	s, err := postgres.OpenReadOnly(t.Context(), url, "")
 	check.Must(t, err)
 	defer s.Close()
 	found, err := s.Inspect(t.Context())
@@ -65,14 +65,14 @@ func TestChangesOfTheSchemaAreFindings(t *testing.T) {
 			"trigger append_only on records is missing",
 			"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
 		},
-		"ALTER TABLE tombstones DISABLE TRIGGER append_only":                                         {"trigger append_only on tombstones is not as the worker's migrations make it", "ALTER TABLE tombstones ENABLE TRIGGER append_only"},
+		"ALTER TABLE tombstones DISABLE TRIGGER append_only":                                         {"trigger append_only on tombstones is not as the worker makes it", "ALTER TABLE tombstones ENABLE TRIGGER append_only"},
 		"CREATE TRIGGER mine BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse_change()": {"trigger mine on records was added", "DROP TRIGGER mine ON records"},
 		"DROP INDEX records_at": {"index records_at on records is missing", "CREATE INDEX records_at ON records (at, id)"},
 		"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'records_at'::regclass":                                     {"index records_at on records is not as", "UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'records_at'::regclass"},
 		"ALTER TABLE retention ADD CONSTRAINT short CHECK (least < '6 years')":                                                 {"constraint short on retention was added", "ALTER TABLE retention DROP CONSTRAINT short"},
 		"ALTER TABLE retention DROP CONSTRAINT retention_one_check":                                                            {"constraint retention_one_check on retention is missing", "ALTER TABLE retention ADD CHECK (one)"},
 		"ALTER FUNCTION refuse_change RENAME TO refused":                                                                       {"function refuse_change() is missing", "ALTER FUNCTION refused RENAME TO refuse_change"},
-		"ALTER FUNCTION purge_records SECURITY INVOKER":                                                                        {"is not as the worker's migrations make it", "ALTER FUNCTION purge_records SECURITY DEFINER"},
+		"ALTER FUNCTION purge_records SECURITY INVOKER":                                                                        {"is not as the worker makes it", "ALTER FUNCTION purge_records SECURITY DEFINER"},
 		"CREATE RULE keep AS ON DELETE TO heads DO INSTEAD NOTHING":                                                            {"rule keep on heads was added", "DROP RULE keep ON heads"},
 		"ALTER TABLE records RENAME TO hidden; CREATE VIEW records AS SELECT * FROM hidden; GRANT SELECT ON records TO PUBLIC": {"view records was added", "DROP VIEW records; ALTER TABLE hidden RENAME TO records"},
 		"ALTER TABLE heads SET UNLOGGED":                                                                                       {"table heads is not as", "ALTER TABLE heads SET LOGGED"},
@@ -130,9 +130,9 @@ func TestATableOwnedByTheAskingRoleIsANote(t *testing.T) {
 
 func TestWhatIsNoFindingIsANote(t *testing.T) {
 	for change, want := range map[string]string{
-		"INSERT INTO analyze_retry.goose_db_version (version_id, is_applied) VALUES (99, true)": "the schema has version 99, which only a newer worker can judge",
-		"REVOKE USAGE, SELECT ON ALL SEQUENCES IN SCHEMA analyze_retry FROM analyze_retry_app":  "this role may not read the sequences",
-		"SELECT setval('analyze_retry.record_ids', 100)":                                        "record IDs through 100 were given out, the last record has ID ",
+		"UPDATE analyze_retry.schema_version SET version = 99":                                 "the schema has version 99, which only a newer worker can judge",
+		"REVOKE USAGE, SELECT ON ALL SEQUENCES IN SCHEMA analyze_retry FROM analyze_retry_app": "this role may not read the sequences",
+		"SELECT setval('analyze_retry.record_ids', 100)":                                       "record IDs through 100 were given out, the last record has ID ",
 	} {
 		d := newDatabase(t)
 		s := open(t, d.app, audittest.Secret(t))
@@ -151,7 +151,7 @@ func TestRowLevelSecurityHidesNothingWithoutAWord(t *testing.T) {
 	audittest.Append(t, s, audittest.Records(1, 10)...)
 	mustSQL(t, d.owner, "SET search_path = analyze_retry", "ALTER TABLE records ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY hide ON records USING (claim_id <> 'CLM-2015-00000003')")
-	reader, err := postgres.OpenReadOnly(t.Context(), d.app)
+	reader, err := postgres.OpenReadOnly(t.Context(), d.app, "")
 	check.Must(t, err)
 	defer reader.Close()
 	for _, s := range []audit.Store{s, reader} {

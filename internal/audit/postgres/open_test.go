@@ -115,10 +115,31 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	}
 }
 
+func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
+	address, key := withTables(t), audittest.Secret(t)
+	opens := func(tenant string) (writing, reading error) {
+		s, writing := postgres.Open(t.Context(), address, key, postgres.Options{Tenant: tenant})
+		reader, reading := postgres.OpenReadOnly(t.Context(), address, tenant)
+		for _, s := range []audit.Store{s, reader} {
+			if s != nil {
+				check.Must(t, s.Close())
+			}
+		}
+		return writing, reading
+	}
+	for _, tenant := range []string{"sul", "sul", ""} {
+		writing, reading := opens(tenant)
+		check.Must(t, writing, reading)
+	}
+	writing, reading := opens("norte")
+	check.Fails(t, writing, "was made for the tenant sul, not for norte")
+	check.Fails(t, reading, "was made for the tenant sul, not for norte")
+}
+
 func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := withTables(t), audittest.Secret(t)
 	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
-	s, err := postgres.OpenReadOnly(t.Context(), address)
+	s, err := postgres.OpenReadOnly(t.Context(), address, "")
 	check.Must(t, err)
 	defer s.Close()
 	audittest.Verify(t, s, key, 3)
@@ -129,7 +150,6 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"probe":     func() error { return s.Probe(t.Context()) },
 		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },
 		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
-		"begin":     func() error { return s.Begin(t.Context(), "zeebe", []int64{1}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

@@ -29,7 +29,7 @@ func TestAPoolerThatSharesSessionsIsRefusedAtTheStart(t *testing.T) {
 			address, _ := pooled(t, mode, direct)
 			for what, try := range map[string]func() error{
 				"open":      func() error { _, err := postgres.Open(t.Context(), address, key, postgres.Options{}); return err },
-				"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), address); return err },
+				"read only": func() error { _, err := postgres.OpenReadOnly(t.Context(), address, ""); return err },
 				"migrate":   func() error { return postgres.Migrate(t.Context(), address) },
 			} {
 				if err := try(); err == nil || !strings.Contains(err.Error(), "pool_mode = session") {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,18 +32,18 @@ type store struct {
 	heads  map[int]audit.Head // the heads that this store wrote last, by chain
 	bad    []int32            // chains that are not extended, because they were tampered with
 	leader *leader            // nil while we do not lead
-
-	noted atomic.Bool // there may be crashes to be ended by an Append
 }
 
 // Options are what a store may be given in addition to its address. The zero value is of use.
 type Options struct {
 	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
 	Worker string
+	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
+	Tenant string
 }
 
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
-// database gets its tables, and older tables are brought up to date, if the role may do that. Without sslmode in the URL
+// database gets its tables, if the role may do that. Without sslmode in the URL
 // a server on another machine must prove itself by TLS.
 //
 // It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
@@ -62,21 +61,22 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (aud
 		pool: pool, secret: secret, heads: map[int]audit.Head{},
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
-	if err := s.prepare(ctx, url); err != nil {
+	if err := s.prepare(ctx, url, o.Tenant); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
 	}
 	return s, nil
 }
 
-// OpenReadOnly opens the store for questions only: it changes nothing, needs no key, and every write fails. A role that
-// may only read is enough.
-func OpenReadOnly(ctx context.Context, url string) (audit.Store, error) {
-	return Open(ctx, url, nil, Options{})
+// OpenReadOnly opens the store of a tenant for questions only, or of any where that is empty: it changes nothing, needs no key, and
+// every write fails. A role that may only read is enough.
+func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) {
+	return Open(ctx, url, nil, Options{Tenant: tenant})
 }
 
-// prepare brings the tables up to date and compares the key with the store's. Of a store to be read it checks the version.
-func (s *store) prepare(ctx context.Context, url string) error {
+// prepare makes the tables where there are none, and compares key and tenant with the store's. Of a store to be read it checks version and
+// tenant.
+func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	version, mayCreate, err := schema(ctx, s.pool)
 	if err != nil {
 		return err
@@ -88,20 +88,35 @@ func (s *store) prepare(ctx context.Context, url string) error {
 	} else if err := checkVersion(version); err != nil {
 		return err
 	}
+	if tenant != "" {
+		if err := s.settle(ctx, "tenant", tenant, audit.WrongTenant); err != nil {
+			return err
+		}
+	}
 	if s.secret == nil {
 		return nil
 	}
-	given, stored := s.secret.Public().ID(), ""
-	if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given); err != nil {
+	if err := s.settle(ctx, "key", s.secret.Public().ID(), audit.WrongKey); err != nil {
 		return err
 	}
-	if err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&stored); err != nil {
-		return err
+	return nil
+}
+
+// settle notes what a new store is made with, by its name in meta, and compares that of an old one. A store to be read notes nothing.
+func (s *store) settle(ctx context.Context, name, given string, wrong func(store, given string) error) error {
+	if s.secret != nil {
+		if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, given); err != nil {
+			return err
+		}
 	}
-	if stored != given {
-		return audit.WrongKey(stored, given)
+	var stored string
+	err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = $1", name).Scan(&stored)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err == nil && stored != given:
+		return wrong(stored, given)
 	}
-	_, err = s.pool.Exec(ctx, forgetCrashes, time.Now().Add(-audit.CrashesKept))
 	return err
 }
 

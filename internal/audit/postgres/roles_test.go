@@ -44,7 +44,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"DELETE FROM analyze_retry.tombstones",
 		"UPDATE analyze_retry.retention SET least = '0'",
 		"DELETE FROM analyze_retry.retention",
-		"UPDATE analyze_retry.goose_db_version SET version_id = 0",
+		"UPDATE analyze_retry.schema_version SET version = 0",
 	} {
 		err := sql(t, d.app, statement)
 		if refusal, ok := errors.AsType[*pgconn.PgError](err); !ok || refusal.Code != "42501" || strings.Contains(refusal.Message, "append-only") {
@@ -76,7 +76,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 			return err
 		},
 		"for reading": func() error {
-			_, err := postgres.OpenReadOnly(t.Context(), d.app)
+			_, err := postgres.OpenReadOnly(t.Context(), d.app, "")
 			return err
 		},
 	} {
@@ -88,7 +88,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
-func TestMigratingGrantsRightsToALaterRole(t *testing.T) {
+func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
 	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {

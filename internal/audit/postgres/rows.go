@@ -15,7 +15,7 @@ import (
 
 // columns are those of a record, in the order of [each].
 const columns = `id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count,
-	next_retry, message, variables, detail, hash, tenant`
+	next_retry, message, variables, detail, hash`
 
 // each calls visit with each record of an answer that has the columns, and scans the columns behind them into more. The record is
 // valid during the call only. It stops at visit's error.
@@ -27,7 +27,7 @@ func each(rows pgx.Rows, visit func(*audit.Record) error, more ...any) error {
 	var inputs, hash pgtype.DriverBytes
 	fields := []any{
 		&r.ID, &r.Chain, &r.Seq, &kind, &r.At, &r.Cluster, &r.JobKey, &r.ProcessInstanceKey, &inputs, &r.ClaimID,
-		&r.RetryCount, &next, &r.Message, &r.Variables, &r.Detail, &hash, &r.Tenant,
+		&r.RetryCount, &next, &r.Message, &r.Variables, &r.Detail, &hash,
 	}
 	fields = append(fields, more...)
 	for rows.Next() {
@@ -57,22 +57,21 @@ func arguments(chain int, records []*audit.Record) []any {
 	clusters, jobs, instances := make([]string, n), make([]int64, n), make([]int64, n)
 	inputs, claims, counts := make([][]byte, n), make([]string, n), make([]int32, n)
 	nexts, messages, variables := make([]pgtype.Timestamptz, n), make([]string, n), make([]string, n)
-	details, hashes, tenants := make([]string, n), make([][]byte, n), make([]string, n)
+	details, hashes := make([]string, n), make([][]byte, n)
 	for i, r := range records {
 		ids[i], seqs[i], kinds[i], ats[i] = r.ID, r.Seq, int16(r.Kind), r.At
 		clusters[i], jobs[i], instances[i] = r.Cluster, r.JobKey, r.ProcessInstanceKey
 		inputs[i], claims[i], counts[i] = r.Inputs[:], r.ClaimID, int32(r.RetryCount) //nolint:gosec // a count of tries
 		nexts[i] = pgtype.Timestamptz{Time: r.NextRetryTime, Valid: !r.NextRetryTime.IsZero()}
 		messages[i], variables[i], details[i], hashes[i] = r.Message, r.Variables, r.Detail, r.Hash[:]
-		tenants[i] = r.Tenant
 	}
-	return []any{chain, ids, seqs, kinds, ats, clusters, jobs, instances, inputs, claims, counts, nexts, messages, variables, details, hashes, tenants}
+	return []any{chain, ids, seqs, kinds, ats, clusters, jobs, instances, inputs, claims, counts, nexts, messages, variables, details, hashes}
 }
 
 // clean replaces what PostgreSQL refuses in a text: NUL and what is no UTF-8. Records are cleaned before they get here;
 // one that was not must not stop the store.
 func clean(r *audit.Record) {
-	for _, text := range []*string{&r.Cluster, &r.Tenant, &r.ClaimID, &r.Message, &r.Variables, &r.Detail} {
+	for _, text := range []*string{&r.Cluster, &r.ClaimID, &r.Message, &r.Variables, &r.Detail} {
 		if strings.IndexByte(*text, 0) >= 0 || !utf8.ValidString(*text) {
 			*text = strings.ReplaceAll(strings.ToValidUTF8(*text, "\uFFFD"), "\x00", "\uFFFD")
 		}

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -30,30 +29,6 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 	}
 }
 
-func TestAnOlderStoreKnowsItsOpenClaims(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
-	s := open(t, address, key)
-	read := func() (all []audit.OpenClaim) {
-		t.Helper()
-		check.Must(t, s.OpenClaims(t.Context(), func(c *audit.OpenClaim) error { all = append(all, *c); return nil }))
-		return all
-	}
-	for _, r := range audittest.Ends(100) {
-		audittest.Append(t, s, r)
-	}
-	want := read()
-	mustSQL(t, address, "DROP TABLE analyze_retry.open_claims", "DROP TRIGGER note_open_claims ON analyze_retry.records",
-		"DROP TRIGGER forget_claims ON analyze_retry.records", "DROP FUNCTION analyze_retry.note_open_claims, analyze_retry.forget_claims",
-		"ALTER TABLE analyze_retry.records DROP COLUMN tenant", "CREATE INDEX records_claim ON analyze_retry.records (claim_id, id)",
-		"CREATE INDEX records_claim_outcome ON analyze_retry.records (claim_id, id) WHERE kind >= 16",
-		"DELETE FROM analyze_retry.goose_db_version WHERE version_id > 4")
-	check.Must(t, postgres.Migrate(t.Context(), address))
-	if got := read(); len(want) == 0 || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d open claims after the migration, want the %d of before", len(got), len(want))
-	}
-	audittest.Verify(t, s, key, 100)
-}
-
 // The guard is enable_seqscan=off and enable_bitmapscan=off: without them each page is a sort of all that is left.
 func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
 	address := withTables(t)
@@ -64,7 +39,7 @@ func TestPagesAreReadByIndexWithoutStatistics(t *testing.T) {
 		"SELECT * FROM records WHERE chain = 1 AND seq > 100 ORDER BY seq LIMIT 5000":                               "records_place",
 		"SELECT * FROM records WHERE (at, id) > ('2015-03-01', 0) AND at < '2016-01-01' ORDER BY at, id LIMIT 5000": "records_at",
 		"SELECT * FROM records WHERE job_key = ANY ('{1,2,3,4,5,6,7,8,9,10}'::bigint[])":                            "records_key",
-		"SELECT * FROM records WHERE claim_id = 'CLM-2015-00000001' AND tenant = '' ORDER BY id":                    "records_claim",
+		"SELECT * FROM records WHERE claim_id = 'CLM-2015-00000001' ORDER BY id":                                    "records_claim",
 		"SELECT * FROM outbox JOIN records USING (id) WHERE outbox.id > 100 ORDER BY outbox.id LIMIT 100":           "records_pkey",
 	} {
 		if plan := postgres.Plan(t, s, query); !strings.Contains(plan, index) || strings.Contains(plan, "Sort") || strings.Contains(plan, "Seq Scan") {
@@ -93,10 +68,10 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 				most        int
 				arguments   []any
 			}{
-				{"first failure", postgres.SelectFirstFailures, few, []any{[]string{claim}, []string{""}}},
-				{"open claims", postgres.SelectOpenClaims, 20, []any{time.Time{}, "", "", 5000}},
-				{"round", postgres.SelectRounds, round, []any{[]string{claim}, []string{""}}},
-				{"round of another tenant", postgres.SelectRounds, 20, []any{[]string{claim}, []string{"clinic"}}},
+				{"first failure", postgres.SelectFirstFailures, few, []any{[]string{claim}}},
+				{"open claims", postgres.SelectOpenClaims, 20, []any{time.Time{}, "", 5000}},
+				{"round", postgres.SelectRounds, round, []any{[]string{claim}}},
+				{"round of another claim", postgres.SelectRounds, 20, []any{[]string{"CLM-2015-COLD"}}},
 				{"jobs", postgres.FindJobs, postgres.MaxFound, []any{[]int64{job.JobKey}}},
 				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {

@@ -23,9 +23,6 @@ func (s *store) Append(ctx context.Context, records []audit.Record, answered []i
 			if err := b.append(ctx, w); err != nil {
 				return err
 			}
-			if err := s.endCrashes(ctx, w, records); err != nil {
-				return err
-			}
 		}
 		return w.clearMarks(ctx, unanswered, &w.answered, answered)
 	})
@@ -181,7 +178,7 @@ func (b *batch) insert(ctx context.Context, w *writer) error {
 		for _, i := range rest[:n] {
 			r := &b.results[i].Record
 			args = append(args, r.Seq, r.At.UnixMicro(), int64(r.Kind), r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs[:],
-				r.ClaimID, int64(r.RetryCount), audit.NextRetrySeconds(r.NextRetryTime), r.Message, r.Variables, r.Detail, r.Hash[:], r.Tenant)
+				r.ClaimID, int64(r.RetryCount), audit.NextRetrySeconds(r.NextRetryTime), r.Message, r.Variables, r.Detail, r.Hash[:])
 		}
 		w.args = args
 		rest = rest[n:]

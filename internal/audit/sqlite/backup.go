@@ -18,19 +18,19 @@ import (
 // Backup copies the store at path, as it is at one moment, into a new file that only its owner may read. A worker may be
 // writing meanwhile and is not held up. It fails where the target exists, and leaves no half copy behind.
 func Backup(ctx context.Context, path, target string) error {
-	if err := copyStore(ctx, path, target, false); err != nil {
+	if err := copyStore(ctx, path, target); err != nil {
 		return fmt.Errorf("back up the audit store %s into %s: %w", path, target, err)
 	}
 	return nil
 }
 
-// copyStore copies a store of this worker's schema, or also of an older one.
-func copyStore(ctx context.Context, path, target string, older bool) error {
+// copyStore copies a store.
+func copyStore(ctx context.Context, path, target string) error {
 	from, err := sql.Open("sqlite", source(path, "ro"))
 	if err != nil {
 		return err
 	}
-	if err = checkVersion(ctx, from); err == nil || older && errors.Is(err, errOlderSchema) {
+	if err = checkVersion(ctx, from); err == nil {
 		err = copyTo(ctx, from, target)
 	}
 	return errors.Join(err, from.Close())
@@ -169,7 +169,7 @@ func (h *hold) before(ctx context.Context, path, backup string, public audit.Pub
 	if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
 		return false, errors.New("the backup is the store itself")
 	}
-	if s, err := OpenReadOnly(ctx, h.file); err == nil { // it may be damaged, which is why it is replaced
+	if s, err := OpenReadOnly(ctx, h.file, ""); err == nil { // it may be damaged, which is why it is replaced
 		heads, _ := s.Heads(ctx)
 		for _, head := range heads {
 			if public.CheckHead(head) {
@@ -181,15 +181,12 @@ func (h *hold) before(ctx context.Context, path, backup string, public audit.Pub
 	return true, nil
 }
 
-// checkedCopy copies a backup into a new file, brings it up to date and checks it.
+// checkedCopy copies a backup into a new file and checks it.
 func checkedCopy(ctx context.Context, backup, target string, public audit.Public) (audit.Verified, error) {
-	if err := copyStore(ctx, backup, target, true); err != nil {
+	if err := copyStore(ctx, backup, target); err != nil {
 		return audit.Verified{}, err
 	}
-	if err := errors.Join(migrate(ctx, target), oneFile(ctx, target)); err != nil {
-		return audit.Verified{}, err
-	}
-	s, err := OpenReadOnly(ctx, target)
+	s, err := OpenReadOnly(ctx, target, "")
 	if err != nil {
 		return audit.Verified{}, err
 	}

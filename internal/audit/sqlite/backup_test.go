@@ -41,7 +41,7 @@ func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
 	}
-	if r, err := OpenReadOnly(t.Context(), target); err != nil || r.Close() != nil {
+	if r, err := OpenReadOnly(t.Context(), target, ""); err != nil || r.Close() != nil {
 		t.Error(err)
 	}
 	if beside, err := filepath.Glob(target + "-*"); err != nil || len(beside) > 0 {

@@ -27,7 +27,7 @@ func (s *store) Check(ctx context.Context) error {
 // checkSmall is Check for the tables that no chain covers, of which a start makes use at once. They are small.
 func (s *store) checkSmall(ctx context.Context) error {
 	return s.check(ctx, "PRAGMA integrity_check(heads)", "PRAGMA integrity_check(outbox)", "PRAGMA integrity_check(unanswered)",
-		"PRAGMA integrity_check(crashes)", "PRAGMA integrity_check(open_claims)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
+		"PRAGMA integrity_check(open_claims)", "PRAGMA integrity_check(meta)", placesDiffer, columnMissing)
 }
 
 // placesDiffer is asked because a constraint would not do: SQLite looks at none in a file that is open for reading only.
@@ -80,7 +80,7 @@ func (s *store) Inspect(ctx context.Context) (audit.Inspection, error) {
 	return audit.Inspection{Findings: audit.Differences(want, has), Notes: notes}, nil
 }
 
-// newDefinitions returns what the migrations make, of a store in memory.
+// newDefinitions returns what a new store defines, of one in memory.
 var newDefinitions = sync.OnceValues(func() (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -88,18 +88,14 @@ var newDefinitions = sync.OnceValues(func() (map[string]string, error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection has a memory of its own
-	provider, err := migrations(db)
-	if err != nil {
-		return nil, err
-	}
 	ctx := context.Background()
-	if _, err := provider.Up(ctx); err != nil {
+	if err := define(ctx, db); err != nil {
 		return nil, err
 	}
 	return definitions(ctx, db)
 })
 
-// definitions returns the SQL of all that a database defines, by kind and name. SQLite's own and goose's tables are left out.
+// definitions returns the SQL of all that a database defines, by kind and name. SQLite's own tables are left out.
 func definitions(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	all := map[string]string{}
 	_, err := collect(ctx, db, func(rows *sql.Rows) (name string, err error) {
@@ -108,6 +104,6 @@ func definitions(ctx context.Context, db *sql.DB) (map[string]string, error) {
 		all[name] = text
 		return name, err
 	}, `SELECT type || ' ' || name || CASE WHEN type IN ('index', 'trigger') THEN ' on ' || tbl_name ELSE '' END, coalesce(sql, '')
-		FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+		FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
 	return all, err
 }

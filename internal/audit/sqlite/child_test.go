@@ -141,24 +141,6 @@ func TestAKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-func TestWhetherTheProcessBeforeHasDiedIsKnown(t *testing.T) {
-	f, secret := newFile(t), audittest.Secret(t)
-	detect := func(when string, want bool) {
-		t.Helper()
-		s := openFile(t, f.path, secret)
-		crashes, err := s.Crashes(t.Context(), "zeebe")
-		check.Must(t, err, s.Close())
-		if died := crashes != nil; died != want {
-			t.Errorf("%s: died %t, want %t", when, died, want)
-		}
-	}
-	detect("a new store", false)
-	detect("after a process that has closed the store", false)
-	start(t, f.path, secret, 0).kill()
-	detect("after a process that was killed", true)
-	detect("after the next one has closed the store", false)
-}
-
 func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
@@ -183,7 +165,7 @@ func TestASecondProcessIsRefusedWithTheHoldersName(t *testing.T) {
 func TestReadingNeedsNoLockAndSeesWhatIsWritten(t *testing.T) {
 	f, secret := newFile(t), audittest.Secret(t)
 	w := start(t, f.path, secret, 0)
-	reader, err := OpenReadOnly(t.Context(), f.path)
+	reader, err := OpenReadOnly(t.Context(), f.path, "")
 	check.Must(t, err)
 	defer reader.Close()
 	for range 5 {

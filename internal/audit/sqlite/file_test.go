@@ -80,7 +80,7 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	check.Must(t, audittest.Fill(t.Context(), s, 0, 100))
 	check.Must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
-	reader, err := OpenReadOnly(t.Context(), left.path)
+	reader, err := OpenReadOnly(t.Context(), left.path, "")
 	check.Must(t, err)
 	audittest.Verify(t, reader, secret, 100)
 	_, err = reader.Append(t.Context(), audittest.Records(0, 1), nil)
@@ -101,10 +101,10 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	if s, err := Open(t.Context(), f.path, audittest.Secret(t), Options{}); err == nil {
 		t.Error("opened", s)
 	}
-	if s, err := OpenReadOnly(t.Context(), f.path); err == nil {
+	if s, err := OpenReadOnly(t.Context(), f.path, ""); err == nil {
 		t.Error("opened for reading", s)
 	}
-	if _, err := OpenReadOnly(t.Context(), noFile(t).path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenReadOnly(t.Context(), noFile(t).path, ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -120,7 +120,7 @@ func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
 		t.Errorf("opened with %v", err)
 	}
-	if reader, err := OpenReadOnly(t.Context(), f.path); err != nil {
+	if reader, err := OpenReadOnly(t.Context(), f.path, ""); err != nil {
 		t.Errorf("it cannot be looked into: %v", err)
 	} else if err := reader.Close(); err != nil {
 		t.Error(err)

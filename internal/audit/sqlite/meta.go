@@ -19,11 +19,11 @@ const (
 
 // The names in meta that the store itself uses.
 const (
-	metaKey     = "key"       // the ID of the store's key
-	metaRunning = "running"   // a process has the store open, or died with it
-	metaProbe   = "probe"     // when the store was probed last
-	metaChain   = "chain 1"   // since when the chain has records; a check misses them by it if all are gone, head and all
-	metaFloor   = "retention" // the most months for which a worker was set to keep records
+	metaKey    = "key"       // the ID of the store's key
+	metaTenant = "tenant"    // the tenant that the store was made for
+	metaProbe  = "probe"     // when the store was probed last
+	metaChain  = "chain 1"   // since when the chain has records; a check misses them by it if all are gone, head and all
+	metaFloor  = "retention" // the most months for which a worker was set to keep records
 )
 
 // readMeta reads a value and reports whether there is one.

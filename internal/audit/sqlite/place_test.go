@@ -234,7 +234,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 	s, path, secret := working(t)
 	for n := 100; n < 3000; n += 500 { // the log is checkpointed every thousand pages
 		fill(t, s, n, n+500)
-		reader, err := OpenReadOnly(t.Context(), path)
+		reader, err := OpenReadOnly(t.Context(), path, "")
 		check.Must(t, err)
 		_, err = reader.Heads(t.Context())
 		check.Must(t, err, reader.Close(), s.InPlace(), file{path}.exec(t, "PRAGMA wal_checkpoint(PASSIVE)"), s.Probe(t.Context()))

@@ -14,10 +14,10 @@ import (
 )
 
 // columns are those of a record, in the order in which they are written and read.
-const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash, tenant"
+const columns = "seq, at, kind, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, next_retry, message, variables, detail, hash"
 
 // openedColumn is the place of a column behind columns.
-const openedColumn = 15
+const openedColumn = 14
 
 // eachRow calls visit with each row of an answer, and closes that. The row is valid during the call.
 func eachRow(rows driver.Rows, visit func(*reader) error) error {
@@ -51,7 +51,6 @@ func (v *reader) record(r *audit.Record) error {
 	r.RetryCount, r.NextRetryTime = int(v.int(8)), audit.NextRetryTime(v.int(9))
 	r.Message, r.Variables, r.Detail = v.text(10), v.text(11), v.text(12)
 	v.bytes(13, r.Hash[:])
-	r.Tenant = v.text(14)
 	return v.err
 }
 

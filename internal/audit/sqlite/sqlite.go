@@ -26,6 +26,8 @@ const readers = 4
 type Options struct {
 	// Worker is the name under which the holder of the file is shown to a process that is refused.
 	Worker string
+	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
+	Tenant string
 	// Signed are heads that the key is known to have signed. A store without these records is not opened, nor made.
 	Signed []audit.Head
 	// NewTrail opens it all the same, and also where the process before has left such a head behind.
@@ -45,8 +47,6 @@ type store struct {
 	opened  bool
 	closed  bool // these need the turn
 	leading atomic.Bool
-	noted   atomic.Bool // there may be crashes to be ended by an Append
-	died    bool        // the process before this one has not closed the store
 
 	rounds, firstFailures, retried *sql.Stmt
 
@@ -56,7 +56,7 @@ type store struct {
 	rescued      bool
 }
 
-// Open opens the store for reading and writing, and makes or migrates it as needed. The file and the two next to it are
+// Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
 // readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
 // [*audit.MissingError] where the key has signed records that the store does not have, or a [*audit.BrokenError] where the
 // last record is not the one that the signed head names.
@@ -89,7 +89,7 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 	if s.place, err = newPlace(s.path, s.hold.file); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.path); err != nil {
+	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
 	if s.read, err = s.place.pool("ro"); err != nil {
@@ -102,11 +102,16 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 	if s.writer, err = openWriter(ctx, s.place, s.secret); err != nil {
 		return err
 	}
+	if o.Tenant != "" {
+		if err := s.writer.settle(ctx, metaTenant, o.Tenant, audit.WrongTenant); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(audit.Compare(ctx, s, signed), s.place.settle()); err != nil {
 		return err
 	}
 	s.acknowledged = s.writer.head
-	return errors.Join(s.begin(ctx, s.writer), s.prepare(ctx))
+	return s.prepare(ctx)
 }
 
 // refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
@@ -137,17 +142,17 @@ func (s *store) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// OpenReadOnly opens a store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
-// methods that write fail.
-func OpenReadOnly(ctx context.Context, path string) (audit.Store, error) {
+// OpenReadOnly opens the store of a tenant for reading, or of any where that is empty, also while a worker writes to it. It takes no
+// lock and changes nothing; the methods that write fail.
+func OpenReadOnly(ctx context.Context, path, tenant string) (audit.Store, error) {
 	s := &store{path: path, turn: make(chan struct{}, 1)}
-	if err := s.openReadOnly(ctx); err != nil {
+	if err := s.openReadOnly(ctx, tenant); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *store) openReadOnly(ctx context.Context) (err error) {
+func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 	if _, err := os.Stat(s.path); err != nil {
 		return err
 	}
@@ -157,6 +162,13 @@ func (s *store) openReadOnly(ctx context.Context) (err error) {
 	limit(s.read)
 	if err := checkVersion(ctx, s.read); err != nil {
 		return err
+	}
+	stored, there, err := readMeta(ctx, s.read, metaTenant)
+	if err != nil {
+		return err
+	}
+	if there && tenant != "" && stored != tenant {
+		return audit.WrongTenant(stored, tenant)
 	}
 	return s.prepare(ctx)
 }
@@ -190,7 +202,7 @@ func (s *store) Close() error {
 		errs = append(errs, s.read.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.exec(context.Background(), "DELETE FROM meta WHERE name = ?", metaRunning), s.writer.close())
+		errs = append(errs, s.writer.close())
 		s.writer = nil
 	}
 	if s.place != nil { // not before SQLite has closed it

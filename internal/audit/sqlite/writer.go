@@ -63,7 +63,7 @@ func (w *writer) close() error {
 // load reads where the chain ends. Signing a new head over an end that the last one does not name would hide that
 // records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
-	if err := w.checkKey(ctx); err != nil {
+	if err := w.settle(ctx, metaKey, w.secret.Public().ID(), audit.WrongKey); err != nil {
 		return err
 	}
 	err := w.conn.QueryRowContext(ctx, "SELECT published, answered FROM heads").Scan(&w.published, &w.answered)
@@ -90,17 +90,16 @@ func (w *writer) load(ctx context.Context) error {
 	return nil
 }
 
-// checkKey notes which key a new store is made with, and compares that of an old one.
-func (w *writer) checkKey(ctx context.Context) error {
-	given := w.secret.Public().ID()
-	stored, there, err := readMeta(ctx, w.conn, metaKey)
+// settle notes what a new store is made with, by its name in meta, and compares that of an old one.
+func (w *writer) settle(ctx context.Context, name, given string, wrong func(store, given string) error) error {
+	stored, there, err := readMeta(ctx, w.conn, name)
 	switch {
 	case err != nil:
 		return err
 	case !there:
-		return w.exec(ctx, noteMeta, metaKey, given)
+		return w.exec(ctx, noteMeta, name, given)
 	case stored != given:
-		return audit.WrongKey(stored, given)
+		return wrong(stored, given)
 	}
 	return nil
 }
@@ -181,7 +180,7 @@ func repeated(head, row, tail string) map[int]string {
 }
 
 var (
-	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
+	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
 	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
 	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT "+strconv.Itoa(maxKeys))
 )

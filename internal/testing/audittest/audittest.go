@@ -34,12 +34,10 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"append", appendFacts},
 		{"outbox", outboxFacts},
 		{"history", historyFacts},
-		{"tenants", tenantFacts},
 		{"purge", purgeFacts},
 		{"retention", retainFacts},
 		{"floor", floorFacts},
 		{"tampering", tamperFacts},
-		{"crashes", crashFacts},
 		{"open", openFacts},
 	} {
 		t.Run(part.name, func(t *testing.T) {

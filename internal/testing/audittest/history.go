@@ -36,22 +36,8 @@ type step struct {
 	retries int
 }
 
-// Claims returns claims of the default tenant by their ids.
-func Claims(ids ...string) []audit.ClaimKey {
-	claims := make([]audit.ClaimKey, len(ids))
-	for i, id := range ids {
-		claims[i].ClaimID = id
-	}
-	return claims
-}
-
-// rounds asks both questions about claims of the default tenant, which must agree.
-func (s *subject) rounds(t *testing.T, ids ...string) []audit.Round {
-	t.Helper()
-	return s.roundsOf(t, Claims(ids...)...)
-}
-
-func (s *subject) roundsOf(t *testing.T, claims ...audit.ClaimKey) []audit.Round {
+// rounds asks both questions about claims, which must agree.
+func (s *subject) rounds(t *testing.T, claims ...string) []audit.Round {
 	t.Helper()
 	rounds, err := s.Rounds(t.Context(), claims)
 	check.Must(t, err)
@@ -60,7 +46,7 @@ func (s *subject) roundsOf(t *testing.T, claims ...audit.ClaimKey) []audit.Round
 		t.Fatalf("%d first failures of %d claims: %v", len(first), len(rounds), err)
 	}
 	for i := range rounds {
-		same(t, fmt.Sprintf("first failure of %v", claims[i]), first[i], rounds[i].FirstFailure)
+		same(t, "first failure of "+claims[i], first[i], rounds[i].FirstFailure)
 		rounds[i].Opened, rounds[i].Resubmitted = time.Time{}, false // a fact of their own
 	}
 	return rounds
@@ -155,7 +141,7 @@ var historyFacts = []fact{
 			{audit.KindResubmitted, 11, other, 0},
 			{audit.KindRetry, 12, instance, 1},
 		}
-		job := audit.RoundJob{ClaimKey: audit.ClaimKey{ClaimID: "CLM-a-1"}, Cluster: "production", ProcessInstanceKey: instance, JobKey: 99}
+		job := audit.RoundJob{ClaimID: "CLM-a-1", Cluster: "production", ProcessInstanceKey: instance, JobKey: 99}
 		own, elsewhere, never := job, job, job
 		own.JobKey, elsewhere.Cluster, never.ClaimID = 12, "another", "CLM-never-1"
 		for i, k := range kinds {
@@ -270,7 +256,7 @@ var historyFacts = []fact{
 		for i := range records {
 			s.append(t, records[i])
 		}
-		rounds, err := s.Rounds(t.Context(), Claims("CLM-a-1", "CLM-b-1", "CLM-c-1", "CLM-d-1"))
+		rounds, err := s.Rounds(t.Context(), []string{"CLM-a-1", "CLM-b-1", "CLM-c-1", "CLM-d-1"})
 		check.Must(t, err)
 		for i, want := range []struct {
 			opened      time.Time

@@ -43,7 +43,7 @@ func changes(d Database) map[string]string {
 	return map[string]string{
 		"at": d.Later("at"), "next_retry": d.Later("next_retry"),
 		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
-		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"), "tenant": text("tenant"),
+		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
 		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
 		"input_hash": of("input_hash"), "hash": of("hash"),
 	}

@@ -256,10 +256,8 @@ func element(body, roots *strings.Builder, drawing string, m []string) {
 	if d := regexp.MustCompile(`(?m)^\s*` + id + ` > (\w+) default`).FindStringSubmatch(drawing); d != nil {
 		attrs += fmt.Sprintf(` default="%s_%s"`, id, d[1])
 	}
-	if m[2] == "await" { // a broker counts what is written at the gateway too
-		for _, to := range regexp.MustCompile(`(?m)^\s*`+id+` > (\w+)`).FindAllStringSubmatch(drawing, -1) {
-			inner += fmt.Sprintf("<outgoing>%s_%s</outgoing>", id, to[1])
-		}
+	for _, to := range regexp.MustCompile(`(?m)^\s*`+id+` > (\w+)`).FindAllStringSubmatch(drawing, -1) {
+		inner += fmt.Sprintf("<outgoing>%s_%s</outgoing>", id, to[1])
 	}
 	values := map[string]string{}
 	for _, a := range attribute.FindAllStringSubmatch(m[3], -1) {

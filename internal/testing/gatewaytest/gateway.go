@@ -29,8 +29,7 @@ type Gateway struct {
 	mu         sync.Mutex
 	partitions int
 	ahead      time.Duration     // of this process's clock
-	assigned   []string          // tenants of the credentials; nil where multi-tenancy is off
-	named      bool              // whether a refusal names them
+	assigned   string            // the tenant of the credentials; empty where multi-tenancy is off
 	deadline   int64             // of every lock, as it is shown; 0 for the true one
 	created    int64             // keys so far
 	queues     map[string]*queue // by job type

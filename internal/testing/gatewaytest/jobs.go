@@ -22,8 +22,6 @@ type Job struct {
 	// ProcessInstanceKey, ProcessID and ElementID are delivered as they are.
 	ProcessInstanceKey   int64
 	ProcessID, ElementID string
-	// Tenant defaults to <default>.
-	Tenant string
 	// Poison names a variable that is nested too deep: a poll that fetches it locks its jobs and is never answered.
 	Poison string
 }
@@ -71,7 +69,6 @@ func (g *Gateway) Add(jobs ...Job) []int64 {
 		if j.Retries == 0 {
 			j.Retries = 3
 		}
-		j.Tenant = cmp.Or(j.Tenant, "<default>")
 		r := &record{Job: j, Key: g.newKey()}
 		if values := object(j.Variables); values != nil {
 			r.names = slices.Collect(maps.Keys(values))
@@ -125,20 +122,14 @@ func (g *Gateway) activate(q *queue, r *pb.ActivateJobsRequest) []*record {
 	var taken []*record
 	for i := range q.ready {
 		ready := &q.ready[(q.turn+i)%len(q.ready)]
-		var passedOver []int64
 		for len(taken) < limit && len(*ready) > 0 {
 			j := g.jobs[(*ready)[0]]
 			*ready = (*ready)[1:]
-			switch {
-			case j.state != Waiting: // answered after its lock had run out
-			case !g.serves(j, r):
-				passedOver = append(passedOver, j.Key)
-			default:
+			if j.state == Waiting { // and not answered after its lock had run out
 				g.lock(q, j, now.Add(timeout))
 				taken = append(taken, j)
 			}
 		}
-		*ready = append(passedOver, *ready...)
 	}
 	q.turn++
 	return taken
@@ -164,7 +155,7 @@ func (g *Gateway) deliver(j *record, worker string, fetch []string) *pb.Activate
 		Retries:            j.Retries,
 		Deadline:           cmp.Or(g.deadline, j.deadline.Add(g.ahead).UnixMilli()),
 		Variables:          j.fetched(fetch),
-		TenantId:           j.Tenant,
+		TenantId:           cmp.Or(g.assigned, "<default>"),
 	}
 }
 

@@ -162,10 +162,10 @@ func decode(r *http.Request, into any) error {
 
 func activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, error) {
 	var b struct {
-		Type, Worker, TenantFilter string
-		Timeout, RequestTimeout    int64
-		MaxJobsToActivate          int32
-		FetchVariable, TenantIDs   []string
+		Type, Worker             string
+		Timeout, RequestTimeout  int64
+		MaxJobsToActivate        int32
+		FetchVariable, TenantIDs []string
 	}
 	if err := decode(r, &b); err != nil {
 		return nil, err
@@ -173,9 +173,6 @@ func activationFromREST(r *http.Request) (*pb.ActivateJobsRequest, error) {
 	request := &pb.ActivateJobsRequest{
 		Type: b.Type, Worker: b.Worker, Timeout: b.Timeout, MaxJobsToActivate: b.MaxJobsToActivate,
 		FetchVariable: b.FetchVariable, RequestTimeout: b.RequestTimeout, TenantIds: b.TenantIDs,
-	}
-	if b.TenantFilter == "ASSIGNED" {
-		setNumber(request, activateTenantFilter, 1)
 	}
 	return request, nil
 }

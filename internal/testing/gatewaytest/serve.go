@@ -23,7 +23,7 @@ func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_Acti
 	case r.MaxJobsToActivate < 1 || r.Timeout < 1:
 		return status.Error(codes.InvalidArgument, "Expected to activate jobs with a maximum and a timeout above zero")
 	}
-	if err := g.checkPoll(r); err != nil {
+	if err := g.checkTenant("ActivateJobs", strings.Join(r.TenantIds, ", ")); err != nil {
 		return err
 	}
 	taken, response := g.awaitJobs(stream.Context(), r)
@@ -191,7 +191,7 @@ func (g *Gateway) Topology(context.Context, *pb.TopologyRequest) (*pb.TopologyRe
 // DeployResource deploys a file that ends in .form as a form, and every other one as a process. A process that has not changed
 // stays as it is.
 func (g *Gateway) DeployResource(_ context.Context, r *pb.DeployResourceRequest) (*pb.DeployResourceResponse, error) {
-	if err := g.checkTenants("DeployResource", []string{r.TenantId}); err != nil {
+	if err := g.checkTenant("DeployResource", r.TenantId); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
@@ -219,7 +219,7 @@ func (g *Gateway) PublishMessage(_ context.Context, r *pb.PublishMessageRequest)
 	if err := checkVariables(r.Variables); err != nil {
 		return nil, err
 	}
-	if err := g.checkTenants("PublishMessage", []string{r.TenantId}); err != nil {
+	if err := g.checkTenant("PublishMessage", r.TenantId); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()

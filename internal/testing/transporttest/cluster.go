@@ -11,6 +11,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
@@ -110,4 +111,18 @@ func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
 			}
 		}
 	})
+}
+
+func aTenantThatIsNotAssignedIsDenied(t *testing.T, p Protocol) {
+	t.Helper()
+	r := p.connect(t, transport.Config{})
+	r.gateway.Assign("norte")
+	_, deployed := r.client.Deploy(t.Context(), "leste", []transport.Resource{{Name: "a.bpmn"}})
+	for name, err := range map[string]error{
+		"poll":       r.client.Activate(t.Context(), poll, func([]job.Job) {}),
+		"message":    r.client.PublishMessage(t.Context(), transport.Message{Name: "m", Tenant: "leste"}),
+		"deployment": deployed,
+	} {
+		check.Same(t, codes.PermissionDenied, transport.Code(err), "code of the %s: %v", name, err)
+	}
 }

@@ -31,6 +31,7 @@ func Run(t *testing.T, p Protocol) {
 	t.Helper()
 	for name, fact := range map[string]func(*testing.T, Protocol){
 		"a poll asks for what it is to":                  pollAsksForWhatItIsTo,
+		"a tenant that is not assigned is denied":        aTenantThatIsNotAssignedIsDenied,
 		"jobs come as the broker has them":               jobsComeAsTheBrokerHasThem,
 		"numbers stay as they came":                      numbersStayAsTheyCame,
 		"every answer reaches the broker":                everyAnswerReachesTheBroker,

@@ -54,10 +54,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		MaxJobsToActivate: int32(p.Max), //nolint:gosec // a number of slots
 		FetchVariable:     p.Fetch,
 		RequestTimeout:    p.Wait.Milliseconds(),
-		TenantIds:         p.Tenants,
-	}
-	if len(p.Tenants) == 0 {
-		setNumber(request, activateTenantFilter, tenantFilterAssigned)
+		TenantIds:         []string{p.Tenant},
 	}
 	stream, err := c.gateway.ActivateJobs(ctx, request)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {
 		check.Must(t, err)
 		_, err = c.Topology(t.Context())
 		check.Fails(t, err, test.want)
-		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenants: []string{""}}, func([]job.Job) {}), test.want)
+		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenant: job.DefaultTenant}, func([]job.Job) {}), test.want)
 		check.Must(t, c.Close())
 	}
 }

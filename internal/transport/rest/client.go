@@ -54,10 +54,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		Max:            p.Max,
 		FetchVariable:  p.Fetch,
 		RequestTimeout: p.Wait.Milliseconds(),
-		TenantIDs:      p.Tenants,
-	}
-	if len(p.Tenants) == 0 {
-		body.TenantFilter = "ASSIGNED"
+		TenantIDs:      []string{p.Tenant},
 	}
 	var jobs []job.Job
 	err := c.send(ctx, http.MethodPost, "/jobs/activation", body, func(r io.Reader) (err error) {

@@ -2,10 +2,8 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -135,34 +133,6 @@ func TestAnswersAreReadUpToALimit(t *testing.T) {
 	c.limit = size
 	_, err = activate(t, c, poll)
 	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
-}
-
-func TestPollAsksForAssignedTenantsWhereNoneAreNamed(t *testing.T) {
-	requests := make(chan map[string]any, 2)
-	c := served(t, func(w http.ResponseWriter, r *http.Request) {
-		var request map[string]any
-		_ = json.NewDecoder(r.Body).Decode(&request)
-		requests <- request
-		w.Header().Set("Content-Type", plainJSON)
-		_, _ = io.WriteString(w, `{"jobs":[]}`)
-	})
-	for _, test := range []struct {
-		tenants []string
-		want    map[string]any
-	}{
-		{nil, map[string]any{"tenantFilter": "ASSIGNED"}},
-		{[]string{"norte"}, map[string]any{"tenantIds": []any{"norte"}}},
-	} {
-		p := poll
-		p.Tenants = test.tenants
-		_, err := activate(t, c, p)
-		check.Must(t, err)
-		want := map[string]any{
-			"type": "t", "worker": "w", "timeout": 10_000.0, "maxJobsToActivate": 10.0, "fetchVariable": []any{"a"}, "requestTimeout": -1.0,
-		}
-		maps.Copy(want, test.want)
-		check.Same(t, want, <-requests, "request")
-	}
 }
 
 func TestCallsShowWhatTheyAreTo(t *testing.T) {

@@ -22,8 +22,7 @@ type activation struct {
 	Max            int      `json:"maxJobsToActivate"`
 	FetchVariable  []string `json:"fetchVariable,omitempty"`
 	RequestTimeout int64    `json:"requestTimeout"`
-	TenantIDs      []string `json:"tenantIds,omitempty"`
-	TenantFilter   string   `json:"tenantFilter,omitempty"` // since 8.9
+	TenantIDs      []string `json:"tenantIds"`
 }
 
 type completion struct {

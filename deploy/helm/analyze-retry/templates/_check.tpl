@@ -21,7 +21,7 @@ to do.
 {{- $faults = append $faults (printf "replicas is %d with store.type=sqlite, a file of one worker: set replicas=1, or store.type=postgres" (int $v.replicas)) -}}
 {{- end -}}
 {{- if $v.migrate.existingSecret -}}
-{{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker brings its file up to date by itself; leave it empty" -}}
+{{- $faults = append $faults "migrate.existingSecret with store.type=sqlite: the worker makes its file by itself; leave it empty" -}}
 {{- end -}}
 {{- if $v.report.enabled -}}
 {{- $faults = append $faults (printf "report.enabled with store.type=sqlite: only the worker's pod has the file's volume; let a schedule of your own run `kubectl --namespace %s exec deploy/%s -- /worker report`, or set store.type=postgres" .Release.Namespace (include "analyze-retry.fullname" .)) -}}
@@ -63,9 +63,6 @@ to do.
 {{- end -}}
 {{- if and $plaintext (or .basic.username $o.clientId) (not .allowInsecureToken) -}}
 {{- $faults = append $faults (printf "zeebe.address %s would send the %s in plaintext: begin it with grpcs:// or https://, or set zeebe.allowInsecureToken=true" .address (ternary "password" "token" (ne .basic.username ""))) -}}
-{{- end -}}
-{{- if and (has "ASSIGNED" .tenants) (gt (len .tenants) 1) -}}
-{{- $faults = append $faults "zeebe.tenants names ASSIGNED and others: ASSIGNED stands for all tenants that the user or client has; remove the others" -}}
 {{- end -}}
 {{- end -}}
 

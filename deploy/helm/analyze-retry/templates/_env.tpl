@@ -70,8 +70,8 @@
 {{- if .allowInsecureToken }}
 - {name: RETRY_ALLOW_INSECURE_TOKEN, value: "true"}
 {{- end }}
-{{- with .tenants }}
-- {name: RETRY_TENANTS, value: {{ join "," . | quote }}}
+{{- with .tenant }}
+- {name: RETRY_TENANT, value: {{ . | quote }}}
 {{- end }}
 {{- end }}
 {{- with include "analyze-retry.goMemoryLimit" . }}

@@ -1,0 +1,69 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+)
+
+func TestPollsDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	g.Assign("sul")
+	cfg := settings(t, address)
+	cfg.Tenant = "sul"
+	start(t, cfg)
+	g.Add(jobs(1, "timeout")...)
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 1 })
+	_, err := app.Deploy(t.Context(), cfg, bpmn.Models())
+	check.Must(t, err)
+	redriver, err := app.NewRedriver(cfg)
+	check.Must(t, err)
+	check.Must(t, redriver.Send(t.Context(), "CLM-001-1", redrive.Order{}), redriver.Close())
+	for _, call := range g.Calls(enginetest.ActivateJobs, enginetest.DeployResource, enginetest.PublishMessage) {
+		switch request := call.Request.(type) {
+		case *pb.ActivateJobsRequest:
+			check.Same(t, []string{"sul"}, request.TenantIds, "tenants of a poll")
+		case interface{ GetTenantId() string }:
+			check.Same(t, "sul", request.GetTenantId(), "tenant of %T", request)
+		}
+	}
+}
+
+func TestAPollForATenantThatIsNotAssignedIsExplained(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	g.Assign("norte")
+	start(t, settings(t, address)).awaitReadiness(503, "tenant identifier '<default>', but tenant is not authorized to perform this request")
+}
+
+func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
+	t.Parallel()
+	_, address := gateway(t)
+	cfg := settings(t, address)
+	start(t, cfg).stopped()
+	check.Must(t, opens(t, cfg))
+	cfg.Tenant = "sul"
+	const want = "was made for the tenant <default>, not for sul: set RETRY_TENANT to <default>"
+	check.Fails(t, opens(t, cfg), want)
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+	check.Fails(t, err, want)
+}
+
+// opens opens the store for questions.
+func opens(t *testing.T, cfg config.Config) error {
+	t.Helper()
+	store, err := app.OpenHistory(t.Context(), cfg)
+	if err == nil {
+		err = store.Close()
+	}
+	return err
+}

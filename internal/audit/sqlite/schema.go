@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // schema.sql
+	"fmt"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// tables makes the tables of a store.
+//
+//go:embed schema.sql
+var tables string
+
+// schemaVersion is their version.
+const schemaVersion = 1
+
+// makeTables makes the tables of a new store in one transaction, and refuses a store of a newer worker. The journal's mode is set
+// here once: it stays with the file.
+func makeTables(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", source(path, "rw", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var mode string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system does not allow SQLite's write-ahead log (journal mode %q): use a local disk", mode)
+	}
+	var defined int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&defined); err != nil {
+		return err
+	}
+	if defined == 0 {
+		if err := define(ctx, db); err != nil {
+			return err
+		}
+	}
+	if err := checkVersion(ctx, db); err != nil {
+		return err
+	}
+	// A process that was killed, or whose sync failed, may have left records in the log that are not on the disk. They
+	// count as stored from here on, so they go to the disk now.
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
+}
+
+// define makes the tables.
+func define(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // without effect after the commit
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// checkVersion reports whether the store has this worker's tables, changing nothing.
+func checkVersion(ctx context.Context, db *sql.DB) error {
+	var has int64
+	if err := db.QueryRowContext(ctx, "SELECT version FROM schema_version").Scan(&has); err != nil {
+		return fmt.Errorf("not an audit store, or one that is not complete: %w", err)
+	}
+	if has > schemaVersion {
+		return audit.NewerSchema(has, schemaVersion)
+	}
+	return nil
+}
