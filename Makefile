@@ -42,9 +42,11 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 .PHONY: test test-unit test-deploy test-servers test-models test-clients race coverage chaos soak fuzz bench
 # The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
-# Go's cache. Most of the time they wait for servers and processes, so more packages run at once than there are processors.
+# Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
+# there are processors.
 SUMMARY := CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/summary
-FLAGS   := -trimpath -shuffle=on -timeout 20m
+COMPILE := -trimpath -vet=off
+FLAGS   := $(COMPILE) -shuffle=on -timeout 20m
 MODULE  := hospital.example/analyze-retry
 ALL      = $(shell $(GO) list ./...)
 # The suite on the engine takes longest, so it begins first.
@@ -56,10 +58,11 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
-# No server is started. Packages that did not change cost nothing.
-UNIT = $(filter-out $(addprefix $(MODULE)/,test/% bench internal/audit/postgres internal/testing/devpostgres%),$(ALL))
+# No server is started, nothing is tried at hundreds of places. Packages that did not change cost nothing.
+NO_UNIT := test/% bench internal/audit/postgres internal/audit/sqlite/exhaustive internal/testing/devpostgres%
+UNIT     = $(filter-out $(addprefix $(MODULE)/,$(NO_UNIT)),$(ALL))
 test-unit: ## The fast inner loop: no server, SQLite only
-	@$(SUMMARY) . -trimpath -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
+	@TEST_WITHOUT_SERVERS=1 $(SUMMARY) . $(COMPILE) -p 4 -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows

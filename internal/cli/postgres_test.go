@@ -48,7 +48,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 }
 
 // The role is that of deploy/postgres/README.md, for reports and auditors.
-func TestARoleThatOnlyReadsAnswersEveryQuestion(t *testing.T) {
+func TestARoleThatOnlyReadsPostgreSQLAnswersEveryQuestion(t *testing.T) {
 	a, owner := onPostgres(t)
 	a.must(t, "migrate")
 	store, err := postgres.Open(t.Context(), owner, a.secret, postgres.Options{})

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// feelGenerator draws expressions of the grammar that internal/testing/engine/feel knows. Most have the types that they
-// need.
+// feelGenerator draws expressions of the grammar that our FEEL knows. Most parts have the type that is needed.
 type feelGenerator struct{ *rand.Rand }
 
 // feelVariables are the sets of variables that each expression is evaluated with.
@@ -34,8 +33,10 @@ func (g feelGenerator) result() string {
 func (g feelGenerator) of(all ...string) string { return all[g.IntN(len(all))] }
 
 func (g feelGenerator) temporal() string {
-	return g.of(`duration("PT1H30M")`, `duration("P2D")`, `duration("-PT90S")`, `duration("PT0S")`, `duration("PT0.5S")`,
-		`duration("-PT0.5S")`, `duration("PT-5M")`, `duration(`+g.text(2)+`)`, `duration("PT" + string(`+g.of("n", "x", "5", "-5", "1.50")+`) + "M")`,
+	return g.of(
+		`duration("PT1H30M")`, `duration("P2D")`, `duration("-PT90S")`, `duration("PT0S")`, `duration("PT0.5S")`,
+		`duration("-PT0.5S")`, `duration("PT-5M")`, `duration(`+g.text(2)+`)`,
+		`duration("PT" + string(`+g.of("n", "x", "5", "-5", "1.50")+`) + "M")`,
 		`now()`, `date and time(now(), "America/Sao_Paulo")`, `date and time(`+g.any(2)+`, "Europe/Berlin")`)
 }
 
@@ -68,7 +69,10 @@ func (g feelGenerator) kind(depth int, leaves []string, deeper ...func() string)
 
 func (g feelGenerator) text(depth int) string {
 	d := depth - 1
-	return g.kind(depth, []string{`a`, `""`, `"x"`, `"text"`, `" \t\n"`, `"\S\\\"'"`, `"ação 😀"`, `"1.20"`, `"7"`, `"PT5M"`},
+	leaves := []string{
+		`a`, `""`, `"x"`, `"text"`, `" \t\n"`, `"\S\\\"'"`, `"ação 😀"`, `"1.20"`, `"7"`, `"PT5M"`,
+	}
+	return g.kind(depth, leaves,
 		func() string { return g.text(d) + g.of(" + ", "+") + g.text(d) },
 		func() string { return "string(" + g.any(d) + ")" },
 		func() string { return "string(" + g.temporal() + ")" },
@@ -111,7 +115,8 @@ func (g feelGenerator) boolean(depth int) string {
 
 func (g feelGenerator) list(depth int) string {
 	d := depth - 1
-	return g.kind(depth, []string{`l`, `[]`, `[1, 2, 3]`, `["x", null, true]`, `[{n: 1}, {a: "x", n: 2}]`, `[[1], []]`},
+	leaves := []string{`l`, `[]`, `[1, 2, 3]`, `["x", null, true]`, `[{n: 1}, {a: "x", n: 2}]`, `[[1], []]`}
+	return g.kind(depth, leaves,
 		func() string {
 			return "[" + strings.Join([]string{g.any(d), g.any(d), g.any(d)}[:g.IntN(4)], ", ") + "]"
 		},

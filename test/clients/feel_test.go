@@ -61,7 +61,7 @@ func TestExpressionsGiveWhatCamundasEngineGives(t *testing.T) {
 				if a.Value == nil { // an error
 					a.Value = []byte("null")
 				}
-				if comparable(t, got) != comparable(t, a.Value) {
+				if canonical(t, got) != canonical(t, a.Value) {
 					t.Errorf("%s\nwith %s\nis %s, not %s %s", q.Expression, q.Variables, got, a.Value, a.Error)
 				}
 			}
@@ -72,8 +72,8 @@ func TestExpressionsGiveWhatCamundasEngineGives(t *testing.T) {
 	}
 }
 
-// comparable writes JSON so that values that are equal are written alike.
-func comparable(t *testing.T, text []byte) string {
+// canonical writes JSON so that values that are equal are written alike.
+func canonical(t *testing.T, text []byte) string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -82,7 +82,7 @@ func comparable(t *testing.T, text []byte) string {
 		t.Errorf("%s is no JSON: %v", text, err)
 	}
 	var b strings.Builder
-	for _, part := range regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|.`).FindAllString(string(feel.ToJSON(v)), -1) {
+	for _, part := range inJSON.FindAllString(string(feel.ToJSON(v)), -1) {
 		if n, ok := new(big.Rat).SetString(part); ok {
 			part = n.RatString()
 		}
@@ -90,6 +90,8 @@ func comparable(t *testing.T, text []byte) string {
 	}
 	return b.String()
 }
+
+var inJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|.`)
 
 // ask lets Camunda's engine evaluate expressions.
 func ask(t *testing.T, version string, questions []question) []answer {
@@ -99,9 +101,10 @@ func ask(t *testing.T, version string, questions []question) []answer {
 	install(t, lock, jars, "mvn", "-q", "-B", "-ntp", "-f", "feel/pom.xml", "-Dfeel.version="+version,
 		"dependency:copy-dependencies", "-DoutputDirectory="+jars)
 	if want, err := os.ReadFile(lock); err != nil || sums(t, jars) != string(want) {
-		t.Fatalf("the libraries in %s are not those of %s (%v): remove them, and look at why they changed", jars, lock, err)
+		t.Fatalf("the libraries in %s are not those of %s: see why, and remove the folder (%v)", jars, lock, err)
 	}
-	install(t, "feel/Feel.java", classes, "javac", "-encoding", "UTF-8", "-d", classes, "-cp", jars+"/*", "feel/Feel.java")
+	install(t, "feel/Feel.java", classes,
+		"javac", "-encoding", "UTF-8", "-d", classes, "-cp", jars+"/*", "feel/Feel.java")
 	var in, faults bytes.Buffer
 	for _, q := range questions {
 		if err := json.NewEncoder(&in).Encode(q); err != nil {
@@ -152,7 +155,8 @@ var asked = time.Date(2026, 11, 24, 12, 0, 0, 500e6, time.UTC)
 var values = []string{
 	`null`, `true`, `false`, `0`, `5`, `-3`, `2.5`, `100`, `""`, `" "`, `"RESUBMIT"`, `"CORRECT"`, `"ABANDON"`, `"PT5M"`,
 	`"PT0S"`, `"5M"`, `"P1D"`, `"CHECK_STATUS"`, `"unimed"`, `"ação 😀"`, `[]`, `["unimed", 1]`, `{}`,
-	`{"advice": "CHECK_STATUS", "claimId": "CLM-1-1"}`, `{"backoffDuration": "PT1H"}`, `{"a": "x", "b": " ", "c": null, "d": 5}`,
+	`{"advice": "CHECK_STATUS", "claimId": "CLM-1-1"}`, `{"backoffDuration": "PT1H"}`,
+	`{"a": "x", "b": " ", "c": null, "d": 5}`,
 	`"` + strings.Repeat("ã", 70) + `"`,
 }
 

@@ -136,8 +136,10 @@ var facts = map[string][][2]string{
 		{`context([{key: "a", value: 1}, {key: "b", value: null}])`, `{"a":1,"b":null}`},
 		{`context([{key: "a"}])`, `null`},
 		{`context([{key: 1, value: 1}])`, `null`},
-		{`context(get entries(claim)[value != null and matches(value, "\S") != false])`,
-			`{"amount":100,"claimId":"CLM-1-1"}`},
+		{
+			`context(get entries(claim)[value != null and matches(value, "\S") != false])`,
+			`{"amount":100,"claimId":"CLM-1-1"}`,
+		},
 		{`context(get entries(missing)[value != null])`, `null`},
 	},
 	"types": {
@@ -179,6 +181,8 @@ var facts = map[string][][2]string{
 		{`matches(" \n", "\S")`, `false`},
 		{`matches("CLM-12", "^CLM-\d+")`, `true`},
 		{`matches(n, "\d")`, `null`},
+		{`matches("a\tb", "\s")`, `true`},
+		{`matches("ab", "\s")`, `false`},
 	},
 	"null-friendly functions": {
 		{`get or else(missing, "PT0S")`, `"PT0S"`},
@@ -254,6 +258,7 @@ func TestWhatIsNotSupportedIsRefusedByName(t *testing.T) {
 		`1 + now()`:                            "now() is only supported for a result",
 		`duration("PT1M") * 2`:                 "duration() is only supported for a result",
 		`{a: duration("PT1M")}`:                "duration() is only supported for a result",
+		`list contains(a, {b: 1})`:             "an object in list contains()",
 		`[1][1]`:                               "a filter without a comparison",
 		`[1][n]`:                               "a filter without a comparison",
 		`matches(a, b)`:                        "matches() with 2 arguments",

@@ -199,7 +199,7 @@ func times(a, b Number) Number { return Number{new(big.Rat).Mul(a.value, b.value
 // int returns the number as Java's intValue does: without what is after the point, and the lowest 32 bits.
 func (n Number) int() int {
 	i := new(big.Int).Quo(n.value.Num(), n.value.Denom())
-	return int(int32(i.Int64())) //nolint:gosec // as in Java
+	return int(int32(i.Int64()))
 }
 
 // Int64 returns a whole number, and whether it is one of 64 bits.

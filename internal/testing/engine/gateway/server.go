@@ -143,17 +143,10 @@ func listen(address *string) (l net.Listener, err error) {
 	if *address != "" {
 		return net.Listen("tcp", *address)
 	}
-	for range 10 { // another process may have taken the address meanwhile
-		var free string
-		if free, err = process.FreeAddress(); err != nil {
-			return nil, err
-		}
-		if l, err = net.Listen("tcp", free); err == nil {
-			*address = free
-			return l, nil
-		}
+	if l, err = process.Listen(); err == nil {
+		*address = l.Addr().String()
 	}
-	return nil, err
+	return l, err
 }
 
 // Stop ends the server as a kill does: connections are cut, and what was not answered may have happened. The directory
