@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -59,7 +60,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		}
 	}
 	for head, part := range map[string]string{
-		"ok gateway: grpc://127.0.0.1:": "version 8.5.8, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
+		"ok gateway: grpc://127.0.0.1:": "version 8.9.0, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
 		"ok tenant: ": "<default>", "ok permissions: ": "none are needed", "unknown models: ": "gRPC cannot read",
 		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok chain: ": "3 records", "ok last record: ": "ago", "ok queue: ": "none is set",
 		"ok worker: ": "ready", "ok clock: ": "agree", "ok policies: ": "analyze-retry by tiss", "ok settings: ": "no fault",
@@ -143,7 +144,8 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	cfg.ZeebeInsecure = false
 	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
 	models := bpmn.Models()
-	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: []byte(`<bpmn:process id="SUB_06">`)}}
+	changed := append(bytes.Clone(models[1].Content), '\n')
+	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: changed}}
 	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })

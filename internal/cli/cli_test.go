@@ -208,7 +208,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 		Key                         int64
 	}
 	stdout, _ := broker.decodes(t, 0, &list, "deploy")
-	if len(list) != 4 || list[3].ProcessID != "" || list[3].FormID != "correct-data" || list[3].Resource != "correct-data.form" || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
+	if len(list) != 4 || list[3].ProcessID != "" || list[3].FormID != "analyze-retry-correct-data" || list[3].Resource != "correct-data.form" || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
 		t.Errorf("output %s", stdout)
 	}
 }

@@ -99,7 +99,7 @@ func TestDeployRefusesModelsWithErrors(t *testing.T) {
 	check.Must(t, err)
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	form := filepath.Join(t.TempDir(), "task.form")
-	write(t, form, "{}")
+	write(t, form, `{"id":"task"}`)
 	for _, tt := range []struct {
 		name           string
 		args           []string

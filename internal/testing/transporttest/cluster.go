@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -21,16 +22,22 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
-	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}, {Name: "c.form", Content: []byte("{}")}})
+	model := func(id string) []byte {
+		return fmt.Appendf(nil, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+
+			`<process id="%s" isExecutable="true"><startEvent id="S"/></process></definitions>`, id)
+	}
+	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{
+		{Name: "a.bpmn", Content: model("a")}, {Name: "b.bpmn", Content: model("b")}, {Name: "c.form", Content: []byte(`{"id":"c"}`)},
+	})
 	check.Must(r, err)
 	if len(got) != 3 || got[2].ID != "c" || !got[2].Form || got[2].Resource != "c.form" || got[2].Version != 1 || got[2].Key == 0 {
 		r.Errorf("deployed %+v, want a form at the end", got)
 	}
-	if len(got) != 3 || got[0].Form || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+	if len(got) != 3 || got[0].Form || got[0].ID != "a" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 		r.Errorf("deployed %+v", got)
 	}
 	sent := requests[*pb.DeployResourceRequest](r.gateway, enginetest.DeployResource)
-	if len(sent) != 1 || string(sent[0].Resources[1].Content) != "<b/>" || sent[0].TenantId != "norte" {
+	if len(sent) != 1 || string(sent[0].Resources[1].Content) != string(model("b")) || sent[0].TenantId != "norte" {
 		r.Errorf("sent %v", sent)
 	}
 }

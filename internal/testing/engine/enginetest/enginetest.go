@@ -83,6 +83,7 @@ type job struct {
 type Gateway struct {
 	*gateway.Gateway
 	deployed map[string]bool
+	tenant   string
 
 	mu      sync.Mutex
 	jobs    map[int64]*job
@@ -106,7 +107,10 @@ func With(o Options) *Gateway {
 func (g *Gateway) Partition(n int) { g.Locked(func(e *engine.Engine) { e.Partitions = n }) }
 
 // Assign makes a tenant the only one. It is assigned to all credentials.
-func (g *Gateway) Assign(tenant string) { g.Locked(func(e *engine.Engine) { e.Tenant = tenant }) }
+func (g *Gateway) Assign(tenant string) {
+	g.tenant = tenant
+	g.Locked(func(e *engine.Engine) { e.Tenant = tenant })
+}
 
 // Listen serves gRPC on a free port of the loopback interface and returns its address.
 func (g *Gateway) Listen() (address string, err error) {
@@ -125,7 +129,7 @@ func (g *Gateway) Add(jobs ...Job) (keys []int64) {
 			j.Variables = withDeep(j.Variables, j.Poison)
 		}
 		_, err := g.Do(&pb.CreateProcessInstanceRequest{
-			BpmnProcessId: g.deploy(j), Version: -1, Variables: j.Variables,
+			BpmnProcessId: g.deploy(j), Version: -1, Variables: j.Variables, TenantId: g.tenant,
 		})
 		must(err)
 		g.mu.Lock()
@@ -152,7 +156,7 @@ func (g *Gateway) deploy(j Job) (id string) {
 	g.deployed[id] = true
 	content := fmt.Sprintf(oneTask, escaped(id), escaped(j.ElementID), escaped(j.Type), j.Retries)
 	_, err := g.Do(&pb.DeployResourceRequest{
-		Resources: []*pb.Resource{{Name: id + ".bpmn", Content: []byte(content)}},
+		Resources: []*pb.Resource{{Name: id + ".bpmn", Content: []byte(content)}}, TenantId: g.tenant,
 	})
 	must(err)
 	return id
