@@ -21,7 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // asWorker makes the test binary be the worker, so that a test can start, signal and outlive it.
@@ -103,17 +103,17 @@ func (p *process) end() string {
 	return ""
 }
 
-func gateway(t *testing.T) (g *gatewaytest.Gateway, setting string) {
+func gateway(t *testing.T) (g *enginetest.Gateway, setting string) {
 	t.Helper()
-	g = gatewaytest.New()
+	g = enginetest.New()
 	t.Cleanup(g.Close)
 	address, err := g.Listen()
 	check.Must(t, err)
 	return g, "ZEEBE_ADDRESS=" + address
 }
 
-func addJob(g *gatewaytest.Gateway, claim int) {
-	g.Add(gatewaytest.Job{Type: "analyze-retry", ProcessInstanceKey: 7, Variables: fmt.Sprintf(
+func addJob(g *enginetest.Gateway, claim int) {
+	g.Add(enginetest.Job{Type: "analyze-retry", Variables: fmt.Sprintf(
 		`{"claimId":"CLM-001-%d","submissionError":"TIMEOUT","retryCount":0}`, claim)})
 }
 
@@ -146,8 +146,8 @@ func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
 
 func TestASecondSignalEndsTheWorkerAtOnce(t *testing.T) {
 	g, setting := gateway(t)
-	g.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Hang: true})
-	g.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Hang: true})
+	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Hang: true})
+	g.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Hang: true})
 	addJob(g, 1)
 	p := start(t, []string{"run"}, setting, "RETRY_SHUTDOWN_TIMEOUT=5m", "RETRY_JOB_TIMEOUT=10m")
 	p.await("retry_scheduled")
@@ -186,8 +186,8 @@ func TestATokenNeedsNoDirectoryThatCanBeWritten(t *testing.T) {
 			p := start(t, nil, setting, home, "TMPDIR=/proc", "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 				"ZEEBE_AUTHORIZATION_SERVER_URL="+issuer.URL)
 			p.await("retry_scheduled")
-			check.Must(t, g.Wait(t.Context(), func(c gatewaytest.Counts) bool { return c.Completed == 1 }))
-			for _, call := range g.Calls(gatewaytest.CompleteJob) {
+			check.Must(t, g.Wait(t.Context(), func(c enginetest.Counts) bool { return c.Completed == 1 }))
+			for _, call := range g.Calls(enginetest.CompleteJob) {
 				check.Same(t, "Bearer token-1", call.Authorization, "authorization of the answer")
 			}
 			p.signal(syscall.SIGTERM)

@@ -25,7 +25,7 @@ import (
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
@@ -33,9 +33,9 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	g, address := gateway(t)
 	g.Add(jobs(3, "TIMEOUT")...)
 	g.Add(jobs(2, "INSURANCE_EXPIRED")...)
-	g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})
+	g.Add(enginetest.Job{Type: "analyze-retry", Variables: `{}`})
 	r := start(t, settings(t, address))
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 && c.Thrown == 2 && c.Incident == 1 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 && c.Thrown == 2 && c.Incident == 1 })
 	check.Same(t, "ready\n", r.awaitReadiness(200, "ready"), "/readyz")
 	_, metrics := r.get("/metrics")
 	for _, line := range []string{
@@ -52,14 +52,14 @@ func TestEveryIncidentIsInTheConfiguredLanguage(t *testing.T) {
 	t.Parallel()
 	g, address := gateway(t)
 	incidents := map[int64]string{
-		g.Add(gatewaytest.Job{Type: "analyze-retry", Variables: `{}`})[0]:                                           "entrada inválida: claimId: recebido nada",
-		g.Add(gatewaytest.Job{Type: "record-retry-outcome", Variables: `{}`})[0]:                                    "entrada inválida: claimId: recebido nada",
-		g.Add(gatewaytest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "este job não pode ser entregue a um worker",
+		g.Add(enginetest.Job{Type: "analyze-retry", Variables: `{}`})[0]:                                           "entrada inválida: claimId: recebido nada",
+		g.Add(enginetest.Job{Type: "record-retry-outcome", Variables: `{}`})[0]:                                    "entrada inválida: claimId: recebido nada",
+		g.Add(enginetest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "este job não pode ser entregue a um worker",
 	}
 	cfg := settings(t, address)
 	cfg.Language, cfg.JobTimeout = lang.Portuguese, time.Second
 	start(t, cfg)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Incident == len(incidents) })
+	await(t, g, func(c enginetest.Counts) bool { return c.Incident == len(incidents) })
 	for key, want := range incidents {
 		_, _, message := g.Job(key)
 		check.Contains(t, message, want)
@@ -76,11 +76,11 @@ func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
 	if status, _ := r.get("/healthz"); status != 200 {
 		t.Errorf("healthz answers %d: a broker that is away is no reason to restart the worker", status)
 	}
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	g.Add(jobs(1, "TIMEOUT")...)
 	serve(t, g, address)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 1 })
 	r.awaitReadiness(200, "ready")
 	g.Close() // it can be lost again
 	r.awaitReadiness(503, "gateway grpc://"+address)
@@ -148,7 +148,7 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 			}
 			return response, err
 		}))
-	g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+	g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 	r := start(t, settings(t, address))
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
@@ -205,7 +205,7 @@ func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
 		round++
 		began := time.Now()
 		g.Add(jobs(jobsEach, "TIMEOUT")...)
-		await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == round*jobsEach })
+		await(t, g, func(c enginetest.Counts) bool { return c.Completed == round*jobsEach })
 		return time.Since(began)
 	}
 	alone := work()

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/rest"
 )
@@ -50,7 +51,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	cfg.HTTPAddress = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 3 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 })
 	r.awaitReadiness(200, "ready")
 	all := examine(t, cfg)
 	for _, d := range all {
@@ -59,7 +60,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		}
 	}
 	for head, part := range map[string]string{
-		"ok gateway: grpc://127.0.0.1:": "version 8.5.8, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
+		"ok gateway: grpc://127.0.0.1:": "version 8.9.0, gRPC over plaintext", "ok authentication: ": "none", "ok partitions: ": "3, each with a healthy leader",
 		"ok tenant: ": "<default>", "ok permissions: ": "none are needed", "unknown models: ": "gRPC cannot read",
 		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok chain: ": "3 records", "ok last record: ": "ago", "ok queue: ": "none is set",
 		"ok worker: ": "ready", "ok clock: ": "agree", "ok policies: ": "analyze-retry by tiss", "ok settings: ": "no fault",
@@ -72,50 +73,50 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*testing.T, *config.Config, *gatewaytest.Gateway)
+		change func(*testing.T, *config.Config, *enginetest.Gateway)
 		head   string
 		part   string
 	}{
-		"no gateway": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no gateway": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.ZeebeAddress = freeAddress(t)
 		}, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
-		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
-			g.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unauthenticated})
+		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
+			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) { g.Assign("sul") }, "fault tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
 		"a tenant on a cluster without any": {
-			func(_ *testing.T, c *config.Config, _ *gatewaytest.Gateway) { c.Tenant = "sul" }, "fault tenant: a poll for sul is refused", "without multi-tenancy it is <default>",
+			func(_ *testing.T, c *config.Config, _ *enginetest.Gateway) { c.Tenant = "sul" }, "fault tenant: a poll for sul is refused", "without multi-tenancy it is <default>",
 		},
-		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
 		}, "fault policies: ", "none.yaml"},
-		"a queue that is away": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
 		}, "fault queue: ", "RetryEventsFailing"},
-		"no worker": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
-		"polls that fail": {func(_ *testing.T, _ *config.Config, g *gatewaytest.Gateway) {
-			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		"polls that fail": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
+			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 		}, "fault tenant: a poll for <default> fails", "RetryGatewayUnreachable"},
-		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *gatewaytest.Gateway) {
+		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
-			g.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 			c.HTTPAddress = freeAddress(t)
 			start(t, *c)
 		}, "fault worker: not ready", "do not restart it"},
-		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			server := httptest.NewServer(http.NotFoundHandler())
 			t.Cleanup(server.Close)
 			c.HTTPAddress = server.Listener.Addr().String()
 		}, "fault worker: what answers at", "-> check RETRY_HTTP_ADDRESS"},
-		"no store yet": {func(*testing.T, *config.Config, *gatewaytest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
-		"a key that is lost": {func(t *testing.T, c *config.Config, _ *gatewaytest.Gateway) {
+		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
+		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			r := start(t, *c)
 			r.stopped()
@@ -134,7 +135,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 
 func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	t.Parallel()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)
@@ -143,7 +144,8 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	cfg.ZeebeInsecure = false
 	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
 	models := bpmn.Models()
-	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: []byte(`<bpmn:process id="SUB_06">`)}}
+	changed := append(bytes.Clone(models[1].Content), '\n')
+	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: changed}}
 	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
@@ -156,7 +158,7 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 
 func TestDoctorChecksAChangedModel(t *testing.T) {
 	t.Parallel()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)

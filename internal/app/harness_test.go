@@ -23,7 +23,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
@@ -35,15 +35,15 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 const enough = 2 * time.Minute
 
 // gateway serves a gateway on a free port; its address is host:port.
-func gateway(t *testing.T, options ...grpc.ServerOption) (g *gatewaytest.Gateway, address string) {
+func gateway(t *testing.T, options ...grpc.ServerOption) (g *enginetest.Gateway, address string) {
 	t.Helper()
-	g = gatewaytest.New(options...)
+	g = enginetest.New(options...)
 	t.Cleanup(g.Close)
 	return g, serve(t, g, "127.0.0.1:0")
 }
 
 // serve serves a gateway at an address. Where another process has taken that in between, it waits for it.
-func serve(t *testing.T, g *gatewaytest.Gateway, address string) string {
+func serve(t *testing.T, g *enginetest.Gateway, address string) string {
 	t.Helper()
 	var listener net.Listener
 	check.Await(t, "the address is free", func() (free bool) {
@@ -147,17 +147,17 @@ func (r *running) awaitLog(event string) {
 	check.Await(r.t, "a line "+event, func() bool { return r.logged(event) > 0 })
 }
 
-func await(t *testing.T, g *gatewaytest.Gateway, until func(gatewaytest.Counts) bool) {
+func await(t *testing.T, g *enginetest.Gateway, until func(enginetest.Counts) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
 	defer cancel()
 	check.Must(t, g.Wait(ctx, until))
 }
 
-func jobs(n int, errorText string) []gatewaytest.Job {
-	list := make([]gatewaytest.Job, n)
+func jobs(n int, errorText string) []enginetest.Job {
+	list := make([]enginetest.Job, n)
 	for i := range list {
-		list[i] = gatewaytest.Job{Type: "analyze-retry", ProcessInstanceKey: int64(i + 1), Variables: fmt.Sprintf(
+		list[i] = enginetest.Job{Type: "analyze-retry", Variables: fmt.Sprintf(
 			`{"claimId":"CLM-001-%d","submissionError":%q,"retryCount":1,"other":"not fetched"}`, i, errorText)}
 	}
 	return list

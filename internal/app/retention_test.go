@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // aged returns n records of one claim that were decided at a time, a second apart.
@@ -98,7 +98,7 @@ func TestAClockYearsAheadRemovesNoFreshRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, address := gateway(t)
-			g.ClockAhead(ahead)
+			g.SetClock(ahead)
 			cfg := settings(t, address)
 			cfg.MaxClockSkew = skew
 			fresh := time.Now().Add(ahead)
@@ -134,7 +134,7 @@ func TestAShorterRetentionRemovesNothingAndIsLogged(t *testing.T) {
 	cfg.AuditRetention = 5
 	g.Add(jobs(1, "TIMEOUT")...)
 	r := start(t, cfg)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 1 })
 	r.stopped()
 	if left(t, cfg) != 10 || r.logged("audit_records_to_be_removed") > 0 {
 		t.Error("records are announced or removed that were to be kept for five years")
@@ -150,7 +150,7 @@ func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 	t.Parallel()
 	g, address := gateway(t)
 	const ahead = 463 * 24 * time.Hour
-	g.ClockAhead(ahead)
+	g.SetClock(ahead)
 	keys := g.Add(jobs(20, "TIMEOUT")...)
 	cfg := settings(t, address)
 	r := start(t, cfg)
@@ -159,13 +159,13 @@ func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_clock_trusted 0\n") || !strings.Contains(text, "\nretry_clock_skew_seconds 4.00") {
 		t.Error("the metrics do not say so")
 	}
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Waiting == 20 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Waiting == 20 })
 	if pending := openClaims(t, cfg); pending > 0 {
 		t.Errorf("%d decisions are recorded", pending)
 	}
-	g.ClockAhead(0)
+	g.SetClock(0)
 	r.awaitReadiness(http.StatusOK, "")
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 20 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 20 })
 	for _, key := range keys {
 		if _, retries, _ := g.Job(key); retries != 3 {
 			t.Errorf("job %d has lost a retry", key)

@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestPollsDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
@@ -22,13 +22,13 @@ func TestPollsDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 	cfg.Tenant = "sul"
 	start(t, cfg)
 	g.Add(jobs(1, "timeout")...)
-	await(t, g, func(c gatewaytest.Counts) bool { return c.Completed == 1 })
+	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 1 })
 	_, err := app.Deploy(t.Context(), cfg, bpmn.Models())
 	check.Must(t, err)
 	redriver, err := app.NewRedriver(cfg)
 	check.Must(t, err)
 	check.Must(t, redriver.Send(t.Context(), "CLM-001-1", redrive.Order{}), redriver.Close())
-	for _, call := range g.Calls(gatewaytest.ActivateJobs, gatewaytest.DeployResource, gatewaytest.PublishMessage) {
+	for _, call := range g.Calls(enginetest.ActivateJobs, enginetest.DeployResource, enginetest.PublishMessage) {
 		switch request := call.Request.(type) {
 		case *pb.ActivateJobsRequest:
 			check.Same(t, []string{"sul"}, request.TenantIds, "tenants of a poll")

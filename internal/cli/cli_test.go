@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestMain(m *testing.M) {
@@ -196,7 +196,7 @@ func TestExplainAndVersionNeedNoConfiguration(t *testing.T) {
 }
 
 func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
-	gateway := gatewaytest.New()
+	gateway := enginetest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
 	check.Must(t, err)
@@ -208,7 +208,7 @@ func TestDeployPutsTheBundledModelsOnTheBroker(t *testing.T) {
 		Key                         int64
 	}
 	stdout, _ := broker.decodes(t, 0, &list, "deploy")
-	if len(list) != 4 || list[3].ProcessID != "" || list[3].FormID != "correct-data" || list[3].Resource != "correct-data.form" || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
+	if len(list) != 4 || list[3].ProcessID != "" || list[3].FormID != "analyze-retry-correct-data" || list[3].Resource != "correct-data.form" || list[1].ProcessID != "SUB_06" || list[1].Version != 1 || list[1].Key == 0 {
 		t.Errorf("output %s", stdout)
 	}
 }

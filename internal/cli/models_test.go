@@ -8,7 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 const (
@@ -93,13 +93,13 @@ func TestFindingsOfModelsArePrintedForPrograms(t *testing.T) {
 }
 
 func TestDeployRefusesModelsWithErrors(t *testing.T) {
-	gateway := gatewaytest.New()
+	gateway := enginetest.New()
 	defer gateway.Close()
 	address, err := gateway.Listen()
 	check.Must(t, err)
 	broker := with("ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	form := filepath.Join(t.TempDir(), "task.form")
-	write(t, form, "{}")
+	write(t, form, `{"id":"task"}`)
 	for _, tt := range []struct {
 		name           string
 		args           []string
@@ -115,12 +115,12 @@ func TestDeployRefusesModelsWithErrors(t *testing.T) {
 		{"a missing file", []string{form + ".form"}, 2, "", "no such file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := len(gateway.Calls(gatewaytest.DeployResource))
+			before := len(gateway.Calls(enginetest.DeployResource))
 			code, stdout, stderr := broker.run(t, append([]string{"deploy"}, tt.args...)...)
 			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(unwrapped(stderr), tt.stderr) || tt.stderr == "" && stderr != "" {
 				t.Errorf("exit code %d, want %d, %q and %q:\n%s%s", code, tt.code, tt.stdout, tt.stderr, stdout, stderr)
 			}
-			if sent := len(gateway.Calls(gatewaytest.DeployResource)) > before; sent != (tt.code == 0) {
+			if sent := len(gateway.Calls(enginetest.DeployResource)) > before; sent != (tt.code == 0) {
 				t.Errorf("sent: %v, with exit code %d", sent, code)
 			}
 		})

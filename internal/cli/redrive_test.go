@@ -20,13 +20,13 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // hospital is a store with its worker, and a gateway behind which processes wait for the message of a re-drive.
 type hospital struct {
 	*archive
-	gateway *gatewaytest.Gateway
+	gateway *enginetest.Gateway
 	store   audit.Store
 
 	mu sync.Mutex
@@ -88,7 +88,7 @@ func openHospital(t *testing.T) *hospital {
 			t.Error(err)
 		}
 	})
-	h.gateway = gatewaytest.New(grpc.ChainUnaryInterceptor(h.correlate))
+	h.gateway = enginetest.New(grpc.ChainUnaryInterceptor(h.correlate))
 	t.Cleanup(h.gateway.Close)
 	address, err := h.gateway.Listen()
 	check.Must(t, err)
@@ -123,7 +123,7 @@ func (h *hospital) correlate(ctx context.Context, request any, _ *grpc.UnaryServ
 
 // messages are those that have come to the gateway.
 func (h *hospital) messages() (sent []*pb.PublishMessageRequest) {
-	for _, call := range h.gateway.Calls(gatewaytest.PublishMessage) {
+	for _, call := range h.gateway.Calls(enginetest.PublishMessage) {
 		sent = append(sent, call.Request.(*pb.PublishMessageRequest))
 	}
 	return sent
@@ -403,7 +403,7 @@ func TestBulkRedriveWithoutClaimsSucceeds(t *testing.T) {
 
 func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 	h := openHospital(t)
-	h.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.Internal})
+	h.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: -1, Code: codes.Internal})
 	all, got := h.results(t, 1, "--policy", "tiss", "--yes", "--rate", "1/h")
 	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", doubtful: "not_tried", due: "not_tried"}
 	if diff := cmp.Diff(want, got); diff != "" || all.Done != 0 || all.NotDone != 5 {
@@ -415,7 +415,7 @@ func TestTheRateIsKept(t *testing.T) {
 	h := openHospital(t)
 	begun := time.Now()
 	h.must(t, ordered("--policy", "tiss", "--force", "--yes", "--rate", "5/s")...)
-	calls := h.gateway.Calls(gatewaytest.PublishMessage)
+	calls := h.gateway.Calls(enginetest.PublishMessage)
 	// Five claims are four waits, counted from the beginning: when the first message comes says nothing on a busy machine.
 	if took := calls[len(calls)-1].At.Sub(begun); len(calls) != 5 || took < 4*200*time.Millisecond {
 		t.Errorf("%d messages in %v, want 5 in at least 800 ms", len(calls), took)

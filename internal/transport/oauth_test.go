@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // secret is found in no error.
@@ -24,7 +24,7 @@ const secret = "Maria da Silva, CPF 123.456.789-09"
 var goodOAuth = OAuthConfig{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", Audience: "zeebe"}
 
 // tokensOf returns tokens that this server issues.
-func tokensOf(i *gatewaytest.Issuer) *tokens {
+func tokensOf(i *enginetest.Issuer) *tokens {
 	c := goodOAuth
 	c.HTTP = i
 	return newTokens(c)
@@ -40,9 +40,9 @@ func wantToken(t *testing.T, tokens *tokens, want string) {
 func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
-		i := gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+		i := enginetest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
 			<-answer
-			return gatewaytest.Issues(time.Hour)(w, r, n)
+			return enginetest.Issues(time.Hour)(w, r, n)
 		})
 		tokens := tokensOf(i)
 		ended, cancel := context.WithCancel(t.Context())
@@ -64,7 +64,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 }
 
 func TestExpiredTokenIsReplacedAndNeverSentEmpty(t *testing.T) {
-	tokens := tokensOf(gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)))
+	tokens := tokensOf(enginetest.NewIssuer(enginetest.Issues(time.Hour)))
 	tokens.token, tokens.fetched, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
 	wantToken(t, tokens, "token-1")
 }
@@ -72,11 +72,11 @@ func TestExpiredTokenIsReplacedAndNeverSentEmpty(t *testing.T) {
 func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
-		tokens := tokensOf(gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+		tokens := tokensOf(enginetest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
 			if n > 1 {
 				<-answer
 			}
-			return gatewaytest.Issues(time.Hour)(w, r, n)
+			return enginetest.Issues(time.Hour)(w, r, n)
 		}))
 		tokens.http.Timeout = 0
 		get := func(want string) {
@@ -97,13 +97,13 @@ func TestNoCallWaitsForTheNextTokenWhileOneHolds(t *testing.T) {
 }
 
 func TestTheLifeOfAToken(t *testing.T) {
-	down := gatewaytest.Fails(errors.New("connection refused"))
+	down := enginetest.Fails(errors.New("connection refused"))
 	for name, test := range map[string]struct {
 		life      time.Duration // of the first token; 0 says nothing of it
 		step      time.Duration // between two calls
 		calls     int
 		reject    bool
-		after     gatewaytest.TokenReply // what follows the first token, if not another one
+		after     enginetest.TokenReply // what follows the first token, if not another one
 		requested int
 		want      codes.Code // of the last call
 	}{
@@ -120,11 +120,11 @@ func TestTheLifeOfAToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				i := gatewaytest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+				i := enginetest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
 					if n > 1 && test.after != nil {
 						return test.after(w, r, n)
 					}
-					return gatewaytest.Issues(test.life)(w, r, n)
+					return enginetest.Issues(test.life)(w, r, n)
 				})
 				tokens := tokensOf(i)
 				var err error
@@ -147,24 +147,24 @@ func TestTheLifeOfAToken(t *testing.T) {
 }
 
 func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
-	for want, answer := range map[string]gatewaytest.TokenReply{
-		"401, invalid_client":    gatewaytest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
-		"answered 403":           gatewaytest.Says(http.StatusForbidden, `{"error":"`+secret+`"}`),
-		"answered 500":           gatewaytest.Says(http.StatusInternalServerError, secret),
-		"answer is no token":     gatewaytest.Says(http.StatusOK, "<"+secret),
-		"is no token":            gatewaytest.Says(http.StatusOK, `{}`),
-		"cannot be reached: EOF": gatewaytest.Fails(io.EOF),
+	for want, answer := range map[string]enginetest.TokenReply{
+		"401, invalid_client":    enginetest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
+		"answered 403":           enginetest.Says(http.StatusForbidden, `{"error":"`+secret+`"}`),
+		"answered 500":           enginetest.Says(http.StatusInternalServerError, secret),
+		"answer is no token":     enginetest.Says(http.StatusOK, "<"+secret),
+		"is no token":            enginetest.Says(http.StatusOK, `{}`),
+		"cannot be reached: EOF": enginetest.Fails(io.EOF),
 		"answered 307": func(w http.ResponseWriter, r *http.Request, n int) error {
 			if n > 1 {
 				t.Error("the secret was sent elsewhere")
-				return gatewaytest.Issues(time.Hour)(w, r, n)
+				return enginetest.Issues(time.Hour)(w, r, n)
 			}
 			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
 			return nil
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			_, err := tokensOf(gatewaytest.NewIssuer(answer)).get(t.Context())
+			_, err := tokensOf(enginetest.NewIssuer(answer)).get(t.Context())
 			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want %q", err, want)
 			}

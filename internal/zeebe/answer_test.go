@@ -12,41 +12,41 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // answers are the calls that answered jobs, in order.
-func answers(g *gatewaytest.Gateway) []gatewaytest.Call {
-	return g.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError, gatewaytest.FailJob)
+func answers(g *enginetest.Gateway) []enginetest.Call {
+	return g.Calls(enginetest.CompleteJob, enginetest.ThrowError, enginetest.FailJob)
 }
 
 func TestEveryKindOfAnswerReachesTheBrokerAsItIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer job.Answer
 		want   func(key int64) proto.Message
-		state  gatewaytest.State
+		state  enginetest.State
 	}{
 		"complete": {
 			job.Complete(`{"x":"é\n"}`),
 			func(key int64) proto.Message { return &pb.CompleteJobRequest{JobKey: key, Variables: `{"x":"é\n"}`} },
-			gatewaytest.Completed,
+			enginetest.Completed,
 		},
 		"BPMN error": {
 			job.ThrowError("CODE", "text", `{"x":1}`),
 			func(key int64) proto.Message {
 				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "CODE", ErrorMessage: "text", Variables: `{"x":1}`}
 			},
-			gatewaytest.Thrown,
+			enginetest.Thrown,
 		},
 		"incident": {
 			job.Incident("text"),
 			func(key int64) proto.Message { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "text"} },
-			gatewaytest.Incident,
+			enginetest.Incident,
 		},
 		"text that is not UTF-8": {
 			job.Incident("caf\xe9"),
 			func(key int64) proto.Message { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "caf\uFFFD"} },
-			gatewaytest.Incident,
+			enginetest.Incident,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,11 +75,11 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 		for _, applied := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v, taken by the broker: %v", code, applied), func(t *testing.T) {
 				inBubble(t, func(r *rig) {
-					r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 3, Code: code, Applied: applied})
+					r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: 3, Code: code, Applied: applied})
 					r.add(1)
 					r.run(Options{})
 					r.advance(time.Second)
-					r.wantCounts(gatewaytest.Counts{Completed: 1})
+					r.wantCounts(enginetest.Counts{Completed: 1})
 					sent := answers(r.gateway)
 					if len(sent) != 4 {
 						r.Fatalf("sent %d times, want 4", len(sent))
@@ -108,7 +108,7 @@ func TestRefusedAnswerBecomesAnIncidentWithoutData(t *testing.T) {
 			inBubble(t, func(r *rig) {
 				key := r.add(1)[0]
 				r.run(Options{Handler: each(func(job.Job) job.Answer { return answer })})
-				if state, _, message := r.gateway.Job(key); state != gatewaytest.Incident || message == "" {
+				if state, _, message := r.gateway.Job(key); state != enginetest.Incident || message == "" {
 					r.Errorf("job is in state %v with message %q", state, message)
 				}
 				r.wantLogged(zapcore.ErrorLevel, "answer_refused", 1)
@@ -120,26 +120,26 @@ func TestRefusedAnswerBecomesAnIncidentWithoutData(t *testing.T) {
 
 func TestAnswerInDoubtIsNotReplaced(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.Unavailable})
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Code: codes.InvalidArgument})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Code: codes.Unavailable})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Code: codes.InvalidArgument})
 		r.add(1)
 		r.run(Options{})
 		r.advance(9 * time.Second)
-		check.Same(r, 0, len(r.gateway.Calls(gatewaytest.FailJob)), "failures of a job whose completion may have been taken")
+		check.Same(r, 0, len(r.gateway.Calls(enginetest.FailJob)), "failures of a job whose completion may have been taken")
 		r.advance(2 * time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1, Expired: 1})
 	})
 }
 
 func TestAnswerIsGivenUpWhenTheLockEnds(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
 		start := time.Now()
 		r.add(1)
 		r.run(Options{})
 		r.advance(9999 * time.Millisecond)
 		sent := answers(r.gateway)
-		if last := sent[len(sent)-1]; last.Method != gatewaytest.CompleteJob || last.At.Sub(start) > 9500*time.Millisecond {
+		if last := sent[len(sent)-1]; last.Method != enginetest.CompleteJob || last.At.Sub(start) > 9500*time.Millisecond {
 			r.Errorf("last answer is %s after %v, want none after the lock less a twentieth", last.Method, last.At.Sub(start))
 		}
 		if len(sent) < 10 || len(sent) > 40 {
@@ -151,19 +151,19 @@ func TestAnswerIsGivenUpWhenTheLockEnds(t *testing.T) {
 		r.wantActive(0)
 		r.gateway.Heal()
 		r.advance(time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 1, Expired: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1, Expired: 1})
 	})
 }
 
 func TestATryThatIsNotAnsweredEndsAfterFiveSeconds(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Hang: true})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Hang: true})
 		r.add(1)
 		r.run(Options{JobTimeout: 20 * time.Second})
 		r.advance(4900 * time.Millisecond)
-		r.wantCounts(gatewaytest.Counts{Locked: 1})
+		r.wantCounts(enginetest.Counts{Locked: 1})
 		r.advance(200 * time.Millisecond)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }
 
@@ -171,12 +171,12 @@ func TestAnswersAreSentSideBySide(t *testing.T) {
 	for _, test := range []struct{ jobs, want int }{{20, 20}, {200, 32}} {
 		t.Run(fmt.Sprintf("%d active jobs at most", test.jobs), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
-				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: time.Second})
+				r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: time.Second})
 				r.add(test.jobs)
 				r.run(Options{MaxJobsActive: test.jobs})
 				check.Same(r, test.want, len(answers(r.gateway)), "answers under way")
 				r.advance(10 * time.Second)
-				r.wantCounts(gatewaytest.Counts{Completed: test.jobs})
+				r.wantCounts(enginetest.Counts{Completed: test.jobs})
 			})
 		})
 	}
@@ -184,7 +184,7 @@ func TestAnswersAreSentSideBySide(t *testing.T) {
 
 func TestFailingAnswerHoldsUpNoOthers(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ThrowError, gatewaytest.Fault{Times: -1, Code: codes.Internal})
+		r.gateway.Inject(enginetest.ThrowError, enginetest.Fault{Times: -1, Code: codes.Internal})
 		bad := r.gateway.Add(poisoned)[0]
 		r.add(300)
 		r.run(Options{Handler: each(func(j job.Job) job.Answer {
@@ -193,8 +193,8 @@ func TestFailingAnswerHoldsUpNoOthers(t *testing.T) {
 			}
 			return complete(j)
 		})})
-		r.wantCounts(gatewaytest.Counts{Completed: 300, Locked: 1})
-		r.wantJob(bad, gatewaytest.Locked, 3, "")
+		r.wantCounts(enginetest.Counts{Completed: 300, Locked: 1})
+		r.wantJob(bad, enginetest.Locked, 3, "")
 	})
 }
 
@@ -204,7 +204,7 @@ func TestNoTextOfTheGatewayAboutAnAnswerIsLogged(t *testing.T) {
 	} {
 		t.Run(code.String(), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
-				r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Code: code}) // repeats the request
+				r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: code}) // repeats the request
 				r.add(1)
 				r.run(Options{Handler: each(func(job.Job) job.Answer { return job.Complete(`{"name":"` + secret + `"}`) })})
 				r.advance(11 * time.Second)
@@ -219,26 +219,26 @@ func TestNoTextOfTheGatewayAboutAnAnswerIsLogged(t *testing.T) {
 
 // The table of what is reported as an answer's result.
 func TestResultOfAnAnswerIsReportedOnce(t *testing.T) {
-	lost := gatewaytest.Fault{Code: codes.Unavailable, Applied: true}
+	lost := enginetest.Fault{Code: codes.Unavailable, Applied: true}
 	for name, test := range map[string]struct {
-		faults []gatewaytest.Fault
+		faults []enginetest.Fault
 		want   job.Result
 		sent   int // how often it was sent; 0 is not looked at
 		level  zapcore.Level
 		event  string // logged once, if any
 	}{
 		"accepted at once":                     {want: job.Accepted, sent: 1},
-		"accepted at the second try":           {faults: []gatewaytest.Fault{{Code: codes.Unavailable}}, want: job.Accepted, sent: 2},
-		"not found at the first try":           {[]gatewaytest.Fault{{Code: codes.NotFound}}, job.NotFound, 1, zapcore.DebugLevel, "job_gone"},
-		"not found after a try in doubt":       {[]gatewaytest.Fault{lost}, job.Accepted, 2, zapcore.DebugLevel, "job_gone"},
-		"the job failed meanwhile":             {[]gatewaytest.Fault{{Code: codes.FailedPrecondition}}, job.Unknown, 1, zapcore.InfoLevel, "answer_not_taken"},
-		"refused as invalid, then an incident": {faults: []gatewaytest.Fault{{Code: codes.InvalidArgument}}, want: job.Unknown, sent: 2},
-		"given up when the lock ends":          {[]gatewaytest.Fault{{Times: -1, Code: codes.Unavailable}}, job.Unknown, 0, zapcore.WarnLevel, "answer_given_up"},
+		"accepted at the second try":           {faults: []enginetest.Fault{{Code: codes.Unavailable}}, want: job.Accepted, sent: 2},
+		"not found at the first try":           {[]enginetest.Fault{{Code: codes.NotFound}}, job.NotFound, 1, zapcore.DebugLevel, "job_gone"},
+		"not found after a try in doubt":       {[]enginetest.Fault{lost}, job.Accepted, 2, zapcore.DebugLevel, "job_gone"},
+		"the job failed meanwhile":             {[]enginetest.Fault{{Code: codes.FailedPrecondition}}, job.Unknown, 1, zapcore.InfoLevel, "answer_not_taken"},
+		"refused as invalid, then an incident": {faults: []enginetest.Fault{{Code: codes.InvalidArgument}}, want: job.Unknown, sent: 2},
+		"given up when the lock ends":          {[]enginetest.Fault{{Times: -1, Code: codes.Unavailable}}, job.Unknown, 0, zapcore.WarnLevel, "answer_given_up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(r *rig) {
 				for _, f := range test.faults {
-					r.gateway.Inject(gatewaytest.CompleteJob, f)
+					r.gateway.Inject(enginetest.CompleteJob, f)
 				}
 				r.add(1)
 				var reported []job.Result

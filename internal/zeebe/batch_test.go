@@ -13,14 +13,14 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // secret stands for personal data: it must not get into a log or a message.
 const secret = "Maria da Silva, CPF 123.456.789-09"
 
 // poisoned is a job whose variables a handler of these tests stumbles over.
-var poisoned = gatewaytest.Job{Type: testType, Variables: `{"a":"poison"}`}
+var poisoned = enginetest.Job{Type: testType, Variables: `{"a":"poison"}`}
 
 func isPoisoned(j job.Job) bool { return strings.Contains(j.Variables, "poison") }
 
@@ -84,7 +84,7 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 				if c := r.gateway.Counts(); c.Completed != 9 || c.Expired != 0 {
 					r.Errorf("jobs are at %+v, want the 9 good ones completed and no lock run out", c)
 				}
-				failures := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob)
+				failures := requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob)
 				if len(failures) == 0 {
 					r.Fatal("the poisoned job is not failed")
 				}
@@ -92,7 +92,7 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 					r.Errorf("failed by %v, want 2 retries left and %q", f, test.message)
 				}
 				r.advance(30 * time.Second)
-				r.wantJob(bad, gatewaytest.Incident, 0, "")
+				r.wantJob(bad, enginetest.Incident, 0, "")
 				if log := logText(r); !strings.Contains(log, test.log) {
 					r.Errorf("log does not hold %q: %s", test.log, log)
 				}
@@ -115,8 +115,8 @@ func TestOnlyTheJobWithoutAnAnswerIsFailed(t *testing.T) {
 		})
 		keys := r.add(3)
 		r.run(Options{Handler: handler})
-		r.wantCounts(gatewaytest.Counts{Completed: 3})
-		failures := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob)
+		r.wantCounts(enginetest.Counts{Completed: 3})
+		failures := requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob)
 		if len(failures) != 1 || failures[0].JobKey != keys[1] || failures[0].Retries != 2 {
 			r.Errorf("failed: %v", failures)
 		}
@@ -126,12 +126,12 @@ func TestOnlyTheJobWithoutAnAnswerIsFailed(t *testing.T) {
 
 func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Add(slices.Repeat([]gatewaytest.Job{poisoned}, 5)...)
+		r.gateway.Add(slices.Repeat([]enginetest.Job{poisoned}, 5)...)
 		r.run(Options{MaxJobsActive: 5, Handler: r.stumble(func(r *rig, _ context.Context) []job.Answer { <-r.over; return nil })})
 		r.advance(80 * time.Second) // three rounds, for some of the five perhaps one behind the other's
 		r.add(5)
 		r.advance(time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 5, Incident: 5})
+		r.wantCounts(enginetest.Counts{Completed: 5, Incident: 5})
 		lines := r.logs.FilterMessageSnippet("handler_failed").All()
 		var abandoned int64
 		for _, line := range lines {

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 const days = 24 * time.Hour
@@ -32,7 +33,7 @@ func TestBrokersClockIsReadFromTheLockOfAJob(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 90 * time.Second, -time.Hour, 463 * days} {
 		inBubble(t, func(r *rig) {
 			clock := NewClock(100_000*time.Hour, time.Now, zap.NewNop())
-			r.gateway.ClockAhead(ahead)
+			r.gateway.SetClock(ahead)
 			r.add(3)
 			if _, known := clock.Skew(); known || !clock.Broker().IsZero() {
 				r.Error("the broker's time is known before the first job")
@@ -56,14 +57,14 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			var handled atomic.Int64
 			core, logs := observer.New(zapcore.InfoLevel)
 			clock := NewClock(days, time.Now, zap.New(core))
-			r.gateway.ClockAhead(ahead)
+			r.gateway.SetClock(ahead)
 			keys := r.add(40)
 			r.run(Options{Clock: clock, Handler: countJobs(&handled)})
 			began := len(r.polls())
 			const long = 10 * time.Minute
 			r.advance(long)
 			check.Same(r, 0, handled.Load(), "%v: jobs given to the handler", ahead)
-			r.wantCounts(gatewaytest.Counts{Waiting: 40})
+			r.wantCounts(enginetest.Counts{Waiting: 40})
 			for _, key := range keys {
 				if _, retries, _ := r.gateway.Job(key); retries != 3 {
 					r.Fatalf("job %d has %d retries left, want all 3", key, retries)
@@ -85,9 +86,9 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			}
 			check.Same(r, 1, logs.FilterMessage("clock_wrong").Len(), "%v: lines logged", ahead)
 
-			r.gateway.ClockAhead(0)
+			r.gateway.SetClock(0)
 			r.advance(clockBackoff.Max + time.Second)
-			r.wantCounts(gatewaytest.Counts{Completed: 40})
+			r.wantCounts(enginetest.Counts{Completed: 40})
 			if err := clock.Err(); err != nil || handled.Load() != 40 || logs.FilterMessage("clock_better").Len() != 1 {
 				r.Errorf("%v: with a right clock %d jobs are handled, %v", ahead, handled.Load(), err)
 			}
@@ -102,13 +103,13 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 		inBubble(t, func(r *rig) {
 			core, logs := observer.New(zapcore.InfoLevel)
 			clock := NewClock(days, time.Now, zap.New(core))
-			r.gateway.ClockAhead(ahead)
+			r.gateway.SetClock(ahead)
 			r.run(Options{Clock: clock})
 			for range 3 {
 				r.add(5)
 				r.advance(time.Second)
 			}
-			r.wantCounts(gatewaytest.Counts{Completed: 15})
+			r.wantCounts(enginetest.Counts{Completed: 15})
 			if n := logs.FilterMessage("clock_skewed").Len(); n != warned || logs.Len() != warned || clock.Err() != nil {
 				r.Errorf("%v: warned %d times, want %d; %v", ahead, n, warned, clock.Err())
 			}
@@ -120,11 +121,14 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 	for _, deadline := range []int64{-1, math.MinInt64, math.MaxInt64, lastMilli + 1} {
 		inBubble(t, func(r *rig) {
 			clock := NewClock(days, time.Now, zap.NewNop())
-			r.gateway.ShowDeadline(deadline)
+			r.gateway.Deliver(func(j *pb.ActivatedJob) []*pb.ActivatedJob {
+				j.Deadline = deadline
+				return []*pb.ActivatedJob{j}
+			})
 			r.add(10)
 			r.run(Options{Clock: clock})
 			r.advance(time.Second)
-			r.wantCounts(gatewaytest.Counts{Completed: 10})
+			r.wantCounts(enginetest.Counts{Completed: 10})
 			if skew, known := clock.Skew(); known || clock.Err() != nil {
 				r.Errorf("a lock until %d makes a skew of %v", deadline, skew)
 			}

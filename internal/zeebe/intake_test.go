@@ -13,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // keeper is a handler that keeps the keys of what it is given, and completes it.
@@ -123,12 +123,12 @@ func TestEveryCodeOfAPollIsSurvived(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		seen := &watcher{}
 		for code := codes.Code(1); code <= 20; code++ {
-			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Code: code})
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Code: code})
 		}
 		r.add(1)
 		r.run(Options{Observer: seen})
 		r.advance(5 * time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 		if _, err := r.end(); err != nil {
 			r.Fatal(err)
 		}
@@ -140,11 +140,11 @@ func TestEveryCodeOfAPollIsSurvived(t *testing.T) {
 
 func TestAStreamThatNeverEndsIsLeft(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 3, Endless: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 3, Endless: true})
 		r.run(Options{})
 		r.advance(time.Minute)
 		r.add(1)
 		r.advance(time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }

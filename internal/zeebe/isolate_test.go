@@ -12,11 +12,11 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 // deep is a job that the gateway cannot deliver.
-var deep = gatewaytest.Job{Type: testType, Variables: `{"a":[[]]}`, Poison: "a"}
+var deep = enginetest.Job{Type: testType, Variables: `{"a":[[]]}`, Poison: "a"}
 
 func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 	inBubble(t, func(r *rig) {
@@ -26,12 +26,12 @@ func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
 		worse := r.gateway.Add(deep)[0]
 		r.run(Options{})
 		r.advance(2 * time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: len(good), Incident: 2, Expired: 42})
+		r.wantCounts(enginetest.Counts{Completed: len(good), Incident: 2, Expired: 42})
 		for _, key := range []int64{bad, worse} {
-			r.wantJob(key, gatewaytest.Incident, 0, "nested too deep")
+			r.wantJob(key, enginetest.Incident, 0, "nested too deep")
 		}
 		for _, key := range good {
-			r.wantJob(key, gatewaytest.Completed, 3, "")
+			r.wantJob(key, enginetest.Completed, 3, "")
 		}
 		for level, text := range map[zapcore.Level]string{
 			zapcore.WarnLevel: "poll_lost", zapcore.InfoLevel: "in_batches_again",
@@ -55,10 +55,10 @@ func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {
 			bad := r.gateway.Add(deep)[0]
 			good = append(good, r.add(600)...)
 			// Answers take so long that no partition runs empty while the job is searched for.
-			r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 300 * time.Millisecond, Applied: true})
+			r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: 300 * time.Millisecond, Applied: true})
 			r.run(Options{MaxJobsActive: 1})
 			r.advance(time.Minute)
-			r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
+			r.wantJob(bad, enginetest.Incident, 0, "nested too deep")
 			if c := r.gateway.Counts(); c.Waiting < 100 {
 				r.Errorf("%d jobs are left, that is no load", c.Waiting)
 			}
@@ -76,7 +76,7 @@ func TestUndeliverableJobIsFoundWithLocksShorterThanAPoll(t *testing.T) {
 		good := r.add(10)
 		r.run(Options{JobTimeout: time.Second})
 		r.advance(time.Minute)
-		r.wantJob(bad, gatewaytest.Incident, 0, "")
+		r.wantJob(bad, enginetest.Incident, 0, "")
 		if c := r.gateway.Counts(); c.Completed != len(good) || c.Incident != 1 {
 			r.Errorf("the jobs end as %+v", c)
 		}
@@ -93,25 +93,25 @@ func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
 			r.add(3)
 			r.advance(100 * time.Millisecond)
 		}
-		r.wantCounts(gatewaytest.Counts{Completed: 15, Locked: 1})
+		r.wantCounts(enginetest.Counts{Completed: 15, Locked: 1})
 	})
 }
 
 func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 300 * time.Millisecond})
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 300 * time.Millisecond})
 		key := r.gateway.Add(deep)[0]
 		r.run(Options{})
-		for len(r.gateway.Calls(gatewaytest.FailJob)) == 0 { // until its first lock is over, and it is released after a look
+		for len(r.gateway.Calls(enginetest.FailJob)) == 0 { // until its first lock is over, and it is released after a look
 			r.advance(100 * time.Millisecond)
 		}
 		// Over gRPC the poll for it alone is under way, over REST that poll has failed and the second release is under way.
 		r.advance(400 * time.Millisecond)
-		r.gateway.Cure(key)
+		r.gateway.Cure(key, deep.Poison)
 		r.advance(20 * time.Second)
-		r.wantJob(key, gatewaytest.Completed, 3, "")
+		r.wantJob(key, enginetest.Completed, 3, "")
 		suspected := 0
-		for _, f := range requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob) {
+		for _, f := range requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob) {
 			if strings.Contains(f.ErrorMessage, "suspected") {
 				suspected++
 			}
@@ -122,22 +122,22 @@ func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 
 func TestJobThatNoLostPollLockedIsNotBlamed(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
 		for range 3 { // looks come through, polls are lost before they take anything
-			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Delay: time.Millisecond})
-			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: time.Millisecond})
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
 		}
 		r.run(Options{})
 		key := r.add(1)[0]
 		r.advance(30 * time.Second)
-		r.wantJob(key, gatewaytest.Completed, 3, "")
+		r.wantJob(key, enginetest.Completed, 3, "")
 	})
 }
 
 func TestDeadGatewayIsNoReasonToIsolate(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Hang: true})
-		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Hang: true})
+		r.gateway.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unavailable})
 		r.run(Options{})
 		r.advance(time.Minute)
 		if r.logged(zapcore.WarnLevel, "gateway_lost") != 1 || r.logged(zapcore.WarnLevel, "poll_lost") != 0 {
@@ -148,7 +148,7 @@ func TestDeadGatewayIsNoReasonToIsolate(t *testing.T) {
 
 func TestStopDuringIsolationLeavesOnlyLostLocks(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 10 * time.Millisecond})
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 10 * time.Millisecond})
 		r.gateway.Add(deep)
 		r.run(Options{Handler: each(complete)})
 		r.advance(3 * time.Second)
@@ -157,20 +157,20 @@ func TestStopDuringIsolationLeavesOnlyLostLocks(t *testing.T) {
 		if took, err := r.end(); err != nil || took > pollGrace {
 			r.Errorf("Run returned %v after %v", err, took)
 		}
-		r.wantCounts(gatewaytest.Counts{Waiting: 1, Locked: 1})
+		r.wantCounts(enginetest.Counts{Waiting: 1, Locked: 1})
 	})
 }
 
 func TestPeekedJobIsReleasedLaterIfNotAtOnce(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
-		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: 1, Hang: true})
 		handled := 0
 		r.run(Options{Handler: each(func(j job.Job) job.Answer { handled++; return complete(j) })})
 		r.add(1)
 		r.advance(3 * time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
-		if n := len(requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob)); n < 2 || handled != 1 {
+		r.wantCounts(enginetest.Counts{Completed: 1})
+		if n := len(requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob)); n < 2 || handled != 1 {
 			r.Errorf("released %d times, handled %d times", n, handled)
 		}
 	})
@@ -181,25 +181,25 @@ func TestJobPeekedAtTooLongIsLeftAlone(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		const lock = time.Second
 		r.gateway.Partition(2)
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Delay: time.Millisecond}) // of one partition
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Delay: lock + lock/2})    // of the other one
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})              // and then no more
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: time.Millisecond}) // of one partition
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: lock + lock/2})    // of the other one
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})              // and then no more
 		r.run(Options{JobTimeout: lock})
 		jobs := r.add(2)
 		r.advance(pollMargin + lock + lock*6/10)
 		check.Same(r, len(jobs), r.logged(zapcore.WarnLevel, "answer_given_up"), "answers given up")
-		if failed := requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob); len(failed) > 0 {
+		if failed := requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob); len(failed) > 0 {
 			r.Errorf("a job was released that another worker may hold: %v", failed)
 		}
 		r.advance(time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: len(jobs), Expired: len(jobs)})
+		r.wantCounts(enginetest.Counts{Completed: len(jobs), Expired: len(jobs)})
 	})
 }
 
 func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 1, Hang: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
 		first, open := true, make(chan struct{})
 		r.run(Options{Hold: func(ctx context.Context) error {
 			if first {
@@ -213,17 +213,17 @@ func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 		check.Same(r, 1, len(r.polls()), "polls")
 		close(open)
 		r.advance(time.Minute)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }
 
 func TestSearchGoesOnAfterATopologyThatHangs(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{}) // shows that only the poll is lost
-		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Hang: true})
+		r.gateway.Inject(enginetest.Topology, enginetest.Fault{}) // shows that only the poll is lost
+		r.gateway.Inject(enginetest.Topology, enginetest.Fault{Hang: true})
 		bad := r.gateway.Add(deep)[0]
 		r.run(Options{})
 		r.advance(3 * time.Minute)
-		r.wantJob(bad, gatewaytest.Incident, 0, "nested too deep")
+		r.wantJob(bad, enginetest.Incident, 0, "nested too deep")
 	})
 }

@@ -21,7 +21,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/grpc"
@@ -37,14 +37,14 @@ var protocols = []transporttest.Protocol{
 	{
 		Scheme: transport.GRPC, Secure: transport.GRPCS,
 		Dial:  func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) },
-		Pipe:  (*gatewaytest.Gateway).Pipe,
-		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.Serve(l) },
+		Pipe:  (*enginetest.Gateway).Pipe,
+		Serve: func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) },
 	},
 	{
 		Scheme: transport.HTTP, Secure: transport.HTTPS,
 		Dial:  func(c transport.Config) (transport.Client, error) { return rest.Dial(c) },
-		Pipe:  (*gatewaytest.Gateway).PipeREST,
-		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.ServeREST(l) },
+		Pipe:  (*enginetest.Gateway).PipeREST,
+		Serve: func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) },
 	},
 }
 
@@ -52,7 +52,7 @@ var protocols = []transporttest.Protocol{
 type rig struct {
 	*testing.T
 	protocol transporttest.Protocol
-	gateway  *gatewaytest.Gateway
+	gateway  *enginetest.Gateway
 	client   transport.Client
 	worker   *Worker
 	logs     *observer.ObservedLogs
@@ -71,7 +71,7 @@ func inBubble(t *testing.T, test func(*rig)) {
 	for _, protocol := range protocols {
 		t.Run(protocol.Scheme, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &rig{T: t, protocol: protocol, gateway: gatewaytest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
+				r := &rig{T: t, protocol: protocol, gateway: enginetest.New(), stopped: make(chan struct{}), over: make(chan struct{})}
 				defer close(r.over)
 				defer r.gateway.Close()
 				r.connect(transport.Config{})
@@ -159,16 +159,16 @@ func (r *rig) end() (time.Duration, error) {
 
 // add puts n jobs into the queue.
 func (r *rig) add(n int) []int64 {
-	return r.gateway.Add(slices.Repeat([]gatewaytest.Job{{Type: testType, Variables: `{"a":1}`}}, n)...)
+	return r.gateway.Add(slices.Repeat([]enginetest.Job{{Type: testType, Variables: `{"a":1}`}}, n)...)
 }
 
-func (r *rig) wantCounts(want gatewaytest.Counts) {
+func (r *rig) wantCounts(want enginetest.Counts) {
 	r.Helper()
 	check.Same(r, want, r.gateway.Counts(), "jobs")
 }
 
 // wantJob wants a job in this state, with so many retries left and this in the message of its last failure.
-func (r *rig) wantJob(key int64, state gatewaytest.State, retries int32, message string) {
+func (r *rig) wantJob(key int64, state enginetest.State, retries int32, message string) {
 	r.Helper()
 	gotState, gotRetries, gotMessage := r.gateway.Job(key)
 	if gotState != state || gotRetries != retries || !strings.Contains(gotMessage, message) {
@@ -196,10 +196,10 @@ func (r *rig) wantLogged(level zapcore.Level, text string, times int) {
 
 // polls are the requests of all polls so far.
 func (r *rig) polls() []*pb.ActivateJobsRequest {
-	return requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)
+	return requests[*pb.ActivateJobsRequest](r.gateway, enginetest.ActivateJobs)
 }
 
-func requests[R any](g *gatewaytest.Gateway, m gatewaytest.Method) []R {
+func requests[R any](g *enginetest.Gateway, m enginetest.Method) []R {
 	var all []R
 	for _, c := range g.Calls(m) {
 		all = append(all, c.Request.(any).(R))
@@ -220,7 +220,7 @@ func (r *rig) wantNowhere(secret string) {
 	if log := logText(r); strings.Contains(log, secret) {
 		r.Errorf("log holds %q: %s", secret, log)
 	}
-	for _, f := range requests[*pb.FailJobRequest](r.gateway, gatewaytest.FailJob) {
+	for _, f := range requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob) {
 		if strings.Contains(f.ErrorMessage, secret) {
 			r.Errorf("a failure's message holds %q: %s", secret, f.ErrorMessage)
 		}
@@ -315,7 +315,7 @@ func (w *watcher) Answered(_ int64, answer job.Answer, result job.Result) {
 func TestEveryPollIsObservedWithItsCode(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		seen := &watcher{}
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 3, Code: codes.ResourceExhausted})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 3, Code: codes.ResourceExhausted})
 		r.run(Options{Observer: seen})
 		r.advance(10 * time.Second)
 		if _, err := r.end(); err != nil {
@@ -337,7 +337,7 @@ func TestEveryFailureOfTheHandlerIsObserved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(r *rig) {
 				seen := &watcher{}
-				r.gateway.Add(gatewaytest.Job{Type: testType, Variables: `{"a":1}`, Retries: 2})
+				r.gateway.Add(enginetest.Job{Type: testType, Variables: `{"a":1}`, Retries: 2})
 				r.run(Options{Observer: seen, Handler: handler(r)})
 				r.advance(time.Minute)
 				if _, err := r.end(); err != nil {

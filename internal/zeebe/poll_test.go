@@ -10,7 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
@@ -36,10 +36,10 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 		handler := newGate()
 		r.add(95)
 		r.run(Options{MaxJobsActive: 10, Handler: handler})
-		r.wantCounts(gatewaytest.Counts{Waiting: 85, Locked: 10})
+		r.wantCounts(enginetest.Counts{Waiting: 85, Locked: 10})
 		r.wantActive(10)
 		// Handled, but not answered yet, they are still active.
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 100 * time.Millisecond})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: 100 * time.Millisecond})
 		close(handler.open)
 		for range 60 {
 			r.advance(30 * time.Millisecond)
@@ -47,7 +47,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 				r.Fatalf("%d active jobs, want 10 at most", n)
 			}
 		}
-		r.wantCounts(gatewaytest.Counts{Completed: 95})
+		r.wantCounts(enginetest.Counts{Completed: 95})
 		r.wantActive(0)
 	})
 }
@@ -56,7 +56,7 @@ func TestNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		// One answer comes back each half second.
 		for i := range 9 {
-			r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: 1, Delay: time.Duration(i+1) * time.Second / 2})
+			r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: 1, Delay: time.Duration(i+1) * time.Second / 2})
 		}
 		r.add(9)
 		r.run(Options{MaxJobsActive: 9})
@@ -75,8 +75,8 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		handler := newGate()
 		keys := r.gateway.Add(
-			gatewaytest.Job{Type: testType, Variables: `{"a":1}`},
-			gatewaytest.Job{Type: testType, Variables: `{"a":2}`},
+			enginetest.Job{Type: testType, Variables: `{"a":1}`},
+			enginetest.Job{Type: testType, Variables: `{"a":2}`},
 		)
 		r.run(Options{Handler: handler})
 		var got []int64
@@ -91,9 +91,9 @@ func TestABatchIsHandedOverWhole(t *testing.T) {
 func TestJobsThatComeWithAnErrorAreWorked(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.add(5)
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Code: codes.Unavailable, Applied: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Code: codes.Unavailable, Applied: true})
 		r.run(Options{})
-		r.wantCounts(gatewaytest.Counts{Completed: 5})
+		r.wantCounts(enginetest.Counts{Completed: 5})
 	})
 }
 
@@ -107,7 +107,7 @@ func TestAGatewayWithoutLongPollingIsNotAskedWithoutEnd(t *testing.T) {
 		}
 		r.add(1)
 		r.advance(pollRest)
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }
 
@@ -118,24 +118,24 @@ func TestEveryFailedPollIsFollowedByAGrowingPause(t *testing.T) {
 	} {
 		t.Run(code.String(), func(t *testing.T) {
 			inBubble(t, func(r *rig) {
-				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: code})
+				r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: code})
 				r.run(Options{})
 				r.advance(time.Minute)
-				wantPauses(r.T, r.gateway.Calls(gatewaytest.ActivateJobs))
+				wantPauses(r.T, r.gateway.Calls(enginetest.ActivateJobs))
 
 				r.gateway.Heal()
 				r.advance(pollBackoff.Max)
 				healed := len(r.polls())
-				r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: code})
+				r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: code})
 				r.advance(15 * time.Second) // the open poll ends, the pauses begin again
-				wantPauses(r.T, r.gateway.Calls(gatewaytest.ActivateJobs)[healed:])
+				wantPauses(r.T, r.gateway.Calls(enginetest.ActivateJobs)[healed:])
 			})
 		})
 	}
 }
 
 // wantPauses wants pauses between calls that begin at 50 to 100 ms, double, and end at 2.5 to 5 s.
-func wantPauses(t *testing.T, calls []gatewaytest.Call) {
+func wantPauses(t *testing.T, calls []enginetest.Call) {
 	t.Helper()
 	if len(calls) < 5 {
 		t.Fatalf("%d polls, want more", len(calls))
@@ -159,7 +159,7 @@ func TestNoJobIsAskedForWhileJobsAreHeld(t *testing.T) {
 		check.Same(r, 0, len(r.polls()), "polls while jobs are held")
 		close(open)
 		r.advance(time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 3})
+		r.wantCounts(enginetest.Counts{Completed: 3})
 	})
 }
 
@@ -205,7 +205,7 @@ func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		calls := 0
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Empty: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Empty: true})
 		r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
 			calls++
 			return each(complete)(ctx, jobs)
@@ -215,7 +215,7 @@ func TestAMessageWithoutJobsIsPassedOver(t *testing.T) {
 		r.add(1)
 		r.advance(time.Minute)
 		check.Same(r, 1, calls, "calls of the handler")
-		r.wantCounts(gatewaytest.Counts{Completed: 1})
+		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }
 
@@ -225,7 +225,7 @@ func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {
 		if r.worker.Err() != nil {
 			r.Error("an idle worker is not connected at once")
 		}
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.Unavailable})
 		r.advance(5 * time.Minute)
 		if r.worker.Err() == nil {
 			r.Error("connected although no poll comes through")
@@ -251,21 +251,21 @@ func TestARefusalNowAndThenIsNotALoss(t *testing.T) {
 		r.run(Options{MaxJobsActive: 1})
 		r.add(20)
 		for range 20 {
-			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Code: codes.ResourceExhausted})
-			r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: 2, Delay: time.Millisecond})
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 2, Code: codes.ResourceExhausted})
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 2, Delay: time.Millisecond})
 			if r.worker.Err() != nil {
 				r.Fatal("not connected for being refused now and then")
 			}
 			r.advance(500 * time.Millisecond)
 		}
-		r.wantCounts(gatewaytest.Counts{Completed: 20})
+		r.wantCounts(enginetest.Counts{Completed: 20})
 		check.Same(r, 1, r.logs.Len(), "lines in %v", r.logs.All())
 	})
 }
 
 func TestAWorkerThatStartsBeforeTheGatewaySaysSo(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.PermissionDenied})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.PermissionDenied})
 		r.run(Options{})
 		r.advance(time.Minute)
 		if r.logged(zapcore.WarnLevel, "gateway_lost") != 1 || r.logs.Len() != 1 {

@@ -11,7 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 func TestAnIdleWorkerStopsWhenItsPollIsOver(t *testing.T) {
@@ -21,7 +21,7 @@ func TestAnIdleWorkerStopsWhenItsPollIsOver(t *testing.T) {
 		r.wantStop(300 * time.Millisecond)
 		r.add(3)
 		synctest.Wait()
-		r.wantCounts(gatewaytest.Counts{Waiting: 3})
+		r.wantCounts(enginetest.Counts{Waiting: 3})
 	})
 }
 
@@ -31,15 +31,15 @@ func TestJobsThatComeWhileTheWorkerStopsAreHandedBack(t *testing.T) {
 		r.stop()
 		key := r.add(5)[0]
 		r.wantStop(0)
-		r.wantCounts(gatewaytest.Counts{Waiting: 5})
-		r.wantJob(key, gatewaytest.Waiting, 3, "stopping")
+		r.wantCounts(enginetest.Counts{Waiting: 5})
+		r.wantJob(key, enginetest.Waiting, 3, "stopping")
 	})
 }
 
 func TestStopDoesNotWaitForASilentGateway(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.run(Options{})
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Hang: true})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Hang: true})
 		r.advance(time.Second)
 		r.wantStop(time.Second + pollGrace)
 	})
@@ -54,7 +54,7 @@ func TestWhatIsBeingHandledIsFinishedFirst(t *testing.T) {
 		})})
 		r.advance(time.Second)
 		r.wantStop(2 * time.Second)
-		r.wantCounts(gatewaytest.Counts{Completed: 10})
+		r.wantCounts(enginetest.Counts{Completed: 10})
 	})
 }
 
@@ -75,25 +75,25 @@ func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 		if cause := <-cancelled; !errors.Is(cause, context.Canceled) {
 			r.Errorf("handler's context ended with %v", cause)
 		}
-		r.wantCounts(gatewaytest.Counts{Waiting: 10})
-		r.wantJob(keys[0], gatewaytest.Waiting, 3, "stopping")
+		r.wantCounts(enginetest.Counts{Waiting: 10})
+		r.wantJob(keys[0], enginetest.Waiting, 3, "stopping")
 	})
 }
 
 func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
-	for name, fault := range map[string]gatewaytest.Fault{
+	for name, fault := range map[string]enginetest.Fault{
 		"gateway away": {Times: -1, Code: codes.Unavailable},
 		"gateway mute": {Times: -1, Hang: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(r *rig) {
-				r.gateway.Inject(gatewaytest.CompleteJob, fault)
+				r.gateway.Inject(enginetest.CompleteJob, fault)
 				r.add(40)
 				r.run(Options{ShutdownTimeout: 2 * time.Second})
 				took, err := r.end()
 				check.Fails(r, err, "40 jobs unanswered", "10s")
 				check.Same(r, 2*time.Second+releaseTimeout, took, "time until Run returned")
-				check.Same(r, 0, len(r.gateway.Calls(gatewaytest.FailJob)), "failures of jobs whose completion may have been taken")
+				check.Same(r, 0, len(r.gateway.Calls(enginetest.FailJob)), "failures of jobs whose completion may have been taken")
 			})
 		})
 	}
@@ -101,7 +101,7 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 
 func TestStopDoesNotWaitForAnAbsentGateway(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Code: codes.Unavailable})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.Unavailable})
 		r.run(Options{})
 		r.advance(time.Minute)
 		r.wantStop(0)
@@ -110,9 +110,9 @@ func TestStopDoesNotWaitForAnAbsentGateway(t *testing.T) {
 
 func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.gateway.Inject(gatewaytest.ActivateJobs, gatewaytest.Fault{Times: -1, Delay: 3 * time.Millisecond})
-		r.gateway.Inject(gatewaytest.CompleteJob, gatewaytest.Fault{Times: -1, Delay: 2 * time.Millisecond})
-		r.gateway.Inject(gatewaytest.FailJob, gatewaytest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Delay: 3 * time.Millisecond})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
 		r.add(5000)
 		for round := range 20 {
 			r.stopped = make(chan struct{})

@@ -13,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -61,7 +61,7 @@ func TestTheReasonOfAnUntrustedGatewayIsLogged(t *testing.T) {
 		t.Run(p.Secure, func(t *testing.T) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			check.Must(t, err)
-			g := gatewaytest.New()
+			g := enginetest.New()
 			defer g.Close()
 			p.Serve(g, tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}))
 			client, err := p.Dial(transport.Config{Scheme: p.Secure, Address: listener.Addr().String()})

@@ -126,8 +126,8 @@ func TestACommandOfAnotherKindIsRefusedByName(t *testing.T) {
 func TestThereIsOneTenant(t *testing.T) {
 	w := deploy(t, oneTask)
 	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", TenantId: "norte"}, codes.InvalidArgument, "multi-tenancy is disabled")
-	w.Engine = New(Options{Tenant: "norte"})
-	w.deploys(1, oneTask)
+	w.Tenant = "norte"
+	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P"}, codes.PermissionDenied, "tenant is not authorized")
 	do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, TenantId: "norte"})
 	check.Same(t, "norte", w.job("t").TenantId, "tenant")
 }

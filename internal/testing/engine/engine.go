@@ -21,20 +21,15 @@ const DefaultTenant = "<default>"
 // partitionBits is where the number of its partition begins in a key.
 const partitionBits = 51
 
-// Options describe an engine. The zero value has one partition and the default tenant.
-type Options struct {
-	// Partitions is how many partitions the process instances are spread over; 0 is one. They share one log.
-	Partitions int
-	// Tenant is the only tenant; "" is [DefaultTenant].
-	Tenant string
-}
-
 // Engine holds all state. It is not safe for concurrent use.
 type Engine struct {
 	// Out gets each record, if it is set.
 	Out func(Record)
+	// Partitions is how many partitions the process instances are spread over, one at first. They share one log.
+	Partitions int
+	// Tenant is the only tenant, [DefaultTenant] at first.
+	Tenant string
 
-	options Options
 	now     time.Time
 	keys    int64 // so far
 	created int64 // process instances of clients so far
@@ -56,15 +51,15 @@ type Engine struct {
 }
 
 // New returns an engine on which nothing is deployed.
-func New(o Options) *Engine {
-	o.Partitions, o.Tenant = max(o.Partitions, 1), cmp.Or(o.Tenant, DefaultTenant)
+func New() *Engine {
 	return &Engine{
-		options:   o,
-		instances: map[int64]*instance{},
-		jobs:      map[int64]*job{},
-		ready:     map[string]*queue{},
-		incidents: map[int64]*incident{},
-		userTasks: map[int64]*userTask{},
+		Partitions: 1,
+		Tenant:     DefaultTenant,
+		instances:  map[int64]*instance{},
+		jobs:       map[int64]*job{},
+		ready:      map[string]*queue{},
+		incidents:  map[int64]*incident{},
+		userTasks:  map[int64]*userTask{},
 	}
 }
 
@@ -265,11 +260,21 @@ func (e *Engine) reject(valueType, intent string, key int64, reason, format stri
 	return status.Errorf(rejections[reason], "Command '%s' rejected with code '%s': %s", intent, reason, text)
 }
 
-// checkTenant refuses a tenant that is not the one.
-func (e *Engine) checkTenant(method, tenant string) error {
-	if tenant == "" || tenant == e.options.Tenant {
-		return nil
+// CheckTenants refuses tenants other than the one; none and "" are the default one. method is the name in the refusal.
+func (e *Engine) CheckTenants(method string, tenants ...string) error {
+	if len(tenants) == 0 {
+		tenants = []string{DefaultTenant}
 	}
-	return status.Errorf(codes.InvalidArgument,
-		"Expected to handle gRPC request %s with tenant identifier '%s', but multi-tenancy is disabled", method, tenant)
+	for _, tenant := range tenants {
+		switch {
+		case cmp.Or(tenant, DefaultTenant) == e.Tenant:
+		case e.Tenant == DefaultTenant:
+			return status.Errorf(codes.InvalidArgument,
+				"Expected to handle gRPC request %s with tenant identifier '%s', but multi-tenancy is disabled", method, tenant)
+		default:
+			return status.Errorf(codes.PermissionDenied, "Expected to handle gRPC request %s with tenant identifier '%s', "+
+				"but tenant is not authorized to perform this request", method, tenant)
+		}
+	}
+	return nil
 }

@@ -192,7 +192,7 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 		return nil, status.Error(codes.InvalidArgument,
 			"Expected to publish a message with a name, but it was blank")
 	}
-	if err := e.checkTenant("PublishMessage", r.TenantId); err != nil {
+	if err := e.CheckTenants("PublishMessage", r.TenantId); err != nil {
 		return nil, err
 	}
 	vars, err := parse(r.Variables)
@@ -201,7 +201,7 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 	}
 	v := Value{
 		"name": r.Name, "correlationKey": r.CorrelationKey, "messageId": r.MessageId, "timeToLive": r.TimeToLive,
-		"variables": vars.JSON(), "tenantId": e.options.Tenant,
+		"variables": vars.JSON(), "tenantId": e.Tenant,
 	}
 	e.command("MESSAGE", "PUBLISH", -1, v)
 	if r.MessageId != "" && slices.ContainsFunc(e.messages, func(m *message) bool {
@@ -225,7 +225,7 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 		e.messages = append(e.messages, m)
 		e.alarms.set(m.key, e.now.Add(time.Duration(r.TimeToLive)*time.Millisecond), expire)
 	}
-	return &pb.PublishMessageResponse{Key: m.key, TenantId: e.options.Tenant}, nil
+	return &pb.PublishMessageResponse{Key: m.key, TenantId: e.Tenant}, nil
 }
 
 // opened gives a new subscription the first message that is kept for it. It is open a step later than its timer, because a

@@ -198,8 +198,8 @@ func TestTheRecordOfACommandHasOnlyWhatTheClientSent(t *testing.T) {
 }
 
 func TestJobsAreSpreadOverPartitions(t *testing.T) {
-	w := &world{T: t, Engine: New(Options{Partitions: 2}), clock: time.Now()}
-	w.deploys(1, oneTask)
+	w := deploy(t, oneTask)
+	w.Partitions = 2
 	partitions := map[int64]int{}
 	for range 4 {
 		partitions[w.start(`{}`)>>partitionBits]++

@@ -58,7 +58,7 @@ func (e *Engine) place(i *instance) Value {
 	return Value{
 		"elementId": i.el.ID, "elementInstanceKey": i.key, "bpmnProcessId": i.def.process.ID,
 		"processDefinitionKey": i.def.key, "processDefinitionVersion": i.def.version, "version": i.def.version,
-		"processInstanceKey": i.root.key, "tenantId": e.options.Tenant,
+		"processInstanceKey": i.root.key, "tenantId": e.Tenant,
 	}
 }
 
@@ -142,7 +142,7 @@ func (e *Engine) setLocal(i *instance, vars variables) {
 		i.vars[name] = vars[name]
 		e.event("VARIABLE", intent, i.varKeys[name], Value{
 			"name": name, "value": string(vars[name]), "scopeKey": i.key, "bpmnProcessId": i.def.process.ID,
-			"processInstanceKey": i.root.key, "processDefinitionKey": i.def.key, "tenantId": e.options.Tenant,
+			"processInstanceKey": i.root.key, "processDefinitionKey": i.def.key, "tenantId": e.Tenant,
 		})
 	}
 }

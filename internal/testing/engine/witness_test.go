@@ -56,7 +56,7 @@ func TestEngineRecordsWhatARealBrokerRecorded(t *testing.T) {
 	for line := range bytes.Lines(raw) {
 		want = append(want, readWitnessed(t, line))
 	}
-	w := &witness{T: t, engine: engine.New(engine.Options{}), keys: map[string][]int64{}, known: map[int64]int64{}}
+	w := &witness{T: t, engine: engine.New(), keys: map[string][]int64{}, known: map[int64]int64{}}
 	w.engine.Out = w.record
 	w.deploy(want[0].Timestamp)
 	for _, r := range want {

@@ -28,7 +28,7 @@ type world struct {
 // so on.
 func deploy(t *testing.T, drawings ...string) *world {
 	t.Helper()
-	w := &world{T: t, Engine: New(Options{}), clock: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
+	w := &world{T: t, Engine: New(), clock: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	w.Out = func(r Record) { w.records = append(w.records, r) }
 	for n, drawing := range drawings {
 		w.deploys(n+1, drawing)
@@ -225,7 +225,7 @@ func draw(id, drawing string) string {
 	for line := range strings.Lines(drawing) {
 		line = strings.TrimSpace(line)
 		if m := arrow.FindStringSubmatch(line); m != nil {
-			flow(&body, drawing, m)
+			flow(&body, m)
 		} else if m := word.FindStringSubmatch(line); m != nil {
 			element(&body, &roots, drawing, m)
 		} else if strings.HasPrefix(line, "end ") {
@@ -236,7 +236,7 @@ func draw(id, drawing string) string {
 <process id="%s" isExecutable="true">%s</process>%s</definitions>`, id, body.String(), roots.String())
 }
 
-func flow(body *strings.Builder, _ string, m []string) {
+func flow(body *strings.Builder, m []string) {
 	condition := ""
 	if m[3] != "" {
 		condition = "<conditionExpression>" + escape(m[3]) + "</conditionExpression>"

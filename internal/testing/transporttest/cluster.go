@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -13,7 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -21,16 +22,22 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
-	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte("<a/>")}, {Name: "b.bpmn", Content: []byte("<b/>")}, {Name: "c.form", Content: []byte("{}")}})
+	model := func(id string) []byte {
+		return fmt.Appendf(nil, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+
+			`<process id="%s" isExecutable="true"><startEvent id="S"/></process></definitions>`, id)
+	}
+	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{
+		{Name: "a.bpmn", Content: model("a")}, {Name: "b.bpmn", Content: model("b")}, {Name: "c.form", Content: []byte(`{"id":"c"}`)},
+	})
 	check.Must(r, err)
 	if len(got) != 3 || got[2].ID != "c" || !got[2].Form || got[2].Resource != "c.form" || got[2].Version != 1 || got[2].Key == 0 {
 		r.Errorf("deployed %+v, want a form at the end", got)
 	}
-	if len(got) != 3 || got[0].Form || got[0].ID != "a.bpmn" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+	if len(got) != 3 || got[0].Form || got[0].ID != "a" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 		r.Errorf("deployed %+v", got)
 	}
-	sent := requests[*pb.DeployResourceRequest](r.gateway, gatewaytest.DeployResource)
-	if len(sent) != 1 || string(sent[0].Resources[1].Content) != "<b/>" || sent[0].TenantId != "norte" {
+	sent := requests[*pb.DeployResourceRequest](r.gateway, enginetest.DeployResource)
+	if len(sent) != 1 || string(sent[0].Resources[1].Content) != string(model("b")) || sent[0].TenantId != "norte" {
 		r.Errorf("sent %v", sent)
 	}
 }
@@ -44,7 +51,7 @@ func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
 	}))
 	check.Same(r, []*pb.PublishMessageRequest{{
 		Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"decidedBy":"maria"}`, TenantId: "norte",
-	}}, requests[*pb.PublishMessageRequest](r.gateway, gatewaytest.PublishMessage), "sent")
+	}}, requests[*pb.PublishMessageRequest](r.gateway, enginetest.PublishMessage), "sent")
 }
 
 func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
@@ -52,9 +59,9 @@ func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
 	for code, want := range map[codes.Code]int{codes.ResourceExhausted: 4, codes.Unavailable: 1, codes.DeadlineExceeded: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			r := p.connect(t, transport.Config{})
-			r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: 3, Code: code})
+			r.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: 3, Code: code})
 			err := transport.Publish(r.Context(), r.client, transport.Message{Name: "redrive-claim"})
-			if sent := len(r.gateway.Calls(gatewaytest.PublishMessage)); sent != want || (err == nil) != (code == codes.ResourceExhausted) {
+			if sent := len(r.gateway.Calls(enginetest.PublishMessage)); sent != want || (err == nil) != (code == codes.ResourceExhausted) {
 				r.Errorf("%s: sent %d times, %v", code, sent, err)
 			}
 		})
@@ -65,7 +72,7 @@ func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
-		r.gateway.Inject(gatewaytest.PublishMessage, gatewaytest.Fault{Times: -1, Code: codes.ResourceExhausted})
+		r.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
 		defer cancel()
 		err := transport.Publish(ctx, r.client, transport.Message{Name: "redrive-claim"})
@@ -78,11 +85,11 @@ func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
 func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		first, second := gatewaytest.New(), gatewaytest.New()
+		first, second := enginetest.New(), enginetest.New()
 		defer first.Close()
 		defer second.Close()
 		var there atomic.Pointer[func(context.Context, string) (net.Conn, error)]
-		set := func(g *gatewaytest.Gateway) { dial := p.Pipe(g); there.Store(&dial) }
+		set := func(g *enginetest.Gateway) { dial := p.Pipe(g); there.Store(&dial) }
 		set(first)
 		c, err := p.Dial(transport.Config{Scheme: p.Scheme, Address: "127.0.0.1:1", Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			return (*there.Load())(ctx, address)

@@ -11,7 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -24,7 +24,7 @@ var poll = transport.Poll{
 }
 
 // requests returns what reached the gateway by a method.
-func requests[R any](g *gatewaytest.Gateway, m gatewaytest.Method) []R {
+func requests[R any](g *enginetest.Gateway, m enginetest.Method) []R {
 	var all []R
 	for _, c := range g.Calls(m) {
 		all = append(all, c.Request.(any).(R))
@@ -44,7 +44,7 @@ func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.activate(poll)
-	polls := requests[*pb.ActivateJobsRequest](r.gateway, gatewaytest.ActivateJobs)
+	polls := requests[*pb.ActivateJobsRequest](r.gateway, enginetest.ActivateJobs)
 	for _, poll := range polls {
 		poll.ProtoReflect().SetUnknown(nil) // what newer gateways know is tested with them
 	}
@@ -59,20 +59,23 @@ func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
 		keys := r.gateway.Add(
-			gatewaytest.Job{
-				Type: jobType, Variables: `{"claimId":"CLM-1","other":"x"}`, Retries: 2, ProcessInstanceKey: 7, ProcessID: "sub-06", ElementID: "analyze",
+			enginetest.Job{
+				Type: jobType, Variables: `{"claimId":"CLM-1","other":"x"}`, Retries: 2, ProcessID: "sub-06", ElementID: "analyze",
 			},
-			gatewaytest.Job{Type: jobType, Variables: `{}`},
-			gatewaytest.Job{Type: "another-type", Variables: `{}`},
+			enginetest.Job{Type: jobType, Variables: `{}`},
+			enginetest.Job{Type: "another-type", Variables: `{}`},
 		)
 		now := time.Now()
 		jobs := r.activate(poll)
 		want := job.Job{
-			Key: keys[0], Type: jobType, Tenant: "<default>", ProcessInstanceKey: 7, ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
+			Key: keys[0], Type: jobType, Tenant: "<default>", ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
 			Headers: "{}", Variables: `{"claimId":"CLM-1"}`, Deadline: now.Add(10 * time.Second).UnixMilli(), Received: now,
 		}
 		if len(jobs) != 2 {
 			t.Fatalf("%d jobs came", len(jobs))
+		}
+		if want.ProcessInstanceKey = jobs[0].ProcessInstanceKey; want.ProcessInstanceKey == 0 {
+			t.Error("the job has no process instance")
 		}
 		check.Same(t, want, jobs[0], "the first job")
 		check.Same(t, keys[1], jobs[1].Key, "the second job")
@@ -83,7 +86,7 @@ func numbersStayAsTheyCame(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	const variables = `{"claimId":"CLM-1","retryCount":9007199254740993.10}`
-	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: variables})
+	r.gateway.Add(enginetest.Job{Type: jobType, Variables: variables})
 	check.Same(t, variables, r.activate(poll)[0].Variables, "variables")
 }
 
@@ -91,40 +94,40 @@ func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
 	t.Helper()
 	for name, test := range map[string]struct {
 		answer  job.Answer
-		state   gatewaytest.State
+		state   enginetest.State
 		retries int32
 		message string
 		sent    any
 	}{
 		"complete": {
-			job.Complete(`{"n":9007199254740993}`), gatewaytest.Completed, 3, "",
+			job.Complete(`{"n":9007199254740993}`), enginetest.Completed, 3, "",
 			func(key int64) any { return &pb.CompleteJobRequest{JobKey: key, Variables: `{"n":9007199254740993}`} },
 		},
 		"throw": {
-			job.ThrowError("PERMANENT_ERROR", "não \xff é", `{"a":1}`), gatewaytest.Thrown, 3, "",
+			job.ThrowError("PERMANENT_ERROR", "não \xff é", `{"a":1}`), enginetest.Thrown, 3, "",
 			func(key int64) any {
 				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "PERMANENT_ERROR", ErrorMessage: "não \uFFFD é", Variables: `{"a":1}`}
 			},
 		},
 		"incident": {
-			job.Incident("claimId is missing"), gatewaytest.Incident, 0, "claimId is missing",
+			job.Incident("claimId is missing"), enginetest.Incident, 0, "claimId is missing",
 			func(key int64) any { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "claimId is missing"} },
 		},
 		"release": {
-			job.Release("stopping"), gatewaytest.Waiting, 3, "stopping",
+			job.Release("stopping"), enginetest.Waiting, 3, "stopping",
 			func(key int64) any { return &pb.FailJobRequest{JobKey: key, Retries: 3, ErrorMessage: "stopping"} },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := p.connect(t, transport.Config{})
-			r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+			r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{}`})
 			j := r.activate(poll)[0]
 			check.Must(t, r.client.Answer(t.Context(), j, test.answer))
 			state, retries, message := r.gateway.Job(j.Key)
 			if state != test.state || retries != test.retries || message != test.message {
 				t.Errorf("job is in state %v with %d retries and message %q", state, retries, message)
 			}
-			calls := r.gateway.Calls(gatewaytest.CompleteJob, gatewaytest.ThrowError, gatewaytest.FailJob)
+			calls := r.gateway.Calls(enginetest.CompleteJob, enginetest.ThrowError, enginetest.FailJob)
 			if len(calls) != 1 {
 				t.Fatalf("%d calls", len(calls))
 			}
@@ -145,7 +148,7 @@ func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
 func aJobWithAnIncidentTakesNoAnswer(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
-	r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+	r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{}`})
 	j := r.activate(poll)[0]
 	check.Must(t, r.client.Answer(t.Context(), j, job.Incident("no")))
 	err := r.client.Answer(t.Context(), j, job.Complete("{}"))
@@ -156,7 +159,7 @@ func aLockIsExtendedOnlyWhereThereIsOne(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
-		r.gateway.Add(gatewaytest.Job{Type: jobType, Variables: `{}`})
+		r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{}`})
 		j := r.activate(poll)[0]
 		<-time.After(9 * time.Second)
 		check.Must(t, r.client.ExtendLock(t.Context(), j, 10*time.Second))
@@ -170,26 +173,26 @@ func aLockIsExtendedOnlyWhereThereIsOne(t *testing.T, p Protocol) {
 }
 
 // calls are all calls of a client, by their methods.
-var calls = map[gatewaytest.Method]func(context.Context, transport.Client) error{
-	gatewaytest.ActivateJobs: func(ctx context.Context, c transport.Client) error { return c.Activate(ctx, poll, func([]job.Job) {}) },
-	gatewaytest.CompleteJob: func(ctx context.Context, c transport.Client) error {
+var calls = map[enginetest.Method]func(context.Context, transport.Client) error{
+	enginetest.ActivateJobs: func(ctx context.Context, c transport.Client) error { return c.Activate(ctx, poll, func([]job.Job) {}) },
+	enginetest.CompleteJob: func(ctx context.Context, c transport.Client) error {
 		return c.Answer(ctx, job.Job{Key: 1}, job.Complete("{}"))
 	},
-	gatewaytest.ThrowError: func(ctx context.Context, c transport.Client) error {
+	enginetest.ThrowError: func(ctx context.Context, c transport.Client) error {
 		return c.Answer(ctx, job.Job{Key: 1}, job.ThrowError("E", "", "{}"))
 	},
-	gatewaytest.FailJob: func(ctx context.Context, c transport.Client) error {
+	enginetest.FailJob: func(ctx context.Context, c transport.Client) error {
 		return c.Answer(ctx, job.Job{Key: 1}, job.Incident(""))
 	},
-	gatewaytest.UpdateJobTimeout: func(ctx context.Context, c transport.Client) error {
+	enginetest.UpdateJobTimeout: func(ctx context.Context, c transport.Client) error {
 		return c.ExtendLock(ctx, job.Job{Key: 1}, time.Second)
 	},
-	gatewaytest.Topology: func(ctx context.Context, c transport.Client) error { _, err := c.Topology(ctx); return err },
-	gatewaytest.DeployResource: func(ctx context.Context, c transport.Client) error {
+	enginetest.Topology: func(ctx context.Context, c transport.Client) error { _, err := c.Topology(ctx); return err },
+	enginetest.DeployResource: func(ctx context.Context, c transport.Client) error {
 		_, err := c.Deploy(ctx, "", []transport.Resource{{Name: "a.bpmn"}})
 		return err
 	},
-	gatewaytest.PublishMessage: func(ctx context.Context, c transport.Client) error {
+	enginetest.PublishMessage: func(ctx context.Context, c transport.Client) error {
 		return c.PublishMessage(ctx, transport.Message{Name: "m"})
 	},
 }
@@ -202,7 +205,7 @@ func everyFailureKeepsItsCode(t *testing.T, p Protocol) {
 	} {
 		r := p.connect(t, transport.Config{})
 		for method, call := range calls {
-			r.gateway.Inject(method, gatewaytest.Fault{Code: code})
+			r.gateway.Inject(method, enginetest.Fault{Code: code})
 			err := call(t.Context(), r.client)
 			check.Same(t, code, transport.Code(err), "code of %s: %v", method, err)
 		}
@@ -215,7 +218,7 @@ func aCallEndsWithItsContext(t *testing.T, p Protocol) {
 		t.Run(string(method), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := p.connect(t, transport.Config{})
-				r.gateway.Inject(method, gatewaytest.Fault{Times: -1, Hang: true})
+				r.gateway.Inject(method, enginetest.Fault{Times: -1, Hang: true})
 				late, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 				defer cancel()
 				check.Same(t, codes.DeadlineExceeded, transport.Code(call(late, r.client)), "code at the deadline")

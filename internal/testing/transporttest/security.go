@@ -18,7 +18,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -30,10 +30,10 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		forms = append(forms, *r)
-		_ = gatewaytest.Issues(time.Hour)(w, r, len(forms))
+		_ = enginetest.Issues(time.Hour)(w, r, len(forms))
 	}))
 	defer server.Close()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: p.listen(t, g, nil), OAuth: &transport.OAuthConfig{
 		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token", Audience: "zeebe-api", Scope: "jobs",
 	}})
@@ -72,12 +72,12 @@ func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
 	t.Helper()
 	basic := &transport.Basic{User: "demo", Password: secret}
 	oauth := &transport.OAuthConfig{
-		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)),
+		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
 	}
 	for _, c := range []transport.Config{{Basic: basic}, {OAuth: oauth}} {
 		r := p.connect(t, c)
 		for method, call := range calls {
-			r.gateway.Inject(method, gatewaytest.Fault{Code: codes.PermissionDenied})
+			r.gateway.Inject(method, enginetest.Fault{Code: codes.PermissionDenied})
 			err := call(t.Context(), r.client)
 			check.Fails(t, err, "***")
 			for _, hidden := range []string{secret, "token-1", base64.StdEncoding.EncodeToString([]byte("demo:" + secret))} {
@@ -93,9 +93,9 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{OAuth: &transport.OAuthConfig{
-			ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: gatewaytest.NewIssuer(gatewaytest.Issues(time.Hour)),
+			ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
 		}})
-		r.gateway.Inject(gatewaytest.Topology, gatewaytest.Fault{Code: codes.Unauthenticated})
+		r.gateway.Inject(enginetest.Topology, enginetest.Fault{Code: codes.Unauthenticated})
 		_, err := r.client.Topology(t.Context())
 		check.Same(t, codes.Unauthenticated, transport.Code(err), "code of %v", err)
 		<-time.After(time.Minute)
@@ -151,7 +151,7 @@ func (p Protocol) serveTLS(t *testing.T, certificate, key string, change func(*t
 	if change != nil {
 		change(config)
 	}
-	return p.listen(t, gatewaytest.New(), config)
+	return p.listen(t, enginetest.New(), config)
 }
 
 // reach queries a gateway's topology, as readiness does.
@@ -170,7 +170,7 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 	old, oldKey := ours.issue("old.example", -time.Minute)
 	good, expired := p.serveTLS(t, certificate, key, nil), p.serveTLS(t, old, oldKey, nil)
 	obsolete := p.serveTLS(t, certificate, key, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 })
-	plaintext := p.listen(t, gatewaytest.New(), nil)
+	plaintext := p.listen(t, enginetest.New(), nil)
 	ca := ours.path("ca")
 	for name, test := range map[string]struct {
 		config transport.Config
@@ -232,7 +232,7 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 // succeeds: the error has the code of a connection that is lost, wherever the answer was cut.
 func aGatewayThatCutsTheConnectionIsSurvived(t *testing.T, p Protocol) {
 	t.Helper()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	defer g.Close()
 	pipe := p.Pipe(g)
 	for limit := 0; ; limit += 7 {

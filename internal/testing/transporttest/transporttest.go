@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -19,11 +19,11 @@ type Protocol struct {
 	Scheme, Secure string
 	// Dial is the implementation.
 	Dial func(transport.Config) (transport.Client, error)
-	// Pipe makes a gateway serve in memory and returns the function that dials it. It is [gatewaytest.Gateway.Pipe] or its
+	// Pipe makes a gateway serve in memory and returns the function that dials it. It is [enginetest.Gateway.Pipe] or its
 	// like.
-	Pipe func(*gatewaytest.Gateway) func(context.Context, string) (net.Conn, error)
+	Pipe func(*enginetest.Gateway) func(context.Context, string) (net.Conn, error)
 	// Serve makes a gateway serve on a listener in the background.
-	Serve func(*gatewaytest.Gateway, net.Listener)
+	Serve func(*enginetest.Gateway, net.Listener)
 }
 
 // Run runs the suite.
@@ -61,14 +61,14 @@ func Run(t *testing.T, p Protocol) {
 // rig is a gateway that is reached in memory, and a client of it.
 type rig struct {
 	*testing.T
-	gateway *gatewaytest.Gateway
+	gateway *enginetest.Gateway
 	client  transport.Client
 }
 
 // connect makes a gateway and a client of it, for a test inside or outside of a bubble.
 func (p Protocol) connect(t *testing.T, c transport.Config) rig {
 	t.Helper()
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	c.Scheme, c.Address, c.Dial = p.Scheme, "127.0.0.1:1", p.Pipe(g)
 	return rig{t, g, p.dial(t, c)}
@@ -84,7 +84,7 @@ func (p Protocol) dial(t *testing.T, c transport.Config) transport.Client {
 }
 
 // listen makes a gateway serve on loopback and returns its address; config is nil for plaintext.
-func (p Protocol) listen(t *testing.T, g *gatewaytest.Gateway, config *tls.Config) string {
+func (p Protocol) listen(t *testing.T, g *enginetest.Gateway, config *tls.Config) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check.Must(t, err)

@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 	"hospital.example/analyze-retry/internal/transport"
 )
@@ -26,8 +26,8 @@ func TestConformance(t *testing.T) {
 	transporttest.Run(t, transporttest.Protocol{
 		Scheme: transport.GRPC, Secure: transport.GRPCS,
 		Dial:  func(c transport.Config) (transport.Client, error) { return Dial(c) },
-		Pipe:  (*gatewaytest.Gateway).Pipe,
-		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.Serve(l) },
+		Pipe:  (*enginetest.Gateway).Pipe,
+		Serve: func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) },
 	})
 }
 

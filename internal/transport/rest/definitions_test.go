@@ -1,30 +1,33 @@
 package rest
 
 import (
+	"fmt"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
 func TestLatestVersionOfAProcessIsRead(t *testing.T) {
-	g := gatewaytest.New()
+	g := enginetest.New()
 	t.Cleanup(g.Close)
 	g.Assign("norte")
 	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: "gateway", Dial: g.PipeREST()})
-	for _, xml := range []string{
-		`<bpmn:process id="retry-claim" x="1">`, `<bpmn:process id="retry-claim" x="2">`, `<bpmn:process id="another">`,
-	} {
-		_, err := c.Deploy(t.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: []byte(xml)}})
+	model := func(id, name string) []byte {
+		return fmt.Appendf(nil, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+
+			`<process id="%s" name="%s" isExecutable="true"><startEvent id="S"/></process></definitions>`, id, name)
+	}
+	for _, content := range [][]byte{model("retry-claim", "1"), model("retry-claim", "2"), model("another", "")} {
+		_, err := c.Deploy(t.Context(), "norte", []transport.Resource{{Name: "a.bpmn", Content: content}})
 		check.Must(t, err)
 	}
 	got, err := c.Definition(t.Context(), "norte", "retry-claim")
 	check.Must(t, err)
-	check.Same(t, transport.Definition{Version: 2, XML: []byte(`<bpmn:process id="retry-claim" x="2">`)}, got, "definition")
-	_, err = c.Definition(t.Context(), "sul", "retry-claim")
+	check.Same(t, transport.Definition{Version: 2, XML: model("retry-claim", "2")}, got, "definition")
+	_, err = c.Definition(t.Context(), "norte", "none")
 	check.Same(t, codes.NotFound, transport.Code(err), "code of %v", err)
 }
 

@@ -22,7 +22,7 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -158,7 +158,7 @@ func TestPortThatSpeaksSomethingElseIsNamed(t *testing.T) {
 	certtest.Write(t, ca, authority.PEM)
 	pair, err := tls.X509KeyPair(authority.Issue(t, 1, time.Hour, "127.0.0.1"))
 	check.Must(t, err)
-	plainGRPC, tlsGRPC := gatewaytest.New(), gatewaytest.New(grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
+	plainGRPC, tlsGRPC := enginetest.New(), enginetest.New(grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
 	defer plainGRPC.Close()
 	defer tlsGRPC.Close()
 	grpcPort, err := plainGRPC.Listen()

@@ -12,7 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/gatewaytest"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 	"hospital.example/analyze-retry/internal/transport"
 )
@@ -23,8 +23,8 @@ func TestConformance(t *testing.T) {
 	transporttest.Run(t, transporttest.Protocol{
 		Scheme: transport.HTTP, Secure: transport.HTTPS,
 		Dial:  func(c transport.Config) (transport.Client, error) { return Dial(c) },
-		Pipe:  (*gatewaytest.Gateway).PipeREST,
-		Serve: func(g *gatewaytest.Gateway, l net.Listener) { g.ServeREST(l) },
+		Pipe:  (*enginetest.Gateway).PipeREST,
+		Serve: func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) },
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 
@@ -30,6 +31,26 @@ type Job struct {
 	// Poison names a variable that is nested too deep: a poll that fetches it locks its jobs and is never answered.
 	Poison string
 }
+
+// What the gateway has is here too, so that a test needs one package.
+type (
+	Options = gateway.Options
+	Fault   = gateway.Fault
+	Method  = gateway.Method
+	Call    = gateway.Call
+)
+
+// The methods that the worker and its commands call.
+const (
+	ActivateJobs     = gateway.ActivateJobs
+	CompleteJob      = gateway.CompleteJob
+	ThrowError       = gateway.ThrowError
+	FailJob          = gateway.FailJob
+	Topology         = gateway.Topology
+	DeployResource   = gateway.DeployResource
+	PublishMessage   = gateway.PublishMessage
+	UpdateJobTimeout = gateway.UpdateJobTimeout
+)
 
 // State is the state of a job.
 type State uint8
@@ -61,6 +82,7 @@ type job struct {
 type Gateway struct {
 	*gateway.Gateway
 	deployed map[string]bool
+	tenant   string
 
 	mu      sync.Mutex
 	jobs    map[int64]*job
@@ -74,11 +96,30 @@ type Gateway struct {
 func New(options ...grpc.ServerOption) *Gateway { return With(gateway.Options{Server: options}) }
 
 // With returns an engine with other options.
-func With(o gateway.Options) *Gateway {
+func With(o Options) *Gateway {
 	g := &Gateway{deployed: map[string]bool{}, jobs: map[int64]*job{}}
 	o.KeepCalls, o.Record = true, g.record
 	g.Gateway = gateway.New(o)
 	return g
+}
+
+// Partition spreads the jobs that come from now on over n partitions in turn.
+func (g *Gateway) Partition(n int) { g.Locked(func(e *engine.Engine) { e.Partitions = n }) }
+
+// Assign makes a tenant the only one. It is assigned to all credentials.
+func (g *Gateway) Assign(tenant string) {
+	g.tenant = tenant
+	g.Locked(func(e *engine.Engine) { e.Tenant = tenant })
+}
+
+// Listen serves gRPC on a free port of the loopback interface and returns its address.
+func (g *Gateway) Listen() (address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen on loopback: %w", err)
+	}
+	g.Serve(l)
+	return l.Addr().String(), nil
 }
 
 // Add puts jobs on the engine and returns their keys.
@@ -88,7 +129,7 @@ func (g *Gateway) Add(jobs ...Job) (keys []int64) {
 			j.Variables = withDeep(j.Variables, j.Poison)
 		}
 		_, err := g.Do(&pb.CreateProcessInstanceRequest{
-			BpmnProcessId: g.deploy(j), Version: -1, Variables: j.Variables,
+			BpmnProcessId: g.deploy(j), Version: -1, Variables: j.Variables, TenantId: g.tenant,
 		})
 		must(err)
 		g.mu.Lock()
@@ -115,7 +156,7 @@ func (g *Gateway) deploy(j Job) (id string) {
 	g.deployed[id] = true
 	content := fmt.Sprintf(oneTask, escaped(id), escaped(j.ElementID), escaped(j.Type), j.Retries)
 	_, err := g.Do(&pb.DeployResourceRequest{
-		Resources: []*pb.Resource{{Name: id + ".bpmn", Content: []byte(content)}},
+		Resources: []*pb.Resource{{Name: id + ".bpmn", Content: []byte(content)}}, TenantId: g.tenant,
 	})
 	must(err)
 	return id

@@ -23,14 +23,10 @@ import (
 // DefaultVersion is the version that the topology shows: that of the APIs which are served.
 const DefaultVersion = "8.9.0"
 
-// Options describe a gateway. The zero value is one with one partition that keeps nothing.
+// Options describe a gateway. The zero value is one that keeps nothing.
 type Options struct {
 	// Version is what the topology shows; "" means [DefaultVersion].
 	Version string
-	// Partitions is how many partitions the instances are spread over; 0 is one.
-	Partitions int
-	// Tenant is the one tenant that there is; "" is the default one.
-	Tenant string
 	// Server are the options of the gRPC server, for example its TLS credentials.
 	Server []grpc.ServerOption
 	// KeepCalls keeps every call for [Gateway.Calls].
@@ -61,22 +57,23 @@ type Gateway struct {
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
 func New(o Options) *Gateway {
-	o.Version, o.Tenant = cmp.Or(o.Version, DefaultVersion), cmp.Or(o.Tenant, engine.DefaultTenant)
+	o.Version = cmp.Or(o.Version, DefaultVersion)
 	g := &Gateway{
 		options: o,
-		engine:  engine.New(engine.Options{Partitions: o.Partitions, Tenant: o.Tenant}),
+		engine:  engine.New(),
 		done:    make(chan struct{}),
 		changed: make(chan struct{}),
 		counts:  map[jobAction]int{},
 		http:    map[*http.Server]struct{}{},
 	}
 	g.engine.Out = g.record
-	g.server = grpc.NewServer(append([]grpc.ServerOption{
-		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+	g.server = grpc.NewServer(append(o.Server,
+		grpc.MaxRecvMsgSize(maxRequest),
+		// The last one: those of the options come before it.
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
 			return g.serve(ctx, r.(proto.Message))
 		}),
-		grpc.MaxRecvMsgSize(maxRequest),
-	}, o.Server...)...)
+	)...)
 	pb.RegisterGatewayServer(g.server, g)
 	go g.run()
 	return g
@@ -136,15 +133,15 @@ func (g *Gateway) Now() time.Time {
 	return g.now()
 }
 
-// MoveClock moves the engine's clock by d, from where it is. What falls due happens at once.
-func (g *Gateway) MoveClock(d time.Duration) {
+// SetClock sets how far the engine's clock is ahead of this process's. What falls due happens at once.
+func (g *Gateway) SetClock(ahead time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.moveClock(g.offset + d)
+	g.setClock(ahead)
 }
 
-// moveClock sets how far the engine's clock is ahead. The caller holds the mutex.
-func (g *Gateway) moveClock(offset time.Duration) {
+// setClock is SetClock. The caller holds the mutex.
+func (g *Gateway) setClock(offset time.Duration) {
 	g.offset = offset
 	g.note(g.now(), entry{Offset: &offset})
 	g.tick()
@@ -209,7 +206,7 @@ func (g *Gateway) Do(request any) (any, error) {
 // topology shows one broker that leads all partitions, which are healthy.
 func (g *Gateway) topology() *pb.TopologyResponse {
 	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: g.options.Version}
-	for n := range max(g.options.Partitions, 1) {
+	for n := range g.engine.Partitions {
 		broker.Partitions = append(broker.Partitions, &pb.Partition{
 			PartitionId: int32(n) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
 		})

@@ -194,7 +194,7 @@ func play(t *testing.T, s *Server) {
 	}
 	jobs := must[*pb.ActivateJobsResponse](t)(s.Do(&pb.ActivateJobsRequest{Type: "t", Timeout: 1e9, MaxJobsToActivate: 2})).Jobs
 	must[*pb.CompleteJobResponse](t)(s.Do(&pb.CompleteJobRequest{JobKey: jobs[0].Key, Variables: `{"done":true}`}))
-	s.MoveClock(time.Hour)
+	s.SetClock(time.Hour)
 	var task int64
 	for line := range strings.Lines(string(read(t, RecordsFile(s.Dir)))) {
 		var r engine.Record

@@ -42,7 +42,7 @@ func (g *Gateway) Monitoring() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /actuator/clock", g.clock(func(*http.Request) error { return nil }))
 	mux.HandleFunc("DELETE /actuator/clock", g.clock(func(*http.Request) error {
-		g.moveClock(0)
+		g.setClock(0)
 		return nil
 	}))
 	mux.HandleFunc("POST /actuator/clock/add", g.clock(func(r *http.Request) error {
@@ -50,7 +50,7 @@ func (g *Gateway) Monitoring() http.Handler {
 		if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
 			return err
 		}
-		g.moveClock(g.offset + time.Duration(b.OffsetMilli)*time.Millisecond)
+		g.setClock(g.offset + time.Duration(b.OffsetMilli)*time.Millisecond)
 		return nil
 	}))
 	mux.HandleFunc("GET /actuator/prometheus", g.metrics)

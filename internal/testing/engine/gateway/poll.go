@@ -9,6 +9,8 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/testing/engine"
 )
 
 const (
@@ -87,13 +89,9 @@ func (g *Gateway) checkPoll(r *pb.ActivateJobsRequest) error {
 		return status.Errorf(codes.InvalidArgument,
 			"Expected to activate jobs with maxJobsToActivate to be greater than zero, but it was %d", r.MaxJobsToActivate)
 	}
-	for _, tenant := range r.TenantIds {
-		if tenant != g.options.Tenant {
-			return status.Errorf(codes.InvalidArgument,
-				"Expected to handle gRPC request ActivateJobs with tenant identifier '%s', but multi-tenancy is disabled", tenant)
-		}
-	}
-	return nil
+	var err error
+	g.Locked(func(e *engine.Engine) { err = e.CheckTenants(string(ActivateJobs), r.TenantIds...) })
+	return err
 }
 
 // await activates jobs for a poll, and waits for the first one as long as the poll allows.

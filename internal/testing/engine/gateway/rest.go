@@ -234,13 +234,14 @@ func (g *Gateway) restSearchDefinitions(w http.ResponseWriter, r *http.Request) 
 		return
 	}
 	var found []engine.Definition
-	g.Locked(func(e *engine.Engine) { found = e.Definitions(b.Filter.ProcessDefinitionID) })
+	var tenant string
+	g.Locked(func(e *engine.Engine) { found, tenant = e.Definitions(b.Filter.ProcessDefinitionID), e.Tenant })
 	slices.Reverse(found) // the newest first: the one order that is asked for
 	items := []values{}
 	for _, d := range found[:min(len(found), b.Page.Limit)] {
 		items = append(items, values{
 			"processDefinitionKey": key(d.Key), "processDefinitionId": d.ProcessID, "version": d.Version,
-			"resourceName": d.Resource, "tenantId": g.options.Tenant, "name": nil, "versionTag": nil, "hasStartForm": false,
+			"resourceName": d.Resource, "tenantId": tenant, "name": nil, "versionTag": nil, "hasStartForm": false,
 			"state": "ACTIVE",
 		})
 	}
