@@ -120,7 +120,11 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 }
 
 func TestACommandOfAnotherKindIsRefusedByName(t *testing.T) {
-	deploy(t).refuses(&pb.ModifyProcessInstanceRequest{}, codes.Unimplemented, "ModifyProcessInstanceRequest is not supported by this engine")
+	w := deploy(t)
+	w.refuses(&pb.ModifyProcessInstanceRequest{}, codes.Unimplemented, "ModifyProcessInstanceRequest is not supported by this engine")
+	w.refuses(&pb.CreateProcessInstanceRequest{
+		BpmnProcessId: "P", StartInstructions: []*pb.ProcessInstanceCreationStartInstruction{{ElementId: "T"}},
+	}, codes.Unimplemented, "start instructions are not supported")
 }
 
 func TestThereIsOneTenant(t *testing.T) {
