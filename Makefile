@@ -40,7 +40,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-servers test-models test-clients race coverage chaos soak fuzz bench
+.PHONY: test test-unit test-deploy test-servers test-models test-clients test-cluster race coverage chaos soak fuzz bench
 # The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
 # Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
 # there are processors.
@@ -80,6 +80,10 @@ test-models: ## The models in Camunda's modeler, and lint-models
 test-clients: ## Clients that others wrote, on the engine
 	@.ci/needs $@ node-20 javac mvn pip
 	@.ci/tagged clients
+
+test-cluster: ## The end-to-end suite on a Camunda of yours (ZEEBE_ADDRESS=...; docs/engine.md)
+	@[ -n "$$ZEEBE_ADDRESS" ] || { echo "make $@ needs ZEEBE_ADDRESS and the other variables of docs/engine.md" >&2; exit 2; }
+	$(GO) test -v $(FLAGS) -count=1 ./test/e2e
 
 # The detector's pause at the end of each process finds no race. Thousands of stores that one goroutine opens one after the
 # other are up to ten times slower with the detector, and it finds nothing there.

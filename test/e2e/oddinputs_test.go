@@ -27,6 +27,7 @@ var (
 // tooDeep reports whether a gateway cannot deliver an input that another one can: with REST the variables are a part of the answer's
 // JSON, which has 1,000 levels at most.
 func tooDeep(t *testing.T, in oddinputs.Input) bool {
+	t.Helper()
 	return overREST(t) && strings.Contains(in.Variables, strings.Repeat("[", 990))
 }
 

@@ -50,4 +50,7 @@ func TestOverREST(t *testing.T) {
 }
 
 // overREST reports whether the workers of a test use the REST API, and not gRPC.
-func overREST(t *testing.T) bool { return strings.HasPrefix(t.Name(), "TestOverREST/") }
+func overREST(t *testing.T) bool {
+	t.Helper()
+	return strings.HasPrefix(t.Name(), "TestOverREST/")
+}

@@ -35,6 +35,7 @@ type Engine struct {
 	created int64 // process instances of clients so far
 	// position is that of the last record, source that of the command under way.
 	position, source int64
+	underWay         Record
 	// steps are what the command under way still has to do. A model's loops do not nest in the stack.
 	steps []func()
 
@@ -238,7 +239,8 @@ func (e *Engine) event(valueType, intent string, key int64, v Value) {
 
 // command records what a client wants, or what falls due. The records that follow name it as their source.
 func (e *Engine) command(valueType, intent string, key int64, v Value) {
-	e.emit(Record{RecordType: "COMMAND", ValueType: valueType, Intent: intent, Key: key, Value: v})
+	e.underWay = Record{RecordType: "COMMAND", ValueType: valueType, Intent: intent, Key: key, Value: v}
+	e.emit(e.underWay)
 	e.source = e.position
 }
 
@@ -250,14 +252,12 @@ var rejections = map[string]codes.Code{
 	"ALREADY_EXISTS":   codes.AlreadyExists,
 }
 
-// reject records a rejection and returns the error that the client gets.
-func (e *Engine) reject(valueType, intent string, key int64, reason, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	e.emit(Record{
-		RecordType: "COMMAND_REJECTION", ValueType: valueType, Intent: intent, Key: key, Value: Value{},
-		RejectionType: reason, RejectionReason: text,
-	})
-	return status.Errorf(rejections[reason], "Command '%s' rejected with code '%s': %s", intent, reason, text)
+// reject records that the command under way is rejected, and returns the error that the client gets.
+func (e *Engine) reject(reason, format string, args ...any) error {
+	r, text := e.underWay, fmt.Sprintf(format, args...)
+	r.RecordType, r.Value, r.RejectionType, r.RejectionReason = "COMMAND_REJECTION", Value{}, reason, text
+	e.emit(r)
+	return status.Errorf(rejections[reason], "Command '%s' rejected with code '%s': %s", r.Intent, reason, text)
 }
 
 // CheckTenants refuses tenants other than the one; none and "" are the default one. method is the name in the refusal.

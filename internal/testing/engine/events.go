@@ -207,7 +207,7 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 	if r.MessageId != "" && slices.ContainsFunc(e.messages, func(m *message) bool {
 		return m.name == r.Name && m.value == r.CorrelationKey && m.id == r.MessageId
 	}) {
-		return nil, e.reject("MESSAGE", "PUBLISH", -1, "ALREADY_EXISTS",
+		return nil, e.reject("ALREADY_EXISTS",
 			"Expected to publish a new message with id '%s', but a message with that id was already published", r.MessageId)
 	}
 	m := &message{key: e.key(1), name: r.Name, value: r.CorrelationKey, id: r.MessageId, vars: vars}

@@ -32,13 +32,17 @@ type Job struct {
 	Poison string
 }
 
-// What the gateway has is here too, so that a test needs one package.
-type (
-	Options = gateway.Options
-	Fault   = gateway.Fault
-	Method  = gateway.Method
-	Call    = gateway.Call
-)
+// Options are those of a gateway. What the gateway has is here too, so that a test needs one package.
+type Options = gateway.Options
+
+// Fault is what goes wrong with the next calls of a method.
+type Fault = gateway.Fault
+
+// Method is the name of a gateway's method.
+type Method = gateway.Method
+
+// Call is a call as it arrived.
+type Call = gateway.Call
 
 // The methods that the worker and its commands call.
 const (

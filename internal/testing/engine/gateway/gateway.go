@@ -188,7 +188,7 @@ func (g *Gateway) Do(request any) (any, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	time.Sleep(g.faults.pause())
+	sleep(context.Background(), g.faults.pause())
 	if g.closed {
 		return nil, errClosed
 	}

@@ -36,30 +36,29 @@ const model = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" 
 <sequenceFlow id="G" sourceRef="B" targetRef="U"/>
 <userTask id="U"><extensionElements><zeebe:userTask/></extensionElements></userTask></process></definitions>`
 
-// must returns an answer that has to come.
-func must[A any](t *testing.T) func(any, error) A {
-	return func(answer any, err error) A {
-		t.Helper()
-		check.Must(t, err)
-		return answer.(A)
-	}
+// must passes on a request that has to succeed, and returns its answer.
+func must[A any](t *testing.T, g *Gateway, request any) A {
+	t.Helper()
+	answer, err := g.Do(request)
+	check.Must(t, err)
+	return answer.(A)
 }
 
 // withModel returns a gateway with the model above.
 func withModel(t *testing.T, o Options) *Gateway {
 	t.Helper()
 	g := New(o)
-	must[*pb.DeployResourceResponse](t)(g.Do(&pb.DeployResourceRequest{
+	must[*pb.DeployResourceResponse](t, g, &pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}},
-	}))
+	})
 	return g
 }
 
 func start(t *testing.T, g *Gateway, variables string) int64 {
 	t.Helper()
-	return must[*pb.CreateProcessInstanceResponse](t)(g.Do(&pb.CreateProcessInstanceRequest{
+	return must[*pb.CreateProcessInstanceResponse](t, g, &pb.CreateProcessInstanceRequest{
 		BpmnProcessId: "P", Version: -1, Variables: variables,
-	})).ProcessInstanceKey
+	}).ProcessInstanceKey
 }
 
 // client returns a client over gRPC, in memory.
@@ -149,7 +148,7 @@ func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 		if _, err := poll(ctx, c, request(0)); status.Code(err) != codes.DeadlineExceeded {
 			t.Errorf("error %v", err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		if jobs, err := poll(t.Context(), c, request(-1*time.Millisecond)); len(jobs) != 1 || jobs[0].Retries != 3 || err != nil {
 			t.Errorf("jobs %v, %v", jobs, err)
 		}
@@ -168,7 +167,7 @@ func TestJobsNestedTooDeepAreLockedAndNeverAnswered(t *testing.T) {
 		if _, err := poll(ctx, c, request(time.Second)); status.Code(err) != codes.DeadlineExceeded {
 			t.Errorf("error %v", err)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		r := request(-1 * time.Millisecond)
 		r.FetchVariable = []string{"other"}
 		if jobs, err := poll(t.Context(), c, r); len(jobs) != 2 || err != nil {
@@ -188,12 +187,12 @@ func TestAClosedGatewayAnswersNothing(t *testing.T) {
 // play starts instances, moves the clock, answers a job and a task, and returns what the engine looks like then.
 func play(t *testing.T, s *Server) {
 	t.Helper()
-	must[*pb.DeployResourceResponse](t)(s.Do(&pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}}}))
+	must[*pb.DeployResourceResponse](t, s.Gateway, &pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}}})
 	for n := range 3 {
 		start(t, s.Gateway, fmt.Sprintf(`{"n":%d}`, n))
 	}
-	jobs := must[*pb.ActivateJobsResponse](t)(s.Do(&pb.ActivateJobsRequest{Type: "t", Timeout: 1e9, MaxJobsToActivate: 2})).Jobs
-	must[*pb.CompleteJobResponse](t)(s.Do(&pb.CompleteJobRequest{JobKey: jobs[0].Key, Variables: `{"done":true}`}))
+	jobs := must[*pb.ActivateJobsResponse](t, s.Gateway, &pb.ActivateJobsRequest{Type: "t", Timeout: 1e9, MaxJobsToActivate: 2}).Jobs
+	must[*pb.CompleteJobResponse](t, s.Gateway, &pb.CompleteJobRequest{JobKey: jobs[0].Key, Variables: `{"done":true}`})
 	s.SetClock(time.Hour)
 	var task int64
 	for line := range strings.Lines(string(read(t, RecordsFile(s.Dir)))) {
@@ -270,7 +269,7 @@ func TestFaultsAreReadFromLines(t *testing.T) {
 		check.Same(t, 2*time.Second, time.Since(began), "delay")
 		check.Must(t, g.InjectText("away=10s"))
 		check.Same(t, codes.Unavailable, topology(), "code while it is away")
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		check.Same(t, codes.OK, topology(), "code when it is back")
 		check.Must(t, g.InjectText("Topology code=INTERNAL times=-1"))
 		check.Same(t, codes.Internal, topology(), "code")
@@ -349,7 +348,7 @@ func TestAPollCanGetWhatWasNotAskedFor(t *testing.T) {
 }
 
 // call makes a call of a handler and returns the status and the body.
-func call(h http.Handler, method, path, body string) (status int, answer string) {
+func call(h http.Handler, method, path, body string) (code int, answer string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
 	return w.Code, strings.TrimSpace(w.Body.String())

@@ -132,7 +132,7 @@ func (g *Gateway) activate(
 	if ctx.Err() != nil || !g.engine.Available(r.Type) {
 		return nil, g.changed, nil // a poll that finds nothing is no command
 	}
-	time.Sleep(g.faults.pause())
+	sleep(ctx, g.faults.pause())
 	g.note(now, entry{Request: r})
 	answer, err := g.engine.Do(now, r)
 	g.change()

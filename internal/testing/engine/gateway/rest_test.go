@@ -18,8 +18,9 @@ import (
 )
 
 // over makes a call of the REST API, wants a status, and returns the answer.
-func over(t *testing.T, g *Gateway, method, path, body string, want int) (answer map[string]any) {
+func over(t *testing.T, g *Gateway, endpoint, body string, want int) (answer map[string]any) {
 	t.Helper()
+	method, path, _ := strings.Cut(endpoint, " ")
 	code, text := call(g.REST(), method, path, body)
 	if code != want {
 		t.Fatalf("%s %s answers %d %s, want %d", method, path, code, text, want)
@@ -33,7 +34,7 @@ func over(t *testing.T, g *Gateway, method, path, body string, want int) (answer
 // activated activates the one job over REST and returns it.
 func activated(t *testing.T, g *Gateway) map[string]any {
 	t.Helper()
-	jobs := over(t, g, "POST", "/v2/jobs/activation",
+	jobs := over(t, g, "POST /v2/jobs/activation",
 		`{"type":"t","worker":"w","timeout":10000,"maxJobsToActivate":5,"requestTimeout":-1,"fetchVariable":["n"],"tenantIds":["<default>"]}`, 200)["jobs"].([]any)
 	if len(jobs) != 1 {
 		t.Fatalf("%d jobs", len(jobs))
@@ -49,31 +50,31 @@ func TestTheRESTAPISaysTheSame(t *testing.T) {
 		}
 	}})
 	defer g.Close()
-	created := over(t, g, "POST", "/v2/process-instances", `{"processDefinitionId":"P","variables":{"n":9007199254740993}}`, 200)
+	created := over(t, g, "POST /v2/process-instances", `{"processDefinitionId":"P","variables":{"n":9007199254740993}}`, 200)
 	instance := created["processInstanceKey"].(string)
 	job := activated(t, g)
 	if job["processInstanceKey"] != instance || job["elementId"] != "T" || job["retries"] != 3.0 || job["customHeaders"] == nil {
 		t.Errorf("job %v", job)
 	}
 	path := fmt.Sprint("/v2/jobs/", job["jobKey"])
-	over(t, g, "PATCH", path, `{"changeset":{"timeout":60000}}`, 204)
-	over(t, g, "POST", path+"/failure", `{"retries":0,"errorMessage":"why","variables":{"m":1}}`, 204)
-	problem := over(t, g, "POST", path+"/completion", `{}`, 409)
+	over(t, g, "PATCH "+path, `{"changeset":{"timeout":60000}}`, 204)
+	over(t, g, "POST "+path+"/failure", `{"retries":0,"errorMessage":"why","variables":{"m":1}}`, 204)
+	problem := over(t, g, "POST "+path+"/completion", `{}`, 409)
 	if problem["title"] != "INVALID_STATE" || !strings.Contains(problem["detail"].(string), "it is in state 'FAILED'") || problem["instance"] != path+"/completion" {
 		t.Errorf("problem %v", problem)
 	}
-	over(t, g, "PATCH", path, `{"changeset":{"retries":1}}`, 204)
-	over(t, g, "PUT", "/v2/element-instances/"+instance+"/variables", `{"variables":{"n":2},"local":true}`, 204)
-	over(t, g, "POST", fmt.Sprintf("/v2/incidents/%d/resolution", incident), ``, 204)
+	over(t, g, "PATCH "+path, `{"changeset":{"retries":1}}`, 204)
+	over(t, g, "PUT /v2/element-instances/"+instance+"/variables", `{"variables":{"n":2},"local":true}`, 204)
+	over(t, g, "POST "+fmt.Sprintf("/v2/incidents/%d/resolution", incident), ``, 204)
 	check.Same(t, `{"n":2}`, compact(t, activated(t, g)["variables"]), "variables")
-	over(t, g, "POST", path+"/error", `{"errorCode":"E"}`, 204)
-	over(t, g, "POST", "/v2/process-instances/"+instance+"/cancellation", ``, 204)
-	over(t, g, "POST", "/v2/process-instances/"+instance+"/cancellation", ``, 404)
+	over(t, g, "POST "+path+"/error", `{"errorCode":"E"}`, 204)
+	over(t, g, "POST /v2/process-instances/"+instance+"/cancellation", ``, 204)
+	over(t, g, "POST /v2/process-instances/"+instance+"/cancellation", ``, 404)
 	message := `{"name":"m","correlationKey":"k","messageId":"1","timeToLive":60000,"variables":{}}`
-	over(t, g, "POST", "/v2/messages/publication", message, 200)
-	check.Same(t, "ALREADY_EXISTS", over(t, g, "POST", "/v2/messages/publication", message, 409)["title"].(string), "title")
-	check.Same(t, DefaultVersion, over(t, g, "GET", "/v2/topology", "", 200)["gatewayVersion"].(string), "version")
-	over(t, g, "GET", "/v2/nothing", "", 404)
+	over(t, g, "POST /v2/messages/publication", message, 200)
+	check.Same(t, "ALREADY_EXISTS", over(t, g, "POST /v2/messages/publication", message, 409)["title"].(string), "title")
+	check.Same(t, DefaultVersion, over(t, g, "GET /v2/topology", "", 200)["gatewayVersion"].(string), "version")
+	over(t, g, "GET /v2/nothing", "", 404)
 }
 
 func compact(t *testing.T, v any) string {
@@ -91,7 +92,7 @@ func TestAPropertyThatTheAPIDoesNotHaveIsRefused(t *testing.T) {
 		`{"type":`:                      "Request body cannot be read",
 		`{"timeout":"soon"}`:            "timeout",
 	} {
-		problem := over(t, g, "POST", "/v2/jobs/activation", body, 400)
+		problem := over(t, g, "POST /v2/jobs/activation", body, 400)
 		if !strings.Contains(problem["detail"].(string), want) {
 			t.Errorf("%s: %v", body, problem)
 		}
@@ -102,7 +103,7 @@ func TestWhatACreationAsksForInVainIsRefused(t *testing.T) {
 	g := withModel(t, Options{})
 	defer g.Close()
 	create := func(properties string, want int) map[string]any {
-		return over(t, g, "POST", "/v2/process-instances", `{"processDefinitionId":"P",`+properties+`}`, want)
+		return over(t, g, "POST /v2/process-instances", `{"processDefinitionId":"P",`+properties+`}`, want)
 	}
 	for name, value := range map[string]string{
 		"awaitCompletion": `true`, "tags": `["t"]`, "businessId": `"b"`,
@@ -145,7 +146,7 @@ func TestFilesAreDeployedAndReadAgain(t *testing.T) {
 	if _, xml := call(g.REST(), "GET", "/v2/process-definitions/"+key[1]+"/xml", ""); xml+"\n" != model+"\n" {
 		t.Errorf("read %q", xml)
 	}
-	over(t, g, "GET", "/v2/process-definitions/7/xml", "", 404)
+	over(t, g, "GET /v2/process-definitions/7/xml", "", 404)
 }
 
 func TestTheCredentialsOfACallAreKept(t *testing.T) {
