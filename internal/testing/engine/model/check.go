@@ -80,7 +80,7 @@ type catcher struct {
 
 func (r *reader) catchOnce(e, place *Element) {
 	c := catcher{place, e.Kind, "error code '" + e.ErrorCode + "'"}
-	if e.Event == "message" && e.Message != nil && e.Message.Name != nil {
+	if e.Message != nil && e.Message.Name != nil {
 		c.what = "message '" + e.Message.Name.Text + "'"
 	} else if e.Event != "error" {
 		return
