@@ -202,8 +202,8 @@ func (r *reader) element(token xml.StartElement) *Element {
 // space returns the namespace that a prefix stands for in the innermost open element; the prefix itself if
 // it is not declared.
 func (r *reader) space(prefix string) string {
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if space, is := r.open[i].spaces[prefix]; is {
+	for _, o := range slices.Backward(r.open) {
+		if space, is := o.spaces[prefix]; is {
 			return space
 		}
 	}
