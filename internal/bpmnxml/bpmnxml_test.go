@@ -26,7 +26,7 @@ func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
 		"other encoding":   {`<?xml version="1.0" encoding="ISO-8859-1"?>`, "its encoding is ISO-8859-1"},
 		"other language":   {`<html/>`, "it is no BPMN"},
 		"no namespace":     {`<definitions/>`, "it is no BPMN"},
-		"Camunda 7":        {strings.Replace(head, ">", ` m:executionPlatform="camunda platform">`, 1) + tail, "Camunda 7"},
+		"Camunda 7":        {head[:len(head)-1] + ` m:executionPlatform="camunda platform">` + tail, "Camunda 7"},
 		"Camunda 7 too":    {seven, "Camunda 7"},
 		"nested too deep":  {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
 		"many elements":    {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},

@@ -68,11 +68,10 @@ var known = map[string]kind{
 	},
 }
 
-// silent are the elements and attributes that only people and tools read, and declarations to which
-// nothing known refers.
+// silent are the elements and attributes that only people and tools read.
 var silent = strings.Fields("documentation incoming outgoing textAnnotation association group laneSet " +
 	"property dataObject dataObjectReference dataStoreReference dataInputAssociation dataOutputAssociation " +
-	"collaboration category dataStore signal escalation zeebe:properties zeebe:versionTag " +
+	"collaboration category dataStore zeebe:properties zeebe:versionTag " +
 	"xmlns id name exporter exporterVersion targetNamespace expressionLanguage typeLanguage processType " +
 	"isClosed gatewayDirection zeebe:modelerTemplate zeebe:modelerTemplateVersion zeebe:modelerTemplateIcon")
 

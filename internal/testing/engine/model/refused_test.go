@@ -52,7 +52,7 @@ func flow(id, from, to string) string {
 
 // awaiting returns an event-based gateway X, and flows from it.
 func awaiting(one, other string) string {
-	return element("eventBasedGateway", "X", "<outgoing>1</outgoing><outgoing>2</outgoing>") +
+	return element("eventBasedGateway", "X", "<outgoing>F</outgoing><outgoing>G</outgoing>") +
 		flow("F", "X", one) + flow("G", "X", other)
 }
 
@@ -324,6 +324,9 @@ func TestWrongFlowsAreRefused(t *testing.T) {
 		{"<sequenceFlow id='X' sourceRef='S'/>", "targetRef of sequenceFlow must be present and not empty"},
 		{end + "<sequenceFlow id='X' targetRef='E'/>", "sourceRef of sequenceFlow must be present and not empty"},
 
+		{element("intermediateThrowEvent", "X", "<incoming>F</incoming>"), "refers to 'F', which does not exist"},
+		{element("intermediateThrowEvent", "X", "<outgoing>F</outgoing>"), "refers to 'F', which does not exist"},
+
 		{part + flow("X", "S", "U"), "must not lead from startEvent 'S' to startEvent 'U'"},
 		{flow("X", "P", "P"), "must not lead from process 'P' to process 'P'"},
 		{end + flow("X", "E", "E"), "must not lead from endEvent 'E' to endEvent 'E'"},
@@ -351,7 +354,7 @@ func TestWrongFlowsAreRefused(t *testing.T) {
 			"must have at least two outgoing sequence flows",
 		},
 		{
-			waits + strings.Replace(awaiting("A", "B"), flow("G", "X", "B"), "", 1),
+			waits + strings.Replace(awaiting("A", "B"), `"X" targetRef="B"`, `"S" targetRef="B"`, 1),
 			"must have at least two outgoing sequence flows",
 		},
 		{
@@ -398,7 +401,8 @@ func TestWrongDeclarationsAreRefused(t *testing.T) {
 			with("<zeebe:subscription correlationKey='order'/>", "message name='paid'"),
 			"expected an expression, which starts with '=', but found 'order'",
 		},
-		{"<itemDefinition id='X'/>", "itemDefinition is not supported"},
+		{"<signal id='X'/>", "signal is not supported"},
+		{"<escalation id='X'/>", "escalation is not supported"},
 	} {
 		_, err := model.Read(process("", c.declaration))
 		faultIs(t, err, "X", c.says)
