@@ -1,5 +1,5 @@
-// Package bpmnxml reads the XML of BPMN models for Zeebe into a tree of elements with their lines. It is bounded, whatever a file
-// holds.
+// Package bpmnxml reads the XML of BPMN models for Zeebe into a tree of elements with their lines. It is
+// bounded, whatever a file holds.
 package bpmnxml
 
 import (
@@ -45,24 +45,19 @@ type Element struct {
 // Is reports whether the element has this BPMN name.
 func (e *Element) Is(name string) bool { return e.Name == xml.Name{Space: BPMN, Local: name} }
 
-// Attr returns the value of an attribute, whatever its namespace; empty without one.
+// Attr returns the value of an attribute of no namespace, as those of BPMN and Zeebe are; empty without one.
 func (e *Element) Attr(name string) string {
 	for _, a := range e.Attrs {
-		if a.Name.Local == name {
+		if a.Name == (xml.Name{Local: name}) {
 			return a.Value
 		}
 	}
 	return ""
 }
 
-// Has reports whether there is an attribute.
+// Has reports whether there is such an attribute.
 func (e *Element) Has(name string) bool {
-	for _, a := range e.Attrs {
-		if a.Name.Local == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Attrs, func(a xml.Attr) bool { return a.Name == xml.Name{Local: name} })
 }
 
 // BPMN returns the children with this BPMN name.
@@ -115,8 +110,8 @@ func Read(content []byte) (*Element, error) {
 	}
 }
 
-// reader builds the tree of a file. It resolves namespaces itself, because [xml.Decoder.Token] copies all prefixes that are
-// in scope at every depth.
+// reader builds the tree of a file. It resolves namespaces itself, because [xml.Decoder.Token] copies all
+// prefixes that are in scope at every depth.
 type reader struct {
 	decoder  *xml.Decoder
 	content  []byte
@@ -127,8 +122,8 @@ type reader struct {
 	line, offset int
 }
 
-// opened is an element that is not closed yet. kept is nil for one of a foreign namespace; text is what was read of its text.
-// spaces are the namespaces by prefix that it declares.
+// opened is an element that is not closed yet. kept is nil for one of a foreign namespace; text is what
+// was read of its text. spaces are the namespaces by prefix that it declares.
 type opened struct {
 	raw    xml.Name
 	kept   *Element
@@ -204,7 +199,8 @@ func (r *reader) element(token xml.StartElement) *Element {
 	return e
 }
 
-// space returns the namespace that a prefix stands for in the innermost open element; the prefix itself if it is not declared.
+// space returns the namespace that a prefix stands for in the innermost open element; the prefix itself if
+// it is not declared.
 func (r *reader) space(prefix string) string {
 	for _, o := range slices.Backward(r.open) {
 		if space, is := o.spaces[prefix]; is {
@@ -238,17 +234,21 @@ func (r *reader) finish() (*Element, error) {
 	case len(r.open) > 0:
 		return nil, fmt.Errorf("it is no XML: it ends before %s is closed", r.open[len(r.open)-1].raw.Local)
 	case !r.root.Is("definitions"):
-		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", r.root.Name.Local)
+		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0",
+			r.root.Name.Local)
 	case r.seven():
-		return nil, errors.New("it is a model for Camunda 7: open it in Camunda Modeler and convert it to Camunda 8")
+		return nil, errors.New("it is a model for Camunda 7: " +
+			"open it in Camunda Modeler and convert it to Camunda 8")
 	}
 	return r.root, nil
 }
 
 // seven reports whether the model is one of Camunda 7, whose extensions Zeebe does not read.
 func (r *reader) seven() bool {
-	if platform := r.root.Attr(platformKey); platform != "" {
-		return strings.EqualFold(platform, "Camunda Platform")
+	for _, a := range r.root.Attrs {
+		if a.Name.Local == platformKey && a.Value != "" {
+			return strings.EqualFold(a.Value, "Camunda Platform")
+		}
 	}
 	for _, a := range r.root.Attrs {
 		if a.Value == spaceSeven {

@@ -8,30 +8,33 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-const head = `<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
+const (
+	head  = `<bpmn:definitions xmlns:bpmn="` + bpmnxml.BPMN + `" xmlns:zeebe="` + bpmnxml.Zeebe + `">`
+	tail  = `</bpmn:definitions>`
+	seven = `<definitions xmlns="` + bpmnxml.BPMN + `" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"/>`
+)
 
 func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"empty":                  {"", "it is empty"},
-		"text":                   {"hello", "it is empty, or no XML"},
-		"cut off":                {head + `<bpmn:process id="p">`, "ends before process is closed"},
-		"crossed tags":           {head + `<bpmn:process id="p"></bpmn:definitions>`, "closes definitions"},
-		"two roots":              {head + `</bpmn:definitions>` + head + `</bpmn:definitions>`, "second root"},
-		"an unknown entity":      {head + `&big;</bpmn:definitions>`, "invalid character entity"},
-		"an expanding entity":    {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>` + head + `&b;</bpmn:definitions>`, "invalid character entity"},
-		"another encoding":       {`<?xml version="1.0" encoding="ISO-8859-1"?>` + head, "its encoding is ISO-8859-1: only UTF-8 is read"},
-		"another language":       {`<html/>`, "it is no BPMN"},
-		"no namespace":           {`<definitions/>`, "it is no BPMN"},
-		"Camunda 7":              {strings.Replace(head, ">", ` modeler:executionPlatform="Camunda Platform">`, 1) + `</bpmn:definitions>`, "Camunda 7"},
-		"Camunda 7, unnamed":     {`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"></definitions>`, "Camunda 7"},
-		"nested too deep":        {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
-		"too many elements":      {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},
-		"larger than what sends": {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
+		"empty":            {"", "it is empty"},
+		"text":             {"hello", "it is empty, or no XML"},
+		"cut off":          {head + `<bpmn:process id="p">`, "ends before process is closed"},
+		"crossed tags":     {head + `<bpmn:process id="p"></bpmn:definitions>`, "closes definitions"},
+		"two roots":        {head + tail + head + tail, "second root"},
+		"unknown entity":   {head + "&big;" + tail, "character entity"},
+		"entity in entity": {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;">]>` + head + "&b;", "character entity"},
+		"other encoding":   {`<?xml version="1.0" encoding="ISO-8859-1"?>`, "its encoding is ISO-8859-1"},
+		"other language":   {`<html/>`, "it is no BPMN"},
+		"no namespace":     {`<definitions/>`, "it is no BPMN"},
+		"Camunda 7":        {head[:len(head)-1] + ` m:executionPlatform="camunda platform">` + tail, "Camunda 7"},
+		"Camunda 7 too":    {seven, "Camunda 7"},
+		"nested too deep":  {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
+		"many elements":    {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},
+		"too large":        {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if root, err := bpmnxml.Read([]byte(c.text)); root != nil || err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%+v, %v, want refused: %s", root, err, c.says)
-			}
+			_, err := bpmnxml.Read([]byte(c.text))
+			check.Fails(t, err, c.says)
 		})
 	}
 }
@@ -55,15 +58,17 @@ func TestElementsAreKnownByNamespace(t *testing.T) {
 func TestElementKeepsTextAttributesAndLine(t *testing.T) {
 	root := read(t, head+`
 
-	<bpmn:documentation textFormat="text/plain" zeebe:note="" xml:lang="en">a<!-- no -->b &amp; <i>c</i><![CDATA[d]]></bpmn:documentation>
+	<bpmn:text format="x" id="" zeebe:x="" xml:lang="en">a<!-- no -->b &amp; <i>c</i><![CDATA[d]]></bpmn:text>
 </bpmn:definitions>`)
 	e := root.Children[0]
 	check.Same(t, "ab & d", e.Text, "the text")
 	check.Same(t, 3, e.Line, "the line")
-	check.Same(t, "text/plain", e.Attr("textFormat"), "an attribute")
-	check.Same(t, true, e.Has("note"), "an empty attribute is there")
-	check.Same(t, false, e.Has("id"), "another one is there")
-	check.Same(t, []string{"", bpmnxml.Zeebe, "xml"}, []string{e.Attrs[0].Name.Space, e.Attrs[1].Name.Space, e.Attrs[2].Name.Space}, "the namespaces of attributes")
+	check.Same(t, "x", e.Attr("format"), "an attribute")
+	check.Same(t, true, e.Has("id"), "an empty attribute is there")
+	check.Same(t, false, e.Has("lang"), "one of a namespace is there")
+	for i, space := range []string{"", "", bpmnxml.Zeebe, "xml"} {
+		check.Same(t, space, e.Attrs[i].Name.Space, "the namespace of %s", e.Attrs[i].Name.Local)
+	}
 }
 
 func TestExtensionsOfZeebeAreFoundByName(t *testing.T) {

@@ -1,5 +1,7 @@
 package model
 
+import "strings"
+
 // connect resolves what elements say of one another.
 func (r *reader) connect() {
 	for _, x := range r.flows {
@@ -25,6 +27,9 @@ func (r *reader) connect() {
 		}
 	}
 	for _, e := range r.all {
+		for _, flow := range append(r.xml[e].BPMN("incoming"), r.xml[e].BPMN("outgoing")...) {
+			reference(r, r.xml[e], r.ids, strings.TrimSpace(flow.Text))
+		}
 		host := reference(r, r.xml[e], r.byID, r.xml[e].Attr("attachedToRef"))
 		if host == nil {
 			continue
@@ -80,7 +85,7 @@ type catcher struct {
 
 func (r *reader) catchOnce(e, place *Element) {
 	c := catcher{place, e.Kind, "error code '" + e.ErrorCode + "'"}
-	if e.Event == "message" && e.Message != nil && e.Message.Name != nil {
+	if e.Message != nil && e.Message.Name != nil {
 		c.what = "message '" + e.Message.Name.Text + "'"
 	} else if e.Event != "error" {
 		return

@@ -9,8 +9,9 @@ import (
 	"hospital.example/analyze-retry/internal/bpmnxml"
 )
 
-// kind is what is known of an element: its attributes, and the elements in it. With "!" there must be one, with "*"
-// there may be several, of a/b there is one. An attribute with a value is known with that value only.
+// kind is what is known of an element: its attributes, and the elements in it. With "!" there must be one,
+// with "*" there may be several, of a/b there is one. An attribute with a value is known with that value
+// only.
 type kind struct{ attributes, elements string }
 
 const (
@@ -67,13 +68,12 @@ var known = map[string]kind{
 	},
 }
 
-// silent are the elements and attributes that only people and tools read, and declarations to which nothing known
-// refers.
-var silent = strings.Fields("documentation incoming outgoing textAnnotation association group laneSet collaboration " +
+// silent are the elements and attributes that only people and tools read.
+var silent = strings.Fields("documentation incoming outgoing textAnnotation association group laneSet " +
 	"property dataObject dataObjectReference dataStoreReference dataInputAssociation dataOutputAssociation " +
-	"category dataStore signal escalation zeebe:properties zeebe:versionTag " +
-	"xmlns id name exporter exporterVersion targetNamespace expressionLanguage typeLanguage processType isClosed " +
-	"gatewayDirection zeebe:modelerTemplate zeebe:modelerTemplateVersion zeebe:modelerTemplateIcon")
+	"collaboration category dataStore zeebe:properties zeebe:versionTag " +
+	"xmlns id name exporter exporterVersion targetNamespace expressionLanguage typeLanguage processType " +
+	"isClosed gatewayDirection zeebe:modelerTemplate zeebe:modelerTemplateVersion zeebe:modelerTemplateIcon")
 
 // refuse finds what is not known or is missing in an element and in those in it. Faults are those of owner.
 func (r *reader) refuse(owner, e *bpmnxml.Element) {

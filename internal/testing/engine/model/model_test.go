@@ -17,10 +17,10 @@ func TestEverythingThatIsKnownIsRead(t *testing.T) {
 	if len(processes) != 2 || processes[0].ID != "everything" || processes[1].ID != "second" {
 		t.Fatalf("%d processes, want the two that are executable", len(processes))
 	}
-	check.Same(t, strings.TrimSpace(`
-process everything
+	check.Same(t, `process everything
   startEvent Start: output count <- =0, flow Flow_1 to Pack
-  serviceTask Pack: input order <- =order, input box text <- fixed text, output box weight <- =weight, job pack retries 5 map[empty: label:fragile], events Torn Other Late Paid_Early, flow Flow_2 to Await
+  serviceTask Pack: input order <- =order, input box text <- fixed text, output box weight <- =weight,
+    job pack retries 5 map[empty: label:fragile], events Torn Other Late Paid_Early, flow Flow_2 to Await
   boundaryEvent Torn: error TORN, at Pack, flow Flow_Torn to End_Torn
   endEvent End_Torn: error TORN
   boundaryEvent Other: error , at Pack
@@ -45,7 +45,7 @@ process everything
   callActivity Call_Again: calls =which, propagates all
   eventBasedGateway Await_Again: flow Flow_13 to Sent, flow Flow_14 to Paid_Again
   intermediateCatchEvent Sent: message =sent =order
-  intermediateCatchEvent Paid_Again: message paid =order`), strings.TrimSpace(outline(processes[0].Root, "")), "the elements")
+  intermediateCatchEvent Paid_Again: message paid =order`, outline(processes[0].Root, ""), "the elements")
 }
 
 // outline writes what is read of an element, and those in it.
@@ -95,6 +95,9 @@ func outline(e *model.Element, indent string) string {
 	line := indent + e.Kind + " " + e.ID
 	if len(says) > 0 {
 		line += ": " + strings.Join(says, ", ")
+		if i := strings.Index(line, ", job pack"); i > 0 {
+			line = line[:i] + ",\n    " + line[i+2:]
+		}
 	}
 	for _, c := range e.Children {
 		line += "\n" + outline(c, indent+"  ")
@@ -144,7 +147,7 @@ func TestRecordTypesAreThoseOfRecords(t *testing.T) {
 
 // refusedByBroker are the models that 8.5.8 refuses too, and why they are refused here.
 var refusedByBroker = map[string]string{
-	"timer-duration-no-expression.bpmn": "Element: Event_WaitBackoff (line 72): Invalid duration format '\"PT\" + string(",
+	"timer-duration-no-expression.bpmn": "Element: Event_WaitBackoff (line 72): Invalid duration format",
 	"unreadable-cut-off.bpmn":           "it is no XML: it ends before",
 	"unreadable-text.bpmn":              "it is empty, or no XML",
 	"unreadable-dmn.bpmn":               "it is no BPMN",
@@ -152,7 +155,8 @@ var refusedByBroker = map[string]string{
 
 func TestModelsAreRefusedAsBrokerRefusesThem(t *testing.T) {
 	var files, refused []string
-	for _, pattern := range []string{"bpmn", "examples", "bench", "test/*/testdata", "internal/modellint/testdata/*"} {
+	const lint = "internal/modellint/testdata/*"
+	for _, pattern := range []string{"bpmn", "examples", "bench", "test/*", "test/*/testdata", lint} {
 		found, err := filepath.Glob(filepath.Join("../../../..", pattern, "*.bpmn"))
 		check.Must(t, err)
 		files = append(files, found...)
@@ -200,7 +204,8 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	}, got, "the faults")
 }
 
-const head = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
+const head = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" ` +
+	`xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
 
 // process returns a model with these elements and a start event S in its process P.
 func process(elements string, declarations ...string) []byte {
@@ -226,7 +231,7 @@ func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/everything.bpmn")
 	check.Must(f, err)
 	f.Add(text)
-	f.Add(process(`<task/><endEvent id="S" default="S" attachedToRef="S"/><sequenceFlow sourceRef="P" targetRef="P"/>`))
+	f.Add(process(`<task/><endEvent id="S" default="S" attachedToRef="S"/><sequenceFlow sourceRef="P"/>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		processes, err := model.Read(content)
 		if (len(processes) == 0) == (err == nil) {

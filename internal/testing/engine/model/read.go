@@ -12,9 +12,9 @@ import (
 	"hospital.example/analyze-retry/internal/testing/engine/feel"
 )
 
-// Read returns the executable processes of a model. The error names all faults, each with the id and the line of its
-// element.
-// It does not check the order of elements in the file, which the schema of BPMN fixes.
+// Read returns the executable processes of a model. The error names all faults, each with the id and the
+// line of its element. It does not check the order of elements in the file, which the schema of BPMN
+// fixes.
 func Read(content []byte) ([]*Process, error) {
 	root, err := bpmnxml.Read(content)
 	if err != nil {

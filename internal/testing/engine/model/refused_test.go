@@ -9,257 +9,425 @@ import (
 	"hospital.example/analyze-retry/internal/testing/engine/model"
 )
 
+// Elements from which the wrong models are made. What is wrong with one is at X, where nothing else is said.
+const (
+	end      = `<endEvent id="E"/>`
+	part     = `<subProcess id="T"><startEvent id="U"/></subProcess>`
+	job      = `<zeebe:taskDefinition type="pack"/>`
+	torn     = `<error id="Torn" errorCode="TORN"/>`
+	ofTorn   = `<errorEventDefinition errorRef="Torn"/>`
+	ofAny    = `<errorEventDefinition/>`
+	ofPaid   = `<messageEventDefinition messageRef="M"/>`
+	paid     = `<message id="M" name="paid"><extensionElements>` + keyed + `</extensionElements></message>`
+	keyed    = `<zeebe:subscription correlationKey="=order"/>`
+	inAnHour = `<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>`
+)
+
+// with returns an element X with extensions.
+func with(extensions, kind string) string {
+	return element(kind, "X", "<extensionElements>"+extensions+"</extensionElements>")
+}
+
+// element returns an element. kind may have attributes.
+func element(kind, id, content string) string {
+	name, _, _ := strings.Cut(kind, " ")
+	return fmt.Sprintf(`<%s id="%s">%s</%s>`, kind, id, content, name)
+}
+
+// onError returns an event subprocess.
+func onError(id, start, definition string) string {
+	return element(`subProcess triggeredByEvent="true"`, id, element("startEvent", start, definition))
+}
+
+// at returns an event at the subprocess T.
+func at(id, definition string) string {
+	return element(`boundaryEvent attachedToRef="T"`, id, definition)
+}
+
+func catching(id, definition string) string { return element("intermediateCatchEvent", id, definition) }
+
+func flow(id, from, to string) string {
+	return element(fmt.Sprintf(`sequenceFlow sourceRef="%s" targetRef="%s"`, from, to), id, "")
+}
+
+// awaiting returns an event-based gateway X, and flows from it.
+func awaiting(one, other string) string {
+	return element("eventBasedGateway", "X", "<outgoing>F</outgoing><outgoing>G</outgoing>") +
+		flow("F", "X", one) + flow("G", "X", other)
+}
+
 func TestFlowNodesThatDoNotRunAreRefusedByName(t *testing.T) {
 	for kind := range strings.FieldsSeq("task manualTask receiveTask scriptTask businessRuleTask " +
 		"parallelGateway inclusiveGateway complexGateway transaction adHocSubProcess callChoreography unheardOf") {
-		refused(t, `<`+kind+` id="X"/>`, "X", kind+" is not supported")
+		refused(t, element(kind, "X", ""), "X", kind+" is not supported")
 	}
-	refused(t, `<endEvent id="E"/><parallelGateway id="X"/>
-		<sequenceFlow id="F" sourceRef="S" targetRef="X"/><sequenceFlow id="G" sourceRef="X" targetRef="E"/>`,
+}
+
+func TestFlowsOfARefusedElementAreNoFaultOfTheirOwn(t *testing.T) {
+	refused(t, end+element("parallelGateway", "X", "")+flow("F", "S", "X")+flow("G", "X", "E"),
 		"X", "parallelGateway is not supported")
 }
 
 func TestEventsThatDoNotRunAreRefusedByName(t *testing.T) {
-	for element, definitions := range map[string]string{
-		`intermediateCatchEvent`:               "signal link conditional escalation compensate cancel",
-		`boundaryEvent attachedToRef="T"`:      "signal conditional escalation compensate cancel",
-		`intermediateThrowEvent`:               "message signal link escalation compensate",
-		`endEvent`:                             "message signal terminate escalation compensate cancel",
-		`startEvent isInterrupting="true"`:     "message timer signal conditional",
-		`intermediateThrowEvent name="thrown"`: "error",
+	for kind, definitions := range map[string]string{
+		"intermediateCatchEvent":          "signal link conditional escalation compensate cancel",
+		"intermediateThrowEvent":          "error message signal link escalation compensate",
+		"endEvent":                        "message signal terminate escalation compensate cancel",
+		`boundaryEvent attachedToRef="T"`: "signal conditional escalation compensate cancel",
 	} {
-		kind, _, _ := strings.Cut(element, " ")
 		for definition := range strings.FieldsSeq(definitions) {
-			name := definition + "EventDefinition"
-			text := fmt.Sprintf(`<subProcess id="T"><startEvent id="U"/></subProcess><%s id="X"><%s id="Y"/></%s>`, element, name, kind)
-			if kind == "startEvent" {
-				text = strings.Replace(text, `<startEvent id="U"/>`, "", 1)
-				text = strings.Replace(text, `</subProcess>`, "", 1) + `</subProcess>`
-			}
-			refused(t, text, "X", name+" is not supported")
+			definition += "EventDefinition"
+			refused(t, part+element(kind, "X", element(definition, "Y", "")), "X", definition+" is not supported")
 		}
 	}
+	for definition := range strings.FieldsSeq("message timer signal conditional") {
+		definition += "EventDefinition"
+		refused(t, element("subProcess", "T", element("startEvent", "X", element(definition, "Y", ""))),
+			"X", definition+" is not supported")
+	}
 }
-
-// extended is a flow node with extensions.
-func extended(kind, extensions string) string {
-	return fmt.Sprintf(`<%s id="X"><extensionElements>%s</extensionElements></%[1]s>`, kind, extensions)
-}
-
-const (
-	job     = `<zeebe:taskDefinition type="pack"/>`
-	message = `<message id="M" name="paid"><extensionElements><zeebe:subscription correlationKey="=1"/></extensionElements></message>`
-	torn    = `<error id="Torn" errorCode="TORN"/>`
-	waiting = `<intermediateCatchEvent id="X"><timerEventDefinition><timeDuration>%s</timeDuration></timerEventDefinition></intermediateCatchEvent>`
-)
 
 func TestExtensionsThatDoNotRunAreRefusedByName(t *testing.T) {
-	for extension := range strings.FieldsSeq("executionListeners taskListeners script calledDecision publishMessage linkedResources") {
-		refused(t, extended("serviceTask", job+`<zeebe:`+extension+`/>`), "X", "zeebe:"+extension+" is not supported")
+	for element, extensions := range map[string]string{
+		"serviceTask":      "executionListeners taskListeners script calledDecision publishMessage linkedResources",
+		"userTask":         "taskListeners taskSchedule priorityDefinition taskHeaders taskDefinition",
+		"exclusiveGateway": "ioMapping",
+	} {
+		needed := map[string]string{"serviceTask": job}[element]
+		for extension := range strings.FieldsSeq(extensions) {
+			extension = "zeebe:" + extension
+			refused(t, with(needed+"<"+extension+"/>", element), "X", extension+" is not supported")
+		}
 	}
-	for extension := range strings.FieldsSeq("taskListeners taskSchedule priorityDefinition taskHeaders taskDefinition") {
-		refused(t, extended("userTask", `<zeebe:userTask/><zeebe:`+extension+`/>`), "X", "zeebe:"+extension+" is not supported")
-	}
-	refused(t, extended("exclusiveGateway", `<zeebe:ioMapping/>`), "X", "zeebe:ioMapping is not supported")
-	refused(t, `<extensionElements><zeebe:userTaskForm id="form"/></extensionElements>`, "form", "zeebe:userTaskForm is not supported")
+	refused(t, "<extensionElements><zeebe:userTaskForm id='form'/></extensionElements>",
+		"form", "zeebe:userTaskForm is not supported")
 }
 
 func TestAttributesThatChangeBehaviourAreRefusedByName(t *testing.T) {
-	for _, c := range [][2]string{
-		{extended("userTask", `<zeebe:userTask/><zeebe:formDefinition formId="f" formKey="k"/>`), `formKey="k" of zeebe:formDefinition`},
-		{extended("userTask", `<zeebe:userTask/><zeebe:formDefinition formId="f" externalReference="r"/>`), `externalReference="r" of zeebe:formDefinition`},
-		{extended("userTask", `<zeebe:userTask/><zeebe:formDefinition formId="f" bindingType="deployment"/>`), `bindingType="deployment" of zeebe:formDefinition`},
-		{extended("userTask", `<zeebe:userTask/><zeebe:assignmentDefinition assignee="a"/>`), `assignee="a" of zeebe:assignmentDefinition`},
-		{extended("callActivity", `<zeebe:calledElement processId="p" bindingType="versionTag"/>`), `bindingType="versionTag" of zeebe:calledElement`},
-		{extended("callActivity", `<zeebe:calledElement processId="p" propagateAllParentVariables="false"/>`), `propagateAllParentVariables="false" of zeebe:calledElement`},
-		{extended("serviceTask", `<zeebe:taskDefinition type="t" unheardOf="1"/>`), `unheardOf="1" of zeebe:taskDefinition`},
-		{strings.Replace(extended("serviceTask", job), ">", ` isForCompensation="true">`, 1), `isForCompensation="true" of serviceTask`},
-		{strings.Replace(extended("serviceTask", job), ">", ` zeebe:unheardOf="1">`, 1), `zeebe:unheardOf="1" of serviceTask`},
-		{`<subProcess id="T"><startEvent id="U"/></subProcess><boundaryEvent id="X" attachedToRef="T" cancelActivity="false"><errorEventDefinition/></boundaryEvent>`, `cancelActivity="false" of boundaryEvent`},
-		{`<subProcess id="T" triggeredByEvent="true"><startEvent id="X" isInterrupting="false"><errorEventDefinition/></startEvent></subProcess>`, `isInterrupting="false" of startEvent`},
-		{strings.Replace(fmt.Sprintf(waiting, "PT1S"), "<timeDuration>", `<timeDuration language="x">`, 1), `language="x" of timeDuration`},
+	const form = `<zeebe:userTask/><zeebe:formDefinition formId="f" `
+	const called = `<zeebe:calledElement processId="p" `
+	for _, c := range []struct{ elements, attribute string }{
+		{with(form+`formKey="k"/>`, "userTask"), `formKey="k" of zeebe:formDefinition`},
+		{with(form+`externalReference="r"/>`, "userTask"), `externalReference="r" of zeebe:formDefinition`},
+		{with(form+`bindingType="deployment"/>`, "userTask"), `bindingType="deployment" of zeebe:formDefinition`},
+		{
+			with(`<zeebe:userTask/><zeebe:assignmentDefinition assignee="a"/>`, "userTask"),
+			`assignee="a" of zeebe:assignmentDefinition`,
+		},
+		{
+			with(called+`bindingType="versionTag"/>`, "callActivity"),
+			`bindingType="versionTag" of zeebe:calledElement`,
+		},
+		{
+			with(called+`propagateAllParentVariables="false"/>`, "callActivity"),
+			`propagateAllParentVariables="false" of zeebe:calledElement`,
+		},
+		{with(`<zeebe:taskDefinition type="t" new="1"/>`, "serviceTask"), `new="1" of zeebe:taskDefinition`},
+		{with(job, `serviceTask isForCompensation="true"`), `isForCompensation="true" of serviceTask`},
+		{with(job, `serviceTask zeebe:new="1"`), `zeebe:new="1" of serviceTask`},
+		{
+			part + element(`boundaryEvent attachedToRef="T" cancelActivity="false"`, "X", ofAny),
+			`cancelActivity="false" of boundaryEvent`,
+		},
+		{
+			strings.Replace(onError("T", "X", ofAny), "<startEvent", `<startEvent isInterrupting="false"`, 1),
+			`isInterrupting="false" of startEvent`,
+		},
+		{
+			catching("X", strings.Replace(inAnHour, "<timeDuration", `<timeDuration language="x"`, 1)),
+			`language="x" of timeDuration`,
+		},
+		{
+			catching("A", inAnHour) + catching("B", inAnHour) +
+				strings.Replace(awaiting("A", "B"), "Gateway", `Gateway instantiate="true"`, 1),
+			`instantiate="true" of eventBasedGateway`,
+		},
+		{
+			catching("A", inAnHour) + catching("B", inAnHour) +
+				strings.Replace(awaiting("A", "B"), "Gateway", `Gateway eventGatewayType="Parallel"`, 1),
+			`eventGatewayType="Parallel" of eventBasedGateway`,
+		},
 	} {
-		refused(t, c[0], "X", c[1]+" is not supported")
+		refused(t, c.elements, "X", c.attribute+" is not supported")
 	}
 }
 
 func TestLoopsButParallelOnesAreRefused(t *testing.T) {
 	loop := func(attributes, characteristics, more string) string {
-		return `<serviceTask id="X"><extensionElements>` + job + `</extensionElements><multiInstanceLoopCharacteristics ` + attributes +
-			`><extensionElements><zeebe:loopCharacteristics ` + characteristics + `/></extensionElements>` + more +
-			`</multiInstanceLoopCharacteristics></serviceTask>`
+		extensions := "<extensionElements><zeebe:loopCharacteristics " + characteristics + "/></extensionElements>"
+		return "<multiInstanceLoopCharacteristics " + attributes + ">" + extensions + more +
+			"</multiInstanceLoopCharacteristics>"
 	}
-	for _, c := range [][2]string{
-		{loop(`isSequential="true"`, `inputCollection="=a"`, ""), `isSequential="true" of multiInstanceLoopCharacteristics is not supported`},
-		{loop(``, `inputCollection="=a" outputCollection="b"`, ""), `outputCollection="b" of zeebe:loopCharacteristics is not supported`},
-		{loop(``, `inputCollection="=a"`, "<loopCardinality>3</loopCardinality>"), `loopCardinality is not supported`},
-		{loop(``, `inputCollection="=a"`, "<completionCondition>=true</completionCondition>"), `completionCondition is not supported`},
-		{loop(``, `inputElement="a"`, ""), `inputCollection of zeebe:loopCharacteristics must be present and not empty`},
-		{loop(``, `inputCollection="a"`, ""), `expected an expression, which starts with '=', but found 'a'`},
-		{loop(``, `inputCollection="=a" inputElement="a b"`, ""), `'a b' is no name of a variable`},
-		{loop(``, `inputCollection="=a" inputElement="a.b"`, ""), `the inputElement 'a.b' must be a variable, not a property`},
-		{strings.Replace(extended("serviceTask", job), "</service", "<standardLoopCharacteristics/></service", 1), "standardLoopCharacteristics is not supported"},
-		{strings.Replace(extended("serviceTask", job), "</service", "<multiInstanceLoopCharacteristics/></service", 1), "must have exactly one zeebe:loopCharacteristics, not 0"},
-		{`<subProcess id="X" triggeredByEvent="true"><startEvent id="U"><errorEventDefinition/></startEvent><multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics inputCollection="=a"/></extensionElements></multiInstanceLoopCharacteristics></subProcess>`, "multiInstanceLoopCharacteristics is not supported in an event subprocess"},
+	for _, c := range []struct{ loop, says string }{
+		{
+			loop(`isSequential="true"`, `inputCollection="=a"`, ""),
+			`isSequential="true" of multiInstanceLoopCharacteristics is not supported`,
+		},
+		{
+			loop("", `inputCollection="=a" outputCollection="b"`, ""),
+			`outputCollection="b" of zeebe:loopCharacteristics is not supported`,
+		},
+		{loop("", `inputCollection="=a"`, "<loopCardinality/>"), "loopCardinality is not supported"},
+		{loop("", `inputCollection="=a"`, "<completionCondition/>"), "completionCondition is not supported"},
+		{"<standardLoopCharacteristics/>", "standardLoopCharacteristics is not supported"},
+		{
+			loop("", `inputElement="a"`, ""),
+			"inputCollection of zeebe:loopCharacteristics must be present and not empty",
+		},
+		{loop("", `inputCollection="a"`, ""), "expected an expression, which starts with '=', but found 'a'"},
+		{loop("", `inputCollection="=a" inputElement="a b"`, ""), "'a b' is no name of a variable"},
+		{
+			loop("", `inputCollection="=a" inputElement="a.b"`, ""),
+			"the inputElement 'a.b' must be a variable, not a property",
+		},
+		{"<multiInstanceLoopCharacteristics/>", "must have exactly one zeebe:loopCharacteristics, not 0"},
 	} {
-		refused(t, c[0], "X", c[1])
+		task := element("serviceTask", "X", "<extensionElements>"+job+"</extensionElements>"+c.loop)
+		refused(t, task, "X", c.says)
+	}
+	subprocess := element("startEvent", "U", ofAny) + loop("", `inputCollection="=a"`, "")
+	refused(t, element(`subProcess triggeredByEvent="true"`, "X", subprocess),
+		"X", "multiInstanceLoopCharacteristics is not supported in an event subprocess")
+}
+
+func TestWhatATaskMissesIsRefused(t *testing.T) {
+	mapping := func(one string) string { return job + "<zeebe:ioMapping>" + one + "</zeebe:ioMapping>" }
+	for _, c := range []struct{ element, says string }{
+		{"<serviceTask id='X'/>", "must have exactly one zeebe:taskDefinition, not 0"},
+		{"<sendTask id='X'/>", "must have exactly one zeebe:taskDefinition, not 0"},
+		{with(job+job, "serviceTask"), "must have exactly one zeebe:taskDefinition, not 2"},
+		{with(mapping("")+"<zeebe:ioMapping/>", "serviceTask"), "must have exactly one zeebe:ioMapping, not 2"},
+		{
+			with("<zeebe:taskDefinition retries='3'/>", "serviceTask"),
+			"type of zeebe:taskDefinition must be present and not empty",
+		},
+		{
+			with("<zeebe:taskDefinition type=' '/>", "serviceTask"),
+			"type of zeebe:taskDefinition must be present and not empty",
+		},
+		{
+			with("<zeebe:taskDefinition type='t' retries=''/>", "serviceTask"),
+			"retries of zeebe:taskDefinition must not be empty",
+		},
+		{
+			with(job+"<zeebe:taskHeaders><zeebe:header value='v'/></zeebe:taskHeaders>", "serviceTask"),
+			"key of zeebe:header must be present and not empty",
+		},
+		{
+			with(mapping("<zeebe:input target='a'/>"), "serviceTask"),
+			"source of zeebe:input must be present and not empty",
+		},
+		{
+			with(mapping("<zeebe:input source='=1'/>"), "serviceTask"),
+			"target of zeebe:input must be present and not empty",
+		},
+		{
+			with(mapping("<zeebe:output target='a'/>"), "serviceTask"),
+			"source of zeebe:output must be present and not empty",
+		},
+		{
+			with(mapping("<zeebe:output source='=1'/>"), "serviceTask"),
+			"target of zeebe:output must be present and not empty",
+		},
+		{
+			with(mapping("<zeebe:output source='=1' target='a b'/>"), "serviceTask"),
+			"'a b' is no name of a variable",
+		},
+		{"<callActivity id='X'/>", "must have exactly one zeebe:calledElement, not 0"},
+		{
+			with("<zeebe:calledElement/>", "callActivity"),
+			"processId of zeebe:calledElement must be present and not empty",
+		},
+		{
+			with("<zeebe:userTask/><zeebe:formDefinition/>", "userTask"),
+			"formId of zeebe:formDefinition must be present and not empty",
+		},
+		{
+			with("<zeebe:formDefinition formId='f'/>", "userTask"),
+			"zeebe:formDefinition is not supported without zeebe:userTask",
+		},
+	} {
+		refused(t, c.element, "X", c.says)
 	}
 }
 
-func TestWhatIsMissingOrWrongIsRefused(t *testing.T) {
-	event := func(definition string) string {
-		return `<intermediateCatchEvent id="X">` + definition + `</intermediateCatchEvent>`
-	}
-	for _, c := range []struct{ text, id, says string }{
-		{`<serviceTask id="X"/>`, "X", "must have exactly one zeebe:taskDefinition, not 0"},
-		{`<sendTask id="X"/>`, "X", "must have exactly one zeebe:taskDefinition, not 0"},
-		{extended("serviceTask", job+job), "X", "must have exactly one zeebe:taskDefinition, not 2"},
-		{extended("serviceTask", job+`<zeebe:ioMapping/><zeebe:ioMapping/>`), "X", "must have exactly one zeebe:ioMapping, not 2"},
-		{extended("serviceTask", `<zeebe:taskDefinition retries="3"/>`), "X", "type of zeebe:taskDefinition must be present and not empty"},
-		{extended("serviceTask", `<zeebe:taskDefinition type=" "/>`), "X", "type of zeebe:taskDefinition must be present and not empty"},
-		{extended("serviceTask", `<zeebe:taskDefinition type="t" retries=""/>`), "X", "retries of zeebe:taskDefinition must not be empty"},
-		{extended("serviceTask", job+`<zeebe:ioMapping><zeebe:input target="a"/></zeebe:ioMapping>`), "X", "source of zeebe:input must be present and not empty"},
-		{extended("serviceTask", job+`<zeebe:ioMapping><zeebe:input source="=1"/></zeebe:ioMapping>`), "X", "target of zeebe:input must be present and not empty"},
-		{extended("serviceTask", job+`<zeebe:ioMapping><zeebe:output target="a"/></zeebe:ioMapping>`), "X", "source of zeebe:output must be present and not empty"},
-		{extended("serviceTask", job+`<zeebe:ioMapping><zeebe:output source="=1"/></zeebe:ioMapping>`), "X", "target of zeebe:output must be present and not empty"},
-		{extended("serviceTask", job+`<zeebe:taskHeaders><zeebe:header value="v"/></zeebe:taskHeaders>`), "X", "key of zeebe:header must be present and not empty"},
-		{extended("userTask", `<zeebe:userTask/><zeebe:formDefinition/>`), "X", "formId of zeebe:formDefinition must be present and not empty"},
-		{extended("serviceTask", job+`<zeebe:ioMapping><zeebe:output source="=1" target="a b"/></zeebe:ioMapping>`), "X", "'a b' is no name of a variable"},
-		{`<callActivity id="X"/>`, "X", "must have exactly one zeebe:calledElement, not 0"},
-		{extended("callActivity", `<zeebe:calledElement/>`), "X", "processId of zeebe:calledElement must be present and not empty"},
-		{extended("userTask", `<zeebe:formDefinition formId="f"/>`), "X", "zeebe:formDefinition is not supported without zeebe:userTask"},
-		{`<endEvent id="X"/><intermediateThrowEvent id="X"/>`, "X", "the id 'X' is not unique, or no XML name"},
-		{`<intermediateThrowEvent id="1"/>`, "1", "the id '1' is not unique, or no XML name"},
+func TestWrongEventsAreRefused(t *testing.T) {
+	const one = "must have exactly one "
+	for _, c := range []struct{ elements, says string }{
+		{catching("X", ""), one + "timerEventDefinition or messageEventDefinition, not 0"},
+		{catching("X", inAnHour+ofPaid), one + "timerEventDefinition or messageEventDefinition, not 2"},
+		{
+			part + at("X", ""),
+			one + "errorEventDefinition or timerEventDefinition or messageEventDefinition, not 0",
+		},
 
-		{event(""), "X", "must have exactly one timerEventDefinition or messageEventDefinition, not 0"},
-		{event(`<timerEventDefinition><timeDuration>PT1S</timeDuration></timerEventDefinition><messageEventDefinition messageRef="M"/>`), "X", "must have exactly one timerEventDefinition or messageEventDefinition, not 2"},
-		{event(`<timerEventDefinition/>`), "X", "must have exactly one timeDuration or timeDate, not 0"},
-		{event(`<timerEventDefinition><timeCycle>R/PT1S</timeCycle></timerEventDefinition>`), "X", "timeCycle is not supported"},
-		{event(`<timerEventDefinition><timeDate>tomorrow</timeDate></timerEventDefinition>`), "X", "Invalid date-time format 'tomorrow'"},
-		{fmt.Sprintf(waiting, ""), "X", "timeDuration must not be empty"},
-		{fmt.Sprintf(waiting, "5M"), "X", "Invalid duration format '5M'"},
-		{event(`<messageEventDefinition/>`), "X", "messageRef of messageEventDefinition must be present and not empty"},
-		{event(`<messageEventDefinition messageRef="N"/>`), "X", "refers to 'N', which does not exist"},
+		{catching("X", "<timerEventDefinition/>"), "must have exactly one timeDuration or timeDate, not 0"},
+		{
+			catching("X", "<timerEventDefinition><timeCycle>R/PT1S</timeCycle></timerEventDefinition>"),
+			"timeCycle is not supported",
+		},
+		{
+			catching("X", "<timerEventDefinition><timeDate>tomorrow</timeDate></timerEventDefinition>"),
+			"Invalid date-time format 'tomorrow'",
+		},
+		{catching("X", strings.Replace(inAnHour, "PT1H", "", 1)), "timeDuration must not be empty"},
+		{catching("X", strings.Replace(inAnHour, "PT1H", "5M", 1)), "Invalid duration format '5M'"},
 
-		{`<endEvent id="X"><errorEventDefinition/></endEvent>`, "X", "must refer to an error with an errorCode"},
-		{`<subProcess id="T"><startEvent id="U"/></subProcess>
-			<boundaryEvent id="X" attachedToRef="T"><errorEventDefinition errorRef="Other"/></boundaryEvent>`, "X", "refers to 'Other', which does not exist"},
-		{`<boundaryEvent id="X" attachedToRef="S"><errorEventDefinition/></boundaryEvent>`, "X", "must be attached to an activity of its scope, not to 'S'"},
-		{`<subProcess id="T"><startEvent id="U"/></subProcess><boundaryEvent id="X" attachedToRef="T"/>`, "X", "must have exactly one errorEventDefinition or timerEventDefinition or messageEventDefinition, not 0"},
-		{`<boundaryEvent id="X"><errorEventDefinition/></boundaryEvent>`, "X", "attachedToRef of boundaryEvent must be present and not empty"},
-		{`<subProcess id="T"><startEvent id="U"/></subProcess>
-			<boundaryEvent id="A" attachedToRef="T"><errorEventDefinition errorRef="Torn"/></boundaryEvent>
-			<boundaryEvent id="B" attachedToRef="T"><errorEventDefinition/></boundaryEvent>
-			<boundaryEvent id="X" attachedToRef="T"><errorEventDefinition errorRef="Torn"/></boundaryEvent>`, "X", "must not catch the same error code 'TORN' as 'A'"},
-		{`<subProcess id="T" triggeredByEvent="true"><startEvent id="A"><errorEventDefinition/></startEvent></subProcess>
-			<subProcess id="U" triggeredByEvent="true"><startEvent id="X"><errorEventDefinition/></startEvent></subProcess>`, "X", "must not catch the same error code '' as 'A'"},
+		{
+			catching("X", "<messageEventDefinition/>"),
+			"messageRef of messageEventDefinition must be present and not empty",
+		},
+		{catching("X", "<messageEventDefinition messageRef='N'/>"), "refers to 'N', which does not exist"},
+		{element("endEvent", "X", ofAny), "must refer to an error with an errorCode"},
+		{part + at("X", "<errorEventDefinition errorRef='Else'/>"), "refers to 'Else', which does not exist"},
 
-		{`<subProcess id="T"><startEvent id="U"/></subProcess>
-			<boundaryEvent id="A" attachedToRef="T"><messageEventDefinition messageRef="M"/></boundaryEvent>
-			<boundaryEvent id="X" attachedToRef="T"><messageEventDefinition messageRef="M"/></boundaryEvent>`, "X", "must not catch the same message 'paid' as 'A'"},
-		{`<eventBasedGateway id="G"><outgoing>E</outgoing><outgoing>F</outgoing></eventBasedGateway>
-			<intermediateCatchEvent id="A"><messageEventDefinition messageRef="M"/></intermediateCatchEvent>
-			<intermediateCatchEvent id="X"><messageEventDefinition messageRef="M"/></intermediateCatchEvent>
-			<sequenceFlow id="E" sourceRef="G" targetRef="A"/><sequenceFlow id="F" sourceRef="G" targetRef="X"/>`, "X", "must not catch the same message 'paid' as 'A'"},
+		{element("boundaryEvent", "X", ofAny), "attachedToRef of boundaryEvent must be present and not empty"},
+		{
+			element("boundaryEvent attachedToRef='S'", "X", ofAny),
+			"must be attached to an activity of its scope, not to 'S'",
+		},
+		{
+			strings.Replace(part, "</sub", at("X", ofAny)+"</sub", 1),
+			"must be attached to an activity of its scope, not to 'T'",
+		},
+		{
+			part + at("A", ofTorn) + at("B", ofAny) + at("X", ofTorn),
+			"must not catch the same error code 'TORN' as 'A'",
+		},
+		{onError("T", "A", ofAny) + onError("U", "X", ofAny), "must not catch the same error code '' as 'A'"},
+		{part + at("A", ofPaid) + at("X", ofPaid), "must not catch the same message 'paid' as 'A'"},
 
-		{`<startEvent id="T"/>`, "P", "must have exactly one startEvent, not 2"},
-		{`<subProcess id="X"/>`, "X", "must have exactly one startEvent, not 0"},
-		{`<subProcess id="T"><startEvent id="X"><errorEventDefinition/></startEvent></subProcess>`, "X", "must have an errorEventDefinition in an event subprocess, and there only"},
-		{`<subProcess id="T" triggeredByEvent="true"><startEvent id="X"/></subProcess>`, "X", "must have an errorEventDefinition in an event subprocess, and there only"},
+		{element("subProcess", "X", ""), "must have exactly one startEvent, not 0"},
+		{
+			element("subProcess", "T", element("startEvent", "X", ofAny)),
+			"must have an errorEventDefinition in an event subprocess, and there only",
+		},
+		{onError("T", "X", ""), "must have an errorEventDefinition in an event subprocess, and there only"},
 	} {
-		refused(t, c.text, c.id, c.says)
+		refused(t, c.elements, "X", c.says)
+	}
+	refused(t, catching("A", ofPaid)+catching("B", ofPaid)+awaiting("A", "B"),
+		"B", "must not catch the same message 'paid' as 'A'")
+	refused(t, `<startEvent id="T"/>`, "P", "must have exactly one startEvent, not 2")
+}
+
+func TestWrongFlowsAreRefused(t *testing.T) {
+	condition := func(id, from, text string) string {
+		return strings.Replace(flow(id, from, "E"), "></",
+			"><conditionExpression>"+text+"</conditionExpression></", 1)
+	}
+	gateway := element("exclusiveGateway", "W", "")
+	waits := catching("A", inAnHour) + catching("B", inAnHour)
+	for _, c := range []struct{ elements, says string }{
+		{flow("X", "S", "E"), "refers to 'E', which does not exist"},
+		{end + flow("X", "T", "E"), "refers to 'T', which does not exist"},
+		{"<sequenceFlow id='X' sourceRef='S'/>", "targetRef of sequenceFlow must be present and not empty"},
+		{end + "<sequenceFlow id='X' targetRef='E'/>", "sourceRef of sequenceFlow must be present and not empty"},
+
+		{element("intermediateThrowEvent", "X", "<incoming>F</incoming>"), "refers to 'F', which does not exist"},
+		{element("intermediateThrowEvent", "X", "<outgoing>F</outgoing>"), "refers to 'F', which does not exist"},
+
+		{part + flow("X", "S", "U"), "must not lead from startEvent 'S' to startEvent 'U'"},
+		{flow("X", "P", "P"), "must not lead from process 'P' to process 'P'"},
+		{end + flow("X", "E", "E"), "must not lead from endEvent 'E' to endEvent 'E'"},
+		{end + onError("T", "U", ofAny) + flow("X", "T", "E"), "must not lead from subProcess 'T' to endEvent 'E'"},
+		{onError("T", "U", ofAny) + flow("X", "S", "T"), "must not lead from startEvent 'S' to subProcess 'T'"},
+		{part + at("B", ofAny) + flow("X", "S", "B"), "must not lead from startEvent 'S' to boundaryEvent 'B'"},
+		{part + flow("X", "T", "S"), "must not lead from subProcess 'T' to startEvent 'S'"},
+
+		{end + condition("X", "S", "=true"), "a condition is only supported after an exclusiveGateway"},
+		{
+			end + gateway + condition("X", "W", "ready"),
+			"expected an expression, which starts with '=', but found 'ready'",
+		},
+		{
+			end + element(`exclusiveGateway default="F"`, "X", "") + flow("F", "X", "E") + flow("G", "X", "E"),
+			"Must have a condition or be default flow: 'G'",
+		},
+		{
+			end + element(`exclusiveGateway default="G"`, "X", "") + flow("F", "X", "E") + flow("G", "S", "E"),
+			"its default flow 'G' must start at it",
+		},
+
+		{
+			waits + element("eventBasedGateway", "X", "") + flow("F", "X", "A") + flow("G", "X", "B"),
+			"must have at least two outgoing sequence flows",
+		},
+		{
+			waits + strings.Replace(awaiting("A", "B"), `"X" targetRef="B"`, `"S" targetRef="B"`, 1),
+			"must have at least two outgoing sequence flows",
+		},
+		{
+			waits + end + awaiting("A", "E"),
+			"must lead to intermediateCatchEvents to which nothing else leads, not to 'E'",
+		},
+		{
+			waits + awaiting("A", "B") + flow("H", "S", "B"),
+			"must lead to intermediateCatchEvents to which nothing else leads, not to 'B'",
+		},
+	} {
+		refused(t, c.elements, "X", c.says)
 	}
 }
 
-func TestAllThatRunsNeedsAnID(t *testing.T) {
-	for kind := range strings.FieldsSeq("startEvent endEvent boundaryEvent intermediateCatchEvent intermediateThrowEvent " +
-		"exclusiveGateway eventBasedGateway sequenceFlow serviceTask sendTask userTask callActivity subProcess") {
-		_, err := model.Read(process(`<` + kind + `/>`))
+func TestAllThatRunsNeedsAnIDOfItsOwn(t *testing.T) {
+	for kind := range strings.FieldsSeq("startEvent endEvent boundaryEvent intermediateCatchEvent " +
+		"intermediateThrowEvent exclusiveGateway eventBasedGateway sequenceFlow serviceTask sendTask userTask " +
+		"callActivity subProcess") {
+		_, err := model.Read(process("<" + kind + "/>"))
 		check.Fails(t, err, "id of "+kind+" must be present and not empty")
 	}
 	for _, kind := range []string{"error", "message"} {
-		_, err := model.Read(process("", `<`+kind+`/>`))
+		_, err := model.Read(process("", "<"+kind+"/>"))
 		check.Fails(t, err, "id of "+kind+" must be present and not empty")
 	}
-	_, err := model.Read([]byte(head + `<process isExecutable="true"><startEvent id="S"/></process></definitions>`))
+	nameless := strings.Replace(string(process("")), ` id="P"`, "", 1)
+	_, err := model.Read([]byte(nameless))
 	check.Fails(t, err, "id of process must be present and not empty")
+	refused(t, end+element("intermediateThrowEvent", "E", ""), "E", "the id 'E' is not unique, or no XML name")
+	refused(t, element("intermediateThrowEvent", "1", ""), "1", "the id '1' is not unique, or no XML name")
 }
 
-func TestFlowsThatLeadNowhereAreRefused(t *testing.T) {
-	const (
-		end    = `<endEvent id="E"/>`
-		part   = `<subProcess id="T"><startEvent id="U"/></subProcess>`
-		onTorn = `<subProcess id="T" triggeredByEvent="true"><startEvent id="U"><errorEventDefinition/></startEvent></subProcess>`
-	)
-	flow := func(id, from, to string) string {
-		return fmt.Sprintf(`<sequenceFlow id="%s" sourceRef="%s" targetRef="%s"/>`, id, from, to)
-	}
-	wait := strings.ReplaceAll(fmt.Sprintf(waiting, "PT1S"), `"X"`, `"W"`)
-	twoWait := func(attribute, value string) string {
-		return wait + strings.Replace(wait, `"W"`, `"V"`, 1) + `<eventBasedGateway id="X" ` + attribute + `="` + value + `">` +
-			`<outgoing>F</outgoing><outgoing>H</outgoing></eventBasedGateway>` + flow("F", "X", "W") + flow("H", "X", "V")
-	}
-	for _, c := range []struct{ text, id, says string }{
-		{flow("X", "S", "E"), "X", "refers to 'E', which does not exist"},
-		{end + flow("X", "T", "E"), "X", "refers to 'T', which does not exist"},
-		{end + `<sequenceFlow id="X" targetRef="E"/>`, "X", "sourceRef of sequenceFlow must be present and not empty"},
-		{`<sequenceFlow id="X" sourceRef="S"/>`, "X", "targetRef of sequenceFlow must be present and not empty"},
-		{part + flow("X", "S", "U"), "X", "must not lead from startEvent 'S' to startEvent 'U'"},
-		{flow("X", "P", "P"), "X", "must not lead from process 'P' to process 'P'"},
-		{end + flow("X", "E", "E"), "X", "must not lead from endEvent 'E' to endEvent 'E'"},
-		{end + onTorn + flow("X", "T", "E"), "X", "must not lead from subProcess 'T' to endEvent 'E'"},
-		{onTorn + flow("X", "S", "T"), "X", "must not lead from startEvent 'S' to subProcess 'T'"},
-		{end + `<sequenceFlow id="X" sourceRef="S" targetRef="E"><conditionExpression>=true</conditionExpression></sequenceFlow>`, "X", "a condition is only supported after an exclusiveGateway"},
-		{end + `<exclusiveGateway id="G"/><sequenceFlow id="X" sourceRef="G" targetRef="E"><conditionExpression>ready</conditionExpression></sequenceFlow>`, "X", "expected an expression, which starts with '=', but found 'ready'"},
-
-		{end + `<exclusiveGateway id="X" default="F"/>` + flow("F", "X", "E") + flow("H", "X", "E"), "X", "Must have a condition or be default flow: 'H'"},
-		{end + `<exclusiveGateway id="X" default="H"/>` + flow("F", "X", "E") + flow("H", "S", "E"), "X", "its default flow 'H' must start at it"},
-		{wait + `<eventBasedGateway id="X"><outgoing>F</outgoing><outgoing>H</outgoing></eventBasedGateway>` + flow("F", "X", "W"), "X", "must have at least two outgoing sequence flows"},
-		{twoWait("instantiate", "true"), "X", `instantiate="true" of eventBasedGateway is not supported`},
-		{twoWait("eventGatewayType", "Parallel"), "X", `eventGatewayType="Parallel" of eventBasedGateway is not supported`},
-		{wait + strings.Replace(wait, `"W"`, `"V"`, 1) + `<eventBasedGateway id="X"/>` + flow("F", "X", "W") + flow("H", "X", "V"), "X", "must have at least two outgoing sequence flows"},
-		{wait + end + `<eventBasedGateway id="X"><outgoing>F</outgoing><outgoing>H</outgoing></eventBasedGateway>` + flow("F", "X", "W") + flow("H", "X", "E"), "X", "must lead to intermediateCatchEvents to which nothing else leads, not to 'E'"},
-		{wait + strings.Replace(wait, `"W"`, `"V"`, 1) + `<eventBasedGateway id="X"><outgoing>F</outgoing><outgoing>H</outgoing></eventBasedGateway>` + flow("F", "X", "W") + flow("H", "X", "V") + flow("I", "S", "V"), "X", "must lead to intermediateCatchEvents to which nothing else leads, not to 'V'"},
+func TestWrongDeclarationsAreRefused(t *testing.T) {
+	for _, c := range []struct{ declaration, says string }{
+		{"<error id='X' errorCode='=code'/>", "an expression as errorCode is not supported"},
+		{with(keyed, "message"), "name of message must be present and not empty"},
+		{"<message id='X' name='paid'/>", "must have exactly one zeebe:subscription, not 0"},
+		{
+			with("<zeebe:subscription/>", "message name='paid'"),
+			"correlationKey of zeebe:subscription must be present and not empty",
+		},
+		{
+			with("<zeebe:subscription correlationKey='order'/>", "message name='paid'"),
+			"expected an expression, which starts with '=', but found 'order'",
+		},
+		{"<signal id='X'/>", "signal is not supported"},
+		{"<escalation id='X'/>", "escalation is not supported"},
 	} {
-		refused(t, c.text, c.id, c.says)
-	}
-}
-
-func TestDeclarationsAreChecked(t *testing.T) {
-	named := func(message string) string { return strings.Replace(message, `id="X"`, `id="X" name="paid"`, 1) }
-	for _, c := range []struct{ text, id, says string }{
-		{`<error id="X" errorCode="=code"/>`, "X", "an expression as errorCode is not supported"},
-		{extended("message", `<zeebe:subscription correlationKey="=1"/>`), "X", "name of message must be present and not empty"},
-		{`<message id="X" name="paid"/>`, "X", "must have exactly one zeebe:subscription, not 0"},
-		{named(extended("message", `<zeebe:subscription/>`)), "X", "correlationKey of zeebe:subscription must be present and not empty"},
-		{named(extended("message", `<zeebe:subscription correlationKey="order"/>`)), "X", "expected an expression, which starts with '=', but found 'order'"},
-		{`<itemDefinition id="X"/>`, "X", "itemDefinition is not supported"},
-	} {
-		_, err := model.Read(process("", c.text))
-		faultIs(t, err, c.id, c.says)
+		_, err := model.Read(process("", c.declaration))
+		faultIs(t, err, "X", c.says)
 	}
 }
 
 func TestModelWithoutExecutableProcessIsRefused(t *testing.T) {
-	for _, text := range []string{"", `<process id="P"/>`, `<process id="P" isExecutable="false"/>`} {
-		_, err := model.Read([]byte(head + text + `</definitions>`))
+	for _, text := range []string{"", "<process id='P'/>", "<process id='P' isExecutable='false'/>"} {
+		_, err := model.Read([]byte(head + text + "</definitions>"))
 		faultIs(t, err, "definitions", "must contain at least one executable process")
 	}
-	_, err := model.Read([]byte(head + `<process id="X" isExecutable="true"/></definitions>`))
+	_, err := model.Read([]byte(head + "<process id='X' isExecutable='true'/></definitions>"))
 	faultIs(t, err, "X", "must have exactly one startEvent, not 0")
 }
 
 // refused checks that elements of a process have this fault and no other.
 func refused(t *testing.T, elements, id, says string) {
 	t.Helper()
-	_, err := model.Read(process(elements, torn, message))
+	_, err := model.Read(process(elements, torn, paid))
 	faultIs(t, err, id, says)
 }
 
 func faultIs(t *testing.T, err error, id, says string) {
 	t.Helper()
-	text := fmt.Sprint(err)
-	name, rest, _ := strings.Cut(text, " (line ")
+	name, rest, _ := strings.Cut(fmt.Sprint(err), " (line ")
 	_, reason, _ := strings.Cut(rest, "): ")
 	check.Same(t, "Element: "+id+": "+says, name+": "+reason, "the fault")
 }
