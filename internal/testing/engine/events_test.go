@@ -420,8 +420,13 @@ func TestTheGroupsOfAUserTaskAreAListOfTexts(t *testing.T) {
 func TestAUserTaskOfTheOldKindIsAJob(t *testing.T) {
 	w := deploy(t, `
 		S: start
-		U: user
-		S > U`)
-	w.start(`{}`)
-	w.completes("io.camunda.zeebe:userTask", `{}`)
+		U: person group='=[group]'
+		E: end
+		S > U
+		U > E`)
+	w.start(`{"group":"billing"}`)
+	j := w.job("io.camunda.zeebe:userTask")
+	check.Same(t, `{"io.camunda.zeebe:candidateGroups":"[\"billing\"]"}`, j.CustomHeaders, "headers")
+	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: j.Key})
+	w.ended("E")
 }

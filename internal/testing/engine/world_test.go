@@ -216,7 +216,7 @@ var (
 // draw returns a model. A line is an element, "ID: kind name='value'", or a flow, "A > B", "A > B if '=condition'" or "A > B
 // default". The lines between "Sub: sub" and "end Sub" are in a subprocess.
 //
-// Kinds: start, end, task, user, call, throw, choose (an exclusive gateway), await (an event-based gateway), catch, boundary,
+// Kinds: start, end, task, user, person (a user task that is a job), call, throw, choose (an exclusive gateway), await (an event-based gateway), catch, boundary,
 // sub. Their attributes: type, retries and header of a task; error, timer, date, message and key of an event; on of a boundary
 // event; process and propagate of a call; group and form of a user; items of a multi-instance. Any other one is an output
 // mapping, or with "in." before its name an input mapping.
@@ -245,7 +245,7 @@ func flow(body *strings.Builder, m []string) {
 }
 
 var kinds = map[string]string{
-	"start": "startEvent", "end": "endEvent", "task": "serviceTask", "user": "userTask", "call": "callActivity", "sub": "subProcess",
+	"start": "startEvent", "end": "endEvent", "task": "serviceTask", "user": "userTask", "person": "userTask", "call": "callActivity", "sub": "subProcess",
 	"throw": "intermediateThrowEvent", "catch": "intermediateCatchEvent", "boundary": "boundaryEvent",
 	"choose": "exclusiveGateway", "await": "eventBasedGateway",
 }
@@ -281,7 +281,10 @@ func element(body, roots *strings.Builder, drawing string, m []string) {
 		case "date":
 			inner += "<timerEventDefinition><timeDate>" + value + "</timeDate></timerEventDefinition>"
 		case "group":
-			extensions += fmt.Sprintf(`<zeebe:userTask/><zeebe:assignmentDefinition candidateGroups="%s"/>`, value)
+			extensions += fmt.Sprintf(`<zeebe:assignmentDefinition candidateGroups="%s"/>`, value)
+			if m[2] == "user" {
+				extensions += "<zeebe:userTask/>"
+			}
 		case "form":
 			extensions += fmt.Sprintf(`<zeebe:formDefinition formId="%s"/>`, value)
 		case "items":
