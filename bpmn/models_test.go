@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// What a model does is shown on a real broker (test/e2e); whether it is sound and drawn, by its linter (make lint-models).
+// What a model does is shown on the engine (test/e2e); whether it is sound and drawn, by its linter (make lint-models).
 // Here stands what neither sees.
 
 func TestEveryModelIsForCamunda85(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package oddinputs lists process variables that no sound model sends. The handler's tests check how each is answered, and
-// the tests on the real broker that none of them ends in a crash, a loop or harm for other jobs.
+// the end-to-end tests that none of them ends in a crash, a loop or harm for other jobs.
 package oddinputs
 
 import (
