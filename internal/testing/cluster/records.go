@@ -94,14 +94,14 @@ func (l *recordLog) upTo() ([]Record, error) {
 	return slices.Clip(l.all), nil
 }
 
-// add takes one line over. Lines that are no record are skipped: a broker's log has others. A broker that restarts exports
-// again what it had not marked as exported, so positions that are known are skipped too.
+// add takes one line over. A broker's log has more before a record, and other lines, which are skipped. A broker that
+// restarts exports again what it had not marked as exported, so positions that are known are skipped too.
 func (l *recordLog) add(line []byte) {
 	var r Record
-	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &r) != nil {
+	if json.Unmarshal(line[max(bytes.IndexByte(line, '{'), 0):], &r) != nil {
 		return
 	}
-	if n := len(l.all); n > 0 && r.Position <= l.all[n-1].Position {
+	if n := len(l.all); r.Position < 1 || n > 0 && r.Position <= l.all[n-1].Position {
 		return
 	}
 	l.all = append(l.all, r)
