@@ -49,8 +49,8 @@ COMPILE := -trimpath -vet=off
 FLAGS   := $(COMPILE) -shuffle=on -timeout 20m
 MODULE  := hospital.example/analyze-retry
 ALL      = $(shell $(GO) list ./...)
-# The suite on the engine takes longest, so it begins first.
-TESTED   = ./test/e2e $(filter-out $(MODULE)/test/%,$(ALL))
+# Those that take longest begin first.
+TESTED   = ./test/e2e ./internal/audit/postgres $(filter-out $(MODULE)/test/%,$(ALL))
 test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
 	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...

@@ -29,7 +29,7 @@ func buildAndRun(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(binaries)
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binaries, "../...")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", binaries, "../...")
 	build.Env = append(build.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("build the sandbox and the worker: %v\n%s", err, out))

@@ -1,4 +1,4 @@
-// Command summary runs go test in one module after the other:
+// Command summary runs go test in some modules at once:
 //
 //	summary DIRECTORY ARGUMENT... [-- DIRECTORY ARGUMENT...]...
 //
@@ -9,21 +9,23 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 )
 
 func main() {
 	s := newSummary(os.Stdout)
+	var all sync.WaitGroup
 	for group := range strings.SplitSeq(strings.Join(os.Args[1:], "\x00"), "\x00--\x00") {
 		args := strings.Split(group, "\x00")
-		if err := s.run(args[0], args[1:]...); err != nil {
-			s.fail("go test in %s: %v", args[0], err)
-		}
+		all.Go(func() { s.run(args[0], args[1:]...) })
 	}
+	all.Wait()
 	fmt.Fprintf(os.Stdout, "%d passed, %d failed\n", s.passed, s.failed)
 	if s.failed > 0 || s.passed == 0 {
 		os.Exit(1)
@@ -32,6 +34,7 @@ func main() {
 
 // summary reads the events of go test -json and writes their short form.
 type summary struct {
+	mu             sync.Mutex
 	out            io.Writer
 	passed, failed int
 	packages       map[string]*tests
@@ -52,51 +55,55 @@ type event struct {
 
 func newSummary(out io.Writer) *summary { return &summary{out: out, packages: map[string]*tests{}} }
 
-func (s *summary) fail(format string, args ...any) {
-	s.failed++
-	fmt.Fprintf(s.out, format+"\n", args...)
-}
-
-// run runs go test in a directory. Its error is about what is no test's failure.
-func (s *summary) run(dir string, args ...string) error {
+// run runs go test in a directory.
+func (s *summary) run(dir string, args ...string) {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	events, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		var failed int
+		failed, err = s.read(events)
+		if ended := cmd.Wait(); failed == 0 { // or the failures say why it ended so
+			err = errors.Join(err, ended)
+		}
+	}
 	if err != nil {
-		return err
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failed++
+		fmt.Fprintf(s.out, "go test in %s: %v\n", dir, err)
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	before := s.failed
-	err = s.read(events)
-	if ended := cmd.Wait(); err == nil && s.failed == before {
-		err = ended
-	}
-	return err
 }
 
-func (s *summary) read(events io.Reader) error {
+// read takes all events, and returns how many tests and packages failed.
+func (s *summary) read(events io.Reader) (failed int, err error) {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
+		if errors.Is(err, io.EOF) {
+			return failed, nil
 		}
 		if err != nil {
-			return err
+			return failed, err
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil {
-			fmt.Fprintf(s.out, "%s", line)
-			continue
+			e = event{Output: string(line)}
+		}
+		if e.Action == "fail" {
+			failed++
 		}
 		s.take(e)
 	}
 }
 
 func (s *summary) take(e event) {
-	if e.Package == "" { // of the compiler
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.Package == "" { // of the compiler, or no event
 		fmt.Fprint(s.out, e.Output)
 		return
 	}

@@ -27,7 +27,8 @@ not json
 `
 	var out strings.Builder
 	s := newSummary(&out)
-	check.Must(t, s.read(strings.NewReader(events)))
+	failed, err := s.read(strings.NewReader(events))
+	check.Must(t, err)
 	check.Same(t, `broken.go:3: undefined: y
 ok    m/good: 2 passed (0.2 s)
 not json
@@ -36,14 +37,17 @@ exit status 1
 FAIL  m/bad: 1 passed, 2 failed (1.5 s)
 FAIL  m/broken: 0 passed, 1 failed (0.0 s)
 `, out.String(), "the output")
-	if s.passed != 3 || s.failed != 3 {
-		t.Errorf("%d passed, %d failed", s.passed, s.failed)
+	if s.passed != 3 || s.failed != 3 || failed != 3 {
+		t.Errorf("%d passed, %d failed, %d events of failures", s.passed, s.failed, failed)
 	}
 }
 
 func TestAnErrorOfGoTestItselfIsNotLost(t *testing.T) {
 	var out strings.Builder
-	if err := newSummary(&out).run(".", "-mod=none"); err == nil {
-		t.Error("no error")
+	s := newSummary(&out)
+	s.run(".", "-mod=none")
+	s.run("no-such-directory")
+	if s.failed != 2 {
+		t.Errorf("%d failed: %s", s.failed, out.String())
 	}
 }
