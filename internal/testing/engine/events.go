@@ -46,9 +46,6 @@ func (i *instance) awaited() (events []*model.Element) {
 		}
 		return events
 	}
-	if i.inner {
-		return nil // its body has them
-	}
 	return i.el.Boundary
 }
 
