@@ -26,18 +26,20 @@ const (
 
 // sample is what one worker did in one round. What the system does not say is 0.
 type sample struct {
-	// cpuPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds; serverCPUPerJob that of the
-	// database server meanwhile.
+	// cpuPerJob is the CPU time of the worker's whole life by the jobs it worked, in microseconds;
+	// serverCPUPerJob that of the database server meanwhile.
 	cpuPerJob, serverCPUPerJob float64
 	// throughput is in jobs per second, from the first poll to the last answer.
 	throughput float64
 	// memory is in bytes, the most the worker held at a time.
 	memory int64
-	// firstPoll is the time from the start of the process to its first ActivateJobs at the gateway, in milliseconds.
+	// firstPoll is the time from the start of the process to its first ActivateJobs at the gateway, in
+	// milliseconds.
 	firstPoll float64
 }
 
-// gatewayRounds lets the workers take turns against an engine in this process; what says which and to what they compare.
+// gatewayRounds lets the workers take turns against an engine in this process; what says which and to what
+// they compare.
 func gatewayRounds(ctx context.Context, what string, contenders []contender, s settings, progress io.Writer) (all series, err error) {
 	pinned, how := pin()
 	defer func() {
@@ -141,8 +143,8 @@ func watch(ctx context.Context, gateway *enginetest.Gateway, c *child, jobs int)
 	}
 }
 
-// checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and
-// when the last answer arrived.
+// checkCalls checks that every job got one answer and that it is the right one. It returns when the first
+// poll and when the last answer arrived.
 func checkCalls(gateway *enginetest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
 	if counts := gateway.Counts(); counts.Expired > 0 {
 		return first, last, fmt.Errorf("%d locks ran out", counts.Expired)

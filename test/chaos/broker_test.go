@@ -14,8 +14,8 @@ type broker = suite.Broker
 // oneTask is a process of one job, with an end for each way it can go.
 const oneTask = "OneTask"
 
-// slowBroker is a pause before each command, as long as a broker needs that syncs it to a disk: what makes locks run out
-// under load.
+// slowBroker is a pause before each command, as long as a broker needs that syncs it to a disk: what makes
+// locks run out under load.
 const slowBroker = "pace=4ms"
 
 // lanes run rows next to each other: most of the time a row waits. Each has a broker of its own.

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Row 1. The guard is that a decision is synced to the store before it is answered, and that a job that comes again gets
-// what is stored. Seen to fail without: where the new decision is answered instead of the stored one, jobs are answered
-// with what the store does not hold. Between answering and storing is too little time for 120 kills to find an answer that
-// came first: row 16, where the store fails in between, finds it.
+// Row 1. The guard is that a decision is synced to the store before it is answered, and that a job that comes
+// again gets what is stored. Seen to fail without: where the new decision is answered instead of the stored
+// one, jobs are answered with what the store does not hold. Between answering and storing is too little time
+// for 120 kills to find an answer that came first: row 16, where the store fails in between, finds it.
 func TestKilledWorkersLoseNothingAndDecideNothingTwice(t *testing.T) {
 	least := either(20, 200)
 	onBothStores(t, setup{row: 1, busy: true, what: "kill -9 the worker while it works"}, func(r *rig) {

@@ -12,8 +12,8 @@ import (
 
 type broker = suite.Broker
 
-// lanes run tests next to each other, each lane on an engine of its own. Most tests move its clock. A cluster that the
-// environment names is the one lane that there is.
+// lanes run tests next to each other, each lane on an engine of its own. Most tests move its clock. A cluster
+// that the environment names is the one lane that there is.
 var lanes = suite.NewLanes(laneCount(), sharedBroker)
 
 // checkEnv returns an error where the environment names half a cluster.

@@ -24,16 +24,16 @@ var (
 	madeSound = map[string]bool{`claimId "CLM-\ud800-1"`: true}
 )
 
-// tooDeep reports whether a gateway cannot deliver an input that another one can: with REST the variables are a part of the answer's
-// JSON, which has 1,000 levels at most.
+// tooDeep reports whether a gateway cannot deliver an input that another one can: with REST the variables are
+// a part of the answer's JSON, which has 1,000 levels at most.
 func tooDeep(t *testing.T, in oddinputs.Input) bool {
 	t.Helper()
 	return overREST(t) && strings.Contains(in.Variables, strings.Repeat("[", 990))
 }
 
-// Row 23 of docs/faults.md. Each odd input is a process instance of its own; after every fortieth comes a sound one. The guard is
-// that a job with an invalid input is answered once. Seen to fail without: where it is failed with its retries unchanged instead
-// of with none, it comes again without end.
+// Row 23 of docs/faults.md. Each odd input is a process instance of its own; after every fortieth comes a
+// sound one. The guard is that a job with an invalid input is answered once. Seen to fail without: where it
+// is failed with its retries unchanged instead of with none, it comes again without end.
 func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 	s := atSharedBroker(t)
 	w := s.startWorker()

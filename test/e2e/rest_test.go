@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOverREST runs tests again with workers that use the REST API: the systems of the seeds, and what depends on the
-// transport.
+// TestOverREST runs tests again with workers that use the REST API: the systems of the seeds, and what
+// depends on the transport.
 func TestOverREST(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T){

@@ -25,7 +25,8 @@ func (s *scene) gateway() string {
 	return s.broker.Address()
 }
 
-// workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell reaches it.
+// workerCommand is the worker's binary with an environment of its own: nothing of the developer's shell
+// reaches it.
 func workerCommand(ctx context.Context, address string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = []string{
@@ -67,8 +68,8 @@ func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
 	return w
 }
 
-// store is the file in which the workers of the scene's broker keep what they decided, one worker after the other. It
-// goes with the broker's data, whose keys are in it.
+// store is the file in which the workers of the scene's broker keep what they decided, one worker after the
+// other. It goes with the broker's data, whose keys are in it.
 func (s *scene) store() string {
 	if s.broker == nil { // it is yet to come
 		return filepath.Join(s.TempDir(), "analyze-retry.db")

@@ -13,8 +13,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
-// Broker is a cluster with a connection to its gateway, which tests use as the hospital's other workers and its operators
-// would.
+// Broker is a cluster with a connection to its gateway, which tests use as the hospital's other workers and
+// its operators would.
 type Broker struct {
 	*cluster.Cluster
 	pb.GatewayClient
@@ -31,8 +31,8 @@ func StartBroker(ctx context.Context, o cluster.Options, models ...string) (*Bro
 	return Connect(ctx, c, models...)
 }
 
-// Connect connects to a cluster, which becomes the broker's, and deploys the models of these files. The caller has to call
-// [Broker.Close].
+// Connect connects to a cluster, which becomes the broker's, and deploys the models of these files. The
+// caller has to call [Broker.Close].
 func Connect(ctx context.Context, c *cluster.Cluster, models ...string) (*Broker, error) {
 	ctx, cancel := context.WithTimeout(ctx, SetupTimeout)
 	defer cancel()

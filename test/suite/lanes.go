@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Lanes run as many tests next to each other as there are lanes. Of those that keep the machine busy one runs at a time, and
-// they go first. The tests of a lane follow one another and can share a broker.
+// Lanes run as many tests next to each other as there are lanes. Of those that keep the machine busy one runs
+// at a time, and they go first. The tests of a lane follow one another and can share a broker.
 type Lanes struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -32,8 +32,8 @@ func NewLanes(n int, start func() (*Broker, error)) *Lanes {
 	return l
 }
 
-// Take makes the test a parallel one, waits for a free lane and keeps it until the test is over. A test that is busy keeps the
-// machine busy.
+// Take makes the test a parallel one, waits for a free lane and keeps it until the test is over. A test that
+// is busy keeps the machine busy.
 func (l *Lanes) Take(t *testing.T, busy bool) *Lane {
 	t.Helper()
 	t.Parallel()

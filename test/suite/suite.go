@@ -1,5 +1,5 @@
-// Package suite is what the suites on a cluster share: the frame of their TestMain, the worker that they build, a broker
-// with a connection to its gateway, and a look at a worker's HTTP server.
+// Package suite is what the suites on a cluster share: the frame of their TestMain, the worker that they
+// build, a broker with a connection to its gateway, and a look at a worker's HTTP server.
 package suite
 
 import (
@@ -19,8 +19,8 @@ import (
 // SetupTimeout bounds what a suite makes before its tests: a first run compiles everything.
 const SetupTimeout = 15 * time.Minute
 
-// Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run returns, or
-// 1 where it fails, which is printed.
+// Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run
+// returns, or 1 where it fails, which is printed.
 func Run(name string, run func(dir string) (code int, err error)) (code int) {
 	// How many tests run at a time is for the lanes to say, and the tests that wait for one count here too.
 	err := flag.Set("test.parallel", "1000")
@@ -58,13 +58,15 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 	return response.StatusCode, string(body)
 }
 
-// LeavesOut prints what a test does not look at, because the cluster under test lacks it, and why. go test -v shows it.
+// LeavesOut prints what a test does not look at, because the cluster under test lacks it, and why. go test -v
+// shows it.
 func LeavesOut(t *testing.T, format string, args ...any) {
 	t.Helper()
 	fmt.Fprintf(os.Stderr, "left out: %s: %s\n", t.Name(), fmt.Sprintf(format, args...))
 }
 
-// BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if the tests have it.
+// BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if
+// the tests have it.
 func BuildWorker(binary string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
 	defer cancel()
@@ -80,7 +82,8 @@ func BuildWorker(binary string, flags ...string) error {
 	return nil
 }
 
-// ownFlags returns the flags with which the tests were compiled. With the same ones the worker shares what is in Go's cache.
+// ownFlags returns the flags with which the tests were compiled. With the same ones the worker shares what is
+// in Go's cache.
 func ownFlags() (flags []string) {
 	info, _ := debug.ReadBuildInfo() // a test has it
 	for _, s := range info.Settings {
