@@ -52,14 +52,21 @@ func TestAllFilesAreDeployedOrNone(t *testing.T) {
 			t.Errorf("the refusal lacks %q: %v", part, err)
 		}
 	}
-	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1}, codes.NotFound, "with process ID 'P'")
+	w.refuses(
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1},
+		codes.NotFound,
+		"with process ID 'P'",
+	)
 	w.refuses(&pb.DeployResourceRequest{}, codes.InvalidArgument, "at least one resource")
 }
 
 func TestAnInstanceIsOfTheVersionThatIsWanted(t *testing.T) {
 	w := deploy(t, oneTask, oneTask)
 	w.deploys(1, oneTask+"\n\tF: end")
-	other := do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: 1})
+	other := do[*pb.CreateProcessInstanceResponse](
+		w,
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: 1},
+	)
 	check.Same(t, "P2", other.BpmnProcessId, "process")
 	for want, r := range map[int32]*pb.CreateProcessInstanceRequest{
 		2: {BpmnProcessId: "P", Version: -1},
@@ -67,7 +74,10 @@ func TestAnInstanceIsOfTheVersionThatIsWanted(t *testing.T) {
 	} {
 		check.Same(t, want, do[*pb.CreateProcessInstanceResponse](w, r).Version, "version")
 	}
-	byKey := do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{ProcessDefinitionKey: w.definitions[0].key})
+	byKey := do[*pb.CreateProcessInstanceResponse](
+		w,
+		&pb.CreateProcessInstanceRequest{ProcessDefinitionKey: w.definitions[0].key},
+	)
 	check.Same(t, int32(1), byKey.Version, "version")
 	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: 3}, codes.NotFound, "")
 	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "none", Version: -1}, codes.NotFound, "none found")
@@ -104,24 +114,41 @@ func TestCancelEndsEverything(t *testing.T) {
 	task := w.last("JOB", "CREATED").Value["elementInstanceKey"].(int64)
 	w.refuses(&pb.CancelProcessInstanceRequest{ProcessInstanceKey: task}, codes.NotFound, "no such process was found")
 	called := w.last("JOB", "CREATED").Value["processInstanceKey"].(int64)
-	w.refuses(&pb.CancelProcessInstanceRequest{ProcessInstanceKey: called}, codes.FailedPrecondition, "it is created by a parent process instance")
+	w.refuses(
+		&pb.CancelProcessInstanceRequest{ProcessInstanceKey: called},
+		codes.FailedPrecondition,
+		"it is created by a parent process instance",
+	)
 	do[*pb.CancelProcessInstanceResponse](w, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: root})
 	for _, gone := range [][2]string{{"JOB", "CANCELED"}, {"TIMER", "CANCELED"}, {"PROCESS_MESSAGE_SUBSCRIPTION", "DELETED"}, {"INCIDENT", "RESOLVED"}} {
 		w.last(gone[0], gone[1])
 	}
-	check.Same(t, 0, len(w.instances)+len(w.Engine.jobs)+len(w.alarms.all)+len(w.subs)+len(w.incidents), "what is left")
+	check.Same(
+		t,
+		0,
+		len(w.instances)+len(w.Engine.jobs)+len(w.alarms.all)+len(w.subs)+len(w.incidents),
+		"what is left",
+	)
 	w.refuses(&pb.CancelProcessInstanceRequest{ProcessInstanceKey: root}, codes.NotFound, "no such process was found")
 }
 
 func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	w := deploy(t)
-	w.refuses(&pb.SetVariablesRequest{ElementInstanceKey: 1, Variables: `{}`}, codes.NotFound, "no such element was found")
+	w.refuses(
+		&pb.SetVariablesRequest{ElementInstanceKey: 1, Variables: `{}`},
+		codes.NotFound,
+		"no such element was found",
+	)
 	w.refuses(&pb.ResolveIncidentRequest{IncidentKey: 1}, codes.NotFound, "no such incident was found")
 }
 
 func TestACommandOfAnotherKindIsRefusedByName(t *testing.T) {
 	w := deploy(t)
-	w.refuses(&pb.ModifyProcessInstanceRequest{}, codes.Unimplemented, "ModifyProcessInstanceRequest is not supported by this engine")
+	w.refuses(
+		&pb.ModifyProcessInstanceRequest{},
+		codes.Unimplemented,
+		"ModifyProcessInstanceRequest is not supported by this engine",
+	)
 	w.refuses(&pb.CreateProcessInstanceRequest{
 		BpmnProcessId: "P", StartInstructions: []*pb.ProcessInstanceCreationStartInstruction{{ElementId: "T"}},
 	}, codes.Unimplemented, "start instructions are not supported")
@@ -129,10 +156,21 @@ func TestACommandOfAnotherKindIsRefusedByName(t *testing.T) {
 
 func TestThereIsOneTenant(t *testing.T) {
 	w := deploy(t, oneTask)
-	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", TenantId: "norte"}, codes.InvalidArgument, "multi-tenancy is disabled")
+	w.refuses(
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", TenantId: "norte"},
+		codes.InvalidArgument,
+		"multi-tenancy is disabled",
+	)
 	w.Tenant = "norte"
-	w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P"}, codes.PermissionDenied, "tenant is not authorized")
-	do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, TenantId: "norte"})
+	w.refuses(
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P"},
+		codes.PermissionDenied,
+		"tenant is not authorized",
+	)
+	do[*pb.CreateProcessInstanceResponse](
+		w,
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, TenantId: "norte"},
+	)
 	check.Same(t, "norte", w.job("t").TenantId, "tenant")
 }
 
@@ -181,7 +219,10 @@ func TestTheSameCommandsLeadToTheSameRecords(t *testing.T) {
 	play := func() (records []Record) {
 		w := deploy(t, twoConditions, waits)
 		w.start(`{"a":1,"b":"x","c":[1,2],"d":{"e":null}}`)
-		do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: -1, Variables: `{"x":1,"y":2,"z":3}`})
+		do[*pb.CreateProcessInstanceResponse](
+			w,
+			&pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: -1, Variables: `{"x":1,"y":2,"z":3}`},
+		)
 		w.completes("t", `{"q":1,"p":2}`)
 		w.passes(time.Hour)
 		w.publishes("m", "k", "", 0)

@@ -39,7 +39,12 @@ func TestAConditionThatIsNoBooleanIsAnIncidentAtTheGateway(t *testing.T) {
 	w := deploy(t, twoConditions)
 	instance := w.start(`{"a":1,"b":"sim"}`)
 	first := w.incident("EXTRACT_VALUE_ERROR", "G")
-	check.Same(t, "Expected result of the expression 'b' to be 'BOOLEAN', but was 'STRING'.", w.last("INCIDENT", "CREATED").Value["errorMessage"], "text")
+	check.Same(
+		t,
+		"Expected result of the expression 'b' to be 'BOOLEAN', but was 'STRING'.",
+		w.last("INCIDENT", "CREATED").Value["errorMessage"],
+		"text",
+	)
 	w.sets(instance, `{"b":null}`) // null is none either
 	w.resolves(first)
 	second := w.incident("EXTRACT_VALUE_ERROR", "G")
@@ -87,7 +92,12 @@ func TestATimerFiresWhenItIsDueAndNotBefore(t *testing.T) {
 				S > W
 				W > E`)
 			w.start(`{"minutes":5,"when":"2026-11-24T09:05:00-03:00"}`)
-			check.Same(t, w.clock.Add(5*time.Minute).UnixMilli(), w.last("TIMER", "CREATED").Value["dueDate"].(int64), "due")
+			check.Same(
+				t,
+				w.clock.Add(5*time.Minute).UnixMilli(),
+				w.last("TIMER", "CREATED").Value["dueDate"].(int64),
+				"due",
+			)
 			w.passes(5*time.Minute - time.Millisecond)
 			check.Same(t, 0, len(w.find("TIMER", "TRIGGERED")), "timers that fired")
 			w.passes(time.Millisecond)
@@ -195,7 +205,12 @@ func TestTheFirstEventBehindAnEventBasedGatewayWins(t *testing.T) {
 	w := deploy(t, drawing)
 	w.start(`{"claim":"c1"}`)
 	check.Same(t, "Wait", w.last("TIMER", "CREATED").Value["targetElementId"].(string), "the timer's element")
-	check.Same(t, "Order", w.last("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED").Value["elementId"].(string), "the subscription's element")
+	check.Same(
+		t,
+		"Order",
+		w.last("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED").Value["elementId"].(string),
+		"the subscription's element",
+	)
 	w.publishes("m", "c1", "", 0)
 	w.ended("E2")
 	w.start(`{"claim":"c2"}`)
@@ -249,7 +264,12 @@ func TestAMessageGoesToOneInstanceOfEachProcess(t *testing.T) {
 	w.start(`{}`)
 	do[*pb.CreateProcessInstanceResponse](w, &pb.CreateProcessInstanceRequest{BpmnProcessId: "P2", Version: -1})
 	w.publishes("m", "k", "", 0)
-	check.Same(t, 2, len(w.find("PROCESS_MESSAGE_SUBSCRIPTION", "CORRELATED")), "correlations: the older instance of P, and P2")
+	check.Same(
+		t,
+		2,
+		len(w.find("PROCESS_MESSAGE_SUBSCRIPTION", "CORRELATED")),
+		"correlations: the older instance of P, and P2",
+	)
 	check.Same(t, 1, len(w.subs), "who still waits")
 }
 
@@ -358,7 +378,10 @@ func TestAUserTaskIsCanceledByItsBoundaryEvent(t *testing.T) {
 func TestAUserTaskNeedsItsForm(t *testing.T) {
 	w := reviewed(t)
 	incident := w.incident("FORM_NOT_FOUND", "U")
-	do[*pb.DeployResourceResponse](w, &pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "f.form", Content: []byte(`{"id":"review"}`)}}})
+	do[*pb.DeployResourceResponse](
+		w,
+		&pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "f.form", Content: []byte(`{"id":"review"}`)}}},
+	)
 	w.resolves(incident)
 	check.Same(t, 1, len(w.userTasks), "user tasks")
 }

@@ -105,7 +105,11 @@ func TestASecondAnswerFindsNoJob(t *testing.T) {
 	key := w.job("t").Key
 	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: key})
 	w.ended("E")
-	w.refuses(&pb.CompleteJobRequest{JobKey: key}, codes.NotFound, "Command 'COMPLETE' rejected with code 'NOT_FOUND': Expected to complete job with key '")
+	w.refuses(
+		&pb.CompleteJobRequest{JobKey: key},
+		codes.NotFound,
+		"Command 'COMPLETE' rejected with code 'NOT_FOUND': Expected to complete job with key '",
+	)
 	w.refuses(&pb.ThrowErrorRequest{JobKey: key}, codes.NotFound, "no such job was found")
 	w.refuses(&pb.FailJobRequest{JobKey: key}, codes.NotFound, "no such job was found")
 	rejection := w.records[len(w.records)-1]

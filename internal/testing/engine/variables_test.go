@@ -230,7 +230,11 @@ func TestWholeNumbersHave64Bits(t *testing.T) {
 		check.Same(t, `{"n":`+n+`}`, w.jobs("t")[0].Variables, "variables")
 	}
 	for _, n := range []string{"18446744073709551616", "-9223372036854775809", "[1,[99999999999999999999]]"} {
-		w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: `{"n":` + n + `}`}, codes.InvalidArgument, "does not fit 64 bits")
+		w.refuses(
+			&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: `{"n":` + n + `}`},
+			codes.InvalidArgument,
+			"does not fit 64 bits",
+		)
 	}
 }
 
@@ -238,7 +242,11 @@ func TestVariablesThatAreNoObjectAreRefused(t *testing.T) {
 	w := deploy(t, `
 		S: start`)
 	for _, variables := range []string{`[]`, `"x"`, `null`, `{`, `{}{}`} {
-		w.refuses(&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: variables}, codes.InvalidArgument, "Invalid JSON value: "+variables)
+		w.refuses(
+			&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: variables},
+			codes.InvalidArgument,
+			"Invalid JSON value: "+variables,
+		)
 	}
 }
 

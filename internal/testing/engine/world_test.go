@@ -102,7 +102,10 @@ func (w *world) completes(kind, variables string) {
 // throws throws an error at the one job of a type.
 func (w *world) throws(kind, code, variables string) {
 	w.Helper()
-	do[*pb.ThrowErrorResponse](w, &pb.ThrowErrorRequest{JobKey: w.job(kind).Key, ErrorCode: code, Variables: variables})
+	do[*pb.ThrowErrorResponse](
+		w,
+		&pb.ThrowErrorRequest{JobKey: w.job(kind).Key, ErrorCode: code, Variables: variables},
+	)
 }
 
 // fails fails the one job of a type.
@@ -204,7 +207,10 @@ func (w *world) resolves(incident int64) {
 // sets sets variables of an instance, without looking outward.
 func (w *world) sets(instance int64, variables string) {
 	w.Helper()
-	do[*pb.SetVariablesResponse](w, &pb.SetVariablesRequest{ElementInstanceKey: instance, Variables: variables, Local: true})
+	do[*pb.SetVariablesResponse](
+		w,
+		&pb.SetVariablesRequest{ElementInstanceKey: instance, Variables: variables, Local: true},
+	)
 }
 
 var (
@@ -241,7 +247,13 @@ func flow(body *strings.Builder, m []string) {
 	if m[3] != "" {
 		condition = "<conditionExpression>" + escape(m[3]) + "</conditionExpression>"
 	}
-	fmt.Fprintf(body, `<sequenceFlow id="%[1]s_%[2]s" sourceRef="%[1]s" targetRef="%[2]s">%[3]s</sequenceFlow>`, m[1], m[2], condition)
+	fmt.Fprintf(
+		body,
+		`<sequenceFlow id="%[1]s_%[2]s" sourceRef="%[1]s" targetRef="%[2]s">%[3]s</sequenceFlow>`,
+		m[1],
+		m[2],
+		condition,
+	)
 }
 
 var kinds = map[string]string{
@@ -270,7 +282,10 @@ func element(body, roots *strings.Builder, drawing string, m []string) {
 		case "triggered":
 			attrs += ` triggeredByEvent="true"`
 		case "header":
-			extensions += fmt.Sprintf(`<zeebe:taskHeaders><zeebe:header key="h" value="%s"/></zeebe:taskHeaders>`, value)
+			extensions += fmt.Sprintf(
+				`<zeebe:taskHeaders><zeebe:header key="h" value="%s"/></zeebe:taskHeaders>`,
+				value,
+			)
 		case "error":
 			fmt.Fprintf(roots, `<error id="Error_%s" errorCode="%s"/>`, id, value)
 			inner += fmt.Sprintf(`<errorEventDefinition errorRef="Error_%s"/>`, id)

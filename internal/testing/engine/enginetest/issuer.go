@@ -15,7 +15,12 @@ type TokenReply func(w http.ResponseWriter, r *http.Request, n int) error
 func Issues(life time.Duration) TokenReply {
 	return func(w http.ResponseWriter, _ *http.Request, n int) error {
 		w.Header().Set("Content-Type", "application/json")
-		_, err := fmt.Fprintf(w, `{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, int(life.Seconds()))
+		_, err := fmt.Fprintf(
+			w,
+			`{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`,
+			n,
+			int(life.Seconds()),
+		)
 		return err
 	}
 }

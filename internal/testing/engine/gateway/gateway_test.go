@@ -104,7 +104,11 @@ func TestALongPollEndsWithTheFirstJob(t *testing.T) {
 		}
 		for wait, want := range map[time.Duration]time.Duration{0: 10 * time.Second, -1 * time.Millisecond: 0, time.Second: time.Second} {
 			began = time.Now()
-			_, err = poll(t.Context(), c, &pb.ActivateJobsRequest{Type: "none", Timeout: 1, MaxJobsToActivate: 1, RequestTimeout: wait.Milliseconds()})
+			_, err = poll(
+				t.Context(),
+				c,
+				&pb.ActivateJobsRequest{Type: "none", Timeout: 1, MaxJobsToActivate: 1, RequestTimeout: wait.Milliseconds()},
+			)
 			if err != nil || time.Since(began) != want {
 				t.Errorf("a poll that waits for %v ends after %v: %v", wait, time.Since(began), err)
 			}
@@ -187,12 +191,20 @@ func TestAClosedGatewayAnswersNothing(t *testing.T) {
 // play starts instances, moves the clock, answers a job and a task, and returns what the engine looks like then.
 func play(t *testing.T, s *Server) {
 	t.Helper()
-	must[*pb.DeployResourceResponse](t, s.Gateway, &pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}}})
+	must[*pb.DeployResourceResponse](
+		t,
+		s.Gateway,
+		&pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}}},
+	)
 	for n := range 3 {
 		start(t, s.Gateway, fmt.Sprintf(`{"n":%d}`, n))
 	}
 	jobs := must[*pb.ActivateJobsResponse](t, s.Gateway, &pb.ActivateJobsRequest{Type: "t", Timeout: 1e9, MaxJobsToActivate: 2}).Jobs
-	must[*pb.CompleteJobResponse](t, s.Gateway, &pb.CompleteJobRequest{JobKey: jobs[0].Key, Variables: `{"done":true}`})
+	must[*pb.CompleteJobResponse](
+		t,
+		s.Gateway,
+		&pb.CompleteJobRequest{JobKey: jobs[0].Key, Variables: `{"done":true}`},
+	)
 	s.SetClock(time.Hour)
 	var task int64
 	for line := range strings.Lines(string(read(t, RecordsFile(s.Dir)))) {

@@ -95,7 +95,8 @@ func (g *Gateway) note(at time.Time, e entry) {
 	}
 }
 
-// replay repeats the commands of a file. Half a line at its end is a command that nobody got an answer to.
+// replay repeats the commands of a file. An incomplete last line is a command that was never
+// answered.
 func (g *Gateway) replay(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

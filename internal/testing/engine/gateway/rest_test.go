@@ -50,7 +50,13 @@ func TestTheRESTAPISaysTheSame(t *testing.T) {
 		}
 	}})
 	defer g.Close()
-	created := over(t, g, "POST /v2/process-instances", `{"processDefinitionId":"P","variables":{"n":9007199254740993}}`, 200)
+	created := over(
+		t,
+		g,
+		"POST /v2/process-instances",
+		`{"processDefinitionId":"P","variables":{"n":9007199254740993}}`,
+		200,
+	)
 	instance := created["processInstanceKey"].(string)
 	job := activated(t, g)
 	if job["processInstanceKey"] != instance || job["elementId"] != "T" || job["retries"] != 3.0 || job["customHeaders"] == nil {
@@ -72,7 +78,12 @@ func TestTheRESTAPISaysTheSame(t *testing.T) {
 	over(t, g, "POST /v2/process-instances/"+instance+"/cancellation", ``, 404)
 	message := `{"name":"m","correlationKey":"k","messageId":"1","timeToLive":60000,"variables":{}}`
 	over(t, g, "POST /v2/messages/publication", message, 200)
-	check.Same(t, "ALREADY_EXISTS", over(t, g, "POST /v2/messages/publication", message, 409)["title"].(string), "title")
+	check.Same(
+		t,
+		"ALREADY_EXISTS",
+		over(t, g, "POST /v2/messages/publication", message, 409)["title"].(string),
+		"title",
+	)
 	check.Same(t, DefaultVersion, over(t, g, "GET /v2/topology", "", 200)["gatewayVersion"].(string), "version")
 	over(t, g, "GET /v2/nothing", "", 404)
 }
@@ -138,7 +149,12 @@ func TestFilesAreDeployedAndReadAgain(t *testing.T) {
 	if w := deploy("<a/>"); w.Code != 400 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	_, text := call(g.REST(), "POST", "/v2/process-definitions/search", `{"filter":{"processDefinitionId":"P"},"page":{"limit":1}}`)
+	_, text := call(
+		g.REST(),
+		"POST",
+		"/v2/process-definitions/search",
+		`{"filter":{"processDefinitionId":"P"},"page":{"limit":1}}`,
+	)
 	key := regexp.MustCompile(`"processDefinitionKey":"(\d+)".*"state":"ACTIVE",.*"version":2.*"endCursor":null,"hasMoreTotalItems":false,"startCursor":null,"totalItems":2`).FindStringSubmatch(text)
 	if key == nil {
 		t.Fatalf("found %s", text)
