@@ -110,6 +110,9 @@ func (g feelGenerator) boolean(depth int) string {
 		},
 		func() string {
 			return "(" + g.any(d) + " instance of " + g.of("string", "number", "boolean", "list", "context") + ")"
+		},
+		func() string {
+			return "(" + g.any(d) + " in " + g.of(`("a", "b")`, `("")`, "(1, 2.50)", `(1, "a")`) + ")"
 		})
 }
 

@@ -96,6 +96,13 @@ var facts = map[string][][2]string{
 		{`not(missing)`, `null`},
 		{`not("text")`, `null`},
 	},
+	"in is true for one of the texts or numbers in brackets": {
+		{`"b" in ("a", "b")`, `true`},
+		{`2.0 in (1, 2)`, `true`},
+		{`"c" in ("a", "b")`, `false`},
+		{`missing in ("a", "b")`, `false`},
+		{`1 in ("a", "b")`, `null`},
+	},
 	"if takes else for all but true": {
 		{`if n > 4 then "many" else "few"`, `"many"`},
 		{`if missing then 1 else 2`, `2`},
@@ -233,7 +240,8 @@ func TestWhatIsNotSupportedIsRefusedByName(t *testing.T) {
 		`every x in y satisfies x`:             `"every" is not supported`,
 		`function(x) x`:                        `"function" is not supported`,
 		`a between 1 and 2`:                    `at character 3: "between" is not supported`,
-		`a in [1]`:                             `"in" is not supported`,
+		`a in [1]`:                             `"[" is not supported`,
+		`a in (b)`:                             `after "in" only texts and numbers in brackets are supported`,
 		`1 / 2`:                                `"/" is not supported`,
 		`2 ** 3`:                               `"*" is not supported`,
 		`[1..2]`:                               `".2" is not supported`,
