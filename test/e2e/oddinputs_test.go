@@ -120,7 +120,7 @@ func (s *scene) awaitEndings(inputs map[int64]oddinputs.Input) map[int64]*ending
 			if !ok || f == nil {
 				continue
 			}
-			if e.ValueType == "JOB" {
+			if e.ValueType == "JOB" && (e.Intent != "FAILED" || e.Retries == 0) { // else it was released
 				f.answers++
 			}
 			if e.Intent == "FAILED" { // the incident follows
