@@ -46,7 +46,7 @@ func sortTexts() (passing, permanent []string) {
 	return passing, permanent
 }
 
-// Of a chunk of claims the last chunkSingle have all kinds of ends; the others are to be retried.
+// A chunk of claims is one process instance with many jobs, all of claims to be retried, and some instances with one.
 const (
 	chunk       = 200
 	chunkSingle = 22
@@ -63,7 +63,7 @@ func (r *rig) claimsOf(n int) []claim {
 		c := claim{
 			ID: fmt.Sprintf("CLM-%s-%d", r.name, number), Error: passing[number%len(passing)], RetryCount: number % 5, kind: audit.KindRetry,
 		}
-		// The last of each chunk are those that are not to be retried.
+		// The singles are the last of each chunk, and hold all that is not to be retried.
 		switch last := min(n, (i/chunk+1)*chunk) - i; {
 		case last > chunkSingle:
 		case last > 8:
@@ -89,12 +89,26 @@ func (r *rig) submit(n int) {
 
 // trySubmit is submit for other goroutines than the test's own.
 func (r *rig) trySubmit(n int) error {
-	var all errgroup.Group
-	all.SetLimit(8)
-	for _, c := range r.claimsOf(n) {
-		all.Go(func() error { return r.create(oneTask, c) })
+	claims := r.claimsOf(n)
+	for len(claims) > 0 {
+		of := claims[:min(chunk, len(claims))]
+		claims = claims[len(of):]
+		many := max(0, len(of)-chunkSingle)
+		if many > 0 {
+			if err := r.create(manyTasks, map[string]any{"claims": of[:many]}); err != nil {
+				return err
+			}
+		}
+		var singles errgroup.Group
+		singles.SetLimit(8)
+		for _, c := range of[many:] {
+			singles.Go(func() error { return r.create(oneTask, c) })
+		}
+		if err := singles.Wait(); err != nil {
+			return err
+		}
 	}
-	return all.Wait()
+	return nil
 }
 
 // submitOne starts an instance for a claim of the row's own making, with the variables given or else the claim's.

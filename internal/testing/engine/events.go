@@ -46,6 +46,9 @@ func (i *instance) awaited() (events []*model.Element) {
 		}
 		return events
 	}
+	if i.inner {
+		return nil // its body has them
+	}
 	return i.el.Boundary
 }
 

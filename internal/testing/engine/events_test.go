@@ -333,6 +333,43 @@ func TestAMessageNeedsAName(t *testing.T) {
 	deploy(t).refuses(&pb.PublishMessageRequest{CorrelationKey: "k"}, codes.InvalidArgument, "a name")
 }
 
+func TestARunOfAMultiInstanceHasItsItem(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' items='=list'
+		E: end
+		S > T
+		T > E`)
+	w.start(`{"list":["a",{"b":1}]}`)
+	var got []string
+	for _, j := range w.jobs("t", "item", "loopCounter") {
+		got = append(got, j.Variables)
+		do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: j.Key})
+	}
+	check.Same(t, []string{`{"item":"a","loopCounter":1}`, `{"item":{"b":1},"loopCounter":2}`}, got, "variables")
+	w.ended("E")
+	w.start(`{"list":[]}`)
+	w.ended("E", "E")
+	w.start(`{"list":1}`)
+	w.incident("EXTRACT_VALUE_ERROR", "T")
+}
+
+func TestAnErrorOfOneRunEndsThemAll(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		C: call process='P2' items='=[1,2,3]'
+		B: boundary on='C' error='E1'
+		E: end
+		S > C
+		B > E`, `
+		S: start
+		X: end error='E1'
+		S > X`)
+	w.start(`{}`)
+	w.ended("E")
+	check.Same(t, 0, w.Incidents(), "incidents")
+}
+
 const review = `
 	S: start
 	U: user group='billing, audit' form='review'

@@ -31,7 +31,9 @@ type instance struct {
 	timers   []*timer
 	subs     []*subscription
 	incident *incident
-	ended    bool
+	// inner is set for one run of a multi-instance. Its scope is the body, which has the same element.
+	inner bool
+	ended bool
 	// interrupted is set where an event subprocess has ended what ran in this scope.
 	interrupted bool
 }
@@ -68,8 +70,12 @@ func with(v, more Value) Value {
 
 // lifecycle records what happens to an instance.
 func (e *Engine) lifecycle(i *instance, intent string) {
+	kind := i.el.RecordType()
+	if i.el.Loop != nil && !i.inner {
+		kind = "MULTI_INSTANCE_BODY"
+	}
 	v := with(e.place(i), Value{
-		"bpmnElementType": i.el.RecordType(), "flowScopeKey": int64(-1),
+		"bpmnElementType": kind, "flowScopeKey": int64(-1),
 		"parentProcessInstanceKey": int64(-1), "parentElementInstanceKey": int64(-1),
 	})
 	if i.scope != nil {

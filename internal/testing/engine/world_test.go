@@ -224,7 +224,7 @@ var (
 //
 // Kinds: start, end, task, user, person (a user task that is a job), call, throw, choose (an exclusive gateway), await (an event-based gateway), catch, boundary,
 // sub. Their attributes: type, retries and header of a task; error, timer, date, message and key of an event; on of a boundary
-// event; process and propagate of a call; group and form of a user. Any other one is an output
+// event; process and propagate of a call; group and form of a user; items of a multi-instance. Any other one is an output
 // mapping, or with "in." before its name an input mapping.
 func draw(id, drawing string) string {
 	var body, roots strings.Builder
@@ -302,6 +302,9 @@ func element(body, roots *strings.Builder, drawing string, m []string) {
 			}
 		case "form":
 			extensions += fmt.Sprintf(`<zeebe:formDefinition formId="%s"/>`, value)
+		case "items":
+			inner += fmt.Sprintf(`<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics `+
+				`inputCollection="%s" inputElement="item"/></extensionElements></multiInstanceLoopCharacteristics>`, value)
 		case "process":
 			propagate := ""
 			if p := regexp.MustCompile(`propagate='(\w+)'`).FindStringSubmatch(m[3]); p != nil {

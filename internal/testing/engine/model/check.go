@@ -54,6 +54,8 @@ func (r *reader) check(e *Element) {
 		r.fail(x, "must refer to an error with an errorCode")
 	case start && e.Event == "error" != e.Parent.EventSubprocess:
 		r.fail(x, "must have an errorEventDefinition in an event subprocess, and there only")
+	case e.EventSubprocess && e.Loop != nil:
+		r.fail(x, "multiInstanceLoopCharacteristics is not supported in an event subprocess")
 	case e.Kind == "userTask" && !e.UserTask && e.FormID != nil:
 		r.fail(x, "zeebe:formDefinition is not supported without zeebe:userTask")
 	}

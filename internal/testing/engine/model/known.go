@@ -16,7 +16,7 @@ type kind struct{ attributes, elements string }
 
 const (
 	job   = "zeebe:taskDefinition! zeebe:taskHeaders "
-	work  = "zeebe:ioMapping "
+	work  = "zeebe:ioMapping multiInstanceLoopCharacteristics "
 	scope = "startEvent! endEvent* boundaryEvent* intermediateCatchEvent* intermediateThrowEvent* " +
 		"exclusiveGateway* eventBasedGateway* sequenceFlow* " +
 		"serviceTask* sendTask* userTask* callActivity* subProcess* "
@@ -51,6 +51,9 @@ var known = map[string]kind{
 	"callActivity": {"id!", "zeebe:calledElement! " + work},
 	"subProcess":   {"id! triggeredByEvent", scope + work},
 
+	"multiInstanceLoopCharacteristics": {"isSequential=false", "zeebe:loopCharacteristics!"},
+
+	"zeebe:loopCharacteristics":  {"inputCollection! inputElement", ""},
 	"zeebe:taskDefinition":       {"type! retries", ""},
 	"zeebe:taskHeaders":          {"", "zeebe:header*"},
 	"zeebe:header":               {"key! value", ""},

@@ -32,7 +32,7 @@ func TestEverythingThatIsKnownIsRead(t *testing.T) {
   exclusiveGateway Which: flow Flow_Else to Ask (default), flow Flow_Heavy to Call if =weight > 10
   userTask Ask: user task form ask groups =[group], flow Flow_7 to Ask_ByJob
   userTask Ask_ByJob: job io.camunda.zeebe:userTask retries none map[], flow Flow_8 to Tell
-  sendTask Tell: job =kind retries none map[], flow Flow_9 to Part
+  sendTask Tell: job =kind retries none map[], loop person in =people, flow Flow_9 to Part
   callActivity Call: calls other, flow Flow_10 to Part
   subProcess Part: events Torn_Out, flow Flow_11 to Noted
     startEvent Start_Part: flow Flow_Part to End_Part
@@ -72,6 +72,9 @@ func outline(e *model.Element, indent string) string {
 	say(e.UserTask, "user task form %s groups %s", text(e.FormID), text(e.Groups))
 	say(e.Calls != nil, "calls %s", text(e.Calls))
 	say(e.PropagateAll, "propagates all")
+	if e.Loop != nil {
+		say(true, "loop %s in %s", e.Loop.InputElement, text(e.Loop.Input))
+	}
 	if e.Host != nil {
 		say(true, "at %s", e.Host.ID)
 	}

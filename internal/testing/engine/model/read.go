@@ -161,6 +161,13 @@ func (r *reader) property(e *Element, x, c *bpmnxml.Element, name string) {
 	case "timerEventDefinition":
 		e.Event = "timer"
 		r.timer(e, x, c)
+	case "multiInstanceLoopCharacteristics":
+		for _, l := range c.Zeebe("loopCharacteristics") {
+			e.Loop = &Loop{r.expression(x, l.Attr("inputCollection")), l.Attr("inputElement")}
+			if name := e.Loop.InputElement; name != "" && len(r.path(x, name)) > 1 {
+				r.fail(x, "the inputElement '%s' must be a variable, not a property", name)
+			}
+		}
 	}
 }
 

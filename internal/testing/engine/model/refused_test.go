@@ -152,11 +152,42 @@ func TestAttributesThatChangeBehaviourAreRefusedByName(t *testing.T) {
 	}
 }
 
-func TestLoopsAreRefused(t *testing.T) {
-	for _, loop := range []string{"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"} {
-		task := element("serviceTask", "X", "<extensionElements>"+job+"</extensionElements><"+loop+"/>")
-		refused(t, task, "X", loop+" is not supported")
+func TestLoopsButParallelOnesAreRefused(t *testing.T) {
+	loop := func(attributes, characteristics, more string) string {
+		extensions := "<extensionElements><zeebe:loopCharacteristics " + characteristics + "/></extensionElements>"
+		return "<multiInstanceLoopCharacteristics " + attributes + ">" + extensions + more +
+			"</multiInstanceLoopCharacteristics>"
 	}
+	for _, c := range []struct{ loop, says string }{
+		{
+			loop(`isSequential="true"`, `inputCollection="=a"`, ""),
+			`isSequential="true" of multiInstanceLoopCharacteristics is not supported`,
+		},
+		{
+			loop("", `inputCollection="=a" outputCollection="b"`, ""),
+			`outputCollection="b" of zeebe:loopCharacteristics is not supported`,
+		},
+		{loop("", `inputCollection="=a"`, "<loopCardinality/>"), "loopCardinality is not supported"},
+		{loop("", `inputCollection="=a"`, "<completionCondition/>"), "completionCondition is not supported"},
+		{"<standardLoopCharacteristics/>", "standardLoopCharacteristics is not supported"},
+		{
+			loop("", `inputElement="a"`, ""),
+			"inputCollection of zeebe:loopCharacteristics must be present and not empty",
+		},
+		{loop("", `inputCollection="a"`, ""), "expected an expression, which starts with '=', but found 'a'"},
+		{loop("", `inputCollection="=a" inputElement="a b"`, ""), "'a b' is no name of a variable"},
+		{
+			loop("", `inputCollection="=a" inputElement="a.b"`, ""),
+			"the inputElement 'a.b' must be a variable, not a property",
+		},
+		{"<multiInstanceLoopCharacteristics/>", "must have exactly one zeebe:loopCharacteristics, not 0"},
+	} {
+		task := element("serviceTask", "X", "<extensionElements>"+job+"</extensionElements>"+c.loop)
+		refused(t, task, "X", c.says)
+	}
+	subprocess := element("startEvent", "U", ofAny) + loop("", `inputCollection="=a"`, "")
+	refused(t, element(`subProcess triggeredByEvent="true"`, "X", subprocess),
+		"X", "multiInstanceLoopCharacteristics is not supported in an event subprocess")
 }
 
 func TestWhatATaskMissesIsRefused(t *testing.T) {
