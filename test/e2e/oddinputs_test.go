@@ -36,7 +36,7 @@ func tooDeep(t *testing.T, in oddinputs.Input) bool {
 // is failed with its retries unchanged instead of with none, it comes again without end.
 func TestOddInputsEndInAnIncidentOrADecision(t *testing.T) {
 	s := atSharedBroker(t)
-	w := s.startWorker()
+	w := s.startWorker("RETRY_MAX_JOBS_ACTIVE=8") // for many texts of 1 MiB a busy machine needs longer than a poll has
 	inputs := map[int64]oddinputs.Input{}
 	for _, in := range oddinputs.All() {
 		if in.OnlyRaw {

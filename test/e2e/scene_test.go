@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds every wait for something that is to happen. Most take milliseconds; a machine may be busy.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // scene is the stage of one test: a broker, and helpers that end the test where the broker does not do what the story
 // says.

@@ -2,25 +2,35 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
-	"hospital.example/analyze-retry/internal/testing/engine/gateway"
+	"hospital.example/analyze-retry/test/chaos/proxy"
 )
 
+// The worker's way to the broker is there before the broker, so that no other server can take its address meanwhile.
 func TestWorkerWaitsForAnAbsentBroker(t *testing.T) {
 	lanes.Take(t, false)
-	address := freeAddress(t)
-	at, url := gateway.Addresses{GRPC: address}, address
+	way, err := proxy.Start(freeAddress(t), 1)
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, way.Close()) })
+	address := way.Address()
 	if overREST(t) {
-		at, url = gateway.Addresses{REST: address}, "http://"+address
+		address = "http://" + address
 	}
 	s := &scene{T: t}
-	w := s.startWorkerAt(url)
+	w := s.startWorkerAt(address)
 	w.answers("/healthz", http.StatusOK)
 	w.answers("/readyz", http.StatusServiceUnavailable)
 
-	s.broker = onOwnBroker(t, cluster.Options{At: at}).broker
+	s.broker = onOwnBroker(t, cluster.Options{}).broker
+	if overREST(t) {
+		way.Retarget(strings.TrimPrefix(s.broker.RESTURL(), "http://"))
+	} else {
+		way.Retarget(s.broker.Address())
+	}
 	w.answers("/readyz", http.StatusOK)
 	s.start("OneTask", sound).endsAt("EndEvent_Retry")
 }
