@@ -127,6 +127,7 @@ func TestSeed003BrokerCountsTheEmailsForTheAlerts(t *testing.T) {
 func TestSeed003DevelopmentProfileGivesUpEarlier(t *testing.T) {
 	const header = `<zeebe:header key="retryPolicy" value="smtp" />`
 	o := atTheOffice(t, "RETRY_JOB_TYPES=analyze-retry=tiss,analyze-email=smtp-dev")
+	o.example() // the forms
 	for name, changes := range map[string][]string{
 		"by a header":   {`value="smtp"`, `value="smtp-dev"`},
 		"by a job type": {header, "", `type="analyze-retry"`, `type="analyze-email"`},
