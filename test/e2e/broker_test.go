@@ -29,7 +29,7 @@ func laneCount() int {
 	if os.Getenv(cluster.EnvAddress) != "" {
 		return 1
 	}
-	return 4
+	return 8
 }
 
 // sharedBroker connects to the cluster that the environment names, or starts an engine.
