@@ -77,10 +77,6 @@ func atMost(limit float64) target {
 	return target{fmt.Sprintf("at most %.3g", limit), func(v float64) bool { return v <= limit }}
 }
 
-func atLeast(limit float64) target {
-	return target{fmt.Sprintf("at least %.3g", limit), func(v float64) bool { return v >= limit }}
-}
-
 func below(limit float64) target {
 	return target{fmt.Sprintf("below %.4g", limit), func(v float64) bool { return v < limit }}
 }
@@ -110,7 +106,7 @@ func (s series) rows() (rows []row) {
 		case s.known(i, serverCPUPerJob):
 			rows = append(rows, newRow(c.name+": the server's CPU per job, us", "%.1f", s.each(i, serverCPUPerJob)))
 		}
-		rows = append(rows, s.ratio(i, "throughput", "%.0f/s", throughput).want(c.throughput))
+		rows = append(rows, s.ratio(i, "throughput", "%.0f/s", throughput))
 	}
 	return append(rows, s.further...)
 }

@@ -32,9 +32,9 @@ type contender struct {
 
 	// product says that it is our worker, of which more is shown.
 	product bool
-	// to is which of the contenders it is compared with, none if it is itself; the targets are for the ratios.
-	to              int
-	cpu, throughput target
+	// to is which of the contenders it is compared with, none if it is itself; the target is for the ratio of the CPU time.
+	to  int
+	cpu target
 }
 
 // newStore makes the store of one run.
@@ -45,9 +45,9 @@ func (c contender) newStore(ctx context.Context) (storage, error) {
 	return c.store(ctx)
 }
 
-// against returns the contender as one that is compared with another, with the targets of the comparison.
-func (c contender) against(to int, cpu, throughput target) contender {
-	c.to, c.cpu, c.throughput = to, cpu, throughput
+// against returns the contender as one that is compared with another, with the target of the comparison.
+func (c contender) against(to int, cpu target) contender {
+	c.to, c.cpu = to, cpu
 	return c
 }
 
@@ -90,9 +90,9 @@ func withNoDecision(binary string, on *stores) (lineup, error) {
 	return lineup{
 		contenders: []contender{
 			noDecision(self),
-			inFile.against(0, atMost(1.6), noTarget),
-			onServer.against(0, atMost(2), noTarget),
-			bench.against(0, atMost(1), atLeast(1)),
+			inFile.against(0, atMost(1.6)),
+			onServer.against(0, atMost(2)),
+			bench.against(0, atMost(1)),
 		},
 		ratio: "ratio to the no-decision worker",
 	}, nil
@@ -106,9 +106,9 @@ func twoBuilds(binary, other string, on *stores) (lineup, error) {
 	}
 	both := []contender{
 		product("SQLite, "+other, path, on.sqlite),
-		product("SQLite", binary, on.sqlite).against(0, noTarget, noTarget),
-		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget, noTarget),
-		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget, noTarget),
+		product("SQLite", binary, on.sqlite).against(0, noTarget),
+		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget),
+		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget),
 	}
 	return lineup{contenders: both, ratio: "ratio to " + other}, nil
 }
