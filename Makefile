@@ -58,11 +58,14 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
-# No server is started, nothing is tried at hundreds of places. Packages that did not change cost nothing.
-NO_UNIT := test/% bench internal/audit/postgres internal/audit/sqlite/exhaustive internal/testing/devpostgres%
+# Without what links the clients of PostgreSQL and of queues, which take longer to compile than all the rest. Packages that did
+# not change cost nothing.
+NO_UNIT := bench cmd/% docs internal/app internal/audit/postgres internal/audit/sqlite/exhaustive internal/cli internal/events% \
+	internal/testing/% test/%
 UNIT     = $(filter-out $(addprefix $(MODULE)/,$(NO_UNIT)),$(ALL))
-test-unit: ## The fast inner loop: no server, SQLite only
-	@TEST_WITHOUT_SERVERS=1 $(SUMMARY) . $(COMPILE) -p 4 -skip 'PostgreSQL|./PostgreSQL' $(UNIT)
+test-unit: ## The fast inner loop: the rule, the job loop, both protocols, the SQLite store; no server
+	@$(SUMMARY) . $(COMPILE) -p 4 $(UNIT)
+	@echo 'make test adds the commands, PostgreSQL, the queues, the engine, and the claims from end to end.'
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
