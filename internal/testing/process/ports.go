@@ -5,46 +5,22 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
-	"sync"
 	"sync/atomic"
 )
 
 // Free ports are looked for below the range from which systems take the ports of outgoing connections (32768 and up on
 // Linux, 49152 on macOS). Inside it, a client that keeps dialling a server that is away can end up occupying its port.
-const (
-	lowestPort = 20000
-	rangePorts = 500
-	ranges     = 24
-)
+const lowestPort, highestPort = 20000, 32000
 
-// own is the range of ports of this process. Its first port stays occupied, which tells other processes that the range is
-// taken: a server that is started again finds its port free.
-var own = sync.OnceValues(func() (first net.Listener, err error) {
-	for _, n := range rand.Perm(ranges) {
-		if first, err = listen(lowestPort + n*rangePorts); err == nil {
-			return first, nil
-		}
-	}
-	return nil, errors.New("all ranges of ports on 127.0.0.1 are taken")
-})
+// next counts the ports that were looked at. It starts at random, so that the processes on a machine look at different ones.
+var next = rand.Uint64N(highestPort - lowestPort)
 
-func listen(port int) (net.Listener, error) {
-	return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-}
-
-// looked counts the ports that were looked at.
-var looked atomic.Int64
-
-// Listen listens on a loopback address on which nothing else does. Until all ports of the range were looked at it returns
-// none twice.
+// Listen listens on a loopback address on which nothing else does. Until all ports were looked at it returns none twice.
 func Listen() (net.Listener, error) {
-	first, err := own()
-	if err != nil {
-		return nil, err
-	}
-	for range rangePorts {
-		port := first.Addr().(*net.TCPAddr).Port + 1 + int(looked.Add(1)%(rangePorts-1))
-		if listener, err := listen(port); err == nil {
+	for range 200 {
+		port := lowestPort + atomic.AddUint64(&next, 1)%(highestPort-lowestPort)
+		address := net.JoinHostPort("127.0.0.1", strconv.FormatUint(port, 10))
+		if listener, err := net.Listen("tcp", address); err == nil {
 			return listener, nil
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +22,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PROCESS_TEST_PARENT") != "" {
 		beParent()
 	}
-	if os.Getenv("PROCESS_TEST_PORTS") != "" {
-		printPorts()
-	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -37,31 +33,6 @@ func beParent() {
 		fmt.Fprintln(os.Stdout, err)
 	}
 	select {}
-}
-
-// printPorts is what the test binary does when the test of ports runs it: it prints all that it can get.
-func printPorts() {
-	for {
-		l, err := Listen()
-		if err != nil {
-			fmt.Fprintln(os.Stdout, err)
-			os.Exit(0)
-		}
-		fmt.Fprintln(os.Stdout, l.Addr())
-	}
-}
-
-func TestAnotherProcessNeverTakesThePortOfAServerThatIsStartedAgain(t *testing.T) {
-	address, err := FreeAddress()
-	check.Must(t, err)
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "PROCESS_TEST_PORTS=1")
-	text, err := cmd.Output()
-	check.Must(t, err)
-	lines := strings.Fields(string(text))
-	if n := len(lines); n < 400 || slices.Contains(lines, address) {
-		t.Errorf("%d lines, %s among them: %t", n, address, slices.Contains(lines, address))
-	}
 }
 
 // shell is a running shell script. Its output ends when the last process that holds it has ended.
