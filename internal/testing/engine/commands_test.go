@@ -235,3 +235,54 @@ func TestTheSameCommandsLeadToTheSameRecords(t *testing.T) {
 		t.Errorf("%d records, which differ", len(first))
 	}
 }
+
+func TestTheRecordsOfAllAnswersHaveOnlyWhatWasSent(t *testing.T) {
+	w := reviewed(t, `{"id":"review"}`)
+	key := w.last("USER_TASK", "CREATED").Key
+	_, err := w.Do(w.clock, &CompleteUserTask{Key: key, Variables: `{"b":2}`})
+	check.Must(t, err)
+	w.deploys(1, oneTask)
+	w.start(`{}`)
+	j := w.job("t")
+	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: j.Key, Retries: 0, Variables: `{"b":2}`})
+	w.refuses(&pb.ThrowErrorRequest{JobKey: j.Key, Variables: `{"b":2}`}, codes.FailedPrecondition, "")
+	for _, intent := range []string{"USER_TASK COMPLETE", "JOB FAIL", "JOB THROW_ERROR"} {
+		n := slices.IndexFunc(w.records, func(r Record) bool { return r.RecordType == "COMMAND" && r.ValueType+" "+r.Intent == intent })
+		v := w.records[n].Value
+		if string(v["variables"].(json.RawMessage)) != `{"b":2}` || v["bpmnProcessId"] != nil || v["elementId"] != nil {
+			t.Errorf("%s recorded %v", intent, v)
+		}
+	}
+}
+
+func TestCancelEndsUserTasks(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		U: user group='a'
+		S > U`)
+	do[*pb.CancelProcessInstanceResponse](w, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: w.start(`{}`)})
+	w.last("USER_TASK", "CANCELED")
+	check.Same(t, 0, len(w.userTasks)+len(w.find("JOB", "CREATED")), "user tasks, and jobs for them")
+}
+
+func TestMessagesAndDeploymentsHaveTheOneTenant(t *testing.T) {
+	w := deploy(t)
+	for _, r := range []any{&pb.PublishMessageRequest{Name: "m", TenantId: "norte"}, &pb.DeployResourceRequest{TenantId: "norte"}} {
+		w.refuses(r, codes.InvalidArgument, "multi-tenancy is disabled")
+	}
+}
+
+func TestOneRowOfKeysServesAllThings(t *testing.T) {
+	w := deploy(t, oneTask)
+	w.start(`{"a":1}`)
+	var keys []int64
+	for _, r := range w.records {
+		if r.Intent == "CREATED" || r.Intent == "ELEMENT_ACTIVATING" {
+			keys = append(keys, r.Key)
+		}
+	}
+	slices.Sort(keys)
+	if all := len(keys); all < 5 || len(slices.Compact(keys)) != all {
+		t.Errorf("keys %v", keys)
+	}
+}

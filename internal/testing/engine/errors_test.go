@@ -174,3 +174,41 @@ func TestAnErrorEndThatNothingCatchesIsAnIncidentForGood(t *testing.T) {
 		t.Error("no new incident")
 	}
 }
+
+func TestACatchAllNearbyGoesBeforeAnExactCodeFartherOut(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		Sub: sub
+			S2: start
+			T: task type='t'
+			Near: boundary on='T' any='yes'
+			E1: end
+			S2 > T
+			Near > E1
+		end Sub
+		Far: boundary on='Sub' error='E1'
+		E2: end
+		S > Sub
+		Far > E2`)
+	w.start(`{}`)
+	w.throws("t", "E1", `{}`)
+	w.ended("E1")
+}
+
+func TestABoundaryEventGoesBeforeAnEventSubprocess(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		B: boundary on='T' error='E1'
+		EB: end
+		S > T
+		B > EB
+		Handler: sub triggered='yes'
+			HS: start error='E1'
+			HE: end
+			HS > HE
+		end Handler`)
+	w.start(`{}`)
+	w.throws("t", "E1", `{}`)
+	w.ended("EB")
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -381,75 +382,90 @@ const review = `
 	B > Late`
 
 // reviewed returns the engine with a form, and a process with a user task under way.
-func reviewed(t *testing.T, forms ...string) *world {
-	t.Helper()
-	w := deploy(t, review)
-	for _, content := range forms {
-		do[*pb.DeployResourceResponse](w, &pb.DeployResourceRequest{
-			Resources: []*pb.Resource{{Name: "review.form", Content: []byte(content)}},
+func TestTheOldestKeptMessageComesFirst(t *testing.T) {
+	w := deploy(t, waits)
+	for _, n := range []string{"1", "2"} {
+		do[*pb.PublishMessageResponse](w, &pb.PublishMessageRequest{
+			Name: "m", CorrelationKey: "k", TimeToLive: 1000, Variables: `{"n":` + n + `}`,
 		})
 	}
 	w.start(`{}`)
-	return w
+	w.completes("t", `{}`)
+	w.variable("P", "n", "1")
 }
 
-func TestAUserTaskIsCompletedLikeAJob(t *testing.T) {
-	w := reviewed(t, `{"id":"review"}`, `{"id":"review","new":true}`)
-	task := w.last("USER_TASK", "CREATED")
-	check.Same(t, []string{"billing", "audit"}, task.Value["candidateGroupsList"].([]string), "groups")
-	check.Same(t, w.forms[1].key, task.Value["formKey"].(int64), "the newest form")
-	_, err := w.Do(w.clock, &CompleteUserTask{Key: task.Key, Variables: `{"decision":"RESUBMIT"}`})
-	check.Must(t, err)
-	w.ended("E")
-	w.variable("P", "decision", `"RESUBMIT"`)
-	w.refuses(&CompleteUserTask{Key: task.Key}, codes.NotFound, "no such user task")
-}
-
-func TestAUserTaskIsCanceledByItsBoundaryEvent(t *testing.T) {
-	w := reviewed(t, `{"id":"review"}`)
-	w.passes(time.Hour)
-	w.ended("Late")
-	w.refuses(&CompleteUserTask{Key: w.last("USER_TASK", "CANCELED").Key}, codes.NotFound, "no such user task")
-}
-
-func TestAUserTaskNeedsItsForm(t *testing.T) {
-	w := reviewed(t)
-	incident := w.incident("FORM_NOT_FOUND", "U")
-	do[*pb.DeployResourceResponse](
-		w,
-		&pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "f.form", Content: []byte(`{"id":"review"}`)}}},
-	)
-	w.resolves(incident)
-	check.Same(t, 1, len(w.userTasks), "user tasks")
-}
-
-func TestTheGroupsOfAUserTaskAreAListOfTexts(t *testing.T) {
-	for expression, want := range map[string][]string{
-		`=[group]`: {"billing"}, `=if group = null then null else group`: nil, `=[1]`: nil, `=missing`: nil,
-	} {
-		w := deploy(t, `
-			S: start
-			U: user group='`+expression+`'
-			S > U`)
-		w.start(`{"group":"billing"}`)
-		if want == nil {
-			w.incident("EXTRACT_VALUE_ERROR", "U")
-		} else if got := w.last("USER_TASK", "CREATED").Value["candidateGroupsList"].([]string); !slices.Equal(got, want) {
-			t.Errorf("%s gives %v", expression, got)
-		}
+func TestTheConditionOfTheDefaultFlowIsNotEvaluated(t *testing.T) {
+	for variables, end := range map[string]string{`{"a":2,"b":true}`: "E1", `{"a":1,"b":false}`: "E3"} {
+		w := deploy(t)
+		model := strings.Replace(draw("P", twoConditions), `targetRef="E3">`,
+			`targetRef="E3"><conditionExpression>="no boolean"</conditionExpression>`, 1)
+		do[*pb.DeployResourceResponse](w, files("p.bpmn", model))
+		w.start(variables)
+		w.ended(end)
 	}
 }
 
-func TestAUserTaskOfTheOldKindIsAJob(t *testing.T) {
+func TestAProcessThatGotAKeptMessageDoesNotGetItAgain(t *testing.T) {
+	w := deploy(t, waits)
+	w.start(`{}`)
+	w.completes("t", `{}`)
+	w.publishes("m", "k", "", time.Hour)
+	w.ended("E")
+	w.start(`{}`)
+	w.completes("t", `{}`)
+	check.Same(t, 1, len(w.subs), "who waits: P has got the message, though it is kept")
+}
+
+func TestBoundaryEventsEndCallsAndSubprocesses(t *testing.T) {
+	for _, activity := range []string{"A: call process='P2'", "A: sub\nS2: start\nT: task type='t'\nS2 > T\nend A"} {
+		w := deploy(t, `
+			S: start
+			`+activity+`
+			B: boundary on='A' timer='PT1H'
+			E: end
+			S > A
+			B > E`, oneTask)
+		w.start(`{}`)
+		w.passes(time.Hour)
+		w.ended("E")
+		check.Same(t, 1, len(w.find("JOB", "CANCELED")), "jobs cancelled")
+	}
+}
+
+func TestLocksMessagesAndTimersEndInTheOrderOfTheirTime(t *testing.T) {
 	w := deploy(t, `
 		S: start
-		U: person group='=[group]'
-		E: end
-		S > U
-		U > E`)
-	w.start(`{"group":"billing"}`)
-	j := w.job("io.camunda.zeebe:userTask")
-	check.Same(t, `{"io.camunda.zeebe:candidateGroups":"[\"billing\"]"}`, j.CustomHeaders, "headers")
-	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: j.Key})
-	w.ended("E")
+		T: task type='t'
+		B: boundary on='T' timer='PT3M'
+		S > T`)
+	w.start(`{}`)
+	w.jobs("t") // locked for a minute
+	w.publishes("m", "k", "", 2*time.Minute)
+	w.records = nil
+	w.passes(time.Hour)
+	var got []string
+	for _, r := range w.records {
+		if slices.Contains([]string{"TIMED_OUT", "EXPIRED", "TRIGGERED"}, r.Intent) {
+			got = append(got, r.Intent)
+		}
+	}
+	check.Same(t, []string{"TIMED_OUT", "EXPIRED", "TRIGGERED"}, got, "what happened")
+}
+
+func TestAResolvedElementIsTriedAgain(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		M: catch message='m' key='=k'
+		C: call process='P2'
+		S > M
+		M > C`)
+	instance := w.start(`{}`)
+	first := w.incident("EXTRACT_VALUE_ERROR", "M")
+	w.sets(instance, `{"k":"k"}`)
+	w.resolves(first)
+	w.publishes("m", "k", "", 0)
+	second := w.incident("CALLED_ELEMENT_ERROR", "C")
+	w.deploys(2, oneTask)
+	w.resolves(second)
+	w.job("t")
 }

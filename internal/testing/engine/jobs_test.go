@@ -216,3 +216,57 @@ func TestJobsAreSpreadOverPartitions(t *testing.T) {
 	}
 	check.Same(t, []int64{1, 2}, begin, "partitions")
 }
+
+func TestTheExpressionsOfATaskSeeItsInputs(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' retries='=n' in.n='=2' in.wait='="PT1M"' in.k='="k"'
+		B: boundary on='T' timer='=wait'
+		M: boundary on='T' message='m' key='=k'
+		C: call process='=which' in.which='="P2"'
+		S > T
+		T > C`, `
+		S: start
+		U: user group='=g' form='=f' in.g='=["a"]' in.f='="review"'
+		S > U`)
+	do[*pb.DeployResourceResponse](w, files("f.form", `{"id":"review"}`))
+	w.start(`{}`)
+	check.Same(t, w.clock.Add(time.Minute).UnixMilli(), w.last("TIMER", "CREATED").Value["dueDate"].(int64), "due")
+	check.Same(t, "k", w.last("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED").Value["correlationKey"].(string), "key")
+	check.Same(t, int32(2), w.job("t").Retries, "retries")
+	w.passes(lockOfTests - time.Millisecond)
+	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: w.last("JOB", "CREATED").Key})
+	check.Same(t, []string{"a"}, w.last("USER_TASK", "CREATED").Value["candidateGroupsList"].([]string), "groups")
+	check.Same(t, 0, w.Incidents(), "incidents")
+}
+
+func TestAJobThatFailsWithNegativeRetriesIsAnIncidentAtOnce(t *testing.T) {
+	w := deploy(t, oneTask)
+	w.start(`{}`)
+	j := w.job("t")
+	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: j.Key, Retries: -1, RetryBackOff: 1000})
+	incident := w.incident("JOB_NO_RETRIES", "T")
+	check.Same(t, "No more retries left.", w.last("INCIDENT", "CREATED").Value["errorMessage"].(string), "text")
+	w.refuses(&pb.ResolveIncidentRequest{IncidentKey: incident}, codes.FailedPrecondition, "no retries left")
+	w.passes(time.Hour) // neither its lock nor its pause is under way
+	check.Same(t, 0, len(w.jobs("t"))+len(w.find("JOB", "TIMED_OUT")), "jobs and ends of locks")
+}
+
+func TestTheLockOfAJobEndsWithItsFailure(t *testing.T) {
+	w := deploy(t, oneTask)
+	w.start(`{}`)
+	w.fails("t", 0)
+	w.passes(2 * lockOfTests)
+	check.Same(t, 0, len(w.jobs("t"))+len(w.find("JOB", "TIMED_OUT")), "jobs and ends of locks")
+}
+
+func TestAJobWithoutRetriesIsTriedAgainAfterAnErrorThatNothingCaught(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t' retries='0'
+		S > T`)
+	w.start(`{}`)
+	w.throws("t", "E1", `{}`)
+	w.resolves(w.incident("UNHANDLED_ERROR_EVENT", "T"))
+	w.job("t")
+}

@@ -123,6 +123,7 @@ func TestAMessagesVariablesGoToTheProcess(t *testing.T) {
 	w.sets(w.last("PROCESS_INSTANCE", "ELEMENT_ACTIVATED").Value["processInstanceKey"].(int64), `{"said":null}`)
 	w.publishes("n", "k", "", 0)
 	w.variable("P", "only", `"yes"`)
+	w.variable("N", "said", `"yes"`)
 	w.variable("P", "said", "null")
 }
 
@@ -257,4 +258,94 @@ func TestHalfASurrogatePairBecomesAQuestionMark(t *testing.T) {
 		S > T`)
 	w.start(`{"a":"x\ud83dy","b":"\ud83d\ude00","c":"\\ud83d","d":"\udc00"}`)
 	check.Same(t, `{"a":"x?y","b":"\ud83d\ude00","c":"\\ud83d","d":"?"}`, w.job("t").Variables, "variables")
+}
+
+const inASub = `
+	S: start
+	Sub: sub in.near='=0'
+		S2: start
+		T: task type='t' in.own='=0' near='=got'
+		S2 > T
+	end Sub
+	S > Sub`
+
+func TestAMappedResultGoesOutwardFromTheParentScope(t *testing.T) {
+	w := deploy(t, inASub)
+	w.start(`{}`)
+	w.completes("t", `{"got":1}`)
+	w.variable("Sub", "near", "1")
+	w.variable("P", "near", "")
+}
+
+func TestVariablesAreSetInTheNearestScopeThatHasThem(t *testing.T) {
+	w := deploy(t, inASub)
+	w.start(`{}`)
+	do[*pb.SetVariablesResponse](w, &pb.SetVariablesRequest{
+		ElementInstanceKey: w.job("t").ElementInstanceKey, Variables: `{"own":1,"near":1,"fresh":1}`,
+	})
+	for _, at := range [][2]string{{"T", "own"}, {"Sub", "near"}, {"P", "fresh"}} {
+		w.variable(at[0], at[1], "1")
+	}
+	w.variable("P", "own", "")
+	w.variable("P", "near", "")
+}
+
+func TestACalledProcessGetsWhatTheScopesAroundTheCallHave(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		Sub: sub in.c='=3'
+			S2: start
+			C: call process='P2'
+			S2 > C
+		end Sub
+		S > Sub`, `
+		S: start
+		T: task type='t'
+		S > T`)
+	w.start(`{"a":1,"c":2}`)
+	check.Same(t, `{"a":1,"c":3}`, w.job("t").Variables, "variables")
+}
+
+func TestAMessagesVariablesAreLocalToAnEventWithOutputs(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		T: task type='t'
+		B: boundary on='T' message='m' key='="k"' kept='=said'
+		G: await
+		C: catch message='n' key='="k"'
+		D: catch timer='PT1H'
+		S > T
+		B > G
+		G > C
+		G > D`)
+	w.start(`{}`)
+	w.publishes("m", "k", "", 0)
+	w.variable("B", "said", `"yes"`)
+	w.variable("P", "kept", `"yes"`)
+	w.variable("P", "said", "")
+	w.publishes("n", "k", "", 0)
+	w.variable("P", "said", `"yes"`)
+}
+
+func TestTheResultsOfAUserTaskGoWhereThoseOfAJobGo(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		U: user group='a' in.a='=1'
+		V: user group='a' b='=c'
+		S > U
+		U > V`)
+	w.start(`{}`)
+	for range 2 {
+		_, err := w.Do(w.clock, &CompleteUserTask{Key: w.last("USER_TASK", "CREATED").Key, Variables: `{"a":2,"c":3}`})
+		check.Must(t, err)
+	}
+	w.variable("U", "a", "2")
+	w.variable("P", "b", "3")
+	w.variable("V", "c", "3")
+}
+
+func TestAPollGetsTheNearestVariable(t *testing.T) {
+	w := deploy(t, inASub)
+	w.start(`{"near":9}`)
+	check.Same(t, `{"near":0}`, w.job("t", "near").Variables, "variables")
 }

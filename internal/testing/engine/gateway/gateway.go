@@ -5,6 +5,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,8 @@ type Gateway struct {
 	journal *journal                  // nil keeps nothing
 	counts  map[jobAction]int         // job events so far
 	http    map[*http.Server]struct{} // servers of the REST API and of the management port
+	// listeners are closed with the gateway: a server that has not begun to serve does not know its own.
+	listeners []net.Listener
 	// received and dropped count requests, for the metrics; inFlight are those under way.
 	received, dropped, inFlight atomic.Int64
 }
@@ -85,13 +88,16 @@ const maxRequest = 4<<20 + 64<<10
 // Close ends all connections at once, as a killed gateway does, and stops the clock.
 func (g *Gateway) Close() {
 	g.mu.Lock()
-	servers := g.http
-	g.http = nil
+	servers, listeners := g.http, g.listeners
+	g.http, g.listeners = nil, nil
 	if !g.closed {
 		g.closed = true
 		g.change()
 	}
 	g.mu.Unlock()
+	for _, l := range listeners {
+		_ = l.Close()
+	}
 	for s := range servers {
 		_ = s.Close()
 	}

@@ -400,3 +400,81 @@ func TestTheClockIsMovedOverTheManagementPort(t *testing.T) {
 		t.Errorf("%d %s", code, text)
 	}
 }
+
+func TestAMoveOfTheClockWakesWhatWaitsAndCutsNoPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := withModel(t, Options{})
+		defer g.Close()
+		c := client(t, g)
+		start(t, g, `{}`)
+		_, err := poll(t.Context(), c, request(-1*time.Millisecond)) // locked for 10 s
+		check.Must(t, err)
+		began := time.Now()
+		time.AfterFunc(2*time.Second, func() { g.SetClock(4 * time.Second) })
+		jobs, err := poll(t.Context(), c, request(time.Minute))
+		if len(jobs) != 1 || err != nil || time.Since(began) != 6*time.Second {
+			t.Errorf("%d jobs, %v, after %v", len(jobs), err, time.Since(began))
+		}
+		time.AfterFunc(time.Second, func() { g.SetClock(time.Minute) })
+		began = time.Now()
+		jobs, err = poll(t.Context(), c, request(time.Minute))
+		if len(jobs) != 1 || err != nil || time.Since(began) != time.Second {
+			t.Errorf("%d jobs, %v, after %v", len(jobs), err, time.Since(began))
+		}
+	})
+}
+
+func TestAPollWithANegativeTimeOrNumberIsRefused(t *testing.T) {
+	g := New(Options{})
+	defer g.Close()
+	for text, r := range map[string]*pb.ActivateJobsRequest{
+		"zero, but it was -1": {Type: "t", Timeout: -1, MaxJobsToActivate: 1},
+		"zero, but it was -2": {Type: "t", Timeout: 1, MaxJobsToActivate: -2},
+	} {
+		if _, err := poll(t.Context(), client(t, g), r); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %s", err, text)
+		}
+	}
+}
+
+func TestAJobOfTheGreatestDepthIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := withModel(t, Options{})
+		defer g.Close()
+		deep := func(n int) string { return `{"deep":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}` }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start(t, g, deep(1000))
+		if jobs, err := poll(ctx, client(t, g), request(-1*time.Millisecond)); len(jobs) != 1 || err != nil {
+			t.Errorf("%d jobs, %v", len(jobs), err)
+		}
+		activate := func() string {
+			body := strings.NewReader(`{"type":"t","timeout":10000,"maxJobsToActivate":1}`)
+			w := httptest.NewRecorder()
+			g.REST().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/v2/jobs/activation", body))
+			return w.Body.String()
+		}
+		start(t, g, deep(990))
+		if got := activate(); !strings.Contains(got, deep(990)) {
+			t.Errorf("a job over REST is %s", got)
+		}
+		start(t, g, deep(991))
+		began := time.Now()
+		activate()
+		check.Same(t, time.Second, time.Since(began), "the time until the client gave up")
+	})
+}
+
+func TestAMessageHasAtMostFourMebibytes(t *testing.T) {
+	g := withModel(t, Options{})
+	defer g.Close()
+	for size, want := range map[int]codes.Code{4<<20 - 1<<10: codes.OK, 5 << 20: codes.ResourceExhausted} {
+		_, err := client(t, g).CreateProcessInstance(t.Context(), &pb.CreateProcessInstanceRequest{
+			BpmnProcessId: "P", Version: -1, Variables: `{"a":"` + strings.Repeat("x", size) + `"}`,
+		})
+		check.Same(t, want, status.Code(err), "code of a message with %d bytes", size)
+		code, _ := call(g.REST(), "POST", "/v2/process-instances",
+			`{"processDefinitionId":"P","variables":{"a":"`+strings.Repeat("x", size)+`"}}`)
+		check.Same(t, want == codes.OK, code == http.StatusOK, "success over REST, %d bytes", size)
+	}
+}

@@ -16,17 +16,19 @@ import (
 const (
 	// defaultWait is how long a poll waits for jobs by default.
 	defaultWait = 10 * time.Second
-	// maxDepth is how deep variables may nest in an answer. A real gateway breaks on deeper ones, and never answers.
-	maxDepth = 1000
+	// How deep variables may nest in an answer. A real gateway breaks on deeper ones, and never answers.
+	maxDepth, maxDepthOfREST = 1000, 990
 )
 
 // ActivateJobs answers a poll.
 func (g *Gateway) ActivateJobs(r *pb.ActivateJobsRequest, stream pb.Gateway_ActivateJobsServer) error {
-	return g.poll(stream.Context(), r, stream.Send)
+	return g.poll(stream.Context(), r, maxDepth, stream.Send)
 }
 
 // poll sends jobs as soon as there are some, or none when the poll's wait is over. Faults happen to it.
-func (g *Gateway) poll(ctx context.Context, r *pb.ActivateJobsRequest, send func(*pb.ActivateJobsResponse) error) error {
+func (g *Gateway) poll(
+	ctx context.Context, r *pb.ActivateJobsRequest, deepest int, send func(*pb.ActivateJobsResponse) error,
+) error {
 	fault := g.arrive(ctx, r)
 	if fault.lost() {
 		return fault.outcome(ctx, r, nil)
@@ -44,7 +46,7 @@ func (g *Gateway) poll(ctx context.Context, r *pb.ActivateJobsRequest, send func
 			return err
 		}
 	}
-	err := g.deliver(ctx, r, func(response *pb.ActivateJobsResponse) error {
+	err := g.deliver(ctx, r, deepest, func(response *pb.ActivateJobsResponse) error {
 		sleep(ctx, fault.Delay)
 		if ctx.Err() != nil {
 			return status.FromContextError(ctx.Err()).Err()
@@ -57,7 +59,7 @@ func (g *Gateway) poll(ctx context.Context, r *pb.ActivateJobsRequest, send func
 
 // deliver sends the jobs for a poll, if there are any in time.
 func (g *Gateway) deliver(
-	ctx context.Context, r *pb.ActivateJobsRequest, send func(*pb.ActivateJobsResponse) error,
+	ctx context.Context, r *pb.ActivateJobsRequest, deepest int, send func(*pb.ActivateJobsResponse) error,
 ) error {
 	if err := g.checkPoll(r); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (g *Gateway) deliver(
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	if slices.ContainsFunc(jobs, func(j *pb.ActivatedJob) bool { return depth(j.Variables) > maxDepth }) {
+	if slices.ContainsFunc(jobs, func(j *pb.ActivatedJob) bool { return depth(j.Variables) > deepest }) {
 		<-ctx.Done()
 		return status.FromContextError(ctx.Err()).Err()
 	}

@@ -80,7 +80,7 @@ func (g *Gateway) REST() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "Not Found", "No endpoint "+r.Method+" "+r.URL.Path+".")
 	})
-	return mux
+	return http.MaxBytesHandler(mux, maxRequest)
 }
 
 // rest serves a call by the request that it says.
@@ -188,7 +188,7 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	// The server sees that a client is gone only once the body is read to its end.
 	_, _ = io.Copy(io.Discard, r.Body)
 	var jobs []*pb.ActivatedJob
-	err = g.poll(incoming(r), request.(*pb.ActivateJobsRequest), func(response *pb.ActivateJobsResponse) error {
+	err = g.poll(incoming(r), request.(*pb.ActivateJobsRequest), maxDepthOfREST, func(response *pb.ActivateJobsResponse) error {
 		jobs = append(jobs, response.Jobs...)
 		return nil
 	})

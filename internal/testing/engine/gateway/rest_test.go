@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
@@ -177,5 +178,34 @@ func TestTheCredentialsOfACallAreKept(t *testing.T) {
 	}
 	if _, ok := calls[0].Request.(*pb.TopologyRequest); !ok {
 		t.Errorf("request %T", calls[0].Request)
+	}
+}
+
+func TestProblemsHaveTheTitlesOfTheirCodes(t *testing.T) {
+	g := withModel(t, Options{})
+	defer g.Close()
+	start(t, g, `{}`)
+	path := "/v2/jobs/" + fmt.Sprint(activated(t, g)["jobKey"])
+	check.Same(t, "INVALID_ARGUMENT", over(t, g, "PATCH "+path, `{"changeset":{"retries":0}}`, 400)["title"].(string), "title")
+	check.Same(t, "NOT_FOUND", over(t, g, "POST /v2/jobs/7/completion", `{}`, 404)["title"].(string), "title")
+	check.Must(t, g.InjectText("CompleteJob code=RESOURCE_EXHAUSTED"))
+	check.Same(t, "RESOURCE_EXHAUSTED", over(t, g, "POST "+path+"/completion", `{}`, 503)["title"].(string), "title")
+}
+
+func TestAUserTaskIsCompletedOverREST(t *testing.T) {
+	var task int64
+	g := withModel(t, Options{Record: func(r engine.Record) {
+		if r.ValueType == "USER_TASK" && r.Intent == "CREATED" {
+			task = r.Key
+		}
+	}})
+	defer g.Close()
+	for _, version := range []string{"v1", "v2"} {
+		start(t, g, `{}`)
+		g.SetClock(map[string]time.Duration{"v1": time.Hour, "v2": 2 * time.Hour}[version])
+		path := fmt.Sprintf("POST /%s/user-tasks/%d/completion", version, task)
+		over(t, g, path, `{"variables":{"a":1}}`, 204)
+		check.Same(t, "NOT_FOUND", over(t, g, path, ``, 404)["title"].(string), "title")
+		over(t, g, "POST /"+version+"/user-tasks/x/completion", `{}`, 400)
 	}
 }

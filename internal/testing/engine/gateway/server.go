@@ -15,7 +15,23 @@ import (
 )
 
 // Serve serves gRPC on a listener in the background, until Close.
-func (g *Gateway) Serve(l net.Listener) { go func() { _ = g.server.Serve(l) }() }
+func (g *Gateway) Serve(l net.Listener) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.keep(l) {
+		go func() { _ = g.server.Serve(l) }()
+	}
+}
+
+// keep has a listener closed with the gateway, at once if that is closed. The caller holds the mutex.
+func (g *Gateway) keep(l net.Listener) bool {
+	if g.closed {
+		_ = l.Close()
+		return false
+	}
+	g.listeners = append(g.listeners, l)
+	return true
+}
 
 // ServeREST serves the REST API on a listener in the background, until Close.
 func (g *Gateway) ServeREST(l net.Listener) { g.serveHTTP(l, g.REST()) }
@@ -24,12 +40,10 @@ func (g *Gateway) serveHTTP(l net.Listener, handler http.Handler) {
 	s := &http.Server{Handler: handler, ErrorLog: zap.NewStdLog(zap.NewNop())}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
-		_ = l.Close()
-		return
+	if g.keep(l) {
+		g.http[s] = struct{}{}
+		go func() { _ = s.Serve(l) }()
 	}
-	g.http[s] = struct{}{}
-	go func() { _ = s.Serve(l) }()
 }
 
 // Pipe serves gRPC in memory and returns the function that dials it, for grpc.WithContextDialer. Unlike a socket it works

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func reviewed(t *testing.T, forms ...string) *world {
+	t.Helper()
+	w := deploy(t, review)
+	for _, content := range forms {
+		do[*pb.DeployResourceResponse](w, &pb.DeployResourceRequest{
+			Resources: []*pb.Resource{{Name: "review.form", Content: []byte(content)}},
+		})
+	}
+	w.start(`{}`)
+	return w
+}
+
+func TestAUserTaskIsCompletedLikeAJob(t *testing.T) {
+	w := reviewed(t, `{"id":"review"}`, `{"id":"review","new":true}`)
+	task := w.last("USER_TASK", "CREATED")
+	check.Same(t, []string{"billing", "audit"}, task.Value["candidateGroupsList"].([]string), "groups")
+	check.Same(t, w.forms[1].key, task.Value["formKey"].(int64), "the newest form")
+	_, err := w.Do(w.clock, &CompleteUserTask{Key: task.Key, Variables: `{"decision":"RESUBMIT"}`})
+	check.Must(t, err)
+	w.ended("E")
+	w.variable("P", "decision", `"RESUBMIT"`)
+	w.refuses(&CompleteUserTask{Key: task.Key}, codes.NotFound, "no such user task")
+}
+
+func TestAUserTaskIsCanceledByItsBoundaryEvent(t *testing.T) {
+	w := reviewed(t, `{"id":"review"}`)
+	w.passes(time.Hour)
+	w.ended("Late")
+	w.refuses(&CompleteUserTask{Key: w.last("USER_TASK", "CANCELED").Key}, codes.NotFound, "no such user task")
+}
+
+func TestAUserTaskNeedsItsForm(t *testing.T) {
+	w := reviewed(t)
+	incident := w.incident("FORM_NOT_FOUND", "U")
+	do[*pb.DeployResourceResponse](
+		w,
+		&pb.DeployResourceRequest{Resources: []*pb.Resource{{Name: "f.form", Content: []byte(`{"id":"review"}`)}}},
+	)
+	w.resolves(incident)
+	check.Same(t, 1, len(w.userTasks), "user tasks")
+}
+
+func TestTheGroupsOfAUserTaskAreAListOfTexts(t *testing.T) {
+	for expression, want := range map[string][]string{
+		`=[group]`: {"billing"}, `=if group = null then null else group`: nil, `=[1]`: nil, `=missing`: nil,
+	} {
+		w := deploy(t, `
+			S: start
+			U: user group='`+expression+`'
+			S > U`)
+		w.start(`{"group":"billing"}`)
+		if want == nil {
+			w.incident("EXTRACT_VALUE_ERROR", "U")
+		} else if got := w.last("USER_TASK", "CREATED").Value["candidateGroupsList"].([]string); !slices.Equal(got, want) {
+			t.Errorf("%s gives %v", expression, got)
+		}
+	}
+}
+
+func TestAUserTaskOfTheOldKindIsAJob(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		U: person group='=[group]'
+		E: end
+		S > U
+		U > E`)
+	w.start(`{"group":"billing"}`)
+	j := w.job("io.camunda.zeebe:userTask")
+	check.Same(t, `{"io.camunda.zeebe:candidateGroups":"[\"billing\"]"}`, j.CustomHeaders, "headers")
+	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: j.Key})
+	w.ended("E")
+}
+
+func TestWrongGroupsOfAUserTaskThatIsAJobAreAnIncident(t *testing.T) {
+	w := deploy(t, `
+		S: start
+		U: person group='=[1]'
+		S > U`)
+	w.start(`{}`)
+	w.incident("EXTRACT_VALUE_ERROR", "U")
+	check.Same(t, 0, len(w.find("JOB", "CREATED")), "jobs")
+}
