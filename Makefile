@@ -186,7 +186,8 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+generate: ## Element templates, policies schema, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+	$(GO) generate ./internal/policy
 	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update

@@ -160,12 +160,12 @@ func TestElementTemplatesNameEveryOutcome(t *testing.T) {
 func TestElementTemplatesTakeTheHeadersThatTheWorkerTakes(t *testing.T) {
 	durations := regexp.MustCompile(durationPattern)
 	for _, text := range []string{"500ms", "90s", "1.5h", "1h30m", "PT5M", "PT1H30M", "PT0.5S", "P1D", "P1DT12H", "P2W"} {
-		if _, err := policy.ParseDuration(text); err != nil || !durations.MatchString(text) {
+		if _, err := retry.ParseDuration(text); err != nil || !durations.MatchString(text) {
 			t.Errorf("duration %q: worker %v, template %v, want both to take it", text, err, durations.MatchString(text))
 		}
 	}
 	for _, text := range []string{"5", "5 min", "5M", "P1Y", "P1M", "pt5m", "1d", "=x", "PT5"} {
-		if _, err := policy.ParseDuration(text); err == nil || durations.MatchString(text) {
+		if _, err := retry.ParseDuration(text); err == nil || durations.MatchString(text) {
 			t.Errorf("duration %q: worker %v, template %v, want both to refuse it", text, err, durations.MatchString(text))
 		}
 	}

@@ -373,7 +373,7 @@ func TestEventOfARealDecisionShowsItsReason(t *testing.T) {
 }
 
 func TestTheSchemasKnowEveryReasonToIgnoreAVariable(t *testing.T) {
-	for _, reason := range []retry.IgnoredReason{retry.IgnoredType, retry.IgnoredUnreadable, retry.IgnoredAmbiguous, retry.IgnoredNegative, retry.IgnoredYear} {
+	for _, reason := range []retry.IgnoredReason{retry.IgnoredType, retry.IgnoredUnreadable, retry.IgnoredYear} {
 		for text, count := range map[string]int{"503": 0, "DUPLICATE_CLAIM": 0, "504": 5} { // one of each kind
 			record := decidedBy(t, "tiss", retry.Overrides{}, retry.Request{
 				ClaimID: "CLM-1-1", SubmissionError: text, RetryCount: count, Ignored: retry.Ignored{RetryAfter: reason, LastSubmissionTime: reason},

@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,8 +23,6 @@ type Condition struct {
 	Terms *TermsCondition
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too. Case does not matter.
 	Contains []string
-	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none. Case does not matter.
-	Pattern string
 	// Unless must not hold; nil for nothing.
 	Unless *Condition
 }
@@ -34,7 +31,7 @@ type Condition struct {
 // names.
 func (c *Condition) Key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q pattern %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains, c.Pattern)
+	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains)
 	if g := c.Glosa; g != nil {
 		fmt.Fprintf(&b, " glosa %q %s %q %q %q %t", g.Table, versionOf(g.Table), g.Class, g.Only, g.Except, g.InAnswer)
 	}
@@ -93,7 +90,6 @@ type Matcher struct {
 	parts    [][]piecePattern // of each part, one must match
 	names    []string         // of exceptions
 	contains []containedWord
-	pattern  *regexp.Regexp
 	unless   *Matcher
 }
 
@@ -166,17 +162,8 @@ func Compile(c Condition) (*Matcher, []Fault) {
 			m.seen = w.seen
 		}
 	}
-	if c.Pattern != "" {
-		var err error
-		if m.pattern, err = regexp.Compile("(?i)" + c.Pattern); err != nil {
-			if _, asWritten := regexp.Compile(c.Pattern); asWritten != nil {
-				err = asWritten
-			}
-			fault("pattern", "is no regular expression: %v", err)
-		}
-	}
-	if len(m.parts) == 0 && len(m.names) == 0 && len(m.contains) == 0 && c.Pattern == "" && len(faults) == 0 {
-		fault("contains", "is missing, and so is any other condition: glosa, http, smtp, soapFault, exception, terms, contains or pattern is needed")
+	if len(m.parts) == 0 && len(m.names) == 0 && len(m.contains) == 0 && len(faults) == 0 {
+		fault("contains", "is missing, and so is any other condition: glosa, http, smtp, soapFault, exception, terms or contains is needed")
 	}
 	if c.Unless != nil {
 		unless, more := Compile(*c.Unless)
@@ -305,6 +292,9 @@ func (m *Matcher) terms(c *TermsCondition, fault faultFunc) {
 		fault("terms", "needs the table %s or %s, not %q", TableTerms, TableExceptions, c.Table)
 		return
 	}
+	if len(c.Sign) == 0 {
+		fault("terms", "has no sign; those of %s are %s", c.Table, strings.Join(table.Signs(), ", "))
+	}
 	rows := make([]bool, len(table.Rows))
 	for _, sign := range c.Sign {
 		if !slices.Contains(table.Signs(), sign) {
@@ -362,9 +352,6 @@ func (m *Matcher) Match(t *Text) (found Found, matches bool) {
 			return Found{}, false
 		}
 		found.Code = cmp.Or(found.Code, m.contains[i].word)
-	}
-	if m.pattern != nil && !m.pattern.MatchString(t.Source) {
-		return Found{}, false
 	}
 	if m.unless != nil {
 		if _, holds := m.unless.Match(t); holds {

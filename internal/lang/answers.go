@@ -78,7 +78,6 @@ var answerTexts = map[string]string{
 // settingTexts are what is wrong with a setting of a policy.
 var settingTexts = map[string]string{
 	"is missing":                         "não está definido",
-	"is %q, which %s":                    "é %q: %s",
 	"is %q, which is no zone such as %s": "é %q, que não é um fuso como %s",
 	"is %s but must be at least one %s, the precision": "é %s, mas deve ser de pelo menos um %s, a precisão",
 	"is %s but must be whole %ss, the precision":       "é %s, mas deve ser um número inteiro de %ss, a precisão",
@@ -93,7 +92,7 @@ var settingTexts = map[string]string{
 	"second":                                           "segundo",
 	"millisecond":                                      "milissegundo",
 	"must be minute, second or millisecond":            "deve ser minute, second ou millisecond",
-	"must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only": "deve ter um modo entre proportional, full, equal, decorrelated e none, e uma fração de 0 a 1 só com proportional",
+	"is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides": "é %s, mas deve ser de 0 a 1: 0.2 espalha uma espera em um quinto para cada lado",
 	"must be claim or any":                                      "deve ser claim ou any",
 	"must be UNKNOWN, TRANSIENT or PERMANENT":                   "deve ser UNKNOWN, TRANSIENT ou PERMANENT",
 	"must be TRANSIENT or PERMANENT":                            "deve ser TRANSIENT ou PERMANENT",

@@ -96,7 +96,6 @@ func demandOf(c *evidence.Condition) *demand {
 		http: setOf(c.HTTP, codes(evidence.TableHTTP)), smtp: setOf(c.SMTP, codes(evidence.TableSMTP)), soapFault: setOf(c.SOAPFault, itself),
 		exception: setOf(c.Exception, func(name string) []string { return []string{lastName(name)} }),
 		contains:  upper(c.Contains),
-		pattern:   c.Pattern,
 	}
 	if g := c.Glosa; g != nil {
 		d.glosa, d.glosaInAnswer = set{}, g.InAnswer
@@ -118,42 +117,32 @@ func demandOf(c *evidence.Condition) *demand {
 }
 
 // implies reports whether other holds of every text that d holds of. It may miss that.
-func (l *linter) implies(d, other *demand) bool {
+func (d *demand) implies(other *demand) bool {
 	return d.glosa.within(other.glosa) && (d.glosaInAnswer || !other.glosaInAnswer) &&
 		d.terms.within(other.terms) && (d.termsInAnswer || !other.termsInAnswer) &&
 		d.http.within(other.http) && d.smtp.within(other.smtp) && d.soapFault.within(other.soapFault) && d.exception.within(other.exception) &&
-		(other.pattern == "" || other.pattern == d.pattern) &&
-		(other.unless == nil || d.unless != nil && l.implies(other.unless, d.unless)) &&
-		(other.contains == nil || l.contain(d.contains, other.contains))
+		(other.unless == nil || d.unless != nil && other.unless.implies(d.unless)) &&
+		(other.contains == nil || contain(d.contains, other.contains))
 }
 
 // contain reports whether each of the texts contains one of the words.
-func (l *linter) contain(texts, words []string) bool {
-	if texts == nil {
-		return false
-	}
+func contain(texts, words []string) bool {
 	for _, text := range texts {
-		if l.words -= len(words); l.words < 0 {
-			return false
-		}
 		if !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) }) {
 			return false
 		}
 	}
-	return true
+	return texts != nil
 }
 
-// maxWords bounds how many pairs of words the linter compares for one policy. A policy with more keeps findings to itself.
-const maxWords = 20_000_000
-
 // excludesItself reports whether unless holds of every text that the condition holds of.
-func (l *linter) excludesItself(d *demand) bool {
+func (d *demand) excludesItself() bool {
 	if d.unless == nil {
 		return false
 	}
 	without := *d
 	without.unless = nil
-	return l.implies(&without, d.unless)
+	return without.implies(d.unless)
 }
 
 // list is one list of a condition, of which one item must hold.

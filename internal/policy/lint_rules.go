@@ -12,7 +12,7 @@ import (
 func (l *linter) rules() {
 	if len(l.p.Rules) == 0 && !l.allPermanent() {
 		severity := SevereInformation
-		if l.e.Unknown == "" {
+		if _, stated := l.e.states("unknown"); !stated {
 			severity = SevereWarning
 		}
 		l.add(l.setting("rules"), severity, "no-rules", "there are no rules: every error text is "+string(l.p.Unknown),
@@ -30,7 +30,7 @@ func (l *linter) rules() {
 
 // alone finds mistakes in a rule that do not depend on other rules.
 func (l *linter) alone(r *Rule, d *demand) {
-	if l.excludesItself(d) {
+	if d.excludesItself() {
 		l.add(l.rule(r, "unless"), SevereWarning, "never-matches", "unless matches everything that the rule looks for: the rule never matches",
 			"make unless narrower, or leave it out")
 	}
@@ -69,7 +69,7 @@ func (l *linter) shadowed(i int) {
 // earlier returns the first of the rules before the one that is looked at that matches every text which d holds of; nil for none.
 func (l *linter) earlier(d *demand) *retry.Rule {
 	for k, other := range l.demands[:len(l.demands)-1] {
-		if l.implies(d, other) {
+		if d.implies(other) {
 			return &l.p.Rules[k]
 		}
 	}

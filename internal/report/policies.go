@@ -152,17 +152,11 @@ func (s ShownPolicy) Text() string {
 	return b.String()
 }
 
-func jitterWords(j retry.Jitter) string {
-	switch j.Mode {
-	case retry.JitterNone:
+func jitterWords(share float64) string {
+	if share == 0 {
 		return "no jitter"
-	case retry.JitterProportional:
-		return fmt.Sprintf("%s jitter of %g", j.Mode, j.Share)
-	case retry.JitterFull, retry.JitterEqual, retry.JitterDecorrelated:
-		return string(j.Mode) + " jitter"
-	default:
-		return string(j.Mode)
 	}
+	return fmt.Sprintf("jitter of %g", share)
 }
 
 func targetWords(t policy.Target) string {
@@ -236,17 +230,16 @@ func conditionWords(c *policy.Condition) string {
 		if len(g.Except) > 0 {
 			text += " except " + strings.Join(g.Except, ", ")
 		}
-		add("glosa", text, g.In)
+		add("glosa", text, string(g.In))
 	}
 	add("http", strings.Join(c.HTTP, ", "), "")
 	add("smtp", strings.Join(c.SMTP, ", "), "")
 	add("soapFault", strings.Join(c.SOAPFault, ", "), "")
 	add("exception", strings.Join(c.Exception, ", "), "")
 	if t := c.Terms; t != nil {
-		add(t.Table, strings.Join(t.Sign, ", "), t.In)
+		add(t.Table, strings.Join(t.Sign, ", "), string(t.In))
 	}
 	add("contains", strings.Join(c.Contains, ", "), "")
-	add("pattern", term.Shorten(c.Pattern, 60), "")
 	return strings.Join(parts, "; ")
 }
 

@@ -30,7 +30,7 @@ type Rule struct {
 // Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the
 // rule's ID otherwise.
 func (r *Rule) Label() string {
-	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 && c.Pattern == "" {
+	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 {
 		return strings.ToUpper(c.Contains[0])
 	}
 	return r.ID
@@ -50,8 +50,7 @@ type Classification struct {
 	Class Class
 	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
 	RuleID string
-	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
-	// matched. It is of a table or one of the rule's own words, never a piece of the text.
+	// Code is the code or the word that the rule found. It is empty where none matched. It is of a table or one of the rule's own words, never a piece of the text.
 	Code string
 	// Means is what the code means by its table; empty for a word of a rule.
 	Means string

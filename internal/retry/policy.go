@@ -25,7 +25,9 @@ type Settings struct {
 	Factor float64
 	// Min and Max bound every wait, jitter and hints included (RN-BIL-005 V3). Both are whole units of Precision.
 	Min, Max time.Duration
-	Jitter   Jitter
+	// Jitter is how far a delay is spread to both sides, so that claims which failed together do not come back together: 0.2
+	// is 20 % (RN-BIL-005), 0 none. It is at most 1.
+	Jitter float64
 	// Precision is the unit of waits: time.Minute, time.Second or time.Millisecond.
 	Precision time.Duration
 	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is submitted once more
@@ -77,7 +79,7 @@ const RetriesCeiling = 1000
 
 // SettingError is one fault of a policy.
 type SettingError struct {
-	// Setting is the field by its name in a policies file: base, jitter, pattern, ...
+	// Setting is the field by its name in a policies file: base, jitter, contains, ...
 	Setting string
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
 	Rule string
@@ -167,7 +169,7 @@ func (s *Settings) faults() (faults []error) {
 	fault(s.Max < s.Base, "max", lang.Textf("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
 	fault(s.Max > maxWait, "max", lang.Textf("is %s but must be at most %s", span(s.Max), span(maxWait)))
 	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %s but must be from 1 to 1000", strconv.FormatFloat(s.Factor, 'g', -1, 64)))
-	fault(!s.Jitter.valid(), "jitter", lang.Textf("must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only"))
+	fault(!(s.Jitter >= 0 && s.Jitter <= 1), "jitter", lang.Textf("is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides", strconv.FormatFloat(s.Jitter, 'g', -1, 64)))
 	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", lang.Textf("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
 	fault(s.Deadline < 0, "deadline", lang.Textf("is %s but must not be negative", span(s.Deadline)))
 	fault(s.Zone == nil, "timeZone", lang.Textf("is missing"))
@@ -190,7 +192,7 @@ func (p *Policy) Version() string { return p.version }
 
 func (p *Policy) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter.Mode, p.Jitter.Share, p.Precision, p.MaxRetries, p.Deadline,
+	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter, p.Precision, p.MaxRetries, p.Deadline,
 		p.Zone, p.IDs, p.Unknown, p.AcceptEmptyError, p.JobOverrides)
 	for _, rules := range [][]compiledRule{p.rules, p.inDoubt} {
 		fmt.Fprintln(h, len(rules))

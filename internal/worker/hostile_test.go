@@ -71,16 +71,6 @@ func hostileText(name string, bytes int) string {
 	return strings.Repeat(h.piece, bytes/len(h.piece)) + h.end
 }
 
-// ownPolicies have expressions that would hang a backtracking engine.
-const ownPolicies = `
-policies:
-  - name: own
-    extends: tiss
-    rules:
-      - {id: own.bomb, class: PERMANENT, pattern: '(A+)+$'}
-      - {id: own.blanks, class: TRANSIENT, pattern: '(?:\s*(\w*|A?|1*|<*)*[>!]*)*;{1,3}Z$'}
-`
-
 // reader reads what others wrote, all of it up to so many bytes.
 type reader struct {
 	name  string
@@ -93,8 +83,6 @@ func readers(tb testing.TB) []reader {
 	request := func(text string) retry.Request {
 		return retry.Request{ClaimID: "CLM-001-1", SubmissionError: text, ProcessInstanceKey: 1}
 	}
-	own, err := policy.Parse("own.yaml", []byte(ownPolicies))
-	check.Must(tb, err)
 	h := handlerOn(newMemory())
 	all := []reader{
 		{"redaction", 8 << 10, func(text string) { redact.Text(text) }},
@@ -103,8 +91,8 @@ func readers(tb testing.TB) []reader {
 		{"a time", 8 << 10, func(text string) { retry.ParseRetryUntil(text, time.UTC) }},
 		{"a job", 16 << 10, func(text string) { h.Handle(context.Background(), []job.Job{newJob(jobWith(text))}) }},
 	}
-	for _, name := range []string{"own", "smtp"} { // and the rules of tiss, which own extends
-		p, _ := own.Get(name)
+	for _, name := range []string{"tiss", "smtp"} {
+		p := policy.BuiltIn(name)
 		all = append(all, reader{"policy " + name, 4 << 10, func(text string) { _, _ = p.Decide(request(text), now) }})
 	}
 	return all

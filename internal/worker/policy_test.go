@@ -249,7 +249,7 @@ func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 	after, until := map[string]any{"source": "VARIABLE", "after": "PT20M"}, map[string]any{"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}
 	for value, hint := range map[string]map[string]any{
 		`1200`: after, `1200.0`: after, `1.2e3`: after, `"1200"`: after, `"PT20M"`: after,
-		`1736679600000`: until, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until, `"2025-01-12T08:00:00-03:00"`: until, `"2025-01-12T11:00:00.000Z[Etc/UTC]"`: until,
+		`"Sun, 12 Jan 2025 11:00:00 GMT"`: until, `"2025-01-12T08:00:00-03:00"`: until, `"2025-01-12T11:00:00.000Z[Etc/UTC]"`: until,
 		`"12/01/2025 08:00:00"`: until, // in São Paulo
 	} {
 		want{"reason": "HINT", "hint": hint, "backoffMinutes": 24.0, "nextRetryTime": "2025-01-12T11:04:00Z"}. // never earlier, up to a fifth later

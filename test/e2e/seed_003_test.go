@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/test/suite"
 )
 
@@ -24,7 +24,7 @@ func (c *claim) isRefusedFor(reply string, delays ...time.Duration) (waits []tim
 		decision := readVars(c.T, c.answer(answer))
 		decision.hold(c.T, vars{"backoffMinutes": 1, "errorClassification": "TRANSIENT"})
 		text, _ := decision.object(c.T, "retryDecision")["backoffDuration"].(string)
-		wait, err := policy.ParseDuration(text)
+		wait, err := retry.ParseDuration(text)
 		c.must(err)
 		if wait < delay*3/4 || wait > delay*5/4 {
 			c.Errorf("the decision says %v, want %v give or take a quarter", wait, delay)
