@@ -33,8 +33,8 @@ func TestAConditionHoldsWhereItsEvidenceStands(t *testing.T) {
 		change(&g)
 		return evidence.Condition{Glosa: &g}
 	}
-	terms := func(inAnswer bool, signs ...string) evidence.Condition {
-		return evidence.Condition{Terms: &evidence.TermsCondition{Table: evidence.TableTerms, Sign: signs, InAnswer: inAnswer}}
+	terms := func(in string, signs ...string) evidence.Condition {
+		return evidence.Condition{Terms: &evidence.TermsCondition{Table: evidence.TableTerms, Sign: signs, In: in}}
 	}
 	const answer = "<codigoGlosa>1001</codigoGlosa><descricaoGlosa>Lote recusado</descricaoGlosa>"
 	for _, tt := range []struct {
@@ -46,7 +46,7 @@ func TestAConditionHoldsWhereItsEvidenceStands(t *testing.T) {
 		{"of a class", glosa(func(g *evidence.GlosaCondition) { g.Class = "TRANSIENT" }), map[string]string{answer: "-", "glosa 1412": "1412"}},
 		{"of some codes", glosa(func(g *evidence.GlosaCondition) { g.Only = []string{"1308"} }), map[string]string{answer: "-", "glosa 1308": "1308"}},
 		{"of all but some", glosa(func(g *evidence.GlosaCondition) { g.Except = []string{"1001"} }), map[string]string{answer: "-", "glosa 1308": "1308"}},
-		{"in an answer", glosa(func(g *evidence.GlosaCondition) { g.InAnswer = true }), map[string]string{
+		{"in an answer", glosa(func(g *evidence.GlosaCondition) { g.In = evidence.InAnswer }), map[string]string{
 			answer: "1001", "glosa 1001": "-", "<codigoGlosa>1001</codigoGlosa><descricaoGlosa>Sistema fora do ar</descricaoGlosa>": "-",
 		}},
 		{"a status", evidence.Condition{HTTP: []string{"401", "403"}}, map[string]string{"HTTP 403": "403", "HTTP 404": "-"}},
@@ -58,8 +58,8 @@ func TestAConditionHoldsWhereItsEvidenceStands(t *testing.T) {
 		{"an exception of ours", evidence.Condition{Exception: []string{"br.hospital.LoteException"}}, map[string]string{
 			"br.hospital.LoteException: x": "LoteException", "LOTEEXCEPTION": "LoteException", "LoteExceptionHandler": "-", "MeuLoteException": "-",
 		}},
-		{"a term", terms(false, "away", "timeout"), map[string]string{"O ambiente está fora do ar": "fora do ar", "tempo foi mesmo excedido": "tempo .. excedido", "negado": "-"}},
-		{"a term in an answer", terms(true, "refused"), map[string]string{answer: "recusad*", "Lote recusado": "-"}},
+		{"a term", terms("", "away", "timeout"), map[string]string{"O ambiente está fora do ar": "fora do ar", "tempo foi mesmo excedido": "tempo .. excedido", "negado": "-"}},
+		{"a term in an answer", terms(evidence.InAnswer, "refused"), map[string]string{answer: "recusad*", "Lote recusado": "-"}},
 		{"a word anywhere", evidence.Condition{Contains: []string{"rate_limit", "503"}}, map[string]string{
 			"xRATE_LIMITx": "RATE_LIMIT", `C:\rate_limit`: "RATE_LIMIT", "a&lt;503": "503", "Rate_Limit": "RATE_LIMIT", "guia 150399": "503", "rate limit": "-", "": "-",
 		}},

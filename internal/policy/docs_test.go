@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -53,7 +55,7 @@ func TestExamplePoliciesByInsurerHaveNoWarning(t *testing.T) {
 func TestDocsExplainEveryField(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	for _, v := range []any{policy.Entry{}, policy.Target{}, policy.Rule{}, policy.Glosa{}} {
+	for _, v := range []any{policy.Entry{}, policy.Target{}, retry.Rule{}, evidence.GlosaCondition{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "in" { // which is shown with its value
 				check.Contains(t, string(text), "`"+name+"`")

@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -19,7 +18,7 @@ import (
 
 // Entry is a policy as a file states it, with what it inherits from the policy that it extends, and with defaults.
 type Entry struct {
-	Name         Name     `yaml:"name" json:"name"`
+	Name         string   `yaml:"name" json:"name"`
 	Description  string   `yaml:"description" json:"description,omitempty"`
 	Source       string   `yaml:"source" json:"source,omitempty"`
 	Extends      string   `yaml:"extends" json:"extends,omitempty"`
@@ -38,8 +37,8 @@ type Entry struct {
 	JobOverrides bool     `yaml:"jobOverrides" json:"jobOverrides"`
 	Targets      []Target `yaml:"targets" json:"targets,omitempty"`
 	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns both.
-	Rules   []Rule `yaml:"rules" json:"rules,omitempty"`
-	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
+	Rules   []retry.Rule `yaml:"rules" json:"rules,omitempty"`
+	InDoubt []retry.Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
 	// file is the file that the policy is written in, node its YAML there.
 	file string
@@ -56,44 +55,6 @@ type Target struct {
 	Source string `yaml:"source" json:"source,omitempty"`
 }
 
-// Rule is a rule of an [Entry]. One of InDoubt has no class.
-type Rule struct {
-	ID        RuleID `yaml:"id" json:"id"`
-	Class     string `yaml:"class" json:"class,omitempty"`
-	Condition `yaml:",inline"`
-	Unless    *Condition `yaml:"unless" json:"unless,omitempty"`
-	Source    string     `yaml:"source" json:"source,omitempty"`
-
-	node *yaml.Node
-}
-
-// Condition is what a rule asks of a text, see [evidence.Condition].
-type Condition struct {
-	Glosa     *Glosa   `yaml:"glosa" json:"glosa,omitempty"`
-	HTTP      []string `yaml:"http" json:"http,omitempty"`
-	SMTP      []string `yaml:"smtp" json:"smtp,omitempty"`
-	SOAPFault []string `yaml:"soapFault" json:"soapFault,omitempty"`
-	Exception []string `yaml:"exception" json:"exception,omitempty"`
-	Terms     *Terms   `yaml:"terms" json:"terms,omitempty"`
-	Contains  []string `yaml:"contains" json:"contains,omitempty"`
-}
-
-// Glosa is a code of a table.
-type Glosa struct {
-	Table  string   `yaml:"table" json:"table"`
-	Class  string   `yaml:"class" json:"class,omitempty"`
-	Only   []string `yaml:"only" json:"only,omitempty"`
-	Except []string `yaml:"except" json:"except,omitempty"`
-	In     Place    `yaml:"in" json:"in,omitempty"`
-}
-
-// Terms is a phrase of a table.
-type Terms struct {
-	Table string   `yaml:"table" json:"table"`
-	Sign  []string `yaml:"sign" json:"sign"`
-	In    Place    `yaml:"in" json:"in,omitempty"`
-}
-
 // The scalars of a file check what they read. Their error is a [yaml.TypeError], which the decoder collects, so that all faults of a
 // file are reported at once.
 type (
@@ -103,22 +64,12 @@ type (
 	Number float64
 	// Whole is a whole number in plain decimal digits.
 	Whole int
-	// Name is the name of a policy.
-	Name string
-	// RuleID is the id of a rule.
-	RuleID string
-	// Place is where a code or a phrase must stand: answer, or empty for anywhere.
-	Place string
 )
-
-const inAnswer Place = "answer"
 
 // Plain decimal digits are what YAML reads as they are written. It reads 010 as 8, 0x10 as 16 and 1_000 as 1000.
 var (
 	plainNumber = regexp.MustCompile(`^(?:0|[1-9][0-9]*|(?:0|[1-9][0-9]*)?\.[0-9]+)$`)
 	plainWhole  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
-	validName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
-	validRuleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 )
 
 // wrong returns the error of a scalar.
@@ -155,34 +106,6 @@ func (n *Whole) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*int)(n))
 }
 
-// UnmarshalYAML reads the name of a policy.
-func (n *Name) UnmarshalYAML(node *yaml.Node) error {
-	if !validName.MatchString(node.Value) {
-		return wrong(node, "a name of lower-case letters, digits and - that begins with a letter, at most 63 characters")
-	}
-	*n = Name(node.Value)
-	return nil
-}
-
-// UnmarshalYAML reads the id of a rule.
-func (id *RuleID) UnmarshalYAML(node *yaml.Node) error {
-	if !validRuleID.MatchString(node.Value) || node.Value == retry.RuleUnknown || node.Value == retry.RuleEmpty {
-		return wrong(node, "an id of letters, digits and . _ : / - that begins with a letter or a digit, at most 100 characters; "+
-			"unknown and empty are taken by the worker")
-	}
-	*id = RuleID(node.Value)
-	return nil
-}
-
-// UnmarshalYAML reads a place.
-func (p *Place) UnmarshalYAML(node *yaml.Node) error {
-	if node.Value != string(inAnswer) {
-		return wrong(node, "answer")
-	}
-	*p = inAnswer
-	return nil
-}
-
 // defaults has every default but that of min, which is one unit of the precision. There is none of maxRetries.
 var defaults = Entry{
 	Factor: 2, MaxRetries: -1, Precision: "minute", TimeZone: "America/Sao_Paulo", // the hospital's (RN-BIL-005)
@@ -211,7 +134,7 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 		return read
 	}
 	s = retry.Settings{
-		Name:             string(e.Name),
+		Name:             e.Name,
 		Base:             duration(e.Base),
 		Factor:           float64(e.Factor),
 		Min:              duration(e.Min),
@@ -224,8 +147,8 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 		Unknown:          retry.Class(e.Unknown),
 		AcceptEmptyError: e.OnEmptyError == "unknown",
 		JobOverrides:     e.JobOverrides,
-		Rules:            rules(e.Rules),
-		InDoubt:          rules(e.InDoubt),
+		Rules:            e.Rules,
+		InDoubt:          e.InDoubt,
 	}
 	if !s.AcceptEmptyError && e.OnEmptyError != defaults.OnEmptyError {
 		fault("onEmptyError", lang.Textf("%s", "must be reject or unknown"))
@@ -244,35 +167,6 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 		s.Zone = time.UTC // so that the rest is checked
 	}
 	return s, faults
-}
-
-func rules(written []Rule) []retry.Rule {
-	made := make([]retry.Rule, len(written))
-	for i := range written {
-		r := &written[i]
-		made[i] = retry.Rule{ID: string(r.ID), Class: retry.Class(r.Class), Source: r.Source, Condition: r.Condition.asked()}
-		if r.Unless != nil {
-			unless := r.Unless.asked()
-			made[i].Condition.Unless = &unless
-		}
-	}
-	return made
-}
-
-// asked returns the condition as texts are asked.
-func (c *Condition) asked() evidence.Condition {
-	asked := evidence.Condition{
-		HTTP: c.HTTP, SMTP: c.SMTP, SOAPFault: c.SOAPFault, Exception: c.Exception, Contains: c.Contains,
-	}
-	if g := c.Glosa; g != nil {
-		asked.Glosa = &evidence.GlosaCondition{
-			Table: g.Table, Class: g.Class, Only: g.Only, Except: g.Except, InAnswer: g.In == inAnswer,
-		}
-	}
-	if t := c.Terms; t != nil {
-		asked.Terms = &evidence.TermsCondition{Table: t.Table, Sign: t.Sign, InAnswer: t.In == inAnswer}
-	}
-	return asked
 }
 
 // read returns the target with its value as a number: a share for 80%, seconds for 2h, and else the number itself.

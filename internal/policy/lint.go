@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -49,7 +50,7 @@ func (s *Set) Lint(name string, outage time.Duration) []Finding {
 		l.deadline()
 		l.waits()
 	}
-	l.rules()
+	l.check()
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
 	return l.findings
 }
@@ -69,19 +70,19 @@ type linter struct {
 	e        *Entry
 	outage   time.Duration
 	findings []Finding
-	// demands are those of the rules up to the one that is looked at.
-	demands []*demand
+	// rules are the rules up to the one that is looked at.
+	rules []*evidence.Matcher
 }
 
 // setting returns the place of a setting.
 func (l *linter) setting(name string) Finding {
 	line, _ := l.e.states(name)
-	return Finding{Policy: string(l.e.Name), File: l.e.file, Line: line}
+	return Finding{Policy: l.e.Name, File: l.e.file, Line: line}
 }
 
 // rule returns the place of a setting of a rule.
-func (l *linter) rule(r *Rule, setting string) Finding {
-	return Finding{Policy: string(l.e.Name), Rule: string(r.ID), File: l.e.file, Line: lineOf(r.node, setting)}
+func (l *linter) rule(r *retry.Rule, setting string) Finding {
+	return Finding{Policy: l.e.Name, Rule: r.ID, File: l.e.file, Line: lineOf(l.e.rule(r.ID), setting)}
 }
 
 // add adds a finding at a place.

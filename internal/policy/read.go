@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/spelling"
 )
@@ -93,7 +94,8 @@ func (r *reader) parse(text []byte) []*yaml.Node {
 
 var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-	unknownField = regexp.MustCompile(`^field (.+) not found in type policy\.(\w+)$`)
+	unknownField = regexp.MustCompile(`^field (.+) not found in type \w+\.(\w+)$`)
+	intoType     = regexp.MustCompile(`into \w+\.`)
 )
 
 // form notes the errors of the YAML decoder, with the policy and the rule in whose lines they are.
@@ -105,7 +107,7 @@ func (r *reader) form(err error, list []*yaml.Node) {
 	for _, problem := range problems {
 		at := yamlLine.FindStringSubmatch(problem)
 		line, _ := strconv.Atoi(at[1])
-		f := Fault{Line: line, Problem: prefix + strings.ReplaceAll(strings.TrimPrefix(problem, at[0]), "into policy.", "into ")}
+		f := Fault{Line: line, Problem: prefix + intoType.ReplaceAllString(strings.TrimPrefix(problem, at[0]), "into ")}
 		if field := unknownField.FindStringSubmatch(f.Problem); field != nil {
 			f.Problem = "there is no field " + short(field[1]) + ": " + meant(field[1], fields[field[2]])
 		}
@@ -151,7 +153,7 @@ func field(node *yaml.Node, name string) string {
 // fields are the fields of a file by the Go type that has them.
 var fields = func() map[string][]string {
 	all := map[string][]string{}
-	for _, v := range []any{document{}, Entry{}, Target{}, Rule{}, Condition{}, Glosa{}, Terms{}} {
+	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}} {
 		t := reflect.TypeOf(v)
 		for _, f := range reflect.VisibleFields(t) {
 			if name := f.Tag.Get("json"); name != "" {
@@ -184,7 +186,6 @@ func (r *reader) entry(name string) *Entry {
 		if err := r.nodes[name].Decode(e); err != nil { // which the strict decoder allowed
 			r.form(err, []*yaml.Node{e.node})
 		}
-		e.Rules, e.InDoubt = r.rules(e, "rules", e.Rules), r.rules(e, "inDoubt", e.InDoubt)
 		r.make(e)
 		if len(r.faults) == before {
 			r.entries[name] = e
@@ -225,35 +226,10 @@ func (r *reader) inherit(name string) *Entry {
 	return &e
 }
 
-// rules gives rules their places, and notes what is wrong with their names.
-func (r *reader) rules(e *Entry, key string, rules []Rule) []Rule {
-	_, list := child(e.node, key)
-	lines := map[RuleID]int{}
-	for i, node := range items(list) {
-		rule := &rules[i]
-		rule.node = target(node)
-		first, twice := lines[rule.ID]
-		lines[rule.ID] = node.Line
-		f := Fault{Line: node.Line, Policy: string(e.Name), Rule: string(rule.ID)}
-		switch {
-		case rule.ID == "":
-			f.Problem = "id is missing: decisions and the audit trail name their rule"
-		case twice:
-			f.Problem = fmt.Sprintf("the id is taken: another rule has it in line %d", first)
-		case key == "inDoubt" && rule.Class != "":
-			f.Problem = "class is not for inDoubt"
-		default:
-			continue
-		}
-		r.fault(f)
-	}
-	return rules
-}
-
 // make makes the policy of an entry. Its rules come before the parent's.
 func (r *reader) make(e *Entry) {
 	if e.Base == "" || e.Max == "" || e.MaxRetries < 0 {
-		r.fault(Fault{Line: e.node.Line, Policy: string(e.Name), Problem: "base, max and maxRetries are needed, unless the policy extends another one"})
+		r.fault(Fault{Line: e.node.Line, Policy: e.Name, Problem: "base, max and maxRetries are needed, unless the policy extends another one"})
 		return
 	}
 	complete := e.completed()
@@ -269,7 +245,7 @@ func (r *reader) make(e *Entry) {
 		Unwrap() []error
 	}](err); ok {
 		for _, one := range joined.Unwrap() {
-			if fault, ok := errors.AsType[*retry.SettingError](one); ok && fault.Setting != "id" {
+			if fault, ok := errors.AsType[*retry.SettingError](one); ok {
 				faults = append(faults, fault)
 			}
 		}
@@ -282,15 +258,13 @@ func (r *reader) make(e *Entry) {
 // setting notes a fault that package retry found, at the line of the setting. The fault of an inherited setting is noted at
 // the policy.
 func (r *reader) setting(e *Entry, fault *retry.SettingError) {
-	f := Fault{Policy: string(e.Name), Rule: fault.Rule, Problem: fault.Setting + " " + fault.Problem.String()}
+	f := Fault{Policy: e.Name, Rule: fault.Rule, Problem: fault.Setting + " " + fault.Problem.String()}
 	var stated bool
 	if f.Line, stated = e.states(fault.Setting); !stated && e.parent != nil && fault.Rule == "" {
 		f.Problem += fmt.Sprintf(" (%s is inherited from %s)", fault.Setting, e.Extends)
 	}
-	for _, rule := range slices.Concat(e.Rules, e.InDoubt) {
-		if fault.Rule != "" && string(rule.ID) == fault.Rule {
-			f.Line = lineOf(rule.node, fault.Setting)
-		}
+	if node := e.rule(fault.Rule); node != nil && (fault.Rule != "" || fault.Setting == "id") {
+		f.Line = lineOf(node, fault.Setting)
 	}
 	r.fault(f)
 }
@@ -305,6 +279,18 @@ func (r *reader) fault(f Fault) {
 func (e *Entry) states(setting string) (line int, stated bool) {
 	key, _ := child(e.node, setting)
 	return lineOf(e.node, setting), key != nil
+}
+
+// rule returns the YAML of the entry's last rule with an id, nil if there is none.
+func (e *Entry) rule(id string) (node *yaml.Node) {
+	_, rules := child(e.node, "rules")
+	_, inDoubt := child(e.node, "inDoubt")
+	for _, item := range slices.Concat(items(rules), items(inDoubt)) {
+		if _, value := child(item, "id"); value == nil && id == "" || value != nil && target(value).Value == id {
+			node = item
+		}
+	}
+	return node
 }
 
 // lineOf returns the line of a field of a mapping, or its first line if it has no such field.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
@@ -186,7 +187,7 @@ func (s ShownPolicy) input() string {
 }
 
 // rulesText lists rules in their order.
-func rulesText(title string, rules []policy.Rule) string {
+func rulesText(title string, rules []retry.Rule) string {
 	var b strings.Builder
 	for i, r := range rules {
 		if i == 0 {
@@ -198,7 +199,7 @@ func rulesText(title string, rules []policy.Rule) string {
 	return b.String()
 }
 
-func ruleWords(r policy.Rule) string {
+func ruleWords(r retry.Rule) string {
 	text := conditionWords(&r.Condition)
 	if r.Unless != nil {
 		text += "; unless " + conditionWords(r.Unless)
@@ -209,7 +210,7 @@ func ruleWords(r policy.Rule) string {
 	return text
 }
 
-func conditionWords(c *policy.Condition) string {
+func conditionWords(c *evidence.Condition) string {
 	var parts []string
 	add := func(name, text, in string) {
 		if in != "" {
@@ -230,14 +231,14 @@ func conditionWords(c *policy.Condition) string {
 		if len(g.Except) > 0 {
 			text += " except " + strings.Join(g.Except, ", ")
 		}
-		add("glosa", text, string(g.In))
+		add("glosa", text, g.In)
 	}
 	add("http", strings.Join(c.HTTP, ", "), "")
 	add("smtp", strings.Join(c.SMTP, ", "), "")
 	add("soapFault", strings.Join(c.SOAPFault, ", "), "")
 	add("exception", strings.Join(c.Exception, ", "), "")
 	if t := c.Terms; t != nil {
-		add(t.Table, strings.Join(t.Sign, ", "), string(t.In))
+		add(t.Table, strings.Join(t.Sign, ", "), t.In)
 	}
 	add("contains", strings.Join(c.Contains, ", "), "")
 	return strings.Join(parts, "; ")

@@ -19,12 +19,12 @@ const (
 // Rule gives a class to the error texts that match.
 type Rule struct {
 	// ID names the rule in decisions and audit records, for example "transient.TIMEOUT".
-	ID string
+	ID string `yaml:"id" json:"id"`
 	// Class is the class of the texts that match: [Transient] or [Permanent].
-	Class Class
-	evidence.Condition
+	Class              Class `yaml:"class" json:"class,omitempty"`
+	evidence.Condition `yaml:",inline"`
 	// Source says where the rule comes from; it decides nothing.
-	Source string
+	Source string `yaml:"source" json:"source,omitempty"`
 }
 
 // Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the

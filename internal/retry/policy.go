@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -48,8 +49,8 @@ type Settings struct {
 	// JobOverrides lets a job's own variables max_attempts, retry_delay and max_retry_delay take the place of MaxRetries,
 	// Base and Max.
 	JobOverrides bool
-	// InDoubt are the texts after which a submission may have reached its receiver all the same. Their Class is not
-	// used.
+	// InDoubt are the texts after which a submission may have reached its receiver all the same. They have no
+	// Class.
 	InDoubt []Rule
 	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the version.
 	Targets []Target
@@ -76,6 +77,12 @@ type compiledRule struct {
 
 // RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
 const RetriesCeiling = 1000
+
+// Names of policies and rules stand in labels of metrics, logs and records.
+var (
+	validName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+	validRuleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
+)
 
 // SettingError is one fault of a policy.
 type SettingError struct {
@@ -107,6 +114,11 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("must be TRANSIENT or PERMANENT")})
 		}
 	}
+	for _, r := range s.InDoubt {
+		if r.Class != "" {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("is not for inDoubt")})
+		}
+	}
 	rules, ofRules := compile(s.Rules)
 	inDoubt, ofInDoubt := compile(s.InDoubt)
 	if err := errors.Join(slices.Concat(faults, ofRules, ofInDoubt)...); err != nil {
@@ -135,10 +147,16 @@ func (p *Policy) check() {
 
 // compile compiles rules. It returns all faults of them.
 func compile(rules []Rule) (compiled []compiledRule, faults []error) {
+	seen := map[string]bool{}
 	for i := range rules {
 		r := &rules[i]
-		if r.ID == "" {
-			faults = append(faults, &SettingError{Setting: "id", Problem: lang.Textf("is missing: decisions and the audit trail name their rule")})
+		if seen[r.ID] {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is taken by another rule")})
+		}
+		seen[r.ID] = true
+		if !validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is %q but must be letters, digits and . _ : / -, at most 100, "+
+				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID)})
 		}
 		m, wrong := evidence.Compile(r.Condition)
 		for _, f := range wrong {
@@ -156,7 +174,7 @@ func (s *Settings) faults() (faults []error) {
 			faults = append(faults, &SettingError{Setting: setting, Problem: problem})
 		}
 	}
-	fault(s.Name == "", "name", lang.Textf("is missing"))
+	fault(!validName.MatchString(s.Name), "name", lang.Textf("is %q but must be lower-case letters, digits and -, a letter first, at most 63", s.Name))
 	if unit, known := units[s.Precision]; known {
 		fault(s.Min < s.Precision, "min", lang.Textf("is %s but must be at least one %s, the precision", span(s.Min), unit))
 		fault(s.Min%s.Precision != 0, "min", lang.Textf("is %s but must be whole %ss, the precision", span(s.Min), unit))

@@ -63,7 +63,7 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 
 func TestAllFaultsOfAPolicyAreReported(t *testing.T) {
 	p := plain(t).Settings
-	p.Base, p.Factor, p.Rules = 0, 0, []retry.Rule{{ID: "empty"}}
+	p.Base, p.Factor, p.Rules = 0, 0, []retry.Rule{{ID: "nothing"}}
 	_, err := retry.New(p)
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || len(joined.Unwrap()) != 4 { // base, factor, the rule's class and its missing conditions

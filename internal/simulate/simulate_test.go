@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -203,8 +204,8 @@ func drawn(t *rapid.T, p retry.Settings) *retry.Policy {
 // The time that a simulation takes is its tries times the cost of one decision. A policy's rules have no part in it.
 func TestTheRulesOfAPolicyCostOnce(t *testing.T) {
 	many := changed(t, func(p *retry.Settings) {
-		for range 200 {
-			p.Rules = append(p.Rules, retry.Rule{ID: "slow", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"SLOW"}}})
+		for n := range 200 {
+			p.Rules = append(p.Rules, retry.Rule{ID: fmt.Sprint("slow", n), Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"SLOW"}}})
 		}
 	})
 	lean, err := simulate.ForText(many, "TIMEOUT")

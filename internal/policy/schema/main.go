@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 )
 
@@ -26,18 +27,28 @@ func main() {
 
 // generate returns the schema of the Go types that a file is read into.
 func generate() ([]byte, error) {
-	pattern := func(expression string) *jsonschema.Schema {
-		return &jsonschema.Schema{Type: "string", Pattern: expression}
-	}
-	entry, err := jsonschema.For[policy.Entry](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[policy.Duration](): pattern(`^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$`),
-		reflect.TypeFor[policy.Name]():     pattern(`^[a-z][a-z0-9-]{0,62}$`),
-		reflect.TypeFor[policy.RuleID]():   pattern(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`),
-		reflect.TypeFor[policy.Place]():    {Type: "string", Enum: []any{"answer"}},
+	types := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[policy.Duration](): {Type: "string", Pattern: `^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$`},
 		reflect.TypeFor[[]string]():        {Type: "array", Items: &jsonschema.Schema{Types: []string{"string", "number"}}},
-	}})
+	}
+	// A condition holds another one as its unless, which holds none.
+	var fields []reflect.StructField
+	for field := range reflect.TypeFor[evidence.Condition]().Fields() {
+		if field.Name != "Unless" {
+			fields = append(fields, field)
+		}
+	}
+	unless, err := jsonschema.ForType(reflect.StructOf(fields), &jsonschema.ForOptions{TypeSchemas: types})
 	if err != nil {
 		return nil, err
+	}
+	types[reflect.TypeFor[evidence.Condition]()] = &jsonschema.Schema{Type: "object", Properties: unless.Properties}
+	entry, err := jsonschema.For[policy.Entry](&jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, err
+	}
+	for _, rules := range []string{"rules", "inDoubt"} {
+		entry.Properties[rules].Items.Properties["unless"] = unless.CloneSchemas()
 	}
 	if err := complete(entry); err != nil {
 		return nil, err
@@ -84,6 +95,7 @@ var words = map[string][]any{
 	"unknown":      {"UNKNOWN", "TRANSIENT", "PERMANENT"},
 	"onEmptyError": {"reject", "unknown"},
 	"class":        {"TRANSIENT", "PERMANENT"},
+	"in":           {evidence.InAnswer},
 }
 
 var descriptions = map[string]string{
