@@ -9,15 +9,6 @@ import (
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// Horizon returns the shortest and the longest sum of all waits of a policy: how long a claim is tried that fails every time.
-// A deadline bounds both. Server hints and the tries themselves come on top.
-func Horizon(p *retry.Policy) (shortest, longest time.Duration) {
-	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		shortest, longest = next.TotalShortest, next.TotalLongest
-	}
-	return shortest, longest
-}
-
 const (
 	longHorizon = 30 * 24 * time.Hour
 	manyRetries = retry.RetriesCeiling / 2
@@ -51,7 +42,10 @@ func (l *linter) allPermanent() bool {
 // horizon finds retries without a bound in time, and retries that end before the outage.
 func (l *linter) horizon() {
 	p := l.p
-	shortest, longest := Horizon(p)
+	var shortest, longest time.Duration // of all waits together; hints and the tries themselves come on top
+	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+		shortest, longest = next.TotalShortest, next.TotalLongest
+	}
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
 			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, term.About(longest)),

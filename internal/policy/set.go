@@ -62,11 +62,7 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 		return Entry{}, false
 	}
 	written = e.completed()
-	written.Extends = ""
-	for parent := e.parent; parent != nil; parent = parent.parent {
-		written.Rules = slices.Concat(written.Rules, parent.Rules)
-		written.InDoubt = slices.Concat(written.InDoubt, parent.InDoubt)
-	}
+	written.Extends, written.Rules, written.InDoubt = "", e.policy.Rules, e.policy.InDoubt
 	return written, true
 }
 

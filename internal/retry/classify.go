@@ -68,7 +68,6 @@ func (c Classification) Found() string {
 
 // Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	return p.classify(t)
@@ -76,7 +75,6 @@ func (p *Policy) Classify(errorText string) Classification {
 
 // Matching returns what each rule that matches an error text makes of it, in the order of the rules. The first one decides.
 func (p *Policy) Matching(errorText string) (all []Classification) {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	for i := range p.Rules {
@@ -89,7 +87,6 @@ func (p *Policy) Matching(errorText string) (all []Classification) {
 
 // Evidence returns what an error text has of that which the policy's rules ask for, in words.
 func (p *Policy) Evidence(errorText string) []string {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	var kinds evidence.Kinds

@@ -43,16 +43,3 @@ func ExamplePolicy_Decide() {
 	// Permanent error DUPLICATE, no retry; BPMN error PERMANENT_ERROR
 	// invalid input: submissionError is empty but must be the text of the submission error, not blank. Correct the process variables, then resolve the incident
 }
-
-func ExampleSchedule() {
-	at := time.Date(2026, 11, 21, 23, 0, 0, 0, time.UTC)
-	request := retry.Request{ClaimID: "CLM-001-1", SubmissionError: "HTTP 503", ProcessInstanceKey: 7}
-	for s := range retry.Schedule(night(), request, at) {
-		fmt.Printf("retry %d: %v to %v, this claim %v, %v in all\n", s.Retry, s.Shortest, s.Longest, s.Wait, s.Total)
-	}
-	// Output:
-	// retry 1: 8m0s to 12m0s, this claim 11m0s, 11m0s in all
-	// retry 2: 16m0s to 24m0s, this claim 17m0s, 28m0s in all
-	// retry 3: 32m0s to 48m0s, this claim 47m0s, 1h15m0s in all
-	// retry 4: 48m0s to 1h0m0s, this claim 49m0s, 2h4m0s in all
-}

@@ -57,13 +57,12 @@ type Settings struct {
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
-// [Policy.Extend] and never changed afterwards: Settings is for reading. Any other Policy panics when it is used.
+// [Policy.Extend] and never changed afterwards: Settings is for reading.
 type Policy struct {
 	Settings
 	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
 	rules, inDoubt []compiledRule
-	// version is never empty in a policy that Extend made.
-	version string
+	version        string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
 }
@@ -136,13 +135,6 @@ func before[T any](own, inherited []T) []T {
 		return inherited
 	}
 	return slices.Concat(own, inherited)
-}
-
-// check panics if [New] did not make the policy: its rules are not compiled, so that every error would be unknown.
-func (p *Policy) check() {
-	if p.version == "" {
-		panic("retry: the policy was not made by retry.New")
-	}
 }
 
 // compile compiles rules. It returns all faults of them.

@@ -91,20 +91,3 @@ func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 		}
 	})
 }
-
-func TestAPolicyThatNewDidNotMakeCannotBeAsked(t *testing.T) {
-	for name, ask := range map[string]func(*retry.Policy){
-		"Decide":   func(p *retry.Policy) { _, _ = p.Decide(request("BUSY", 0), now) },
-		"Classify": func(p *retry.Policy) { p.Classify("BUSY") },
-		"Schedule": func(p *retry.Policy) { retry.Schedule(p, request("BUSY", 0), now) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s takes a policy that was not checked", name)
-				}
-			}()
-			ask(&retry.Policy{Settings: plain(t).Settings})
-		}()
-	}
-}
