@@ -98,7 +98,7 @@ var (
 	intoType     = regexp.MustCompile(`into \w+\.`)
 )
 
-// form notes the errors of the YAML decoder, with the policy and the rule in whose lines they are.
+// form notes the errors of the YAML decoder, with the policy in whose lines they are.
 func (r *reader) form(err error, list []*yaml.Node) {
 	problems, prefix := []string{err.Error()}, "is not YAML: "
 	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
@@ -111,35 +111,13 @@ func (r *reader) form(err error, list []*yaml.Node) {
 		if field := unknownField.FindStringSubmatch(f.Problem); field != nil {
 			f.Problem = "there is no field " + short(field[1]) + ": " + meant(field[1], fields[field[2]])
 		}
-		if node := nodeAt(list, line); node != nil {
-			f.Policy = field(node, "name")
-			f.Rule = field(nodeAt(rulesAt(node, line), line), "id")
+		for _, node := range list { // the last one that begins before the line
+			if node.Line <= line {
+				f.Policy = field(node, "name")
+			}
 		}
 		r.fault(f)
 	}
-}
-
-// nodeAt returns the last item of a list that begins at a line or before it.
-func nodeAt(list []*yaml.Node, line int) (node *yaml.Node) {
-	for _, item := range list {
-		if item.Line <= line {
-			node = item
-		}
-	}
-	return node
-}
-
-// rulesAt returns the list of rules of a policy in which a line is.
-func rulesAt(policy *yaml.Node, line int) (rules []*yaml.Node) {
-	for i := 0; i+1 < len(policy.Content); i += 2 {
-		if key := policy.Content[i]; key.Line <= line {
-			rules = nil
-			if key.Value == "rules" || key.Value == "inDoubt" {
-				rules = items(policy.Content[i+1])
-			}
-		}
-	}
-	return rules
 }
 
 // field returns the text of a scalar field.
