@@ -180,7 +180,7 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run --allow-parallel-runners
 	cd deploy && ../$(LINT) run --allow-parallel-runners
 	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
-	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid'; then \
+	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid|kfake|go-cmp'; then \
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 

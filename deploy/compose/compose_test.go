@@ -24,7 +24,11 @@ const (
 // load reads a compose file strictly, with variables for its ${NAME}s.
 func load(t *testing.T, file string, env ...string) *types.Project {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{file}, cli.WithWorkingDirectory(filepath.Dir(file)), cli.WithEnv(env))
+	options, err := cli.NewProjectOptions(
+		[]string{file},
+		cli.WithWorkingDirectory(filepath.Dir(file)),
+		cli.WithEnv(env),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +68,10 @@ func TestServicesHaveOnlyRightsTheyNeed(t *testing.T) {
 	}
 }
 
-// meant matches the warnings that are meant: anyone can read the token for development, as the container's user must; and next
-// to Camunda's compose files, which have no TLS, secrets cross a network of this machine in plaintext.
-var meant = regexp.MustCompile(`(?m)^warning: (RETRY_HTTP_TOKEN_FILE: the file has mode .*/development-http-token|` +
+// meant matches the warnings that are meant: anyone can read the token for development, as the container's user must;
+// and next to Camunda's compose files, which have no TLS, secrets cross a network of this machine in plaintext.
+var meant = regexp.MustCompile(`(?m)^warning: (` +
+	`RETRY_HTTP_TOKEN_FILE: the file has mode .*/development-http-token|` +
 	`RETRY_ALLOW_INSECURE_TOKEN is true: the .* in plaintext.*)\n`)
 
 func TestWorkerTakesSettingsOfComposeFiles(t *testing.T) {
@@ -83,7 +88,11 @@ func TestWorkerTakesSettingsOfComposeFiles(t *testing.T) {
 		"Camunda without authentication": {camunda, nil, []string{"grpc://orchestration:26500"}},
 		"Camunda with Keycloak": {
 			camunda,
-			[]string{"CAMUNDA_CLIENT_ID=orchestration", "CAMUNDA_CLIENT_SECRET=secret", "RETRY_HTTP_TOKEN=0123456789abcdef"},
+			[]string{
+				"CAMUNDA_CLIENT_ID=orchestration",
+				"CAMUNDA_CLIENT_SECRET=secret",
+				"RETRY_HTTP_TOKEN=0123456789abcdef",
+			},
 			[]string{"http://host.docker.internal:18080/auth/realms/camunda-platform", "orchestration-api"},
 		},
 		"Camunda with Basic over REST": {

@@ -1,4 +1,4 @@
-// Package helm_test renders the chart with Helm's own library, as `helm template` does. It needs no helm and no cluster.
+// Package helm_test renders the chart with Helm's own library, as `helm template` does.
 package helm_test
 
 import (
@@ -91,7 +91,7 @@ var kinds = map[string]func() metav1.Object{
 	"ServiceMonitor":        func() metav1.Object { return new(monitoringv1.ServiceMonitor) },
 }
 
-// objects renders the chart and decodes each object. A field that Kubernetes or the operator does not know is an error.
+// objects renders the chart and decodes each object. An unknown field is an error.
 func objects(t *testing.T, file string) (found []metav1.Object) {
 	t.Helper()
 	texts, err := render(load(t, file, ""))
@@ -271,8 +271,8 @@ func contents(t *testing.T) map[string]string {
 	}
 }
 
-// The worker itself checks names, notations, and settings that need or exclude each other. A variable that names a file which
-// nothing mounts is refused, too.
+// The worker itself checks names, notations, and settings that need or exclude each other. It also refuses a variable
+// that names a file which nothing mounts.
 func TestWorkerTakesVariablesOfEveryPod(t *testing.T) {
 	worker, contents := deploytest.Worker(t), contents(t)
 	for _, file := range installs {

@@ -1,6 +1,7 @@
 //go:build image
 
-// Package image builds the container image from deploy/Dockerfile with buildah, and runs the worker in it on the engine.
+// Package image builds the container image from deploy/Dockerfile with buildah, and runs the worker in it on the
+// engine.
 package image
 
 import (
@@ -105,16 +106,24 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	container, data := s.buildah("from", "--pull-never", image), t.TempDir()
 	check.Must(t, os.Chown(data, user, user))
 	run := s.command(slices.Concat([]string{
-		"run", "--isolation", "chroot", "--volume", data + ":/data",
-		"--env", "ZEEBE_ADDRESS=grpc://" + broker.Address(), "--env", "RETRY_HTTP_ADDRESS=" + address, container, "--",
+		"run",
+		"--isolation", "chroot",
+		"--volume", data + ":/data",
+		"--env", "ZEEBE_ADDRESS=grpc://" + broker.Address(),
+		"--env", "RETRY_HTTP_ADDRESS=" + address,
+		container, "--",
 	}, c.Docker.Config.Entrypoint, c.Docker.Config.Cmd)...)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	check.Must(t, err)
 	defer log.Close()
 	run.Stdout, run.Stderr = log, log
 	check.Must(t, run.Start())
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	ended := make(chan error, 1)
-	go func() { ended <- run.Wait() }()
+	go func() {
+		defer cancel() // a worker that has ended answers no job
+		ended <- run.Wait()
+	}()
 
 	for range jobs {
 		_, err := broker.CreateProcessInstance(t.Context(), &pb.CreateProcessInstanceRequest{
@@ -125,8 +134,6 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 		check.Must(t, err)
 	}
 	answered := 0
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	_, err = broker.AwaitRecord(ctx, func(r cluster.Record) bool {
 		if r.ValueType == "JOB" && r.Intent == "COMPLETED" && r.RecordType == "EVENT" {
 			answered++
@@ -145,7 +152,13 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 		t.Errorf("after SIGTERM: %v, want exit code 0\n%s", err, process.LogTail(log.Name()))
 	}
 
-	history := s.buildah("run", "--isolation", "chroot", "--volume", data+":/data", container, "--", "/worker", "history", "CLM-IMAGE-1", "--json")
+	history := s.buildah(
+		"run",
+		"--isolation", "chroot",
+		"--volume", data+":/data",
+		container, "--",
+		"/worker", "history", "CLM-IMAGE-1", "--json",
+	)
 	if got := strings.Count(history, `"jobKey"`); got < jobs {
 		t.Errorf("/data holds %d decisions, want %d", got, jobs)
 	}
@@ -189,7 +202,7 @@ func status(t *testing.T, pid int, field string) string {
 	return ""
 }
 
-// binaryIsReproducible fails the test unless the same flags give the binary of the image here, too, byte by byte.
+// binaryIsReproducible fails the test unless the flags of the image give its binary here, too, byte by byte.
 func binaryIsReproducible(t *testing.T, inImage string) {
 	t.Helper()
 	here := filepath.Join(t.TempDir(), "worker")
@@ -204,6 +217,6 @@ func binaryIsReproducible(t *testing.T, inImage string) {
 	got, err := os.ReadFile(inImage)
 	check.Must(t, err)
 	if !bytes.Equal(want, got) {
-		t.Errorf("the worker has %d bytes in the image, %d bytes when it is built here, and they differ", len(got), len(want))
+		t.Errorf("the worker of the image (%d bytes) differs from the one built here (%d bytes)", len(got), len(want))
 	}
 }
