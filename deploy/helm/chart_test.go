@@ -136,15 +136,15 @@ func pods(t *testing.T, file string) map[string]corev1.PodTemplateSpec {
 }
 
 // golden compares a text with a file, or writes the file.
-func golden(t *testing.T, path, got string) {
+func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want, err := os.ReadFile(path); err != nil || string(want) != got {
-		t.Errorf("%s is stale (%v); look at what `go test ./helm -update` changes in it", path, err)
+	if want, err := os.ReadFile(file); err != nil || string(want) != got {
+		t.Errorf("%s is stale (%v); look at what `go test ./helm -update` changes in it", file, err)
 	}
 }
 

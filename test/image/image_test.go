@@ -1,7 +1,6 @@
 //go:build image
 
-// Package image builds the container image from deploy/Dockerfile with buildah, and runs the worker in it on the
-// engine.
+// Package image builds the image from deploy/Dockerfile with buildah, and runs the worker in it on the engine.
 package image
 
 import (
@@ -39,15 +38,15 @@ type storage struct {
 }
 
 // command returns a command of buildah on this storage.
-func (s storage) command(args ...string) *exec.Cmd {
+func (s storage) command(ctx context.Context, args ...string) *exec.Cmd {
 	flags := []string{"--root", filepath.Join(s.dir, "root"), "--runroot", filepath.Join(s.dir, "run")}
-	return exec.CommandContext(s.Context(), "buildah", append(flags, args...)...)
+	return exec.CommandContext(ctx, "buildah", append(flags, args...)...)
 }
 
 // buildah runs a command of buildah and returns what it prints.
 func (s storage) buildah(args ...string) string {
 	s.Helper()
-	cmd := s.command(args...)
+	cmd := s.command(s.Context(), args...)
 	var errors bytes.Buffer
 	cmd.Stderr = &errors
 	out, err := cmd.Output()
@@ -60,18 +59,14 @@ func (s storage) buildah(args ...string) string {
 // build builds the image in a storage of its own, which is removed at the end of the test.
 func build(t *testing.T) storage {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "image-")
-	check.Must(t, err)
-	s := storage{t, dir}
+	s := storage{t, t.TempDir()}
 	t.Cleanup(func() {
 		// What is still mounted cannot be removed.
-		for _, args := range [][]string{{"umount", "--all"}, {"rm", "--all"}} {
-			flags := []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run")}
-			_ = exec.Command("buildah", append(flags, args...)...).Run()
-		}
-		check.Must(t, os.RemoveAll(dir))
+		ctx, cancel := suite.AfterTest()
+		defer cancel()
+		check.Must(t, s.command(ctx, "umount", "--all").Run(), s.command(ctx, "rm", "--all").Run())
 	})
-	if out, err := exec.CommandContext(t.Context(), "./build", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "./build", s.dir).CombinedOutput(); err != nil {
 		t.Fatalf("build the image: %v\n%s", err, out)
 	}
 	return s
@@ -105,7 +100,7 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	check.Must(t, err)
 	container, data := s.buildah("from", "--pull-never", image), t.TempDir()
 	check.Must(t, os.Chown(data, user, user))
-	run := s.command(slices.Concat([]string{
+	run := s.command(t.Context(), slices.Concat([]string{
 		"run",
 		"--isolation", "chroot",
 		"--volume", data + ":/data",
