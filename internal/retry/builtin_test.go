@@ -90,6 +90,33 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 	}
 }
 
+// The document lists 550 in both classes; the enhanced status code decides.
+func TestReplyCodesOfMailServers(t *testing.T) {
+	for text, want := range map[string]retry.Class{
+		"421 Service not available":               retry.Transient,
+		"450 Mailbox busy":                        retry.Transient,
+		"451 Local error":                         retry.Transient,
+		"452 4.3.1 Insufficient storage":          retry.Transient,
+		"500 Syntax error":                        retry.Permanent,
+		"501 Syntax error in parameters":          retry.Permanent,
+		"502 Command not implemented":             retry.Permanent,
+		"503 Bad sequence of commands":            retry.Permanent, // transient under tiss
+		"504 Command parameter not implemented":   retry.Permanent,
+		"550 Mailbox unavailable":                 retry.Permanent,
+		"550 5.1.1 User unknown":                  retry.Permanent,
+		"550-5.7.26 This mail is unauthenticated": retry.Permanent,
+		"550 4.2.1 The user is receiving mail":    retry.Transient,
+		"551 User not local":                      retry.Permanent,
+		"552 Storage exceeded":                    retry.Permanent,
+		"553 Mailbox name not allowed":            retry.Permanent,
+		"554 Transaction failed":                  retry.Permanent,
+	} {
+		if got := policy.BuiltIn("smtp").Classify(text); got.Class != want {
+			t.Errorf("%q: %s by %s, want %s", text, got.Class, got.RuleID, want)
+		}
+	}
+}
+
 // "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of any error.
 func TestFastJobIsRetriedAfter1And5And25Seconds(t *testing.T) {
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
