@@ -191,10 +191,8 @@ generate: ## Element templates, settings, metrics, expected schema, dashboard, l
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
-pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
+pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs
-	$(GO) test ./test/e2e -tags servers -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
-	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 
 # Built from its module, with the checksum database watching; about a minute and a half, once.
 $(LINT):
