@@ -72,7 +72,7 @@ test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, 
 	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
 
 test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus, the schemas of Kubernetes
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool pip
+	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace promtool pip
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models
@@ -186,8 +186,8 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
-	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
+generate: ## Settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+	$(GO) test -count=1 ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
 
