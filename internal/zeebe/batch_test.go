@@ -11,7 +11,6 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
@@ -109,30 +108,4 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 			r.Errorf("Run returned %v after %v, want no wait for what hangs", err, took)
 		}
 	})
-}
-
-func TestHandlerHasADeadline(t *testing.T) {
-	for name, test := range map[string]struct {
-		options Options
-		want    time.Duration
-	}{
-		"by default":              {Options{}, 5 * time.Second},
-		"half of a short lock":    {Options{JobTimeout: 4 * time.Second}, 2 * time.Second},
-		"no more for a long lock": {Options{JobTimeout: time.Hour}, 5 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				r.add(1)
-				start := time.Now()
-				var got time.Duration
-				test.options.Handler = handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
-					deadline, _ := ctx.Deadline()
-					got = deadline.Sub(start)
-					return each(complete)(ctx, jobs)
-				})
-				r.run(test.options)
-				check.Same(r, test.want, got, "deadline")
-			})
-		})
-	}
 }
