@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
@@ -48,5 +49,13 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
+	}
+}
+
+func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
+	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
+		t.Errorf("logged %+v, want one submission_retry_scheduled", logs.All())
 	}
 }
