@@ -52,6 +52,25 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	}
 }
 
+// What RN-BIL-004 does not answer is kept, by the names of RN-BIL-005.
+func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
+	for _, variables := range []string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM","lastSubmissionTime":"2025-01-12T07:39:30"}`,
+		`{"claimId":"x"}`,
+	} {
+		older, newer := newMemory(), newMemory()
+		backoffJob(t, older, zap.NewNop(), variables)
+		handlerOn(newer).Handle(t.Context(), []job.Job{newJob(variables)})
+		got, want := older.facts(t), newer.facts(t)
+		if got.ShouldRetry { // its own words
+			want.RetryReason = "Retry 2 of 5"
+		}
+		check.Same(t, want, got, "%s by the older job type", variables)
+	}
+}
+
 func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
 	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)

@@ -11,6 +11,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
@@ -108,4 +109,21 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 			r.Errorf("Run returned %v after %v, want no wait for what hangs", err, took)
 		}
 	})
+}
+
+func TestHandlerHasADeadline(t *testing.T) {
+	// Five seconds, or half of a short lock.
+	for lock, want := range map[time.Duration]time.Duration{time.Hour: 5 * time.Second, 4 * time.Second: 2 * time.Second} {
+		inBubble(t, func(r *rig) {
+			r.add(1)
+			start := time.Now()
+			var got time.Duration
+			r.run(Options{JobTimeout: lock, Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+				deadline, _ := ctx.Deadline()
+				got = deadline.Sub(start)
+				return each(complete)(ctx, jobs)
+			})})
+			check.Same(r, want, got, "deadline with a lock of %v", lock)
+		})
+	}
 }
