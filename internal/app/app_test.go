@@ -39,7 +39,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	check.Same(t, "ready\n", r.awaitReadiness(200, "ready"), "/readyz")
 	_, metrics := r.get("/metrics")
 	for _, line := range []string{
-		`retry_scheduled_total{attempt="2",classification="TRANSIENT",policy="tiss"} 3`,
+		`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 3`,
 		`permanent_errors_total{code="INSURANCE_EXPIRED",policy="tiss"} 2`,
 		`retry_analysis_duration_seconds_count{policy="tiss"} 6`,
 	} {

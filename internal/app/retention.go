@@ -60,7 +60,6 @@ func (a *App) retain(ctx context.Context) time.Duration {
 
 // holdRetention shows why no record is removed, or with nil that records are removed. It logs each change once.
 func (a *App) holdRetention(by *audit.ClockError) {
-	a.numbers.RetentionHeld(by != nil)
 	switch {
 	case by != nil && !a.retentionHeld:
 		a.log.Warn("audit_retention_held", zap.Time("hostTime", by.Host.UTC()), zap.Time("referenceTime", by.Reference), zap.String("reference", by.By),

@@ -126,12 +126,12 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit
 	}
 	switch {
 	case is || len(found) > 0:
-		a.numbers.AuditBroken()
+		a.numbers.AuditChecked(false)
 		return known, err == nil || is
 	case err != nil:
 		return known, false
 	}
-	a.numbers.AuditIntact(time.Now())
+	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
 	return verified.Heads, true
 }
