@@ -186,15 +186,13 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+generate: ## Element templates, settings, metrics, expected schema, licence list, and what the chart renders
 	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
-	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
+	cd deploy && $(GO) test -count=1 ./image/thirdparty ./helm -update
 
-pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
+pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs
-	$(GO) test ./test/e2e -tags servers -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
-	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 
 # Built from its module, with the checksum database watching; about a minute and a half, once.
 $(LINT):

@@ -18,9 +18,8 @@ import (
 // withShortFiles puts a rule and a dashboard of a line in the place of the long ones, which change for their own reasons.
 func withShortFiles(c *chart.Chart) *chart.Chart {
 	c.Files = []*chart.File{
-		{Name: "files/prometheus/a.rules.yml", Data: []byte("groups:\n- name: a\n  rules:\n  - record: a\n    expr: vector(1)\n")},
-		{Name: "files/prometheus/b.rules.yml", Data: []byte("groups:\n- name: b\n  rules:\n  - record: b\n    expr: vector(1)\n")},
-		{Name: "files/grafana/dashboard.json", Data: []byte("{\n  \"title\": \"{{job}}\"\n}\n")},
+		{Name: "files/analyze-retry.rules.yml", Data: []byte("groups:\n- name: a\n  rules:\n  - record: a\n    expr: vector(1)\n")},
+		{Name: "files/dashboard.json", Data: []byte("{\n  \"title\": \"{{job}}\"\n}\n")},
 	}
 	return c
 }

@@ -106,8 +106,8 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	r.awaitReadiness(200, "ready")
 	r.stop()
 	check.Same(t, "not ready: the worker is stopping\n", r.awaitReadiness(503, "stopping"), "/readyz")
-	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_broker_up 1\n") {
-		t.Error("the metrics say that the broker is not there")
+	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_gateway_up 1\n") {
+		t.Error("the metrics say that the gateway is not there")
 	}
 	free()
 	if err := r.awaitStop(); err != nil {

@@ -63,7 +63,7 @@ func (a *App) holdRetention(by *audit.ClockError) {
 	switch {
 	case by != nil && !a.retentionHeld:
 		a.log.Warn("audit_retention_held", zap.Time("hostTime", by.Host.UTC()), zap.Time("referenceTime", by.Reference), zap.String("reference", by.By),
-			zap.String("detail", "the clock is too far ahead of that for a record to be removed; docs/runbooks/RetryRetentionHeld.md says what to do"))
+			zap.String("detail", "the clock is too far ahead of that for a record to be removed; docs/runbooks.md#what-to-look-at says what to do"))
 	case by == nil && a.retentionHeld:
 		a.log.Info("audit_retention_resumed")
 	}
