@@ -72,7 +72,7 @@ test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, 
 	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
 
 test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus, the schemas of Kubernetes
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool pip
+	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace promtool pip
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models

@@ -10,8 +10,8 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 )
 
-// openClaims holds the metrics of where the claims are, as they were when last counted. There are none before the first count, nor
-// after one that failed, because 0 would say that no claim is open.
+// openClaims holds the metrics of where the claims are, as they were when last counted. There are none before
+// the first count, nor after one that failed, because 0 would say that no claim is open.
 type openClaims struct {
 	claims, oldest, longest, success *prometheus.Desc
 
@@ -35,10 +35,10 @@ func newOpenClaims(inUse []string) *openClaims {
 		oldest: describe("retry_oldest_claim_age_seconds",
 			"Time since the oldest of these claims first failed; 0 where there is none.", labelPolicy, "state"),
 		longest: describe("retry_longest_in_state_seconds",
-			"Time for which one of these claims has been in this state for the longest; 0 where there is none.", labelPolicy, "state"),
+			"The longest time that a claim has been in this state; 0 where there is none.", labelPolicy, "state"),
 		success: describe("retry_success_rate",
-			"Share of the retried claims that were accepted in the end, 0 to 1, of those with a record in the last 24 hours that are not under way any more: "+
-				"a claim that stands stopped is none. Absent while there are none.", labelPolicy),
+			"Share of the retried claims that were accepted in the end, of those with a record in the last 24 hours "+
+				"that are not under way any more. Absent while there are none.", labelPolicy),
 	}
 }
 

@@ -36,52 +36,53 @@ func newVectors(r registrar) vectors {
 	return vectors{
 		// A decision takes microseconds; the alert asks for 1 s.
 		analysis: r.histograms("retry_analysis_duration_seconds",
-			"Time from a job's activation to its decision, including invalid input, by the policy.",
+			"Time from a job's activation to its decision, including invalid input.",
 			1e-5, 1e-4, 0.001, 0.01, 0.1, 0.5, 1, 5),
 		backoff: r.histograms("backoff_duration_minutes",
-			"Waits that were scheduled before the next submission, in minutes, by the policy.",
+			"Waits that were scheduled before the next submission, in minutes.",
 			slices.Concat(shortWaits, claimWaits)...),
 		jitter: r.histograms("retry_jitter_deviation_ratio",
-			"Deviation of backoff waits from the delay before jitter, as a share of that delay, by policy; waits set by a hint are not counted.",
+			"Deviation of waits from the delay before jitter, as a share of it; waits set by a hint are not counted.",
 			0.1, 0.2, 0.3),
 		// The targets are 60 minutes (median) and 2 hours (mean), of an e-mail 5 minutes.
 		timeToSuccess: r.histograms("retry_time_to_success_seconds",
-			"Time from the claim's first failure to its acceptance, of claims that had a retry or were sent again by a person, by the policy.",
+			"Time from the first failure to the acceptance, of claims that had a retry or a person sent again.",
 			1, 5, 15, 60, 300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400),
-		attempts: r.NewSummaryVec(prometheus.SummaryOpts{
+		attempts: register(r, prometheus.NewSummaryVec(prometheus.SummaryOpts{
 			Name: "retry_attempts_to_success",
-			Help: "Submissions until the claim was accepted, the first one included, by the policy; claims that never failed have the policy none.",
-		}, []string{labelPolicy}),
+			Help: "Submissions until the claim was accepted; claims that never failed have the policy none.",
+		}, []string{labelPolicy})),
 		submissions: r.counters("retry_submissions_total",
-			"Submissions whose result is known, by the policy, by which one of the claim it is, and by its result; the first ones that are accepted count under the policy none.",
+			"Submissions, by which one of the claim it is and by its result; a claim that never failed has the policy none.",
 			labelPolicy, "attempt", "result"),
 		scheduled: r.counters("retry_scheduled_total",
-			"Retries that were scheduled, by the policy and the class of the error.", labelPolicy, "classification"),
-		maxExceeded: r.counters("max_retries_exceeded_total", "Claims whose retries were used up, by the policy.", labelPolicy),
+			"Retries that were scheduled, by the class of the error.", labelPolicy, "classification"),
+		maxExceeded: r.counters("max_retries_exceeded_total", "Claims whose retries were used up.", labelPolicy),
 		permanent: r.counters("permanent_errors_total",
-			"Claims stopped by a permanent error, by the policy and by the rule: its word if it looks for one word only, else its id.",
+			"Claims stopped by a permanent error, by the rule: its word if it looks for one word only, else its id.",
 			labelPolicy, "code"),
 		deadLetters: r.counters("retry_dead_letters_total",
-			"Claims or messages that were given up and wait for a person, by policy: retries used up, deadline reached or error permanent.",
+			"Claims that were given up and wait for a person: retries used up, deadline reached or error permanent.",
 			labelPolicy),
 		atMaximum: r.counters("retry_waits_at_maximum_total",
-			"Waits that the policy's max had shortened, or their band, by the policy.", labelPolicy),
-		targets: r.NewGaugeVec(prometheus.GaugeOpts{
+			"Waits that the policy's max had shortened, or their band.", labelPolicy),
+		targets: register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "retry_kpi_target",
-			Help: "Targets of the policies in use, by the KPI and the document that asks for it: shares from 0 to 1, times in seconds.",
-		}, []string{labelPolicy, "kpi", "source"}),
+			Help: "Targets of the policies in use, by the document that asks for it: shares from 0 to 1, times in seconds.",
+		}, []string{labelPolicy, "kpi", "source"})),
 		retries004: r.counters("submission_retry_total",
-			"Retries that retry-submission-backoff jobs were given, by the policy.", labelPolicy),
+			"Retries that retry-submission-backoff jobs were given.", labelPolicy),
 		backoff004: r.histograms("submission_retry_backoff_minutes",
-			"Waits of retry-submission-backoff jobs, in minutes, by the policy.", claimWaits...),
+			"Waits of retry-submission-backoff jobs, in minutes.", claimWaits...),
 		maxExceeded004: r.counters("submission_retry_max_exceeded",
-			"Claims of retry-submission-backoff jobs whose retries were used up, by the policy.", labelPolicy),
+			"Claims of retry-submission-backoff jobs whose retries were used up.", labelPolicy),
 		classes004: r.counters("error_classification_distribution",
-			"Errors of retry-submission-backoff jobs, by the policy and by class.", labelPolicy, "classification"),
+			"Errors of retry-submission-backoff jobs, by class.", labelPolicy, "classification"),
 	}
 }
 
-// series are the series of one policy. They are looked up once, so that a decision is counted without a look-up by labels.
+// series are the series of one policy. They are looked up once, so that a decision is counted without a
+// look-up by labels.
 type series struct {
 	analysis, backoff, jitter, timeToSuccess, attempts prometheus.Observer
 
@@ -132,7 +133,8 @@ func (v *vectors) of(policy string) *series {
 		backoff004:     v.backoff004.WithLabelValues(policy),
 		classes004:     byClass(v.classes004, retry.Transient, retry.Permanent, retry.Unknown),
 	}
-	// Also where the policy retries unknown errors: a sum over a policy without a permanent rule is 0 rather than absent.
+	// Also where the policy retries unknown errors: a sum over a policy without a permanent rule is 0 rather
+	// than absent.
 	s.permanent.WithLabelValues(retry.RuleUnknown)
 	return s
 }
@@ -188,8 +190,8 @@ func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
 	}
 }
 
-// RNBIL004 counts the decisions of `retry-submission-backoff` jobs under the names of RN-BIL-004, and everything else under
-// those that both job types have.
+// RNBIL004 counts the decisions of `retry-submission-backoff` jobs under the names of RN-BIL-004, and
+// everything else under those that both job types have.
 type RNBIL004 struct{ *Metrics }
 
 // Decided counts as [Metrics.Decided] does.
@@ -224,7 +226,8 @@ func (s *series) count(d *retry.Decision, elapsed time.Duration) {
 	}
 }
 
-// Rejected counts a job whose input was invalid. The policy is empty where the input does not show which one would have decided.
+// Rejected counts a job whose input was invalid. The policy is empty where the input does not show which one
+// would have decided.
 func (m *Metrics) Rejected(policy string, elapsed time.Duration) {
 	m.of(cmp.Or(policy, noPolicy)).analysis.Observe(elapsed.Seconds())
 }

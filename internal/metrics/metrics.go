@@ -1,10 +1,11 @@
-// Package metrics holds every Prometheus metric of the worker. The names that RN-BIL-005 and RN-BIL-004, both section 13.4, fix are
-// kept. Labels hold closed sets only, never a claim or an error text. Every series of a policy in use exists from the start, so
-// that a rate over it is 0 rather than absent.
+// Package metrics holds every Prometheus metric of the worker. The names that RN-BIL-005 and RN-BIL-004, both
+// section 13.4, fix are kept. Labels hold closed sets only, never a claim or an error text. Every series of a
+// policy in use exists from the start, so that a rate over it is 0 rather than absent.
 package metrics
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -39,18 +39,19 @@ type Metrics struct {
 	byPolicy atomic.Pointer[map[string]*series]
 }
 
-// labelPolicy names the policy that decided. Of an outcome it is the policy of the last decision of its round.
+// labelPolicy names the policy that decided. Of an outcome it is the policy of the last decision of its
+// round.
 const labelPolicy = "policy"
 
-// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of input that names none.
+// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of
+// input that names none.
 const noPolicy = "none"
 
-// New registers the metrics with reg. The series of the policies in use exist from then on; those of another policy, from its
-// first decision. It panics if reg has metrics of these names already.
+// New registers the metrics with reg. The series of the policies in use exist from then on; those of another
+// policy, from its first decision. It panics if reg has metrics of these names already.
 func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...string) *Metrics {
-	r := registrar{promauto.With(reg)}
-	m := &Metrics{vectors: newVectors(r), worker: newWorkerMetrics(r), open: newOpenClaims(inUse)}
-	reg.MustRegister(m.open)
+	r := registrar{reg}
+	m := &Metrics{vectors: newVectors(r), worker: newWorkerMetrics(r), open: register(r, newOpenClaims(inUse))}
 	m.byPolicy.Store(&map[string]*series{noPolicy: m.vectors.ofNone()})
 	m.Know(inForce)
 	for _, name := range inUse {
@@ -80,10 +81,7 @@ func (m *Metrics) of(policy string) *series {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := map[string]*series{}
-	for name, s := range *m.byPolicy.Load() {
-		all[name] = s
-	}
+	all := maps.Clone(*m.byPolicy.Load())
 	if all[policy] == nil {
 		all[policy] = m.vectors.of(policy)
 		if p := m.inForce[policy]; p != nil {
@@ -117,34 +115,39 @@ func secondsSince(t time.Time) float64 {
 }
 
 // registrar makes metrics and registers them.
-type registrar struct{ promauto.Factory }
+type registrar struct{ prometheus.Registerer }
+
+func register[C prometheus.Collector](r registrar, c C) C {
+	r.MustRegister(c)
+	return c
+}
 
 func (r registrar) counter(name, help string) prometheus.Counter {
-	return r.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	return register(r, prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help}))
 }
 
 func (r registrar) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return r.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	return register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
 }
 
 func (r registrar) gauge(name, help string) prometheus.Gauge {
-	return r.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	return register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 }
 
 // gaugeFunc registers a gauge that is computed at every scrape.
 func (r registrar) gaugeFunc(name, help string, labels prometheus.Labels, value func() float64) {
-	r.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value)
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
 }
 
-// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a tenth wider than
-// the one before. 160 of them span all that is measured here.
+// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a
+// tenth wider than the one before. 160 of them span all that is measured here.
 func (r registrar) histograms(name, help string, buckets ...float64) *prometheus.HistogramVec {
-	return r.NewHistogramVec(prometheus.HistogramOpts{
+	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:                            name,
 		Help:                            help,
 		Buckets:                         buckets,
 		NativeHistogramBucketFactor:     1.1,
 		NativeHistogramMaxBucketNumber:  160,
 		NativeHistogramMinResetDuration: time.Hour,
-	}, []string{labelPolicy})
+	}, []string{labelPolicy}))
 }

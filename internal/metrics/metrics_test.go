@@ -56,7 +56,8 @@ func exposition(t *testing.T, reg prometheus.Gatherer) string {
 // always returns a function that returns one value.
 func always[T any](value T) func() T { return func() T { return value } }
 
-// registryOf is the registry of a worker that has just started with these policies in use, and what counts in it.
+// registryOf is the registry of a worker that has just started with these policies in use, and what counts in
+// it.
 func registryOf(t *testing.T, inUse ...string) (*prometheus.Registry, *metrics.Metrics) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
@@ -90,13 +91,15 @@ func TestMetricsAreThoseThatDashboardsRead(t *testing.T) {
 
 // work returns a day's work of a worker.
 func work(t *testing.T) func(*metrics.Metrics) {
+	t.Helper()
 	return func(m *metrics.Metrics) {
 		m.Decided(decide(t, "tiss", "TIMEOUT", 0), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "TIMEOUT", 2), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "strange", 1), 2*time.Second)
-		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)  // jitter of its own: the insurer has set the wait
+		// The insurer has set the wait, so its jitter is another one.
+		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
-		cut := decide(t, "tiss", "TIMEOUT", 1)                                             // its deviation says nothing about the jitter
+		cut := decide(t, "tiss", "TIMEOUT", 1) // its deviation says nothing about the jitter
 		cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
 		m.Decided(cut, 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
@@ -120,8 +123,10 @@ func work(t *testing.T) func(*metrics.Metrics) {
 			Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
 			Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"tiss"}`,
 		})
-		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`}) // at once: no policy has decided
-		m.OutcomeRecorded(&audit.Record{                                                                       // without a retry: sent again by a person, so it has no time to success
+		// At once: no policy has decided.
+		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`})
+		// Sent again by a person, without a retry: it has no time to success.
+		m.OutcomeRecorded(&audit.Record{
 			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
 			Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
 		})
@@ -283,7 +288,11 @@ func TestCountingADecisionAllocatesNothing(t *testing.T) {
 	for _, observer := range []interface {
 		Decided(retry.Decision, time.Duration)
 	}{m, metrics.RNBIL004{Metrics: m}} {
-		for _, d := range []retry.Decision{decide(t, "tiss", "TIMEOUT", 0), decide(t, "tiss", "strange", 5), decide(t, "tiss", "INSURANCE_EXPIRED", 0)} {
+		for _, d := range []retry.Decision{
+			decide(t, "tiss", "TIMEOUT", 0),
+			decide(t, "tiss", "strange", 5),
+			decide(t, "tiss", "INSURANCE_EXPIRED", 0),
+		} {
 			if n := testing.AllocsPerRun(100, func() { observer.Decided(d, time.Microsecond) }); n > 0 {
 				t.Errorf("%T, %s: %v allocations", observer, d.Outcome, n)
 			}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"hospital.example/analyze-retry/internal/job"
 )
@@ -31,19 +30,22 @@ var codes = []string{
 
 func newWorkerMetrics(r registrar) workerMetrics {
 	w := workerMetrics{
-		polls:         r.counters("retry_polls_total", "Polls for jobs that ended, by gRPC code: OK if they succeeded, with jobs or without.", "code"),
-		answers:       r.counters("retry_job_answers_total", "Answers to jobs, by kind and result: accepted by the broker, not found (the job no longer existed), or unknown.", "answer", "result"),
-		panics:        r.counter("retry_panics_total", "Calls of a handler that panicked or did not return in time; the worker keeps running."),
+		polls: r.counters("retry_polls_total", "Polls for jobs, by gRPC code.", "code"),
+		answers: r.counters("retry_job_answers_total",
+			"Answers to jobs, by kind and result; not_found: the broker no longer had the job.", "answer", "result"),
+		panics:        r.counter("retry_panics_total", "Calls of a handler that panicked or did not return in time."),
 		repeated:      r.counter("retry_redelivered_total", "Jobs that were given their stored answer again."),
 		storeErrors:   r.counter("retry_store_errors_total", "Failed writes to the audit store."),
 		published:     r.counter("retry_events_published_total", "Events that the queue has acknowledged."),
-		publishErrors: r.counter("retry_events_failed_total", "Events that were sent to the queue and not acknowledged; they are sent again."),
-		pending:       r.gauge("retry_outbox_pending", "Events that wait to be published; 0 if no queue is configured."),
-		reloaded:      r.gauge("retry_policies_last_reload_successful", "1 if the policies in force are those of the file, 0 if the last reload found it broken and kept the old ones."),
-		intact:        r.gauge("retry_audit_intact", "1 if the worker's last check of the audit trail found it in order, 0 if a record was changed, removed or added; NaN before the first."),
-		oldest:        &atomic.Int64{},
+		publishErrors: r.counter("retry_events_failed_total", "Events that the queue has not acknowledged; they are sent again."),
+		pending:       r.gauge("retry_outbox_pending", "Events that wait to be published."),
+		reloaded: r.gauge("retry_policies_last_reload_successful",
+			"1 if the policies in force are those of the file, 0 if the last reload found it broken."),
+		intact: r.gauge("retry_audit_intact",
+			"1 if the last check of the audit trail found it in order, 0 if it was changed; NaN before the first."),
+		oldest: &atomic.Int64{},
 	}
-	r.gaugeFunc("retry_outbox_oldest_seconds", "Age of the oldest event that waits to be published; 0 if none waits.", nil, func() float64 {
+	r.gaugeFunc("retry_outbox_oldest_seconds", "Age of the oldest event that waits; 0 if none waits.", nil, func() float64 {
 		if at := w.oldest.Load(); at != 0 {
 			return secondsSince(time.Unix(0, at))
 		}
@@ -90,7 +92,8 @@ func (m *Metrics) Published(events int) { m.worker.published.Add(float64(events)
 // PublishFailed counts events that were sent and not acknowledged.
 func (m *Metrics) PublishFailed(events int) { m.worker.publishErrors.Add(float64(events)) }
 
-// Backlog notes how many events wait to be published, and when the oldest of them was decided; the zero time if none waits.
+// Backlog notes how many events wait to be published, and when the oldest of them was decided; the zero time
+// if none waits.
 func (m *Metrics) Backlog(waiting int64, oldest time.Time) {
 	m.worker.pending.Set(float64(waiting))
 	if oldest.IsZero() {
@@ -115,7 +118,7 @@ type State struct {
 
 // RegisterState registers the metrics that are asked at every scrape.
 func RegisterState(reg prometheus.Registerer, s State) {
-	r := registrar{promauto.With(reg)}
+	r := registrar{reg}
 	r.gaugeFunc("retry_gateway_up", "1 while polls for jobs reach the Zeebe gateway, else 0.", nil,
 		func() float64 { return number(s.GatewayUp()) })
 	r.gaugeFunc("retry_store_up", "1 while the audit store takes writes, else 0.", nil,
@@ -123,7 +126,7 @@ func RegisterState(reg prometheus.Registerer, s State) {
 	r.gaugeFunc("retry_build_info", "1, with the version of the worker.", prometheus.Labels{"version": s.Version},
 		func() float64 { return 1 })
 	for jobType, active := range s.ActiveJobs {
-		r.gaugeFunc("retry_jobs_active", "Active jobs: activated and not answered yet; RETRY_MAX_JOBS_ACTIVE limits them.",
+		r.gaugeFunc("retry_jobs_active", "Jobs that were activated and not answered yet.",
 			prometheus.Labels{"job_type": jobType}, func() float64 { return float64(active()) })
 	}
 }
