@@ -99,7 +99,7 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		// The insurer has set the wait, so its jitter is another one.
 		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
-		cut := decide(t, "tiss", "TIMEOUT", 1) // its deviation says nothing about the jitter
+		cut := decide(t, "tiss", "TIMEOUT", 1)                                             // its deviation says nothing about the jitter
 		cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
 		m.Decided(cut, 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
