@@ -191,10 +191,10 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Settings, metrics, expected schema, dashboard, and the chart's copies
+generate: ## Settings, metrics, expected schema, and what the chart renders
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
-	cd deploy && $(GO) test -count=1 ./grafana -update && $(GO) test -count=1 ./helm -update
+	cd deploy && $(GO) test -count=1 ./helm -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs
