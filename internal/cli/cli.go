@@ -122,7 +122,6 @@ variables: worker config --help.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Flags().AddFlag(run.Flags().Lookup(newTrailFlag))
 	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)

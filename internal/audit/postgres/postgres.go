@@ -1,7 +1,7 @@
 // Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or newer.
 //
 // Everything it has is in the schema analyze_retry. The worker needs no more than the role that deploy/postgres makes:
-// that one can add records and read them, and can neither change nor remove any, but for what Purge removes.
+// that one can add records and read them, and can neither change nor remove any.
 package postgres
 
 import (
@@ -190,7 +190,6 @@ const (
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
 	statementExists      = "42P05" // prepared by another connection
-	tooYoung             = "AR001" // raised by purge_records
 )
 
 // endsSessions are those after which no connection is worth keeping.

@@ -89,7 +89,7 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	err := w.exec(ctx, `INSERT INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 		seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`,
 		int64(head.Chain), head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
-	w.seq, w.last, w.head = chain.Seq(), chain.Last(), head // if the commit fails, the writer is given up
+	w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
 	return err
 }
 
