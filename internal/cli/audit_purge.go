@@ -22,8 +22,8 @@ func newAuditPurge(now clock) *cobra.Command {
 		Long: `Shows which records were decided before a day (UTC) and could be removed; with
 --yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION goes, and no
 record whose event is yet to be published, nor what came after it. One signed
-cut a chain stands for all that was removed. On SQLite the worker must be stopped
-for --yes; on PostgreSQL RETRY_DATABASE_URL must name the owner of the tables.`,
+cut a chain stands for what was removed. For --yes the worker must be stopped
+(SQLite), or RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 		Args:    noArgs,
 	}
