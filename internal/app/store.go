@@ -23,7 +23,7 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store a
 	path := cfg.SQLitePath()
 	if path != "" {
 		store, err = sqlite.Open(ctx, path, secret, sqlite.Options{Tenant: cfg.Tenant})
-	} else if err = config.UnsetPostgresNames(); err == nil {
+	} else {
 		store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
 	}
 	if err != nil && made && empty(path) { // a key without its store would be refused at the next start
@@ -52,9 +52,6 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	if path := cfg.SQLitePath(); path != "" {
 		return sqlite.OpenReadOnly(ctx, path, cfg.Tenant)
 	}
-	if err := config.UnsetPostgresNames(); err != nil {
-		return nil, err
-	}
 	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), cfg.Tenant)
 }
 
@@ -72,9 +69,6 @@ func mustExist(cfg config.Config) error {
 // Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a SQLite store are made by the
 // worker that opens it.
 func Migrate(ctx context.Context, cfg config.Config) error {
-	if err := config.UnsetPostgresNames(); err != nil {
-		return err
-	}
 	return postgres.Migrate(ctx, string(cfg.DatabaseURL))
 }
 
