@@ -54,7 +54,7 @@ TESTED   = ./test/e2e ./internal/audit/postgres $(filter-out $(MODULE)/test/%,$(
 test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
 	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...
-	@echo 'make test-servers adds the tests on RabbitMQ, PgBouncer, a standby, strace and Prometheus,'
+	@echo 'make test-servers adds the tests on RabbitMQ, a standby, strace and Prometheus,'
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
@@ -71,8 +71,8 @@ test-unit: ## The fast inner loop: the rule, the job loop, both protocols, the S
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
 	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
 
-test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus, the schemas of Kubernetes
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool pip
+test-servers: ## RabbitMQ, a standby, power cuts, Prometheus, the schemas of Kubernetes
+	@.ci/needs $@ rabbitmq-server pg_basebackup strace prometheus promtool pip
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models

@@ -165,7 +165,7 @@ func queueWrite(b *pgx.Batch) {
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone, or that share a session by a pooler, are not tried one by one.
+// server that has gone, or of a pooler that shares sessions, are not tried one by one.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
