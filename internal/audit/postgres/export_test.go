@@ -65,13 +65,6 @@ var (
 	SelectRounds        = selectRounds
 	SelectFirstFailures = selectFirstFailures
 	SelectOpenClaims    = selectOpenClaims
-	FindJobs            = findJobs
-)
-
-// FindKeys likewise, and MaxFound is the limit of FindJobs.
-const (
-	FindKeys = findKeys
-	MaxFound = maxFound
 )
 
 // Analyze runs a query in the store's session and returns what the server did, as JSON.

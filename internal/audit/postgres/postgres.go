@@ -165,7 +165,7 @@ func queueWrite(b *pgx.Batch) {
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone, or of a pooler that shares sessions, are not tried one by one.
+// server that has gone are not tried one by one.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -189,11 +189,10 @@ const (
 	noPrivilege          = "42501"
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
-	statementExists      = "42P05" // prepared by another connection
 )
 
 // endsSessions are those after which no connection is worth keeping.
-var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction, statementExists}
+var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction}
 
 // hidesRows is the server's function that refuses a query whose rows row-level security would hide. Its SQLSTATE is that of
 // every lack of rights, and its text is in the server's language.

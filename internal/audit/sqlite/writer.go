@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	sqlite "modernc.org/sqlite"
@@ -190,14 +189,8 @@ func repeated(head, row, tail string) map[int]string {
 var (
 	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
 	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
-	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT "+strconv.Itoa(maxKeys))
+	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1")
 )
 
-// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of a chunk; no job has more than a
-// few in an orderly life.
-const (
-	keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
-	maxKeys    = 1000
-	selectKey  = "SELECT " + keyColumns + " FROM records WHERE job_key = ?1 AND input_hash = ?2 AND process_instance_key = ?3 AND cluster = ?4 " +
-		"UNION ALL SELECT * FROM (SELECT " + keyColumns + " FROM records WHERE job_key = ?1 LIMIT 10)"
-)
+// keyColumns are those of a storedKey.
+const keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
