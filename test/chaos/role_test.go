@@ -24,7 +24,8 @@ var refusedToTheWorker = []string{
 	"UPDATE analyze_retry.cuts SET through = 2", "DELETE FROM analyze_retry.cuts", "TRUNCATE analyze_retry.cuts", "DROP TABLE analyze_retry.cuts",
 	"INSERT INTO analyze_retry.cuts SELECT 1, 1, '', now(), ''", "DELETE FROM analyze_retry.heads", "TRUNCATE analyze_retry.heads",
 	"DROP TABLE analyze_retry.heads", "UPDATE analyze_retry.meta SET value = 'x'", "DROP SCHEMA analyze_retry CASCADE",
-	"DROP FUNCTION analyze_retry.refuse_change CASCADE",
+	"DROP FUNCTION analyze_retry.refuse_change CASCADE", "SELECT setval('analyze_retry.record_ids', 1)",
+	"UPDATE analyze_retry.schema_version SET version = 0",
 	"CREATE TABLE analyze_retry.mine (x int)", "CREATE TABLE public.mine (x int)",
 }
 
