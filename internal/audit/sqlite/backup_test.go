@@ -74,6 +74,10 @@ func TestABackupOverwritesNothingAndLeavesNoHalfCopy(t *testing.T) {
 	if err := Backup(t.Context(), there, none); err == nil || !strings.Contains(err.Error(), there) {
 		t.Errorf("a copy of what is no store: %v", err)
 	}
+	check.Must(t, s.Close(), os.Truncate(f.path, 40_000))
+	if err := Backup(t.Context(), f.path, none); err == nil || !strings.Contains(err.Error(), none) {
+		t.Errorf("a copy of half a store: %v", err)
+	}
 	if _, err := os.Stat(none); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("half a copy is left: %v", err)
 	}
