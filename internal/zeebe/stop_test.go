@@ -45,19 +45,6 @@ func TestStopDoesNotWaitForASilentGateway(t *testing.T) {
 	})
 }
 
-func TestWhatIsBeingHandledIsFinishedFirst(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.add(10)
-		r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
-			<-time.After(3 * time.Second)
-			return each(complete)(ctx, jobs)
-		})})
-		r.advance(time.Second)
-		r.wantStop(2 * time.Second)
-		r.wantCounts(enginetest.Counts{Completed: 10})
-	})
-}
-
 func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		cancelled := make(chan error, 1)
@@ -97,25 +84,4 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Delay: 3 * time.Millisecond})
-		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
-		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
-		r.add(5000)
-		for round := range 20 {
-			r.stopped = make(chan struct{})
-			r.run(Options{})
-			r.advance(time.Duration(20+round) * time.Millisecond)
-			took, err := r.end()
-			if c := r.gateway.Counts(); err != nil || c.Locked != 0 || took > 20*time.Millisecond {
-				r.Fatalf("round %d: Run returned %v after %v, jobs are at %+v", round, err, took, c)
-			}
-		}
-		if c := r.gateway.Counts(); c.Completed == 0 || c.Waiting == 0 {
-			r.Errorf("jobs are at %+v, which shows nothing", c)
-		}
-	})
 }
