@@ -90,6 +90,11 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 			if n := logs.FilterMessage("clock_skewed").Len(); n != warned || logs.Len() != warned || clock.Err() != nil {
 				r.Errorf("%v: warned %d times, want %d; %v", ahead, n, warned, clock.Err())
 			}
+			for _, line := range logs.All() {
+				check.Same(r, any(ahead), line.ContextMap()["brokerAhead"], "brokerAhead")
+			}
+			r.advance(time.Hour) // without a job
+			check.Same(r, ahead, time.Until(clock.at(time.Now())), "how far the broker is ahead an hour later")
 		})
 	}
 }
