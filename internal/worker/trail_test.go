@@ -250,15 +250,6 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	check.Contains(t, a.Variables(), "Maria da Silva, CPF 123.456.789-09")
 }
 
-func TestCutTextKeepsNoPartOfPersonalData(t *testing.T) {
-	m := newMemory()
-	text := strings.Repeat("x", 8<<10-8) + " 123.456.789-09 " + strings.Repeat("y", 2000)
-	handlerOn(m).Handle(t.Context(), []job.Job{newJob(jobWith(text))})
-	if kept := m.facts(t).SubmissionError; strings.Contains(kept, "123") || len(kept) > 8<<10 {
-		t.Errorf("%d bytes are kept that end in %q", len(kept), kept[8170:])
-	}
-}
-
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	m := newMemory()
 	since := now.Add(-3 * time.Hour)

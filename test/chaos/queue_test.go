@@ -61,7 +61,7 @@ func (k kafka) topic(r *rig, name string) *queue {
 
 // rabbit is a RabbitMQ, and a proxy before it.
 type rabbit struct {
-	*devqueue.Server
+	*devqueue.RabbitMQ
 	proxy *proxy.Proxy
 }
 
