@@ -27,6 +27,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		kind     audit.Kind
 		attempts int
 	}{
+		{"SUBMITTED", audit.Round{}, audit.KindSubmitted, 1},
 		{"SUBMITTED", audit.Round{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindSubmitted, 3},
 		{"RESUBMITTED", audit.Round{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1},
 		{"ABANDONED", audit.Round{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6},

@@ -159,6 +159,8 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	for headers, fault := range map[string]string{
 		`{"retryPolicy":"tis"}`:           `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
 		`{"retrypolicy":"fast"}`:          `task header retrypolicy is "fast" but must be named retryPolicy`,
+		`{"retryPolcy":"fast"}`:           `task header retryPolcy is "fast" but must be named retryPolicy`,
+		`{"maxRetries":"-1"}`:             `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
 		`{"policy":"fast"}`:               `task header policy is "fast" but must be named retryPolicy`,
 		`{"backoff":"3m"}`:                `task header backoff is "3m" but must be named base`,
 		`{"max":"30s"}`:                   `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
