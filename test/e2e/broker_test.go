@@ -51,7 +51,7 @@ func withModels(c *cluster.Cluster, err error) (*broker, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	b, err := suite.Connect(ctx, c, "testdata/one-task.bpmn", "testdata/one-outcome.bpmn", "testdata/witness.bpmn")
+	b, err := suite.Connect(ctx, c, "testdata/one-task.bpmn")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +107,16 @@ func (w *worker) stillRuns() {
 	w.scene.Helper()
 	if !w.Alive() {
 		w.scene.Errorf("worker %d is gone: %v", w.PID(), w.Err())
+	}
+}
+
+// shows fails the test unless this is a line of the worker's metrics.
+func (w *worker) shows(line string) {
+	w.scene.Helper()
+	ctx, cancel := w.scene.within(patience)
+	defer cancel()
+	if _, text := w.get(ctx, "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
+		w.scene.Errorf("the metrics lack the line %q:\n%s", line, text)
 	}
 }
 
