@@ -20,7 +20,7 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 	}
 	for process, tasks := range map[string][2]string{
 		"ClaimsProcess":       {"Review claim", "Correct data"},
-		"ProcessoDeCobrancas": {"Revisar cobrança", "Corrigir dados"},
+		"ProcessoDeContas": {"Revisar conta", "Corrigir dados"},
 	} {
 		file := filepath.Join(folder, process+".bpmn")
 		s.must(s.broker.Deploy(t.Context(), file))
