@@ -40,7 +40,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-servers test-models test-clients test-cluster race coverage chaos soak fuzz bench
+.PHONY: test test-unit test-deploy test-image test-servers test-models test-clients test-cluster race coverage chaos soak fuzz bench
 # The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
 # Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
 # there are processors.
@@ -56,7 +56,7 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 	@$(GOTEST) $(FLAGS) -count=1 -p 4 $(TESTED)
 	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
 	@echo 'make test-servers adds the tests on RabbitMQ, a standby, strace and promtool,'
-	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
+	@echo 'make test-models those in the modeler, make test-clients those with clients of others, make test-image the image,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
 # Without what links the clients of PostgreSQL and of queues, which take longer to compile than all the rest. Packages that did
@@ -69,11 +69,15 @@ test-unit: ## The fast inner loop: the rule, the job loop, both protocols, the S
 	@echo 'make test adds the commands, PostgreSQL, the queues, the engine, and the claims from end to end.'
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
-test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
+test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard
 	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
 
-test-servers: ## RabbitMQ, a standby, power cuts, the alert rules, the schemas of Kubernetes
-	@.ci/needs $@ rabbitmq-server pg_basebackup strace promtool pip
+test-image: ## The image, built by buildah without a container engine, and run on the engine
+	@.ci/needs $@ Linux root buildah debootstrap
+	@.ci/tagged image
+
+test-servers: ## RabbitMQ, a standby, power cuts, the alert rules
+	@.ci/needs $@ rabbitmq-server pg_basebackup strace promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models
@@ -168,7 +172,7 @@ fmt-check: $(LINT)
 	$(LINT) fmt --diff
 	cd deploy && ../$(LINT) fmt --diff
 
-TAGS := -tags soak,servers,models,clients
+TAGS := -tags soak,servers,models,clients,image
 vet: ## go vet
 	$(GO) vet $(TAGS) ./...
 	cd deploy && $(GO) vet $(TAGS) ./...
@@ -177,7 +181,7 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run --allow-parallel-runners
 	cd deploy && ../$(LINT) run --allow-parallel-runners
 	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
-	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid'; then \
+	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid|kfake|go-cmp'; then \
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 
@@ -187,10 +191,10 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+generate: ## Settings, metrics, expected schema, and what the chart renders
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
-	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
+	cd deploy && $(GO) test -count=1 ./helm -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs

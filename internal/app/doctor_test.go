@@ -89,7 +89,7 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
-		}, "fault queue: ", "RetryEventsFailing"},
+		}, "fault queue: ", "runbooks.md#retryoutboxgrowing"},
 		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
@@ -48,5 +49,32 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
+	}
+}
+
+// What RN-BIL-004 does not answer is kept, by the names of RN-BIL-005.
+func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
+	for _, variables := range []string{
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
+		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
+		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM","lastSubmissionTime":"2025-01-12T07:39:30"}`,
+		`{"claimId":"x"}`,
+	} {
+		older, newer := newMemory(), newMemory()
+		backoffJob(t, older, zap.NewNop(), variables)
+		handlerOn(newer).Handle(t.Context(), []job.Job{newJob(variables)})
+		got, want := older.facts(t), newer.facts(t)
+		if got.ShouldRetry { // its own words
+			want.RetryReason = "Retry 2 of 5"
+		}
+		check.Same(t, want, got, "%s by the older job type", variables)
+	}
+}
+
+func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
+	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
+		t.Errorf("logged %+v, want one submission_retry_scheduled", logs.All())
 	}
 }

@@ -112,27 +112,18 @@ func TestAHungHandlerHoldsNoSlot(t *testing.T) {
 }
 
 func TestHandlerHasADeadline(t *testing.T) {
-	for name, test := range map[string]struct {
-		options Options
-		want    time.Duration
-	}{
-		"by default":              {Options{}, 5 * time.Second},
-		"half of a short lock":    {Options{JobTimeout: 4 * time.Second}, 2 * time.Second},
-		"no more for a long lock": {Options{JobTimeout: time.Hour}, 5 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				r.add(1)
-				start := time.Now()
-				var got time.Duration
-				test.options.Handler = handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
-					deadline, _ := ctx.Deadline()
-					got = deadline.Sub(start)
-					return each(complete)(ctx, jobs)
-				})
-				r.run(test.options)
-				check.Same(r, test.want, got, "deadline")
-			})
+	// Five seconds, or half of a short lock.
+	for lock, want := range map[time.Duration]time.Duration{time.Hour: 5 * time.Second, 4 * time.Second: 2 * time.Second} {
+		inBubble(t, func(r *rig) {
+			r.add(1)
+			start := time.Now()
+			var got time.Duration
+			r.run(Options{JobTimeout: lock, Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+				deadline, _ := ctx.Deadline()
+				got = deadline.Sub(start)
+				return each(complete)(ctx, jobs)
+			})})
+			check.Same(r, want, got, "deadline with a lock of %v", lock)
 		})
 	}
 }

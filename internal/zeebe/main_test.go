@@ -266,12 +266,11 @@ func (g gate) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 
 // watcher is an Observer that keeps everything. It is read when the worker has stopped.
 type watcher struct {
-	mu        sync.Mutex
-	polls     map[string]int
-	activated int
-	failed    int
-	answers   []job.Answer
-	results   []job.Result
+	mu      sync.Mutex
+	polls   map[string]int
+	failed  int
+	answers []job.Answer
+	results []job.Result
 }
 
 func (w *watcher) Polled(code string) {
@@ -281,12 +280,6 @@ func (w *watcher) Polled(code string) {
 		w.polls = map[string]int{}
 	}
 	w.polls[code]++
-}
-
-func (w *watcher) Activated(jobs int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.activated += jobs
 }
 
 func (w *watcher) HandlerFailed() {

@@ -157,9 +157,6 @@ func TestStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
 			return r.logged("audit_retention_held") > i || r.logged("audit_records_to_be_removed")+r.logged("audit_records_removed") > 0
 		})
 		r.untilDone()
-		if w.metric("retry_audit_retention_held") != 1 {
-			t.Error("the metric does not say that the retention is held")
-		}
 		w.stops()
 		kept := r.records()
 		if len(kept) < len(before)+(i+1)*some || kept[0].ID != before[0].ID {
@@ -187,7 +184,7 @@ func TestWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {
 			return status == http.StatusServiceUnavailable && strings.Contains(text, "the clocks differ too much")
 		})
 		r.pass(3 * time.Second)
-		if n := len(w.lines("clock_wrong")); n != 1 || w.metric("retry_clock_trusted") != 0 {
+		if n := len(w.lines("clock_wrong")); n != 1 {
 			t.Errorf("logged %d times", n)
 		}
 		released := int(w.metric("retry_job_answers_total", `answer="release"`))

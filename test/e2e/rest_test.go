@@ -10,14 +10,13 @@ import (
 func TestOverREST(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T){
-		"Seed000":         TestSeed000ClaimIsRetriedThenStoppedByAPermanentError,
-		"Seed001":         TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer,
-		"Seed002":         TestSeed002DeadLetterIsSentAgainByHandAndByCommand,
-		"Seed003":         TestSeed003EmailWithNoRetriesLeftIsADeadLetter,
-		"Seed004":         TestSeed004JobIsTriedThreeTimesThenByHand,
-		"undeliverable":   TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn,
-		"incident":        TestInvalidInputIsAnIncidentUntilCorrected,
-		"refused redrive": TestOrderForAClaimThatDoesNotWaitIsRefused,
+		"Seed000":       TestSeed000ClaimIsRetriedThenStoppedByAPermanentError,
+		"Seed001":       TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer,
+		"Seed002":       TestSeed002DeadLetterIsSentAgainByHandAndByCommand,
+		"Seed003":       TestSeed003EmailWithNoRetriesLeftIsADeadLetter,
+		"Seed004":       TestSeed004JobIsTriedThreeTimesThenByHand,
+		"undeliverable": TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn,
+		"incident":      TestInvalidInputIsAnIncidentUntilCorrected,
 	} {
 		t.Run(name, test)
 	}

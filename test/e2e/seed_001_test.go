@@ -23,6 +23,14 @@ func TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer(t *testing.T) {
 	})
 	newer.waits(5, 6)
 	newer.cancel()
+	for _, line := range []string{ // RN-BIL-004 section 13.4
+		`submission_retry_total{policy="tiss"} 1`,
+		`submission_retry_backoff_minutes_count{policy="tiss"} 1`,
+		`submission_retry_max_exceeded{policy="tiss"} 0`,
+		`error_classification_distribution{classification="TRANSIENT",policy="tiss"} 1`,
+	} {
+		o.worker.shows(line)
+	}
 	wait.passes()
 	older.submission().holds(vars{"retryCount": 1}).complete(nil)
 	older.endsAt("EndEvent_Done")

@@ -11,10 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/suite"
 )
@@ -156,12 +154,4 @@ func (w *worker) http() string {
 		return w.address != ""
 	}, func() string { return string(text) })
 	return w.address
-}
-
-// freeAddress returns a loopback address for a server that is yet to come.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	address, err := process.FreeAddress()
-	check.Must(t, err)
-	return address
 }
