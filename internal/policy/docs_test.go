@@ -107,12 +107,12 @@ func TestDocsNameEveryRuleOfTiss(t *testing.T) {
 	}
 }
 
-// docs/tiss.md has a row for each code, under the class that the policy gives it, and names each rule.
+// docs/smtp.md has a row for each code, under the class that the policy gives it, and names each rule.
 func TestDocsHaveEveryReplyCodeUnderItsClass(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tiss.md")
+	page, err := os.ReadFile("../../docs/smtp.md")
 	check.Must(t, err)
-	_, tables, _ := strings.Cut(string(page), "\n### Codes that are tried again\n")
-	transient, permanent, found := strings.Cut(tables, "\n### Codes that are not tried again\n")
+	_, tables, _ := strings.Cut(string(page), "\n## Codes that are tried again\n")
+	transient, permanent, found := strings.Cut(tables, "\n## Codes that are not tried again\n")
 	if !found {
 		t.Fatal("the page has no two tables")
 	}
