@@ -94,10 +94,7 @@ func TestMistakeIsOneLineWithRemedyAndExitCode2(t *testing.T) {
 		{"an override that makes no sense", "explain --error x --max-retries 2000", []string{"maxRetries is 2000 but must be from 0 to 1000"}},
 		{"a time that is none", "explain --error x --retry-until tomorrow", []string{"--retry-until", "RFC 3339"}},
 		{"a claim for a policy of claims", "explain --error x --claim JOB-1", []string{"--claim is", "CLM-<any>-<digits>"}},
-		{"a purge that shortens and previews", "audit purge --shorten --dry-run", []string{"--shorten removes nothing"}},
-		{"a purge that shortens by any clock", "audit purge --shorten --trust-clock", []string{"--shorten removes nothing"}},
-		{"a preview by any clock", "audit purge --dry-run --trust-clock", []string{"--dry-run and --trust-clock exclude each other"}},
-		{"a yes to no question", "audit purge --yes", []string{"--yes goes with --shorten"}},
+		{"a purge before no day", "audit purge --yes", []string{"--before is missing"}},
 		{"a replay under no policy", "replay", []string{"--policy is missing"}},
 		{"a flag without its value", "replay --policy tiss --since", []string{"--since"}},
 		{"a simulation without an outage", "simulate", []string{"--outage is missing"}},
@@ -177,7 +174,7 @@ Every name, its default and what it may hold: worker config --help
 		{"config", "--json"},
 		{"migrate"},
 		{"redrive", "--claim", "CLM-1-1", "--reason", "why"},
-		{"audit", "purge"},
+		{"audit", "purge", "--before", "2020-01-01"},
 		{"simulate", "--outage", "1h"},
 	}, reading...) {
 		code, stdout, stderr := with("RETRY_LOG_LEVEL=loud", "RETRY_HTP_ADDRESS=:1").run(t, args...)
@@ -243,6 +240,6 @@ func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 	for _, args := range append(reading, []string{"simulate", "--outage", "3h"}) {
 		reports("nothing was changed", args...)
 	}
-	reports("what was done until then stays", "audit", "purge")
+	reports("what was done until then stays", "audit", "purge", "--before", "2020-01-01", "--yes")
 	reports("what was done until then stays", "redrive", "--claim", waiting, "--reason", "why")
 }

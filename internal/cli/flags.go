@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
@@ -63,7 +63,7 @@ func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration 
 // spanFlag adds a flag for a duration in the notation of a policies file.
 func spanFlag(flags *pflag.FlagSet, into *time.Duration, name, usage string) {
 	flags.Var(&notation{kind: "SPAN", read: func(text string) (err error) {
-		if *into, err = policy.ParseDuration(text); err != nil {
+		if *into, err = retry.ParseDuration(text); err != nil {
 			return fmt.Errorf("that %w", err)
 		}
 		return nil
@@ -80,7 +80,7 @@ func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 		var spans [2]time.Duration
 		for i, part := range []string{begin, length} {
 			var err error
-			if spans[i], err = policy.ParseDuration(part); err != nil {
+			if spans[i], err = retry.ParseDuration(part); err != nil {
 				return fmt.Errorf("%q in it %w", part, err)
 			}
 		}

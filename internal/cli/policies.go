@@ -48,25 +48,8 @@ waits, its rules, and the findings of lint. It asks no broker.`,
 		shown := report.PolicyInFull(set, p)
 		return printAnswer(command, shown, shown.Text())
 	}
-	command.AddCommand(newPoliciesLint(), newPoliciesSchema(), newPoliciesTables())
+	command.AddCommand(newPoliciesLint(), newPoliciesTables())
 	return withJSON(command, "print JSON; of one policy also as a file states it")
-}
-
-func newPoliciesSchema() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of a policies file, for editors",
-		Long: `Prints the JSON Schema (draft 2020-12) of a policies file. An editor with a YAML
-language server completes and checks a file whose first line names it:
-
-  # yaml-language-server: $schema=policies.schema.json`,
-		Example: `  worker policies schema > policies.schema.json`,
-		Args:    noArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			_, err := command.OutOrStdout().Write(policy.Schema)
-			return err
-		},
-	}
 }
 
 // knownPolicies reads a file, or the one that the configuration names. A broken one is a usage error.
@@ -160,7 +143,7 @@ warning, and 2 where the file cannot be read.`,
 		var down time.Duration
 		if *outage != "" {
 			var err error
-			if down, err = policy.ParseDuration(*outage); err != nil {
+			if down, err = retry.ParseDuration(*outage); err != nil {
 				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
 			}
 			if down <= 0 {

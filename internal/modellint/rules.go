@@ -15,8 +15,6 @@ const (
 	ruleLoop            = "loop-without-analysis"
 	ruleUserTask        = "user-task-kind"
 	ruleUnreadable      = "unreadable"
-	// ruleMore is that of the finding that counts the rest.
-	ruleMore = "more"
 )
 
 // Rule describes what findings of one kind have in common.

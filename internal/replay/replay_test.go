@@ -24,7 +24,7 @@ func changed(t *testing.T, change func(*retry.Settings)) *retry.Policy {
 	t.Helper()
 	p := policy.BuiltIn("tiss").Settings
 	p.Name = "other"
-	p.Jitter = retry.Jitter{Mode: retry.JitterNone}
+	p.Jitter = 0
 	p.Rules = slices.Clone(p.Rules)
 	change(&p)
 	made, err := retry.New(p)

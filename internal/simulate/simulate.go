@@ -123,7 +123,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 // WithoutJitter returns the policy with every wait as it is before jitter. Its name stays.
 func WithoutJitter(p *retry.Policy) (*retry.Policy, error) {
 	plain := p.Settings
-	plain.Jitter = retry.Jitter{Mode: retry.JitterNone}
+	plain.Jitter = 0
 	return retry.New(plain)
 }
 
@@ -139,7 +139,7 @@ type run struct {
 
 // all plays all claims. Without jitter and chance, claims that are submitted in the same second end alike and are played once.
 func (r *run) all(progress func(done int) error) error {
-	alike := r.policy.Jitter.Mode == retry.JitterNone && r.scenario.FailureRate == 0
+	alike := r.policy.Jitter == 0 && r.scenario.FailureRate == 0
 	together := map[time.Duration]int{}
 	for i := range r.scenario.Claims {
 		at, chance := r.arrival(i)
