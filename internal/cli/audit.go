@@ -16,19 +16,16 @@ import (
 )
 
 func newAudit(now clock) *cobra.Command {
-	command := group("audit", "Check, export and clear the audit trail",
-		`The audit trail is one record for each decision and each outcome, chained by
-hashes and signed, so that what happened to a claim can be proved years later.`)
+	command := group("audit", "Check, export and clear the audit trail")
 	command.AddCommand(newAuditVerify(), newAuditBackup(), newAuditRestore(), newAuditExport(), newAuditPurge(now))
 	return command
 }
 
 // group is a command that only holds others.
-func group(use, short, long string) *cobra.Command {
+func group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
-		Long:  long,
 		Args:  noArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
@@ -39,11 +36,8 @@ func newAuditExport() *cobra.Command {
 		Use:   "export CLAIM",
 		Short: "Print everything that is stored about a claim, as JSON lines",
 		Long: `Prints everything that is stored about a claim, one JSON object for each record,
-oldest first: for a data subject who asks what is kept (LGPD, article 18), or
-for an auditor. Each record comes with its place in the audit trail and its
-hash. Nothing is left out: the store holds no more than this.
-
-It changes nothing and may run while a worker runs.`,
+oldest first, with its place in the audit trail and its hash: for a data subject
+who asks what is kept (LGPD, article 18), or for an auditor.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {

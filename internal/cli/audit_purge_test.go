@@ -22,23 +22,20 @@ func decade() []audit.Record {
 func TestPurgeRemovesWhatIsOldAndLeavesATrailInOrder(t *testing.T) {
 	a := archived(t, decade())
 	dry := a.must(t, "audit", "purge", "--dry-run")
-	checkScreen(t, dry)
-	checkGolden(t, "store_purge_old_dry_run", dry)
+	contains(t, "purge", dry, "Would remove 3 records of chain 1, places 1 to 3,")
 	if again := a.must(t, "audit", "purge", "--dry-run"); again != dry {
 		t.Errorf("a dry run has changed something:\n%s", again)
 	}
-	checkGolden(t, "store_purge_old", a.must(t, "audit", "purge"))
+	a.prints(t, []string{"audit", "purge"}, "Removed 3 records of chain 1, places 1 to 3,")
 	a.prints(t, []string{"audit", "verify"}, "16 records in 1 chain checked", "3 records removed when the retention was over")
 	a.fails(t, 1, "its retention is over", "history", "CLM-2020-1")
-	checkGolden(t, "store_purge_again_json", a.must(t, "audit", "purge", "--json"))
 }
 
 func TestPurgeNamesWhatHoldsRecordsBack(t *testing.T) {
 	a := archived(t, decade(), 1)
-	checkGolden(t, "store_purge_unanswered", a.must(t, "audit", "purge", "--dry-run"))
+	a.prints(t, []string{"audit", "purge", "--dry-run"}, "its answer")
 	a.settings = append(a.settings, "RETRY_EVENTS_URL=kafka://127.0.0.1:9092")
-	checkGolden(t, "store_purge_unpublished", a.must(t, "audit", "purge"))
-	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
+	a.prints(t, []string{"audit", "purge"}, " nothing.", "its event is not published")
 }
 
 func TestPurgeKeepsUnpublishedRecordsWithoutQueueSetting(t *testing.T) {
@@ -70,13 +67,10 @@ func TestShorterRetentionNeedsShorten(t *testing.T) {
 	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=5y")
 	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
 		stdout := a.must(t, args...)
-		checkScreen(t, stdout)
 		contains(t, "purge", stdout, "Retention 10y:", " nothing.", "worker audit purge --shorten")
 	}
-	checkGolden(t, "store_purge_floor_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
-	checkGolden(t, "store_purge_shorten", a.must(t, "audit", "purge", "--shorten", "--yes"))
+	a.prints(t, []string{"audit", "purge", "--shorten", "--yes"}, "Lowered")
 	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
-	checkGolden(t, "store_purge_shorten_again", a.must(t, "audit", "purge", "--shorten", "--yes"))
 	a.prints(t, []string{"audit", "purge", "--shorten", "--yes", "--json"}, `"lowered": false`)
 	a.prints(t, []string{"audit", "purge"}, "Removed 3 records")
 }

@@ -70,13 +70,11 @@ func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
 		"history " + waiting:           nil,
 		"history " + permanent:         nil,
 		"events tail --all":            {text},
-		"pending --json":               nil,
-		"pending":                      nil,
+		"claims --json":                nil,
+		"claims":                       nil,
 		"kpi --json":                   nil,
 		"audit verify --json":          nil,
 		"audit purge --dry-run --json": nil,
-		"replay --policy smtp --json":  nil,
-		"replay --policy smtp":         nil,
 		"redrive --dry-run --status permanent --since 9000d --reason x --json": nil,
 	} {
 		code, stdout, stderr := a.run(t, strings.Fields(args)...)
@@ -132,7 +130,7 @@ func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
 		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + strange, "--claims", "2"}, nil},
 		{[]string{"simulate", "--outage", "1h", "--error", "TIMEOUT" + strange, "--claims", "2", "--json"}, nil},
 		{[]string{"no" + strange + "command"}, nil},
-		{[]string{"pending", "--no" + strange}, nil},
+		{[]string{"claims", "--no" + strange}, nil},
 		{[]string{"history", "CLM" + strange}, []string{"RETRY_DATABASE_URL=sqlite://" + named}},
 	} {
 		_, stdout, stderr := with(test.settings...).run(t, test.args...)

@@ -145,25 +145,6 @@ func contains(t *testing.T, what, text string, parts ...string) {
 // unwrapped is a text without its line breaks.
 func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// pinned compares what command lines print with golden files.
-func (a *archive) pinned(t *testing.T, prefix string, golden map[string][]string) {
-	t.Helper()
-	for name, args := range golden {
-		t.Run(name, func(t *testing.T) {
-			stdout := a.must(t, args...)
-			if page := strings.HasPrefix(name, "report") || strings.HasSuffix(name, "_csv"); page {
-				checkHarmless(t, stdout)
-			} else {
-				checkScreen(t, stdout)
-			}
-			if strings.HasSuffix(name, "_json") && !json.Valid([]byte(stdout)) {
-				t.Error("that is no JSON")
-			}
-			checkGolden(t, prefix+name, stdout)
-		})
-	}
-}
-
 // decodes runs a command line with --json that has to end with an exit code, and decodes what it prints.
 func (a *archive) decodes(t *testing.T, code int, value any, args ...string) (stdout, stderr string) {
 	t.Helper()
@@ -172,20 +153,6 @@ func (a *archive) decodes(t *testing.T, code int, value any, args ...string) (st
 		t.Fatalf("worker %s --json: exit code %d, want %d; %v: %s%s", strings.Join(args, " "), got, code, err, stdout, stderr)
 	}
 	return stdout, stderr
-}
-
-// reading are the command lines that read the store and change nothing.
-var reading = [][]string{
-	{"history", accepted},
-	{"claims"},
-	{"claims", "--csv"},
-	{"kpi"},
-	{"report"},
-	{"audit", "verify"},
-	{"audit", "export", accepted},
-	{"audit", "purge", "--dry-run"},
-	{"events", "tail", "--all"},
-	{"replay", "--policy", "tiss"},
 }
 
 // decided is a decision as the worker records it.
