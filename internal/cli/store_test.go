@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +51,9 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
 	a.secret = audittest.Secret(t)
 	check.Must(t, a.secret.Save(a.path+".key"))
+	// A process that another script starts in this moment would have the store's lock for a moment after it is closed.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	store := a.open(t)
 	a.add(t, store, records...)
 	var answered []int64
