@@ -30,8 +30,8 @@ func TestPagesShowRealOutput(t *testing.T) {
 				for _, word := range words.FindAllString(line, -1)[2:] {
 					args = append(args, strings.Trim(word, `"`))
 				}
-				got := masked(a.must(t, args...), args)
-				check.Same(t, strings.TrimSpace(masked(want, args)), strings.TrimSpace(got), "%s: %s", page, line)
+				want, got := masked(want, args), masked(a.must(t, args...), args)
+				check.Same(t, want, got[:min(len(want), len(got))], "%s: %s", page, line) // a page may stop earlier
 			}
 		}
 	}
