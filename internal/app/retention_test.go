@@ -145,7 +145,7 @@ func TestAShorterRetentionRemovesNothingAndIsLogged(t *testing.T) {
 	}
 }
 
-// A clock 463 days behind would say that every retry was due long ago, and worker pending would miss it.
+// A clock 463 days behind would say that every retry was due long ago, and worker claims would miss it.
 func TestNoDecisionIsRecordedByAClockThatIsDaysOff(t *testing.T) {
 	t.Parallel()
 	g, address := gateway(t)

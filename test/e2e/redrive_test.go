@@ -160,18 +160,6 @@ func TestStoppedClaimKeepsItsScheduleAndItsCount(t *testing.T) {
 	}
 }
 
-func TestOrderForAClaimThatDoesNotWaitIsRefused(t *testing.T) {
-	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-34-1")
-	claim.submissionFails("TIMEOUT")
-	claim.waits(5, 6)
-	claim.cancel()
-	claim.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_TERMINATED", func(e event) bool { return e.Key == claim.instance })
-
-	o.orders(3, "job_not_found: claim CLM-E2E-34-2", "--claim", "CLM-E2E-34-2")
-	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--timeout", "1s")
-}
-
 func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
 	o := atTheOffice(t)
 	ids := []string{"CLM-E2E-35-1", "CLM-E2E-35-2", "CLM-E2E-35-3"}
@@ -187,14 +175,14 @@ func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
 	other.submissionFails("TIMEOUT")
 	other.waits(5, 6)
 
-	o.orders(0, "3 claims chosen", "--class", "UNKNOWN", "--since", "1h", "--dry-run")
+	o.orders(0, "3 claims chosen", "--rule", "unknown", "--since", "1h", "--dry-run")
 	for _, c := range append(claims, other) {
 		if n := len(c.jobs(submitClaim)); n != 1 {
 			t.Errorf("after the dry run a claim was submitted %d times, want once", n)
 		}
 	}
-	o.orders(2, "no terminal to ask at", "--class", "UNKNOWN")
-	o.orders(0, "3 of 3 claims sent again.", "--class", "UNKNOWN", "--since", "1h", "--yes", "--rate", "100/s")
+	o.orders(2, "no terminal to ask at", "--rule", "unknown")
+	o.orders(0, "3 of 3 claims sent again.", "--rule", "unknown", "--since", "1h", "--yes", "--rate", "100/s")
 	for range ids {
 		o.take(submitClaim).complete(nil)
 	}

@@ -37,7 +37,6 @@ func TestOverREST(t *testing.T) {
 		"incident":          TestInvalidInputIsAnIncidentUntilCorrected,
 		"unknown outcome":   TestUnknownOutcomeIsAnIncidentUntilCorrected,
 		"re-drive":          TestOneCommandSendsAllUnknownErrorsAgain,
-		"refused re-drive":  TestOrderForAClaimThatDoesNotWaitIsRefused,
 		"five retries":      TestAfterFiveRetriesTheClaimGoesToBilling,
 		"list of claims":    TestClaimIsListedWhereverItIs,
 		"cancelled":         TestClaimOfACancelledInstanceIsEndedByAPerson,
