@@ -54,7 +54,7 @@ TESTED   = ./test/e2e ./internal/audit/postgres $(filter-out $(MODULE)/test/%,$(
 test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
 	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...
-	@echo 'make test-servers adds the tests on RabbitMQ, PgBouncer, a standby, strace and Prometheus,'
+	@echo 'make test-servers adds the tests on RabbitMQ, a standby, strace and Prometheus,'
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others, make test-image the image,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
@@ -75,8 +75,8 @@ test-image: ## The image, built by buildah without a container engine, and run o
 	@.ci/needs $@ Linux root buildah debootstrap
 	@.ci/tagged image
 
-test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool
+test-servers: ## RabbitMQ, a standby, power cuts, Prometheus
+	@.ci/needs $@ rabbitmq-server pg_basebackup strace prometheus promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models

@@ -94,6 +94,10 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 func stopped(command *cobra.Command) string {
 	const early = "stopped before it was done; "
 	dry, _ := command.Flags().GetBool("dry-run") // false also where there is no such flag
+	if command.Name() == "purge" {
+		yes, _ := command.Flags().GetBool("yes")
+		dry = !yes
+	}
 	switch command.Name() {
 	case "deploy", "migrate", "purge", "redrive", "run", "worker":
 		if !dry {
@@ -120,7 +124,6 @@ variables: worker config --help.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Flags().AddFlag(run.Flags().Lookup(newTrailFlag))
 	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -21,7 +21,7 @@ var reading = [][]string{
 	{"report"},
 	{"audit", "verify"},
 	{"audit", "export", accepted},
-	{"audit", "purge", "--dry-run"},
+	{"audit", "purge", "--before", "2020-01-01"},
 	{"events", "tail", "--all"},
 }
 
@@ -31,9 +31,6 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 		t.Fatalf("these are not all commands: %q", commands)
 	}
 	for _, command := range commands {
-		if strings.HasPrefix(command, " audit ") {
-			continue
-		}
 		help := with().must(t, append(strings.Fields(command), "--help")...)
 		about, _, _ := strings.Cut(help, "\nUsage:")
 		if found := unfit(help, true); found != "" || strings.Count(about, "\n") > 8 && command != " config" {
@@ -74,13 +71,13 @@ func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 	for _, args := range append(reading, []string{"simulate", "--outage", "3h"}) {
 		reports("nothing was changed", args...)
 	}
-	reports("what was done until then stays", "audit", "purge")
+	reports("what was done until then stays", "audit", "purge", "--before", "2020-01-01", "--yes")
 	reports("what was done until then stays", "redrive", "--claim", waiting, "--reason", "why")
 }
 
 func TestAStoreThatIsNotThereIsNotMade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	for _, args := range append(reading, []string{"audit", "purge"}) {
+	for _, args := range append(reading, []string{"audit", "purge", "--before", "2020-01-01", "--yes"}) {
 		with("RETRY_DATABASE_URL=sqlite://"+path).fails(t, 1, "worker: there is no audit store at RETRY_DATABASE_URL=sqlite://"+path, args...)
 	}
 	files, err := os.ReadDir(filepath.Dir(path))

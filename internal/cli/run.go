@@ -14,10 +14,7 @@ func newRun() *cobra.Command {
 		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
 finishes or releases the active ones; a second signal ends it at once. It waits
 for an absent broker. The log goes to standard output; /metrics, /healthz and
-/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.
-
-Where the key of the audit trail has signed records that the store lacks, the
-start is refused: restore a backup, or accept that with --new-trail.`,
+/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			cfg, err := loadAll(command)
@@ -27,9 +24,6 @@ start is refused: restore a backup, or accept that with --new-trail.`,
 			log, err := app.NewLogger(cfg, command.OutOrStdout())
 			if err != nil {
 				return err
-			}
-			if newTrail, _ := command.Flags().GetBool(newTrailFlag); newTrail {
-				cfg = cfg.WithNewTrail()
 			}
 			restore, err := app.CaptureLibraryLogs(log)
 			if err != nil {
@@ -65,8 +59,5 @@ start is refused: restore a backup, or accept that with --new-trail.`,
 			return nil
 		},
 	}
-	command.Flags().Bool(newTrailFlag, false, "start although the store lacks signed records")
 	return withCredentials(command)
 }
-
-const newTrailFlag = "new-trail"

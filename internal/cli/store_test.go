@@ -70,7 +70,7 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 // open opens the store as a worker does. The caller closes it.
 func (a *archive) open(t *testing.T) audit.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{Worker: "billing-1"})
+	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{})
 	check.Must(t, err)
 	return store
 }

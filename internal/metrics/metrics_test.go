@@ -136,7 +136,6 @@ func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
 			jobs.Answered(1, job.Release("no"), job.Unknown)
 			jobs.HandlerFailed()
 			m.AuditIntact(failed)
-			m.RetentionHeld(true)
 			m.Reloaded(false)
 			m.StoreFailed()
 			m.Published(2)

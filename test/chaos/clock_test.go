@@ -138,43 +138,6 @@ const (
 	behind = -463 * 24 * time.Hour
 )
 
-// Row 44. The guards are that records are removed by a clock only that the broker confirms, and not before an earlier run has
-// announced it. Seen to fail without: where the host's clock is trusted, the removal is announced at the first job; where it
-// need not be announced either, all records are gone then.
-func TestStartWithAClockYearsAheadRemovesNothing(t *testing.T) {
-	r := newRig(t, setup{row: 44, what: "the worker starts with a clock 5.1 years ahead", store: inSQLite})
-	first := r.start()
-	const some = 20
-	r.submit(some)
-	r.untilDone()
-	first.stops()
-	before := r.records()
-	r.happened(len(before), "fresh records")
-	for i := range 2 { // the second time after jobs were decided by the wrong clock
-		w := r.start(fmt.Sprintf("ANALYZE_RETRY_FAILPOINTS=clock=%v", ahead), "RETRY_MAX_CLOCK_SKEW=87600h")
-		r.submit(some)
-		r.until("the retention has run", func() bool {
-			return r.logged("audit_retention_held") > i || r.logged("audit_records_to_be_removed")+r.logged("audit_records_removed") > 0
-		})
-		r.untilDone()
-		if w.metric("retry_audit_retention_held") != 1 {
-			t.Error("the metric does not say that the retention is held")
-		}
-		w.stops()
-		kept := r.records()
-		if len(kept) < len(before)+(i+1)*some || kept[0].ID != before[0].ID {
-			t.Errorf("%d records are left, the first is %d", len(kept), kept[0].ID)
-		}
-	}
-	if n := r.logged("audit_records_removed") + r.logged("audit_records_to_be_removed"); n > 0 {
-		t.Errorf("records were removed or announced %d times", n)
-	}
-	r.happened(r.logged("audit_retention_held"), "times held")
-	r.start() // whose clock is right
-	r.submit(some)
-	invariants(r)
-}
-
 // Row 35. The guard is that no job is decided while the clocks of host and broker are more than a day apart. Seen to fail
 // without: jobs are decided, with a nextRetryTime that has been over for a year.
 func TestWorkerWhoseClockIsDaysOffDecidesNothing(t *testing.T) {

@@ -21,8 +21,6 @@ type meddler struct {
 	postgres bool
 	later    func(column string) string
 	bytes    func([]byte) string
-	// definition is the SQL of what a SQLite file defines under a name.
-	definition func(name string) string
 	// chain is the condition for the chain of a record, added the values of the columns that a new record needs.
 	chain func(*audit.Record) string
 }
@@ -39,10 +37,6 @@ func (r *rig) meddles() *meddler {
 			later: func(column string) string { return column + " + 1" },
 			bytes: func(b []byte) string { return "x'" + hex.EncodeToString(b) + "'" },
 			chain: func(*audit.Record) string { return "true" },
-			definition: func(name string) (text string) {
-				r.must(db.QueryRowContext(context.Background(), "SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text))
-				return text
-			},
 		}
 	}
 	conn, err := pgx.Connect(r.Context(), r.store.url)
@@ -75,7 +69,7 @@ func (m *meddler) disarms() {
 		m.does("ALTER TABLE records DISABLE TRIGGER USER; ALTER TABLE heads DISABLE TRIGGER USER")
 		return
 	}
-	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_tombstone_only"} {
+	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_cut_only"} {
 		m.does("DROP TRIGGER %s", trigger)
 	}
 }

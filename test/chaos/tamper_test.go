@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -238,12 +237,9 @@ func (m *meddler) changes() map[string]string {
 }
 
 // rollsBack puts the whole trail back to where it was earlier, head and all. By itself that is in order; a head that was
-// kept elsewhere, such as in the worker's log, shows it. The state file next to the key, row 39's, is taken away.
+// kept elsewhere, such as in the worker's log, shows it.
 func (m *meddler) rollsBack(earlier []audit.Record, log string) int {
 	m.rig.Helper()
-	if err := os.Remove(m.rig.store.keyFile + ".state"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		m.rig.Fatal(err)
-	}
 	m.does("%s", restores("earlier"))
 	if f, said := m.rig.verify(); !f.inOrder() {
 		m.rig.Errorf("put back to an earlier state as a whole: %s", said)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
@@ -148,8 +147,7 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"append":    func() error { _, err := s.Append(t.Context(), audittest.Records(3, 4), nil); return err },
 		"publish":   func() error { return s.Published(t.Context(), ids) },
 		"probe":     func() error { return s.Probe(t.Context()) },
-		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },
-		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
+		"purge":     func() error { return s.Purge(t.Context(), audit.Cut{}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

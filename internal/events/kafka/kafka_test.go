@@ -2,18 +2,15 @@ package kafka_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -99,46 +96,4 @@ func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 			t.Errorf("%s: %s", login.user, got)
 		}
 	}
-}
-
-// A fetch takes about a megabyte of a partition.
-func TestLongTopicIsReadToItsEnd(t *testing.T) {
-	c := eventstest.StartKafka(t)
-	secret, err := audit.NewSecret()
-	check.Must(t, err)
-	head := secret.Head(audit.ChainAt(1, 5, audit.Hash{}), eventstest.Began)
-	event, err := events.FromHeads("production", secret.Public(), []audit.Head{head})
-	check.Must(t, err)
-	p := c.Open(t, "long")
-	for range 30 { // of the same partition, one after the other
-		noise := make([]byte, 100_000) // which no compression makes shorter
-		_, _ = rand.Read(noise)
-		long := events.Event{ID: "long", Type: events.TypeScheduled, Key: event.Key, JSON: noise}
-		check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{long})[0] == nil })
-	}
-	check.Await(t, "the heads are acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var got []string
-	check.Must(t, p.(events.Reader).Read(ctx, events.TypeAuditHead, func(event []byte) { got = append(got, string(event)) }))
-	if len(got) == 0 || got[0] != string(event.JSON) {
-		t.Errorf("read %d events, want that of the heads at the end", len(got))
-	}
-}
-
-// The end of a transaction is a record too, which readers get only on request.
-func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
-	c := eventstest.StartKafka(t)
-	p := c.Open(t, "transaction")
-	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
-	check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
-	other, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic("transaction"))
-	check.Must(t, err)
-	defer other.Close()
-	check.Must(t, other.BeginTransaction())
-	check.Must(t, other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr())
-	check.Must(t, other.EndTransaction(t.Context(), kgo.TryCommit))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	check.Must(t, p.(events.Reader).Read(ctx, events.TypeAuditHead, func([]byte) {}))
 }
