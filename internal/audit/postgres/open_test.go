@@ -102,7 +102,7 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
 	s := open(t, address, key)
 	for setting, want := range map[string]string{
-		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "application_name": "analyze-retry",
+		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "row_security": "off", "application_name": "analyze-retry",
 	} {
 		if got := postgres.Setting(t, s, setting); got != want {
 			t.Errorf("%s is %s, want %s", setting, got, want)

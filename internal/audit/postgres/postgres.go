@@ -174,9 +174,6 @@ func (s *store) wrap(doing string, err error) error {
 	if !errors.As(err, &answer) || slices.Contains(endsSessions, answer.Code) {
 		s.pool.Reset()
 	}
-	if answer != nil && answer.Routine == hidesRows {
-		err = fmt.Errorf("row-level security would hide records from this role; no table of the store has it, so find out who switched it on, then ALTER TABLE ... DISABLE ROW LEVEL SECURITY: %w", err)
-	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
 }
 
@@ -193,10 +190,6 @@ const (
 
 // endsSessions are those after which no connection is worth keeping.
 var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction}
-
-// hidesRows is the server's function that refuses a query whose rows row-level security would hide. Its SQLSTATE is that of
-// every lack of rights, and its text is in the server's language.
-const hidesRows = "check_enable_rls"
 
 // sqlstate is the code with which the server refused, "" where it was not the server.
 func sqlstate(err error) string {
