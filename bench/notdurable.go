@@ -101,7 +101,7 @@ func workNotDurably(ctx context.Context, _ []string) error {
 			JobType: work.jobType, FetchVariables: work.fetch, Handler: work.handler,
 			Name: cfg.WorkerName, MaxJobsActive: cfg.MaxJobsActive, JobTimeout: cfg.JobTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
 			Hold: func(ctx context.Context) error { return ctx.Err() }, Clock: clock,
-			Observer: numbers.Jobs(work.jobType, cfg.WorkerName), Logger: log,
+			Observer: numbers, Logger: log,
 		})
 		loops.Go(func() error { return loop.Run(ctx) })
 	}

@@ -74,9 +74,9 @@ func (a *App) watchTrail(ctx context.Context) {
 func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
-		a.numbers.AuditBroken()
+		a.numbers.AuditChecked(false)
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
-			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks/AuditChainBroken.md says what to do"))
+			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks.md#auditchainbroken says what to do"))
 		return known, true
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit
 		}
 		return known, false
 	}
-	a.numbers.AuditIntact(time.Now())
+	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
 	return verified.Heads, true
 }

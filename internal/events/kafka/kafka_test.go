@@ -57,22 +57,6 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 	}
 }
 
-func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
-	c := eventstest.StartKafka(t)
-	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		return nil, errors.New("cut"), true // the connection is closed without an answer
-	})
-	p := c.Open(t, "silent")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	for _, err := range p.Publish(ctx, eventstest.Batch(t, 3)) {
-		if err == nil || errors.Is(err, events.ErrRefused) {
-			t.Errorf("error %v", err)
-		}
-	}
-}
-
 func TestLoginWorksAndAWrongPasswordIsNotShown(t *testing.T) {
 	c := eventstest.StartKafka(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "worker", "right"), kfake.Superuser("PLAIN", "plain", "right"))
 	for _, login := range []struct{ user, query, want string }{
