@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
@@ -69,7 +69,7 @@ func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 		var spans [2]time.Duration
 		for i, part := range []string{begin, length} {
 			var err error
-			if spans[i], err = policy.ParseDuration(part); err != nil {
+			if spans[i], err = retry.ParseDuration(part); err != nil {
 				return fmt.Errorf("%q in it %w", part, err)
 			}
 		}

@@ -127,8 +127,8 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"TRANSIENT: it contains 503 (rule transient.503)", "none, although the other side asked to come back after 10 min (Retry-After)",
 			"stop: BPMN error MAX_RETRIES_EXCEEDED, settled by the count",
 		}},
-		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"1,5","lastSubmissionTime":[2026]`, "", []string{
-			"5 min, with jitter 6 min, bounded by the policy's min (ignored: lastSubmissionTime is neither a text nor a number, retryAfter can mean more than one thing)",
+		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"soon","lastSubmissionTime":[2026]`, "", []string{
+			"5 min, with jitter 6 min, bounded by the policy's min (ignored: lastSubmissionTime is neither a text nor a number, retryAfter has no known form)",
 			"try again, retry 1 of 5, settled by the back-off", "for 2026-01-12T09:06:00Z",
 		}},
 		{"tiss", `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`, "", []string{

@@ -134,7 +134,7 @@ error or a warning, 2 if the file cannot be read.`,
 		var down time.Duration
 		if *outage != "" {
 			var err error
-			if down, err = policy.ParseDuration(*outage); err != nil {
+			if down, err = retry.ParseDuration(*outage); err != nil {
 				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
 			}
 			if down <= 0 {

@@ -15,6 +15,4 @@ const (
 	ruleLoop            = "loop-without-analysis"
 	ruleUserTask        = "user-task-kind"
 	ruleUnreadable      = "unreadable"
-	// ruleMore is that of the finding that counts the rest.
-	ruleMore = "more"
 )

@@ -15,32 +15,24 @@ var outsiders = []struct {
 	values           []string
 }{
 	{"retryAfter", "", []string{
-		`""`, `" "`, `120`, `"120"`, `" 120 "`, `1.5`, `"292.052427053"`, `"60s"`, `"1m0s"`, `"370ms"`, `"5m"`,
-		`"2 min"`, `"90 segundos"`, `"PT60S"`, `"P1DT12H"`, `"120, 120"`, `"60, 120"`, `1e20`, `1795266000`,
-		`1795266000000`, `"Wed, 21 Oct 2026 07:28:00 GMT"`, `"Wed, 21 Oct 2026 07:28:00 UTC"`,
-		`"Wed, 21 Oct 2099 04:28:00 -0300"`, `"Wednesday, 21-Oct-26 07:28:00 GMT"`, `"Wed Oct 21 07:28:00 2026"`,
-		`"2099-10-21 07:28:00"`,
+		`""`, `" "`, `120`, `"120"`, `" 120 "`, `1.5`, `1e20`, `"PT60S"`, `"P1DT12H"`, `"Wed, 21 Oct 2026 07:28:00 GMT"`,
+		`"Wednesday, 21-Oct-26 07:28:00 GMT"`, `"Wed Oct 21 07:28:00 2026"`, `"2099-10-21 07:28:00"`, `"21/10/2099 07:28"`,
 	}},
-	{"retryAfter", "NEGATIVE", []string{`-1`, `"-60s"`}},
-	{"retryAfter", "AMBIGUOUS", []string{`"1,5"`, `"1 h, 30 min"`}},
 	{"retryAfter", "YEAR", []string{`"0001-01-01T00:00:00Z"`, `"Thu, 01 Jan 1970 00:00:00 GMT"`}},
-	{"retryAfter", "UNREADABLE", []string{`"soon"`, `"null"`, `"00:02:00"`, `"P1Y"`}},
+	{"retryAfter", "UNREADABLE", []string{`"soon"`, `"null"`, `-1`, `"60s"`, `"1,5"`, `"120, 120"`, `"00:02:00"`, `"P1Y"`}},
 	{"retryAfter", "TYPE", []string{`true`, `[120]`, `{"seconds":120}`}},
 	{"lastSubmissionTime", "", []string{
-		`""`, `"2026-11-21 10:00:00"`, `"2026-11-21T10:00:00-0300"`, `"2026-11-21 13:00:00+00"`,
-		`"2026-11-21T10:00:00,5"`, `"2026-11-21T13:00:00Z[Etc/UTC]"`, `"2026-11-21"`, `"21/11/2026 10:00:00"`,
-		`"Sat, 21 Nov 2026 13:00:00 GMT"`, `"Sat Nov 21 10:00:00 BRT 2026"`, `"20261121100000-0300"`, `1795266000`,
-		`1795266000000`, `"1795266000000"`,
+		`""`, `"2026-11-21 10:00:00"`, `"2026-11-21T10:00:00.5"`, `"2026-11-21T10:00:00-03:00"`, `"2026-11-21T13:00:00Z[Etc/UTC]"`,
+		`"21/11/2026 10:00:00"`, `"Sat, 21 Nov 2026 13:00:00 GMT"`, `1795266000`,
 	}},
-	{"lastSubmissionTime", "NEGATIVE", []string{`-1`}},
 	{"lastSubmissionTime", "YEAR", []string{`0`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`}},
-	{"lastSubmissionTime", "UNREADABLE", []string{`"yesterday"`, `"11/21/2026 10:00:00 AM"`}},
+	{"lastSubmissionTime", "UNREADABLE", []string{`"yesterday"`, `-1`, `"20261121100000-0300"`, `"11/21/2026 10:00:00 AM"`}},
 	{"lastSubmissionTime", "TYPE", []string{`false`, `[2026,11,21,10,0]`, `{"year":2026}`}},
 }
 
 // Row 40. The guard is that what another system wrote is read generously, and where it cannot be read is left out of the
 // decision instead of refused. Seen to fail without: where a value that cannot be read is a fault of the job, as one of
-// retryUntil is, 22 of the 62 jobs become incidents.
+// retryUntil is, every job with such a value becomes an incident.
 func TestOddRetryAfterAndLastSubmissionTimeMakeNoIncident(t *testing.T) {
 	r := newRig(t, setup{row: 40, what: "insurers' unusual Retry-After and lastSubmissionTime", store: inSQLite})
 	reasons := map[string]string{}
