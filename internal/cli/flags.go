@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -60,16 +59,6 @@ func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration 
 	return since
 }
 
-// spanFlag adds a flag for a duration in the notation of a policies file.
-func spanFlag(flags *pflag.FlagSet, into *time.Duration, name, usage string) {
-	flags.Var(&notation{kind: "SPAN", read: func(text string) (err error) {
-		if *into, err = retry.ParseDuration(text); err != nil {
-			return fmt.Errorf("that %w", err)
-		}
-		return nil
-	}}, name, usage)
-}
-
 // outageFlag adds the flag --outage, which may be given several times.
 func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 	flags.Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
@@ -104,43 +93,4 @@ func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
 	const standard = "10/s"
 	_ = read(standard)
 	flags.Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
-}
-
-// allFlagFaults returns all values of flags that cannot be read, where the parser has stopped at the first one. Any other
-// fault hides the flags after it, and is reported alone.
-func allFlagFaults(root *cobra.Command, args []string, first error) error {
-	if _, ok := errors.AsType[*pflag.InvalidValueError](first); !ok {
-		return first
-	}
-	command, rest, err := root.Find(args)
-	if err != nil {
-		return first
-	}
-	var faults []error
-	flags := command.Flags()
-	err = flags.ParseAll(rest, func(flag *pflag.Flag, value string) error {
-		if err := flag.Value.Set(value); err != nil {
-			faults = append(faults, fmt.Errorf("--%s is %q%s", flag.Name, value, valueRule(flag, err)))
-		}
-		return nil
-	})
-	return errors.Join(append(faults, err)...)
-}
-
-var valueRules = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number", "bool": "true or false",
-	"duration": "a span of time such as 500ms, 90s, 5m or 24h",
-}
-
-// valueRule words what a flag takes.
-func valueRule(flag *pflag.Flag, err error) string {
-	rule, known := valueRules[flag.Value.Type()]
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return ", which is too large"
-	case known:
-		return " but must be " + rule
-	default:
-		return fmt.Sprintf("; %v", err)
-	}
 }

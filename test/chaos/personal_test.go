@@ -163,7 +163,7 @@ func (r *rig) outputs(q *queue) map[string][]byte {
 		all[strings.Join(command.Args[1:], " ")] = out
 	}
 	run(r.command("events", "tail", "--all"))
-	run(r.command("pending", "--json"))
+	run(r.command("claims", "--json"))
 	run(r.command("kpi"))
 	run(r.command("audit", "verify"))
 	for _, c := range []string{"CLM-26-permanent-0", "CLM-26-exhausted-10", "CLM-26-uncaught-30", "CLM-26-gone-1"} {
