@@ -19,7 +19,7 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 		s.must(s.broker.Deploy(t.Context(), "../../bpmn/"+form+".form"))
 	}
 	for process, tasks := range map[string][2]string{
-		"ClaimsProcess":       {"Review claim", "Correct data"},
+		"ClaimsProcess":    {"Review claim", "Correct data"},
 		"ProcessoDeContas": {"Revisar conta", "Corrigir dados"},
 	} {
 		file := filepath.Join(folder, process+".bpmn")
