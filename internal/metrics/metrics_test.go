@@ -97,6 +97,9 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.Decided(cut, 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
+		unread := decide(t, "tiss", "TIMEOUT", 0)
+		unread.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable}
+		m.Decided(unread, 3*time.Microsecond)
 		for _, text := range []string{"451 4.3.0 try again", "no such reply"} {
 			m.Decided(decide(t, "smtp", text, 0), 3*time.Microsecond)
 		}
