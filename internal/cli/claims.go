@@ -33,7 +33,7 @@ those of the 30 days before --to or before now.`,
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	policy := flags.String("policy", "", "only claims about which this policy decided last")
 	query := claims.Query{}
-	older := agoFlag(flags, "older-than", "", "only open claims so old")
+	older := agoFlag(command, "older-than", "", "only open claims so old")
 	addPeriod(command)
 	csv := flags.Bool("csv", false, "print CSV")
 	command.RunE = func(command *cobra.Command, _ []string) error {

@@ -32,7 +32,7 @@ without a queue too.`,
 		Args:    noArgs,
 	}
 	flags := command.Flags()
-	since := sinceFlag(flags, "1h", "how far back to begin")
+	since := sinceFlag(command, "1h", "how far back to begin")
 	all := flags.Bool("all", false, "begin with the oldest event")
 	claimID := flags.String("claim", "", "only the events of this claim")
 	unpublished := flags.Bool("unpublished", false, "only events that are not published yet")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
@@ -35,12 +35,12 @@ func (n *notation) String() string { return n.text }
 func (n *notation) Type() string { return n.kind }
 
 // sinceFlag adds the flag --since, a time that reaches back from now.
-func sinceFlag(flags *pflag.FlagSet, standard, usage string) *time.Duration {
-	return agoFlag(flags, "since", standard, usage)
+func sinceFlag(command *cobra.Command, standard, usage string) *time.Duration {
+	return agoFlag(command, "since", standard, usage)
 }
 
 // agoFlag adds a flag for how long ago something was; without a standard it is 0 where it is not given.
-func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
+func agoFlag(command *cobra.Command, name, standard, usage string) *time.Duration {
 	since := new(time.Duration)
 	read := func(text string) error {
 		digits := strings.TrimRight(text, "dhm")
@@ -55,13 +55,13 @@ func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration 
 	if standard != "" {
 		_ = read(standard)
 	}
-	flags.Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
+	command.Flags().Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
 	return since
 }
 
 // outageFlag adds the flag --outage, which may be given several times.
-func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
-	flags.Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
+func outageFlag(command *cobra.Command, into *[]simulate.Outage) {
+	command.Flags().Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
 		begin, length, later := strings.Cut(text, "+")
 		if !later {
 			begin, length = "0s", text
@@ -79,7 +79,7 @@ func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 }
 
 // rateFlag adds the flag --rate, how many orders may begin in a time. every is the time between two, a millisecond or more.
-func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
+func rateFlag(command *cobra.Command, every *time.Duration) {
 	read := func(text string) error {
 		number, name, _ := strings.Cut(text, "/")
 		n, err := strconv.ParseUint(number, 10, 16)
@@ -92,5 +92,5 @@ func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
 	}
 	const standard = "10/s"
 	_ = read(standard)
-	flags.Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
+	command.Flags().Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
 }

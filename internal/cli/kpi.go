@@ -26,7 +26,7 @@ how it ended is known from the outcomes that the process reports.`,
 		Example: `  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR`,
 		Args:    noArgs,
 	})
-	since := sinceFlag(command.Flags(), "7d", "how far back to measure")
+	since := sinceFlag(command, "7d", "how far back to measure")
 	addPeriod(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		p, err := printerOf(command)

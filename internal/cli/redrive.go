@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
@@ -43,7 +42,7 @@ error. Of several claims not all sent again is exit code 1.`,
 		Args:    noArgs,
 	}
 	var o redriveFlags
-	o.define(command.Flags())
+	o.define(command)
 	withCredentials(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
@@ -176,7 +175,8 @@ var (
 	choosers = bulkOnly[:3]
 )
 
-func (o *redriveFlags) define(flags *pflag.FlagSet) {
+func (o *redriveFlags) define(command *cobra.Command) {
+	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
 	flags.StringVar(&o.reason, "reason", "", "why, required: up to 500 characters, no patient data")
@@ -186,8 +186,8 @@ func (o *redriveFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	o.since = sinceFlag(flags, "7d", "how far back to look")
-	rateFlag(flags, &o.every)
+	o.since = sinceFlag(command, "7d", "how far back to look")
+	rateFlag(command, &o.every)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 }

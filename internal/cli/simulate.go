@@ -28,7 +28,7 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 	flags := command.Flags()
 	flags.StringVar(&policy, "policy", defaultPolicy, policyHelp)
 	flags.StringVar(&compare, "compare", "", "another policy, to compare with: as --policy")
-	outageFlag(flags, &s.Outages)
+	outageFlag(command, &s.Outages)
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
 	command.RunE = func(command *cobra.Command, _ []string) error {
