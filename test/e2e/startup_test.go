@@ -13,7 +13,7 @@ import (
 // The worker's way to the broker is there before the broker, so that no other server can take its address meanwhile.
 func TestWorkerWaitsForAnAbsentBroker(t *testing.T) {
 	lanes.Take(t, false)
-	way, err := proxy.Start(freeAddress(t), 1)
+	way, err := proxy.Start(freeAddress(t))
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, way.Close()) })
 	address := way.Address()
