@@ -139,7 +139,7 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "./$$dir" </dev/null || exit 1; \
 	done
 
-bench: ## A decision's cost, and the worker beside the client library's own
+bench: ## The worker compared with the client library's own and with the first one that a team writes; five minutes
 	$(GO) run ./bench
 
 ##@ Check
