@@ -40,7 +40,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 
 ##@ Test
 
-.PHONY: test test-unit test-deploy test-servers test-models test-clients test-cluster race coverage chaos soak fuzz bench
+.PHONY: test test-unit test-deploy test-image test-servers test-models test-clients test-cluster race coverage chaos soak fuzz bench
 # The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
 # Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
 # there are processors.
@@ -55,7 +55,7 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
 	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...
 	@echo 'make test-servers adds the tests on RabbitMQ, PgBouncer, a standby, strace and Prometheus,'
-	@echo 'make test-models those in the modeler, make test-clients those with clients of others,'
+	@echo 'make test-models those in the modeler, make test-clients those with clients of others, make test-image the image,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
 # Without what links the clients of PostgreSQL and of queues, which take longer to compile than all the rest. Packages that did
@@ -68,11 +68,15 @@ test-unit: ## The fast inner loop: the rule, the job loop, both protocols, the S
 	@echo 'make test adds the commands, PostgreSQL, the queues, the engine, and the claims from end to end.'
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
-test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard, image, workflows
+test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard
 	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
 
-test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus, the schemas of Kubernetes
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool pip
+test-image: ## The image, built by buildah without a container engine, and run on the engine
+	@.ci/needs $@ Linux root buildah debootstrap
+	@.ci/tagged image
+
+test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus
+	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models
@@ -165,7 +169,7 @@ fmt-check: $(LINT)
 	$(LINT) fmt --diff
 	cd deploy && ../$(LINT) fmt --diff
 
-TAGS := -tags servers,models,clients
+TAGS := -tags servers,models,clients,image
 vet: ## go vet
 	$(GO) vet $(TAGS) ./...
 	cd deploy && $(GO) vet $(TAGS) ./...
@@ -174,7 +178,7 @@ lint: $(LINT) ## golangci-lint, and what the worker's binary links
 	$(LINT) run --allow-parallel-runners
 	cd deploy && ../$(LINT) run --allow-parallel-runners
 	@linked=$$($(GO) list -deps ./cmd/worker) || exit 1; \
-	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid'; then \
+	if echo "$$linked" | grep -E '/internal/testing/|^testing$$|testify|goleak|rapid|kfake|go-cmp'; then \
 		echo "These packages are for tests and developers, but ./cmd/worker links them." >&2; exit 1; \
 	fi
 
@@ -184,10 +188,10 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, dashboard, licence list, and the chart's copies
+generate: ## Element templates, settings, metrics, expected schema, dashboard, and the chart's copies
 	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
-	cd deploy && $(GO) test -count=1 ./grafana ./image/thirdparty -update && $(GO) test -count=1 ./helm -update
+	cd deploy && $(GO) test -count=1 ./grafana -update && $(GO) test -count=1 ./helm -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs

@@ -31,7 +31,7 @@ func main() {
 		exit(os.Args[1], others[os.Args[1]](ctx, os.Args[2]))
 		return
 	}
-	rounds := flag.Int("rounds", 9, "rounds; every worker runs once in each")
+	rounds := flag.Int("rounds", 7, "rounds; every worker runs once in each")
 	jobs := flag.Int("jobs", 20_000, "jobs of each worker in each of them, 100 or more")
 	flag.Parse()
 	if *rounds < 1 || *jobs < 100 || flag.NArg() > 0 {

@@ -2,7 +2,6 @@
 package deploytest
 
 import (
-	"archive/zip"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -87,41 +86,6 @@ func Worker(t *testing.T) string {
 		t.Fatalf("build the worker: %v\n%s", err, out)
 	}
 	return path
-}
-
-// Wheel opens the package that a requirements file for pip pins, with its hashes. pip fetches it once into .cache.
-func Wheel(t *testing.T, requirements string) *zip.ReadCloser {
-	t.Helper()
-	name, version, _ := strings.Cut(Read(t, requirements), "==")
-	name = name[strings.LastIndexByte(name, '\n')+1:]
-	dir := Path(t, filepath.Join(".cache", "wheel-"+name+"-"+strings.Fields(version)[0]))
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		fetch(t, requirements, dir)
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "*.whl"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s holds %v (%v), want one wheel", dir, found, err)
-	}
-	wheel, err := zip.OpenReader(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = wheel.Close() })
-	return wheel
-}
-
-// fetch makes dir whole or not at all. Another process may be quicker.
-func fetch(t *testing.T, requirements, dir string) {
-	t.Helper()
-	fresh := dir + "-" + rand.Text()
-	defer os.RemoveAll(fresh)
-	if out, err := Run(t, Path(t, ""), "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-		"--only-binary=:all:", "--require-hashes", "--dest", fresh, "--requirement", requirements); err != nil {
-		t.Fatalf("pip cannot fetch what %s names: %v\n%s", requirements, err, out)
-	}
-	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		t.Fatal(err)
-	}
 }
 
 // KeyPair returns a new Ed25519 key and a certificate that it signed itself, as PEM.

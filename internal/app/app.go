@@ -27,12 +27,10 @@ import (
 
 // App is a worker that is put together: New, then Run once.
 type App struct {
-	cfg  config.Config
-	log  *zap.Logger
-	http *ops.Server
-	// profiles serves profiles of the process; nil where RETRY_PPROF_ADDRESS is not set.
-	profiles *ops.Server
-	client   transport.Client
+	cfg    config.Config
+	log    *zap.Logger
+	http   *ops.Server
+	client transport.Client
 	// clock compares the host's clock with the broker's.
 	clock *zeebe.Clock
 

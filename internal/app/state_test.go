@@ -247,20 +247,3 @@ func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
 		t.Errorf("got %v, want a fault of the configuration", err)
 	}
 }
-
-// Seen to fail without UnsetPostgresNames in each of the three: the driver finds no service of that name.
-func TestVariablesOfPostgreSQLsClientsReachNoStore(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	written(t, cfg) // for its key
-	cfg.AuditKeyFile, cfg.DatabaseURL = cfg.AuditKey(), "postgres://retry@127.0.0.1:1/retry?sslmode=disable"
-	for what, open := range map[string]func() error{
-		"history": func() error { _, err := app.OpenHistory(t.Context(), cfg); return err },
-		"migrate": func() error { return app.Migrate(t.Context(), cfg) },
-		"run":     func() error { _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); return err },
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Setenv("PGSERVICE", "nowhere")
-			check.Fails(t, open(), "refused")
-		})
-	}
-}

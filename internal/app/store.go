@@ -61,9 +61,6 @@ func openSQLite(ctx context.Context, cfg config.Config, st *trailState, newTrail
 }
 
 func openPostgres(ctx context.Context, cfg config.Config, st *trailState, newTrail bool) (audit.Store, error) {
-	if err := config.UnsetPostgresNames(); err != nil {
-		return nil, err
-	}
 	store, err := postgres.Open(ctx, string(cfg.DatabaseURL), st.secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
 	if err != nil {
 		return nil, err
@@ -105,9 +102,6 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	if path := cfg.SQLitePath(); path != "" {
 		return sqlite.OpenReadOnly(ctx, path, cfg.Tenant)
 	}
-	if err := config.UnsetPostgresNames(); err != nil {
-		return nil, err
-	}
 	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), cfg.Tenant)
 }
 
@@ -125,9 +119,6 @@ func mustExist(cfg config.Config) error {
 // Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a SQLite store are made by the
 // worker that opens it.
 func Migrate(ctx context.Context, cfg config.Config) error {
-	if err := config.UnsetPostgresNames(); err != nil {
-		return err
-	}
 	return postgres.Migrate(ctx, string(cfg.DatabaseURL))
 }
 

@@ -71,9 +71,6 @@ func (c *Config) checkHTTP(f *faults) {
 		f.add("RETRY_HTTP_ADDRESS", "is %q, which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS with "+
 			"%s and %s, or use a loopback address such as 127.0.0.1:8080", c.HTTPAddress, certificate, key)
 	}
-	if host, _, ok := splitAddress(c.PprofAddress); c.PprofAddress != "" && (!ok || !loopback.Is(host)) {
-		f.add("RETRY_PPROF_ADDRESS", "is %q, but profiles are for this host only; use a loopback address such as 127.0.0.1:6060", c.PprofAddress)
-	}
 }
 
 func (c *Config) checkDatabaseURL(f *faults) {

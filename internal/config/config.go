@@ -29,7 +29,6 @@ type Config struct {
 	HTTPToken       Secret        `envconfig:"RETRY_HTTP_TOKEN" allowed:"16 or more printable ASCII characters without blanks" desc:"The bearer token for /metrics and for the reason in /readyz. Probes need none: the status of /healthz and /readyz is public."`
 	HTTPCertificate string        `envconfig:"RETRY_HTTP_TLS_CERTIFICATE_PATH" allowed:"the path of a readable PEM file" desc:"The certificate to serve them with, by TLS 1.2 or newer; needs RETRY_HTTP_TLS_KEY_PATH. A renewed one is loaded without a restart."`
 	HTTPKey         string        `envconfig:"RETRY_HTTP_TLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of RETRY_HTTP_TLS_CERTIFICATE_PATH."`
-	PprofAddress    string        `envconfig:"RETRY_PPROF_ADDRESS" allowed:"host:port or 127.0.0.1:0 for any free one, where host is this one" desc:"Where profiles of the process are served, at /debug/pprof/. If unset, they are not served."`
 	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The lowest level of log lines that are written."`
 	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
 	Language        lang.Language `envconfig:"RETRY_LANG" default:"en" allowed:"pt-BR or en" desc:"Language of the worker's texts for people: incidents, BPMN error messages, retryReason. Commands that print for people take it too, and where it is unset LC_ALL, LC_MESSAGES or LANG. Logs and metrics are English; JSON and events too, but they quote what the process was sent."`
@@ -84,8 +83,8 @@ func (c Config) WithNewTrail() Config {
 // NewTrail reports whether --new-trail is given.
 func (c *Config) NewTrail() bool { return c.newTrail }
 
-// Warnings returns what may be a mistake in the environment but prevents no start, one sentence each: names that only other
-// clients read, and files with secrets that others can read. They hold no value.
+// Warnings returns what may be a mistake in the environment but prevents no start, one sentence each: names that are
+// one slip away from a setting's, and files with secrets that others can read. They hold no value.
 func (c *Config) Warnings() []string { return c.warnings }
 
 // SQLitePath returns the file of a sqlite:// store, empty for another store.

@@ -83,12 +83,11 @@ func LoadWithCredentials(e Environment, path string) (Config, error) {
 	}
 	cfg.derive(f)
 	cfg.check(f)
-	cfg.checkOtherClients(l, f)
-	f.texts = append(f.texts, cfg.unknownNames(e)...)
+	f.texts = append(f.texts, e.unknownNames()...)
 	if len(f.texts) > 0 {
 		return Config{}, FaultsError(f.texts)
 	}
-	cfg.warnings = append(cfg.warnings, unreadNames(e, cfg.SQLitePath() == "")...)
+	cfg.warnings = append(cfg.warnings, e.unreadNames()...)
 	return cfg, nil
 }
 

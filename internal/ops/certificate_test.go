@@ -92,13 +92,3 @@ func TestHandshakesThatFailDoNotFillTheLog(t *testing.T) {
 		t.Errorf("%d lines: %v", n, logs.All()[0])
 	}
 }
-
-func TestACertificateThatCannotBeUsedNamesItsSettings(t *testing.T) {
-	o, _ := withTLS(t)
-	_, other := certtest.Pair(t, 2)
-	certtest.Write(t, o.KeyPath, other)
-	_, err := ops.New(o)
-	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: ") {
-		t.Errorf("error = %v", err)
-	}
-}

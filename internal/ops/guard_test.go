@@ -5,11 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"go.uber.org/zap"
-
-	"hospital.example/analyze-retry/internal/ops"
-	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const token = "0123456789abcdef"
@@ -52,20 +47,5 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 				t.Error("the answer shows the token")
 			}
 		})
-	}
-}
-
-func TestProfilesAreServedAtTheirOwnAddressOnly(t *testing.T) {
-	s, err := ops.NewProfiles("127.0.0.1:0", zap.NewNop())
-	check.Must(t, err)
-	metrics, profiles := "http://"+serve(t, options(always)), "http://"+run(t, s)
-	for url, want := range map[string]int{
-		metrics + "/debug/pprof/": 404, metrics + "/debug/pprof/heap": 404, metrics + "/debug/pprof/profile": 404, metrics + "/debug/pprof/cmdline": 404,
-		profiles + "/debug/pprof/": 200, profiles + "/debug/pprof/heap": 200, profiles + "/debug/pprof/profile?seconds=1": 200,
-		profiles + "/debug/pprof/trace?seconds=0.1": 200, profiles + "/metrics": 404, profiles + "/": 404,
-	} {
-		if a := request(t, "GET", url, ""); a.StatusCode != want {
-			t.Errorf("%s: got %d %.80q, want %d", url, a.StatusCode, a.body, want)
-		}
 	}
 }

@@ -58,7 +58,7 @@ type probes struct {
 // New binds the address of a server for metrics and probes, but serves nothing yet.
 func New(o Options) (*Server, error) {
 	p := &probes{Options: o, token: sha256.Sum256([]byte(o.Token))}
-	server, err := listen(purpose{"metrics and probes", "RETRY_HTTP_ADDRESS", mostConnections}, o.Address, p.handler(), o.Logger)
+	server, err := listen(o.Address, p.handler(), o.Logger)
 	if err != nil || o.CertificatePath == "" {
 		return server, err
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
-	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -194,17 +192,5 @@ func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 		if cutOff {
 			close(let)
 		}
-	}
-}
-
-func TestAPanicInTheServerIsLogged(t *testing.T) {
-	core, logs := observer.New(zapcore.DebugLevel)
-	o := options(always)
-	o.Metrics, o.Logger = nil, zap.New(core) // so that a scrape panics
-	if _, err := do(t.Context(), client, "GET", "http://"+serve(t, o)+"/metrics", ""); err == nil {
-		t.Error("a scrape of nothing is answered")
-	}
-	if logs.FilterMessageSnippet("panic serving").Len() != 1 {
-		t.Errorf("the log has %v", logs.All())
 	}
 }

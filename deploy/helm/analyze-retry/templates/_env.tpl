@@ -21,13 +21,11 @@
 # The image names a file of SQLite here. Empty counts as unset; both would be refused.
 - {name: RETRY_DATABASE_URL, value: ""}
 - {name: RETRY_DATABASE_URL_FILE, value: /etc/analyze-retry/secrets/database-url}
+- {name: RETRY_AUDIT_KEY_FILE, value: /etc/analyze-retry/secrets/audit.key}
 {{- else }}
 - {name: RETRY_DATABASE_URL, value: "sqlite:///data/analyze-retry.db"}
 # Where SQLite sorts large answers: the root file system is read-only.
 - {name: SQLITE_TMPDIR, value: /data}
-{{- end }}
-{{- if or (eq .Values.store.type "postgres") .Values.store.sqlite.keyFromSecret }}
-- {name: RETRY_AUDIT_KEY_FILE, value: /etc/analyze-retry/secrets/audit.key}
 {{- end }}
 {{- if .Values.events.enabled }}
 - {name: RETRY_EVENTS_URL_FILE, value: /etc/analyze-retry/secrets/events-url}
@@ -48,9 +46,6 @@
 {{- if .clientCertificateSecret }}
 - {name: ZEEBE_CLIENT_CERTIFICATE_PATH, value: /etc/analyze-retry/zeebe-client/tls.crt}
 - {name: ZEEBE_CLIENT_KEY_PATH, value: /etc/analyze-retry/zeebe-client/tls.key}
-{{- end }}
-{{- if .overrideAuthority }}
-- {name: ZEEBE_OVERRIDE_AUTHORITY, value: {{ .overrideAuthority | quote }}}
 {{- end }}
 {{- with .basic.username }}
 - {name: CAMUNDA_BASIC_AUTH_USERNAME, value: {{ . | quote }}}

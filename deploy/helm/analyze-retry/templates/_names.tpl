@@ -1,42 +1,23 @@
-{{- define "analyze-retry.name" -}}
-{{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
-{{- end }}
-
 {{/* The name of the release's objects: with the chart's name in it, but not twice. Jobs and claims append to it. */}}
 {{- define "analyze-retry.fullname" -}}
-{{- $name := include "analyze-retry.name" . -}}
 {{- if .Values.fullnameOverride -}}
 {{ .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
-{{- else if contains $name .Release.Name -}}
+{{- else if contains .Chart.Name .Release.Name -}}
 {{ .Release.Name | trunc 52 | trimSuffix "-" }}
 {{- else -}}
-{{ printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" }}
-{{- end -}}
-{{- end }}
-
-{{- define "analyze-retry.serviceAccountName" -}}
-{{- if .Values.serviceAccount.create -}}
-{{ default (include "analyze-retry.fullname" .) .Values.serviceAccount.name }}
-{{- else -}}
-{{ default "default" .Values.serviceAccount.name }}
+{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" }}
 {{- end -}}
 {{- end }}
 
 {{/* What the workers are known by. It never changes: a Deployment's selector cannot. */}}
 {{- define "analyze-retry.selector" -}}
-app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
+app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: worker
 {{- end }}
 
-{{- define "analyze-retry.migrateSelector" -}}
-app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: migrate
-{{- end }}
-
 {{- define "analyze-retry.reportSelector" -}}
-app.kubernetes.io/name: {{ include "analyze-retry.name" . }}
+app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: report
 {{- end }}

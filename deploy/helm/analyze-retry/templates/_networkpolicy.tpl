@@ -20,20 +20,6 @@
     - {protocol: TCP, port: 5353}
 {{- end }}
 
-{{/* What the pods of jobs may do: reach DNS and PostgreSQL. */}}
-{{- define "analyze-retry.jobTraffic" -}}
-policyTypes: [Ingress, Egress]
-ingress: []
-egress:
-  # DNS
-  {{- include "analyze-retry.dnsEgress" . | nindent 2 }}
-  # PostgreSQL
-  {{- include "analyze-retry.egress" (list .Values.networkPolicy.databaseTo .Values.networkPolicy.databasePorts) | nindent 2 }}
-  {{- with .Values.networkPolicy.extraEgress }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-{{- end }}
-
 {{/* The port of a URL. */}}
 {{- define "analyze-retry.urlPort" -}}
 {{- $url := urlParse . -}}

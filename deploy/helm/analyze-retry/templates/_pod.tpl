@@ -3,6 +3,9 @@
 automountServiceAccountToken: false
 # A Service that is called "retry-..." would bring along RETRY_ variables, which the worker refuses.
 enableServiceLinks: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
@@ -48,8 +51,7 @@ which what is left goes back to the broker, and what is closed then. Each step o
 {{/* The keys of existingSecret that are mounted; a key that is missing keeps the pod from starting, with its name. */}}
 {{- define "analyze-retry.secretKeys" -}}
 {{- $keys := list -}}
-{{- if eq .Values.store.type "postgres" }}{{ $keys = append $keys "database-url" }}{{ end -}}
-{{- if or (eq .Values.store.type "postgres") .Values.store.sqlite.keyFromSecret }}{{ $keys = append $keys "audit.key" }}{{ end -}}
+{{- if eq .Values.store.type "postgres" }}{{ $keys = list "database-url" "audit.key" }}{{ end -}}
 {{- if .Values.events.enabled }}{{ $keys = append $keys "events-url" }}{{ end -}}
 {{- if .Values.http.token }}{{ $keys = append $keys "http-token" }}{{ end -}}
 {{- if .Values.zeebe.basic.username }}{{ $keys = append $keys "zeebe-basic-password" }}{{ end -}}

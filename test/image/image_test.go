@@ -1,0 +1,217 @@
+//go:build image
+
+// Package image builds the image from deploy/Dockerfile with buildah, and runs the worker in it on the engine.
+package image
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/internal/testing/process"
+	"hospital.example/analyze-retry/test/suite"
+)
+
+const (
+	image = "localhost/analyze-retry:test"
+	user  = 65532
+	jobs  = 500
+)
+
+// storage is where buildah keeps its images and containers during a test.
+type storage struct {
+	*testing.T
+	dir string
+}
+
+// command returns a command of buildah on this storage.
+func (s storage) command(ctx context.Context, args ...string) *exec.Cmd {
+	flags := []string{"--root", filepath.Join(s.dir, "root"), "--runroot", filepath.Join(s.dir, "run")}
+	return exec.CommandContext(ctx, "buildah", append(flags, args...)...)
+}
+
+// buildah runs a command of buildah and returns what it prints.
+func (s storage) buildah(args ...string) string {
+	s.Helper()
+	cmd := s.command(s.Context(), args...)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		s.Fatalf("buildah %q: %v\n%s", args, err, errors.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// build builds the image in a storage of its own, which is removed at the end of the test.
+func build(t *testing.T) storage {
+	t.Helper()
+	s := storage{t, t.TempDir()}
+	t.Cleanup(func() {
+		// What is still mounted cannot be removed.
+		ctx, cancel := suite.AfterTest()
+		defer cancel()
+		check.Must(t, s.command(ctx, "umount", "--all").Run(), s.command(ctx, "rm", "--all").Run())
+	})
+	if out, err := exec.CommandContext(t.Context(), "./build", s.dir).CombinedOutput(); err != nil {
+		t.Fatalf("build the image: %v\n%s", err, out)
+	}
+	return s
+}
+
+// config is what an image says about how it is run.
+type config struct {
+	Docker struct {
+		Config struct {
+			User            string
+			Entrypoint, Cmd []string
+			Volumes         map[string]struct{}
+			Healthcheck     struct{ Test []string }
+		} `json:"config"`
+	}
+}
+
+func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
+	s := build(t)
+	var c config
+	check.Must(t, json.Unmarshal([]byte(s.buildah("inspect", "--type", "image", image)), &c))
+	// Kubernetes can check runAsNonRoot by a number only.
+	check.Same(t, fmt.Sprintf("%d:%d", user, user), c.Docker.Config.User, "user")
+	check.Same(t, map[string]struct{}{"/data": {}}, c.Docker.Config.Volumes, "volumes")
+	check.Same(t, []string{"CMD", "/worker", "ready"}, c.Docker.Config.Healthcheck.Test, "health check")
+
+	broker, err := suite.StartBroker(t.Context(), cluster.Options{}, "../e2e/testdata/one-task.bpmn")
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, broker.Close()) })
+	address, err := process.FreeAddress()
+	check.Must(t, err)
+	container, data := s.buildah("from", "--pull-never", image), t.TempDir()
+	check.Must(t, os.Chown(data, user, user))
+	run := s.command(t.Context(), slices.Concat([]string{
+		"run",
+		"--isolation", "chroot",
+		"--volume", data + ":/data",
+		"--env", "ZEEBE_ADDRESS=grpc://" + broker.Address(),
+		"--env", "RETRY_HTTP_ADDRESS=" + address,
+		container, "--",
+	}, c.Docker.Config.Entrypoint, c.Docker.Config.Cmd)...)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	check.Must(t, err)
+	defer log.Close()
+	run.Stdout, run.Stderr = log, log
+	check.Must(t, run.Start())
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel() // a worker that has ended answers no job
+		ended <- run.Wait()
+	}()
+
+	for range jobs {
+		_, err := broker.CreateProcessInstance(t.Context(), &pb.CreateProcessInstanceRequest{
+			BpmnProcessId: "OneTask",
+			Version:       -1,
+			Variables:     `{"claimId": "CLM-IMAGE-1", "submissionError": "TIMEOUT", "retryCount": 0}`,
+		})
+		check.Must(t, err)
+	}
+	answered := 0
+	_, err = broker.AwaitRecord(ctx, func(r cluster.Record) bool {
+		if r.ValueType == "JOB" && r.Intent == "COMPLETED" && r.RecordType == "EVENT" {
+			answered++
+		}
+		return answered == jobs
+	})
+	if err != nil {
+		t.Fatalf("%d of %d jobs are answered: %v\n%s", answered, jobs, err, process.LogTail(log.Name()))
+	}
+
+	worker := find(t, run.Process.Pid)
+	check.Same(t, fmt.Sprint(user), status(t, worker, "Uid"), "user of the process")
+	check.Same(t, "0000000000000000", status(t, worker, "CapEff"), "capabilities of the process")
+	check.Must(t, syscall.Kill(worker, syscall.SIGTERM))
+	if err := <-ended; err != nil {
+		t.Errorf("after SIGTERM: %v, want exit code 0\n%s", err, process.LogTail(log.Name()))
+	}
+
+	history := s.buildah(
+		"run",
+		"--isolation", "chroot",
+		"--volume", data+":/data",
+		container, "--",
+		"/worker", "history", "CLM-IMAGE-1", "--json",
+	)
+	if got := strings.Count(history, `"jobKey"`); got < jobs {
+		t.Errorf("/data holds %d decisions, want %d", got, jobs)
+	}
+	// The root file system may be read-only: nothing is written outside of /data.
+	mount := s.buildah("mount", container)
+	left, err := os.ReadDir(filepath.Join(mount, "tmp"))
+	check.Must(t, err)
+	if len(left) > 0 {
+		t.Errorf("the worker left %v in /tmp", left)
+	}
+	binaryIsReproducible(t, filepath.Join(mount, "worker"))
+}
+
+// find returns the process that runs /worker below another one.
+func find(t *testing.T, pid int) int {
+	t.Helper()
+	for {
+		children := process.Children(pid)
+		if len(children) == 0 {
+			break
+		}
+		pid = children[0]
+	}
+	if name := status(t, pid, "Name"); name != "worker" {
+		t.Fatalf("the process is %s, want worker", name)
+	}
+	return pid
+}
+
+// status returns the first value of a field of a process.
+func status(t *testing.T, pid int, field string) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	check.Must(t, err)
+	for line := range strings.Lines(string(text)) {
+		if value, is := strings.CutPrefix(line, field+":"); is {
+			return strings.Fields(value)[0]
+		}
+	}
+	t.Fatalf("process %d has no %s", pid, field)
+	return ""
+}
+
+// binaryIsReproducible fails the test unless the flags of the image give its binary here, too, byte by byte.
+func binaryIsReproducible(t *testing.T, inImage string) {
+	t.Helper()
+	here := filepath.Join(t.TempDir(), "worker")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", here,
+		"-ldflags", "-s -w -X hospital.example/analyze-retry/internal/cli.version=v0.0.0-test", "../../cmd/worker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the worker: %v\n%s", err, out)
+	}
+	want, err := os.ReadFile(here)
+	check.Must(t, err)
+	got, err := os.ReadFile(inImage)
+	check.Must(t, err)
+	if !bytes.Equal(want, got) {
+		t.Errorf("the worker of the image (%d bytes) differs from the one built here (%d bytes)", len(got), len(want))
+	}
+}
