@@ -75,8 +75,8 @@ test-image: ## The image, built by buildah without a container engine, and run o
 	@.ci/needs $@ Linux root buildah debootstrap
 	@.ci/tagged image
 
-test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, Prometheus
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace prometheus promtool
+test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, alert rules
+	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models
@@ -188,15 +188,13 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, dashboard, and the chart's copies
+generate: ## Element templates, settings, metrics, expected schema, and what the chart renders
 	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
-	cd deploy && $(GO) test -count=1 ./grafana -update && $(GO) test -count=1 ./helm -update
+	cd deploy && $(GO) test -count=1 ./helm -update
 
-pictures: $(MODEL_TOOLS) ## The pictures of the models, the forms and the dashboard, ten minutes (needs Node 20 and Chromium)
+pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)
 	cd tools/models && npm run --silent render && node steps.mjs
-	$(GO) test ./test/e2e -tags servers -count=1 -timeout 30m -run Dashboard -dashboard-answers=$(CURDIR)/.cache/dashboard-answers.json
-	node tools/dashboard/render.mjs .cache/dashboard-answers.json
 
 # Built from its module, with the checksum database watching; about a minute and a half, once.
 $(LINT):

@@ -1,23 +1,29 @@
-// Package prometheus_test holds the rules of this directory to their tests, to the worker's metrics and to the runbooks.
+// Package prometheus_test checks the alert rules and the dashboard against the worker's metrics and the
+// runbooks.
 package prometheus_test
 
 import (
+	"encoding/json"
 	"maps"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/deploy/deploytest"
 )
 
 const (
-	runbooks = "docs/runbooks/" // from the top
-	// runbookURL is where the runbooks are read.
-	runbookURL = "https://hospital.example/analyze-retry/docs/runbooks/"
+	dir      = "deploy/prometheus/" // from the top
+	runbooks = "docs/runbooks.md"
 )
 
 // rule is a recording rule or an alert.
@@ -26,201 +32,205 @@ type rule struct {
 	Labels, Annotations map[string]string
 }
 
-// testCase is one test of a *.rules.test.yml.
-type testCase struct {
-	InputSeries []struct{ Series string } `yaml:"input_series"`
-	AlertTests  []struct {
-		Alert  string      `yaml:"alertname"`
-		Firing []yaml.Node `yaml:"exp_alerts"`
-	} `yaml:"alert_rule_test"`
-	ExprTests []struct{ Expr string } `yaml:"promql_expr_test"`
-}
-
-// files returns files of this directory.
-func files(t *testing.T, pattern string) []string {
+func readRules(t *testing.T) (all []rule) {
 	t.Helper()
-	found, err := filepath.Glob(pattern)
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
+	var content struct{ Groups []struct{ Rules []rule } }
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, dir+"analyze-retry.rules.yml")), &content); err != nil {
+		t.Fatal(err)
 	}
-	return found
-}
-
-func decode(t *testing.T, file string, into any) {
-	t.Helper()
-	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "deploy/prometheus/"+file)), into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-// rules returns all rules of all files.
-func rules(t *testing.T) []rule {
-	t.Helper()
-	var all []rule
-	for _, file := range files(t, "*.rules.yml") {
-		var content struct{ Groups []struct{ Rules []rule } }
-		decode(t, file, &content)
-		for _, group := range content.Groups {
-			all = append(all, group.Rules...)
-		}
+	for _, group := range content.Groups {
+		all = append(all, group.Rules...)
 	}
 	return all
 }
 
-// alerts returns the alerts by their names, of which no two may be the same.
+// alerts returns the alerts by their names.
 func alerts(t *testing.T) map[string]rule {
 	t.Helper()
-	byName := map[string]rule{}
-	for _, r := range rules(t) {
-		if _, twice := byName[r.Alert]; twice {
-			t.Errorf("there are two alerts %s", r.Alert)
-		}
+	all := map[string]rule{}
+	for _, r := range readRules(t) {
 		if r.Alert != "" {
-			byName[r.Alert] = r
+			all[r.Alert] = r
 		}
-	}
-	return byName
-}
-
-// testCases returns all tests of all files.
-func testCases(t *testing.T) []testCase {
-	t.Helper()
-	var all []testCase
-	for _, file := range files(t, "*.rules.test.yml") {
-		var content struct{ Tests []testCase }
-		decode(t, file, &content)
-		all = append(all, content.Tests...)
 	}
 	return all
 }
 
-func TestEveryAlertIsSeenFiringAndSilent(t *testing.T) {
-	firing, silent := map[string]bool{}, map[string]bool{}
-	for _, c := range testCases(t) {
+func TestEveryAlertHasItsTestsAndTexts(t *testing.T) {
+	var content struct {
+		Tests []struct {
+			AlertTests []struct {
+				Alert  string      `yaml:"alertname"`
+				Firing []yaml.Node `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, dir+"analyze-retry.rules.test.yml")), &content); err != nil {
+		t.Fatal(err)
+	}
+	tested := map[bool]map[string]bool{true: {}, false: {}} // by whether the alert fires
+	for _, c := range content.Tests {
 		for _, a := range c.AlertTests {
-			if len(a.Firing) > 0 {
-				firing[a.Alert] = true
-			} else {
-				silent[a.Alert] = true
-			}
+			tested[len(a.Firing) > 0][a.Alert] = true
 		}
 	}
-	want := slices.Sorted(maps.Keys(alerts(t)))
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(firing))); diff != "" {
-		t.Errorf("alerts with a case in which they fire (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(silent))); diff != "" {
-		t.Errorf("alerts with a case in which they are silent (-want +got):\n%s", diff)
-	}
-}
-
-func TestEveryRecordingRuleIsTested(t *testing.T) {
-	var tested strings.Builder
-	for _, c := range testCases(t) {
-		for _, e := range c.ExprTests {
-			tested.WriteString(e.Expr + "\n")
-		}
-	}
-	for _, r := range rules(t) {
-		if r.Record != "" && !strings.Contains(tested.String(), r.Record) {
-			t.Errorf("no promql_expr_test asks for %s", r.Record)
-		}
-	}
-}
-
-func TestEveryAlertHasSeverityDescriptionAndRunbook(t *testing.T) {
 	for name, alert := range alerts(t) {
+		if !tested[true][name] || !tested[false][name] {
+			t.Errorf("%s: seen firing %v, silent %v, want both", name, tested[true][name], tested[false][name])
+		}
 		if s := alert.Labels["severity"]; s != "critical" && s != "warning" {
-			t.Errorf("%s: severity is %q, want critical (a person is woken) or warning (a ticket)", name, s)
+			t.Errorf("%s: severity is %q, want critical (pages a person) or warning (a ticket)", name, s)
 		}
-		for _, annotation := range []string{"summary", "description"} {
-			if alert.Annotations[annotation] == "" {
-				t.Errorf("%s has no %s", name, annotation)
-			}
+		if alert.Annotations["summary"] == "" || alert.Annotations["description"] == "" {
+			t.Errorf("%s has no summary or no description", name)
 		}
-		if got, want := alert.Annotations["runbook_url"], runbookURL+name+".md"; got != want {
+		want := "https://hospital.example/analyze-retry/" + runbooks + "#" + strings.ToLower(name)
+		if got := alert.Annotations["runbook_url"]; got != want {
 			t.Errorf("%s: runbook_url is %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestEveryAlertHasARunbookAndViceVersa(t *testing.T) {
-	index := deploytest.Read(t, runbooks+"README.md")
-	var got []string
-	for _, file := range deploytest.Files(t, runbooks+"*[a-z].md") {
-		name := strings.TrimSuffix(filepath.Base(file), ".md")
-		got = append(got, name)
-		if !strings.HasPrefix(deploytest.Read(t, file), "# "+name+"\n") {
-			t.Errorf("%s does not begin with its name", file)
+var heading = regexp.MustCompile(`(?m)^### (\w+)$`)
+
+func TestEveryAlertHasARunbookInBothLanguages(t *testing.T) {
+	want := slices.Sorted(maps.Keys(alerts(t)))
+	for _, page := range []string{runbooks, "docs/pt-BR/runbooks.md"} {
+		var got []string
+		for _, found := range heading.FindAllStringSubmatch(deploytest.Read(t, page), -1) {
+			got = append(got, found[1])
 		}
-		if !strings.Contains(index, "("+name+".md)") {
-			t.Errorf("the index does not name %s", name)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-alerts +headings):\n%s", page, diff)
 		}
-	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(alerts(t))), got); diff != "" {
-		t.Errorf("runbooks (-alerts +files):\n%s", diff)
 	}
 }
 
-// A person follows the Portuguese page with the same commands, metrics and names.
-func TestEveryRunbookIsThereInPortuguese(t *testing.T) {
-	const portuguese = "docs/pt-BR/runbooks/"
-	names := func(folder string) (all []string) {
-		for _, file := range deploytest.Files(t, folder+"*.md") {
-			all = append(all, filepath.Base(file))
+// ofOthers are the metrics in use that are not the worker's own, with their labels.
+var ofOthers = map[string][]string{
+	"up":                     nil,
+	"zeebe_job_events_total": {"action", "partition", "type"},
+}
+
+// ofTargets are the labels that Prometheus gives to what it scrapes, and the bounds of a histogram.
+var ofTargets = []string{model.MetricNameLabel, "namespace", "job", "pod", "instance", model.BucketLabel}
+
+// series are the names and labels of what can be read: the worker's series at its start, of others, and
+// records.
+func series(t *testing.T) map[string][]labels.Labels {
+	t.Helper()
+	all := map[string][]labels.Labels{}
+	add := func(name string, own []string, value func(label string) string) {
+		b := labels.NewScratchBuilder(len(own))
+		for _, label := range own {
+			b.Add(label, value(label))
 		}
-		return all
+		b.Sort()
+		all[name] = append(all[name], b.Labels())
 	}
-	if diff := cmp.Diff(names(runbooks), names(portuguese)); diff != "" {
-		t.Errorf("runbooks (-English +Portuguese):\n%s", diff)
+	anything := func(string) string { return "any" }
+	for name, own := range ofOthers {
+		add(name, own, anything)
 	}
-	for _, name := range names(portuguese) {
-		text := deploytest.Read(t, portuguese+name)
-		for _, code := range inCode(deploytest.Read(t, runbooks+name)) {
-			if !strings.Contains(text, code) {
-				t.Errorf("%s%s lacks %s", portuguese, name, code)
+	for _, r := range readRules(t) {
+		if r.Record != "" { // such as namespace_policy:retry_backoffs:increase6h
+			level, _, _ := strings.Cut(r.Record, ":")
+			add(r.Record, strings.Split(level, "_"), anything)
+		}
+	}
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := p.TextToMetricFamilies(strings.NewReader(deploytest.Read(t, "internal/metrics/testdata/at_start.golden")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, family := range families {
+		names := map[dto.MetricType][]string{
+			dto.MetricType_HISTOGRAM: {name + "_bucket", name + "_count", name + "_sum"},
+			dto.MetricType_SUMMARY:   {name + "_count", name + "_sum"},
+		}[family.GetType()]
+		for _, m := range family.GetMetric() {
+			values := map[string]string{}
+			for _, pair := range m.GetLabel() {
+				values[pair.GetName()] = pair.GetValue()
 			}
-		}
-		if first, _, _ := strings.Cut(text, "\n"); name != "README.md" && first != "# "+strings.TrimSuffix(name, ".md") {
-			t.Errorf("%s%s does not begin with its name", portuguese, name)
-		}
-	}
-}
-
-// inCode returns what a page writes in a code block or between backquotes.
-func inCode(page string) (all []string) {
-	for i, block := range strings.Split(page, "```") {
-		if i%2 == 1 {
-			all = append(all, block)
-			continue
-		}
-		for k, code := range strings.Split(block, "`") {
-			if k%2 == 1 {
-				all = append(all, "`"+code+"`")
+			for _, name := range append(names, name) {
+				add(name, slices.Collect(maps.Keys(values)), func(label string) string { return values[label] })
 			}
 		}
 	}
 	return all
 }
 
-func TestTheExampleScrapesWhatTheRulesRead(t *testing.T) {
-	var config struct {
-		ScrapeConfigs []struct {
-			Job    string                               `yaml:"job_name"`
-			Static []struct{ Labels map[string]string } `yaml:"static_configs"`
-		} `yaml:"scrape_configs"`
+// faults returns which selectors of an expression find nothing.
+func faults(expr string, known map[string][]labels.Labels) (all []string) {
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return []string{err.Error()}
 	}
-	decode(t, "scrape.example.yml", &config)
-	got := map[string]bool{}
-	for _, s := range config.ScrapeConfigs {
-		got[s.Job] = true
-		for _, group := range s.Static {
-			if group.Labels["namespace"] != "hospital" {
-				t.Errorf("job %s: namespace is %q; rules that join worker and broker need the same at both", s.Job, group.Labels["namespace"])
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		s, is := node.(*parser.VectorSelector)
+		if !is {
+			return nil
+		}
+		if !slices.ContainsFunc(known[s.Name], func(one labels.Labels) bool {
+			return !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+				value := one.Get(m.Name)
+				return !slices.Contains(ofTargets, m.Name) && (value == "" || value != "any" && !m.Matches(value))
+			})
+		}) {
+			all = append(all, "no worker has a series "+s.String())
+		}
+		return nil
+	})
+	return all
+}
+
+func TestRulesReadSeriesThatExist(t *testing.T) {
+	known := series(t)
+	for _, r := range readRules(t) {
+		for _, fault := range faults(r.Expr, known) {
+			t.Errorf("%s%s: %s", r.Record, r.Alert, fault)
+		}
+	}
+}
+
+// variable is one of Grafana's, as the range of a rate or as a matcher.
+var variable = regexp.MustCompile(`\$[a-z_]+`)
+
+func TestTheDashboardReadsSeriesThatExist(t *testing.T) {
+	var board struct {
+		UID    string
+		Panels []struct {
+			ID                       int
+			Type, Title, Description string
+			Targets                  []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(deploytest.Read(t, "deploy/grafana/dashboard.json")), &board); err != nil {
+		t.Fatal(err)
+	}
+	known, ids, panels := series(t), map[int]bool{}, 0
+	for _, p := range board.Panels {
+		if ids[p.ID] {
+			t.Errorf("%s has the id of another panel", p.Title)
+		}
+		ids[p.ID] = true
+		if p.Type == "row" {
+			continue
+		}
+		panels++
+		if len(p.Targets) == 0 || p.Description == "" {
+			t.Errorf("%s has no query or no description", p.Title)
+		}
+		for _, q := range p.Targets {
+			expr := strings.NewReplacer("$__rate_interval", "5m", "$__range", "1d").Replace(q.Expr)
+			for _, fault := range faults(variable.ReplaceAllString(expr, ".+"), known) {
+				t.Errorf("%s: %s", p.Title, fault)
 			}
 		}
 	}
-	if want := map[string]bool{"analyze-retry": true, "zeebe": true}; !maps.Equal(got, want) {
-		t.Errorf("jobs are %v, want %v", got, want)
+	if board.UID != "analyze-retry" || panels == 0 || panels > 25 {
+		t.Errorf("dashboard %s has %d panels, want analyze-retry with 1 to 25", board.UID, panels)
 	}
 }

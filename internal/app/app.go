@@ -74,7 +74,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All())
+	a.numbers = metrics.New(registry, a.policies.Current().All(), inUse(cfg)...)
 	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
 		return nil, err
 	}
@@ -127,6 +127,14 @@ func observerOf(jobType string, numbers *metrics.Metrics) worker.Observer {
 	return numbers
 }
 
+// inUse returns the policies that decide where a job names none. Their series exist from the start.
+func inUse(cfg config.Config) (policies []string) {
+	for _, jobType := range cfg.JobTypes {
+		policies = append(policies, jobType.Policy)
+	}
+	return policies
+}
+
 // addLoop adds the loop of one job type.
 func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
@@ -141,7 +149,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 		Hold:            a.recorder.Wait,
 		Clock:           a.clock,
 		Language:        a.cfg.Language,
-		Observer:        a.numbers.Jobs(jobType, a.cfg.WorkerName),
+		Observer:        a.numbers,
 		Logger:          a.log,
 	})
 }

@@ -39,7 +39,7 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 	check.Same(t, "ready\n", r.awaitReadiness(200, "ready"), "/readyz")
 	_, metrics := r.get("/metrics")
 	for _, line := range []string{
-		`retry_scheduled_total{attempt="2",classification="TRANSIENT",policy="tiss"} 3`,
+		`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 3`,
 		`permanent_errors_total{code="INSURANCE_EXPIRED",policy="tiss"} 2`,
 		`retry_analysis_duration_seconds_count{policy="tiss"} 6`,
 	} {
@@ -106,8 +106,8 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	r.awaitReadiness(200, "ready")
 	r.stop()
 	check.Same(t, "not ready: the worker is stopping\n", r.awaitReadiness(503, "stopping"), "/readyz")
-	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_broker_up 1\n") {
-		t.Error("the metrics say that the broker is not there")
+	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_gateway_up 1\n") {
+		t.Error("the metrics say that the gateway is not there")
 	}
 	free()
 	if err := r.awaitStop(); err != nil {

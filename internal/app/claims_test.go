@@ -22,9 +22,7 @@ func TestOpenClaimsAreCountedByPolicyAndState(t *testing.T) {
 		_, text := r.get("/metrics")
 		return strings.Contains(text, `retry_claims{policy="tiss",state="overdue"} 1`) &&
 			strings.Contains(text, `retry_claims{policy="tiss",state="stopped"} 1`) &&
-			strings.Contains(text, `retry_claims{policy="tiss",state="waiting"} 1`) &&
-			strings.Contains(text, `retry_claims{policy="smtp",state="waiting"} 0`) &&
-			strings.Contains(text, `retry_claims_older_than{age="24h",policy="tiss"} 2`)
+			strings.Contains(text, `retry_claims{policy="tiss",state="waiting"} 1`)
 	})
 	r.stopped()
 }

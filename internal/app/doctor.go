@@ -107,7 +107,7 @@ func (d doctor) cluster(ctx context.Context) {
 		d.say(report.OK, "partitions", fmt.Sprintf("%d, each with a healthy leader", topology.Partitions), "")
 	} else {
 		d.say(report.Fault, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
-			"jobs of the others wait: docs/runbooks/RetryBrokerWithoutLeader.md")
+			"jobs of the others wait: docs/runbooks.md#what-to-look-at")
 	}
 	d.tenant(ctx, client)
 	d.models(ctx, client)
@@ -160,7 +160,7 @@ func (d doctor) tenant(ctx context.Context, client transport.Client) {
 			"assign it to the worker's credentials, or correct RETRY_TENANT; without multi-tenancy it is "+job.DefaultTenant)
 		return
 	default:
-		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks/RetryGatewayUnreachable.md")
+		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks.md#retrygatewayunreachable")
 		return
 	}
 	const table = "docs/compatibility.md has the permissions by command"
@@ -230,13 +230,13 @@ func (d doctor) store(ctx context.Context) {
 	defer cancel()
 	store, err := OpenHistory(ctx, d.cfg)
 	if err != nil {
-		d.say(report.Fault, "store", oneLine(err), "docs/runbooks/RetryStoreDown.md")
+		d.say(report.Fault, "store", oneLine(err), "docs/runbooks.md#retrystoredown")
 		return
 	}
 	defer func() { _ = store.Close() }()
 	inspection, err := store.Inspect(ctx)
 	if err != nil {
-		d.say(report.Fault, "store", oneLine(err), "docs/runbooks/RetryStoreDown.md")
+		d.say(report.Fault, "store", oneLine(err), "docs/runbooks.md#retrystoredown")
 		return
 	}
 	for _, finding := range inspection.Findings {
@@ -250,14 +250,14 @@ func (d doctor) store(ctx context.Context) {
 func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secret) {
 	heads, err := store.Heads(ctx)
 	if err != nil {
-		d.say(report.Fault, "chain", oneLine(err), "docs/runbooks/AuditChainUnchecked.md")
+		d.say(report.Fault, "chain", oneLine(err), "docs/runbooks.md#what-to-look-at")
 		return
 	}
 	var last time.Time
 	var records int64
 	for _, h := range heads {
 		if secret != nil && h.Seq > 0 && !secret.Public().CheckHead(h) {
-			d.say(report.Fault, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()), "docs/runbooks/AuditChainBroken.md")
+			d.say(report.Fault, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()), "docs/runbooks.md#auditchainbroken")
 			return
 		}
 		records += h.Seq
@@ -268,7 +268,7 @@ func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secr
 	if secret != nil {
 		if _, state, err := audit.LastState(d.cfg.AuditStates(), secret.Public()); err == nil {
 			if err := audit.Compare(ctx, store, state.Heads); err != nil {
-				d.say(report.Fault, "chain", oneLine(err), "docs/runbooks/AuditChainBroken.md")
+				d.say(report.Fault, "chain", oneLine(err), "docs/runbooks.md#auditchainbroken")
 				return
 			}
 		}
@@ -291,7 +291,7 @@ func (d doctor) backlog(ctx context.Context, store audit.Store) {
 		d.say(report.Unknown, "outbox", oneLine(err), "")
 	case waiting > 0 && d.now().Sub(oldest) > oldBacklog:
 		d.say(report.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", term.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
-			"docs/runbooks/RetryOutboxGrowing.md")
+			"docs/runbooks.md#retryoutboxgrowing")
 	default:
 		d.say(report.OK, "outbox", term.Count(waiting, "event")+" waiting to be published", "")
 	}
@@ -322,7 +322,7 @@ func (d doctor) queue(ctx context.Context) {
 	}
 	switch {
 	case len(failed) == len(parts.Hosts):
-		d.say(report.Fault, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks/RetryEventsFailing.md")
+		d.say(report.Fault, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks.md#retryoutboxgrowing")
 	case len(failed) > 0:
 		d.say(report.Warning, "queue", strings.Join(failed, "; "), "")
 	default:

@@ -95,14 +95,14 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
-		}, "fault queue: ", "RetryEventsFailing"},
+		}, "fault queue: ", "runbooks.md#retryoutboxgrowing"},
 		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
 		"polls that fail": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-		}, "fault tenant: a poll for <default> fails", "RetryGatewayUnreachable"},
+		}, "fault tenant: a poll for <default> fails", "runbooks.md#retrygatewayunreachable"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})

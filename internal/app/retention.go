@@ -60,11 +60,10 @@ func (a *App) retain(ctx context.Context) time.Duration {
 
 // holdRetention shows why no record is removed, or with nil that records are removed. It logs each change once.
 func (a *App) holdRetention(by *audit.ClockError) {
-	a.numbers.RetentionHeld(by != nil)
 	switch {
 	case by != nil && !a.retentionHeld:
 		a.log.Warn("audit_retention_held", zap.Time("hostTime", by.Host.UTC()), zap.Time("referenceTime", by.Reference), zap.String("reference", by.By),
-			zap.String("detail", "the clock is too far ahead of that for a record to be removed; docs/runbooks/RetryRetentionHeld.md says what to do"))
+			zap.String("detail", "the clock is too far ahead of that for a record to be removed; docs/runbooks.md#what-to-look-at says what to do"))
 	case by == nil && a.retentionHeld:
 		a.log.Info("audit_retention_resumed")
 	}

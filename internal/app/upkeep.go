@@ -116,22 +116,22 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit
 	switch {
 	case is:
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
-			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks/AuditChainBroken.md says what to do"))
+			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks.md#auditchainbroken says what to do"))
 	case err != nil && ctx.Err() == nil:
 		a.log.Warn("audit_trail_not_checked", zap.Error(err))
 	}
 	for _, finding := range found {
 		a.log.Error("audit_store_changed", zap.String("finding", finding),
-			zap.String("detail", "the store is not as the worker makes it; docs/runbooks/AuditChainBroken.md says what to do"))
+			zap.String("detail", "the store is not as the worker makes it; docs/runbooks.md#auditchainbroken says what to do"))
 	}
 	switch {
 	case is || len(found) > 0:
-		a.numbers.AuditBroken()
+		a.numbers.AuditChecked(false)
 		return known, err == nil || is
 	case err != nil:
 		return known, false
 	}
-	a.numbers.AuditIntact(time.Now())
+	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
 	return verified.Heads, true
 }

@@ -20,45 +20,28 @@ func Ages() [5]time.Duration {
 	return [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour}
 }
 
-// Census counts the open claims.
-type Census struct {
-	// Policies are those that decided last.
-	Policies map[string]*PolicyCensus
-}
-
-// PolicyCensus counts the open claims of one policy.
-type PolicyCensus struct {
-	States map[State]StateCount
-	// OlderThan is how many claims are older than each of [Ages].
-	OlderThan [5]int64
-}
+// Census counts the open claims by the policy that decided last and by their state.
+type Census map[string]map[State]StateCount
 
 // Count counts the open claims as they stand at the time now.
 func Count(ctx context.Context, store audit.History, now time.Time) (Census, error) {
-	all := Census{Policies: map[string]*PolicyCensus{}}
+	all := Census{}
 	err := store.OpenClaims(ctx, func(o *audit.OpenClaim) error {
 		c, err := OfOpen(o, now)
 		if err != nil {
 			return err
 		}
-		of := all.Policies[c.Policy]
-		if of == nil {
-			of = &PolicyCensus{States: map[State]StateCount{}}
-			all.Policies[c.Policy] = of
+		if all[c.Policy] == nil {
+			all[c.Policy] = map[State]StateCount{}
 		}
-		s := of.States[c.State]
+		s := all[c.Policy][c.State]
 		if s.Claims++; s.Oldest.IsZero() || o.Opened.Before(s.Oldest) {
 			s.Oldest = o.Opened
 		}
 		if s.Longest.IsZero() || c.Since.Before(s.Longest) {
 			s.Longest = c.Since
 		}
-		of.States[c.State] = s
-		for i, age := range Ages() {
-			if c.Age(now) > age {
-				of.OlderThan[i]++
-			}
-		}
+		all[c.Policy][c.State] = s
 		return nil
 	})
 	return all, err

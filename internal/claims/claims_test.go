@@ -138,7 +138,5 @@ func TestTheCensusCountsStatesAndAges(t *testing.T) {
 	s := storeOf(t, old, late, record("CLM-new-1", audit.KindExhausted, ""))
 	census, err := claims.Count(t.Context(), s, noon.Add(time.Hour))
 	check.Must(t, err)
-	check.Same(t, claims.Census{Policies: map[string]*claims.PolicyCensus{"tiss": {
-		States: map[claims.State]claims.StateCount{claims.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}, OlderThan: [5]int64{1, 1, 1, 0, 0},
-	}}}, census, "census")
+	check.Same(t, claims.Census{"tiss": {claims.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}}, census, "census")
 }

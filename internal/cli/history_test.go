@@ -165,7 +165,6 @@ type noObserver struct{}
 func (noObserver) Decided(retry.Decision, time.Duration) {}
 func (noObserver) Rejected(string, time.Duration)        {}
 func (noObserver) Repeated()                             {}
-func (noObserver) JobKeyReused()                         {}
 func (noObserver) OutcomeRecorded(*audit.Record)         {}
 
 func TestDocumentationShowsARealHistory(t *testing.T) {

@@ -1,12 +1,12 @@
-// Package metrics holds every Prometheus metric of the worker. The names are those of RN-BIL-005 section 13.4, with
-// which the dashboards of the hospital were agreed; labels hold closed sets only, never a claim or an error text, and
-// every series exists from the start, so that a rate over it is 0 rather than absent.
+// Package metrics holds every Prometheus metric of the worker. The names that RN-BIL-005 and RN-BIL-004, both
+// section 13.4, fix are kept. Labels hold closed sets only, never a claim or an error text. Every series of a
+// policy in use exists from the start, so that a rate over it is 0 rather than absent.
 package metrics
 
 import (
 	"iter"
 	"maps"
-	"strconv"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,92 +30,89 @@ func NewRegistry() *prometheus.Registry {
 
 // Metrics counts what the worker does. It is safe for use by several goroutines.
 type Metrics struct {
-	decisions decisions
-	outcomes  outcomes
-	policies  policies
-	traffic   traffic
-	broker    broker
-	trail     trail
-	open      *openClaims
+	vectors vectors
+	worker  workerMetrics
+	open    *openClaims
+
+	mu       sync.Mutex
+	inForce  map[string]*retry.Policy
+	byPolicy atomic.Pointer[map[string]*series]
 }
 
-// New registers the metrics with reg, with the labels of the policies, see [Metrics.Know]. It panics if reg has metrics of these names
-// already.
-func New(reg prometheus.Registerer, known iter.Seq[*retry.Policy]) *Metrics {
+// labelPolicy names the policy that decided. Of an outcome it is the policy of the last decision of its
+// round.
+const labelPolicy = "policy"
+
+// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of
+// input that names none.
+const noPolicy = "none"
+
+// New registers the metrics with reg. The series of the policies in use exist from then on; those of another
+// policy, from its first decision. It panics if reg has metrics of these names already.
+func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...string) *Metrics {
 	r := registrar{reg}
-	submissions := r.counters("retry_submissions_total",
-		"Submissions whose result is known, by the policy, by which one of the claim it is, and by its result; the first ones that are accepted count under the policy none.",
-		labelPolicy, labelAttempt, "result")
-	m := &Metrics{
-		decisions: newDecisions(r, submissions),
-		outcomes:  newOutcomes(r, submissions),
-		policies:  newPolicies(r),
-		traffic:   newTraffic(r),
-		broker:    newBroker(r),
-		trail:     newTrail(r),
+	m := &Metrics{vectors: newVectors(r), worker: newWorkerMetrics(r), open: register(r, newOpenClaims(inUse))}
+	m.byPolicy.Store(&map[string]*series{noPolicy: m.vectors.ofNone()})
+	m.Know(inForce)
+	for _, name := range inUse {
+		m.of(name)
 	}
-	m.open = newOpenClaims(r)
-	m.Know(known)
 	return m
 }
 
-// The labels of what is counted about claims.
-const (
-	labelPolicy  = "policy"
-	labelAttempt = "attempt"
-)
-
-// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of input that names none.
-const noPolicy = "none"
-
-// byPolicy holds the series of each policy. They are looked up once, so that a decision is counted without a look-up by labels.
-type byPolicy[T any] struct {
-	series func(policy string) *T
-	mu     sync.Mutex
-	known  atomic.Pointer[map[string]*T]
+// Know notes the policies in force, which are those of the file after a reload.
+func (m *Metrics) Know(inForce iter.Seq[*retry.Policy]) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.inForce = map[string]*retry.Policy{}
+	m.vectors.targets.Reset()
+	for p := range inForce {
+		m.inForce[p.Name] = p
+		if s := (*m.byPolicy.Load())[p.Name]; s != nil {
+			m.vectors.know(s, p)
+		}
+	}
 }
 
-func newByPolicy[T any](series func(policy string) *T) *byPolicy[T] {
-	b := &byPolicy[T]{series: series}
-	b.known.Store(&map[string]*T{})
-	return b
-}
-
-// of returns the series of a policy, and makes them where they are new.
-func (b *byPolicy[T]) of(policy string) *T {
-	if s := (*b.known.Load())[policy]; s != nil {
+// of returns the series of a policy, and makes them if they are new. A known policy takes no lock.
+func (m *Metrics) of(policy string) *series {
+	if s := (*m.byPolicy.Load())[policy]; s != nil {
 		return s
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	known := maps.Clone(*b.known.Load())
-	if known[policy] == nil {
-		known[policy] = b.series(policy)
-		b.known.Store(&known)
-	}
-	return known[policy]
-}
-
-// mostAttempts is the last value of the label attempt, which stands for all after it too.
-const mostAttempts = 10
-
-// attempts are the series of one metric by its label attempt.
-type attempts [mostAttempts]prometheus.Counter
-
-func newAttempts(of *prometheus.CounterVec, labels prometheus.Labels) (a attempts) {
-	of = of.MustCurryWith(labels)
-	for i := range a {
-		value := strconv.Itoa(i + 1)
-		if i+1 == mostAttempts {
-			value += "+"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := maps.Clone(*m.byPolicy.Load())
+	if all[policy] == nil {
+		all[policy] = m.vectors.of(policy)
+		if p := m.inForce[policy]; p != nil {
+			m.vectors.know(all[policy], p)
 		}
-		a[i] = of.WithLabelValues(value)
+		m.byPolicy.Store(&all)
 	}
-	return a
+	return all[policy]
 }
 
-// of returns the series of the n-th attempt, counted from 1.
-func (a *attempts) of(n int) prometheus.Counter { return a[min(max(n, 1), mostAttempts)-1] }
+// Reloaded notes whether the last reload of the policies succeeded.
+func (m *Metrics) Reloaded(successful bool) { m.worker.reloaded.Set(number(successful)) }
+
+// Unknown returns the value of what is not known.
+func Unknown() float64 { return math.NaN() }
+
+// number returns 1 for true and 0 for false.
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// secondsSince returns the time since an instant; 0 since the zero time, and since one that is to come.
+func secondsSince(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return max(time.Since(t).Seconds(), 0)
+}
 
 // registrar makes metrics and registers them.
 type registrar struct{ prometheus.Registerer }
@@ -137,20 +134,20 @@ func (r registrar) gauge(name, help string) prometheus.Gauge {
 	return register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 }
 
-func (r registrar) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	return register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels))
-}
-
 // gaugeFunc registers a gauge that is computed at every scrape.
 func (r registrar) gaugeFunc(name, help string, labels prometheus.Labels, value func() float64) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
 }
 
-// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a tenth wider than
-// the one before. 160 of them span all that is measured here with room to spare.
+// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a
+// tenth wider than the one before. 160 of them span all that is measured here.
 func (r registrar) histograms(name, help string, buckets ...float64) *prometheus.HistogramVec {
 	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: buckets,
-		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160, NativeHistogramMinResetDuration: time.Hour,
+		Name:                            name,
+		Help:                            help,
+		Buckets:                         buckets,
+		NativeHistogramBucketFactor:     1.1,
+		NativeHistogramMaxBucketNumber:  160,
+		NativeHistogramMinResetDuration: time.Hour,
 	}, []string{labelPolicy}))
 }

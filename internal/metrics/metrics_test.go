@@ -2,6 +2,8 @@ package metrics_test
 
 import (
 	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +24,12 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = flag.Bool("update", false, "rewrite the golden files and the table of docs/metrics.md")
 
-// decide returns what the policy says about an error text after so many retries.
-func decide(t *testing.T, errorText string, retryCount int) retry.Decision {
+// decide returns what a policy says about an error text after so many retries.
+func decide(t *testing.T, policyName, errorText string, retryCount int) retry.Decision {
 	t.Helper()
-	d, err := policy.BuiltIn("tiss").Decide(retry.Request{
+	d, err := policy.BuiltIn(policyName).Decide(retry.Request{
 		ClaimID: "CLM-001-1", SubmissionError: errorText, RetryCount: retryCount, ProcessInstanceKey: 1,
 	}, time.Unix(0, 0))
 	check.Must(t, err)
@@ -54,132 +56,214 @@ func exposition(t *testing.T, reg prometheus.Gatherer) string {
 // always returns a function that returns one value.
 func always[T any](value T) func() T { return func() T { return value } }
 
-// jobTypes are those that a worker works where nobody sets others.
-var jobTypes = []string{"analyze-retry", "record-retry-outcome", "retry-submission-backoff"}
-
-// registryOf is the registry of a worker that has just started, and what counts in it.
-func registryOf(t *testing.T) (*prometheus.Registry, *metrics.Metrics) {
+// registryOf is the registry of a worker that has just started with these policies in use, and what counts in
+// it.
+func registryOf(t *testing.T, inUse ...string) (*prometheus.Registry, *metrics.Metrics) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	m := metrics.New(reg, policy.BuiltIns().All())
+	m := metrics.New(reg, policy.BuiltIns().All(), inUse...)
 	state := metrics.State{
-		Version: "v1.2.3", MaxJobsActive: 50, ActiveJobs: map[string]func() int{},
-		GatewayUp: always(false), BrokerUp: always(false), StoreUp: always(true),
-		ClockSkew: metrics.Unknown, ClockTrusted: always(true),
+		Version: "v1.2.3", GatewayUp: always(false), StoreUp: always(true), ActiveJobs: map[string]func() int{},
 	}
-	for _, jobType := range jobTypes {
-		m.Jobs(jobType, "analyze-retry@host")
+	for _, jobType := range []string{"analyze-retry", "record-retry-outcome", "retry-submission-backoff"} {
 		state.ActiveJobs[jobType] = always(0)
 	}
 	metrics.RegisterState(reg, state)
 	return reg, m
 }
 
-// Dashboards and alerts read these names, labels and values.
-func TestTheMetricsAreWhatTheDashboardsWereBuiltOn(t *testing.T) {
+// Alert rules and dashboard are checked against the series at the start.
+func TestMetricsAreThoseThatDashboardsRead(t *testing.T) {
 	for name, work := range map[string]func(*metrics.Metrics){
-		"at_start": func(m *metrics.Metrics) { m.ClaimsCounted(claims.Census{}) }, // of an empty store
-		"after_work": func(m *metrics.Metrics) {
-			m.Decided(decide(t, "TIMEOUT", 0), 3*time.Microsecond)
-			m.Decided(decide(t, "TIMEOUT", 2), 3*time.Microsecond)
-			m.Decided(decide(t, "strange", 1), 2*time.Second)
-			m.Decided(decide(t, "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond) // jitter of its own: the insurer has set the wait
-			cut := decide(t, "TIMEOUT", 1)                                            // its deviation says nothing about the jitter
-			cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
-			m.Decided(cut, 3*time.Microsecond)
-			exhausted := decide(t, "TIMEOUT", 5)
-			exhausted.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable} // counted whatever becomes of the claim
-			m.Decided(exhausted, 3*time.Microsecond)
-			m.Decided(decide(t, "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
-			decideBy := func(policyName, errorText string) retry.Decision {
-				d, err := policy.BuiltIn(policyName).Decide(retry.Request{ClaimID: "MSG-1", SubmissionError: errorText, ProcessInstanceKey: 1}, time.Unix(0, 0))
-				check.Must(t, err)
-				return d
-			}
-			for _, text := range []string{"451 4.3.0 try again", "Response: 4.7.1 greylisted", "connection refused", "no such reply"} {
-				m.Decided(decideBy("smtp", text), 3*time.Microsecond)
-			}
-			of004 := metrics.RNBIL004{Metrics: m}
-			of004.Decided(decideBy("fast", "TIMEOUT"), 3*time.Microsecond)
-			m.Decided(decide(t, "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
-			ahead := time.Now().Add(time.Hour)                                         // by the clock of another replica: the age is 0
-			m.ClaimsCounted(claims.Census{Policies: map[string]*claims.PolicyCensus{
-				"tiss": {States: map[claims.State]claims.StateCount{claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}}, OlderThan: [5]int64{300, 12, 3}},
-				"old":  {States: map[claims.State]claims.StateCount{claims.Incident: {Claims: 1, Oldest: ahead}}}, // not in force any more
-			}})
-			m.SuccessMeasured(map[string]float64{"tiss": 0.075})
-			m.Rejected("tiss", 3*time.Microsecond)
-			m.Rejected("", 3*time.Microsecond)
-			m.Repeated()
-			m.JobKeyReused()
-			m.OutcomeRecorded(&audit.Record{Kind: audit.KindAbandoned})
-			failed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-			m.OutcomeRecorded(&audit.Record{
-				Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
-				Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"tiss"}`,
-			})
-			m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`}) // at once: no policy has decided
-			m.OutcomeRecorded(&audit.Record{                                                                       // without a retry: sent again by a person, so it has no time to success
-				Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
-				Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
-			})
-			jobs := m.Jobs("analyze-retry", "analyze-retry@host")
-			jobs.Polled("OK")
-			jobs.Polled("Unavailable")
-			jobs.Polled("Code(4711)") // which a gateway may make up
-			jobs.Activated(4)
-			jobs.Answered(1, job.Complete("{}"), job.Accepted)
-			jobs.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
-			jobs.Answered(1, job.Incident("no"), job.Accepted)
-			jobs.Answered(1, job.Incident("no"), job.NotFound) // no incident: nobody took it
-			jobs.Answered(1, job.Fail(2, "no"), job.Accepted)  // none either: retries are left
-			jobs.Answered(1, job.Release("no"), job.Unknown)
-			jobs.HandlerFailed()
-			m.AuditIntact(failed)
-			m.RetentionHeld(true)
-			m.Reloaded(false)
-			m.StoreFailed()
-			m.Published(2)
-			m.PublishFailed(3)
-			m.Backlog(4, time.Now().Add(time.Hour)) // a clock that was put back makes no age below 0
+		"at_start": func(m *metrics.Metrics) {
+			m.ClaimsCounted(claims.Census{}) // of an empty store
+			m.SuccessMeasured(map[string]float64{"tiss": 1})
 		},
+		"after_work": work(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			reg, m := registryOf(t)
+			reg, m := registryOf(t, "tiss", "smtp", "fast")
 			work(m)
 			golden(t, "testdata/"+name+".golden", exposition(t, reg))
 		})
 	}
 }
 
+// work returns a day's work of a worker.
+func work(t *testing.T) func(*metrics.Metrics) {
+	t.Helper()
+	return func(m *metrics.Metrics) {
+		m.Decided(decide(t, "tiss", "TIMEOUT", 0), 3*time.Microsecond)
+		m.Decided(decide(t, "tiss", "TIMEOUT", 2), 3*time.Microsecond)
+		m.Decided(decide(t, "tiss", "strange", 1), 2*time.Second)
+		// The insurer has set the wait, so its jitter is another one.
+		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
+		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
+		cut := decide(t, "tiss", "TIMEOUT", 1)                                             // its deviation says nothing about the jitter
+		cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
+		m.Decided(cut, 3*time.Microsecond)
+		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
+		m.Decided(decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
+		for _, text := range []string{"451 4.3.0 try again", "no such reply"} {
+			m.Decided(decide(t, "smtp", text, 0), 3*time.Microsecond)
+		}
+		metrics.RNBIL004{Metrics: m}.Decided(decide(t, "fast", "TIMEOUT", 0), 3*time.Microsecond)
+		m.Rejected("tiss", 3*time.Microsecond)
+		m.Rejected("", 3*time.Microsecond)
+		m.Repeated()
+		ahead := time.Now().Add(time.Hour) // by the clock of another replica: the age is 0
+		m.ClaimsCounted(claims.Census{
+			"tiss": {claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}},
+			"old":  {claims.Incident: {Claims: 1, Oldest: ahead}}, // not in use any more
+		})
+		m.SuccessMeasured(map[string]float64{"tiss": 0.075})
+		failed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		m.OutcomeRecorded(&audit.Record{Kind: audit.KindAbandoned})
+		m.OutcomeRecorded(&audit.Record{
+			Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
+			Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"tiss"}`,
+		})
+		// At once: no policy has decided.
+		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`})
+		// Sent again by a person, without a retry: it has no time to success.
+		m.OutcomeRecorded(&audit.Record{
+			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
+			Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
+		})
+		m.Polled("OK")
+		m.Polled("Unavailable")
+		m.Polled("Code(4711)") // which a gateway may make up
+		m.Answered(1, job.Complete("{}"), job.Accepted)
+		m.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
+		m.Answered(1, job.Incident("no"), job.Accepted)
+		m.Answered(1, job.Release("no"), job.Unknown)
+		m.HandlerFailed()
+		m.AuditChecked(true)
+		m.Reloaded(false)
+		m.StoreFailed()
+		m.Published(2)
+		m.PublishFailed(3)
+		m.Backlog(4, time.Now().Add(time.Hour)) // a clock that was put back makes no age below 0
+	}
+}
+
+// golden compares a file with what it should hold, or rewrites it.
+func golden(t *testing.T, file, want string) {
+	t.Helper()
+	if *update {
+		check.Must(t, os.WriteFile(file, []byte(want), 0o600))
+	}
+	got, err := os.ReadFile(file)
+	check.Must(t, err)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is stale (-want +got); run make generate:\n%s", file, diff)
+	}
+}
+
+// The table is the end of the page.
+func TestTheDocumentationListsEveryMetric(t *testing.T) {
+	const page, heading = "../../docs/metrics.md", "| metric | type | labels | |\n|---|---|---|---|\n"
+	text, err := os.ReadFile(page)
+	check.Must(t, err)
+	prose, _, found := strings.Cut(string(text), heading)
+	if !found {
+		t.Fatalf("%s has no table %q", page, heading)
+	}
+	reg, m := registryOf(t, "tiss")
+	m.ClaimsCounted(claims.Census{})
+	m.SuccessMeasured(map[string]float64{"tiss": 1})
+	table := heading
+	for _, family := range gather(t, reg) {
+		var labels []string
+		for _, pair := range family.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+pair.GetName()+"`")
+		}
+		table += fmt.Sprintf("| `%s` | %s | %s | %s |\n",
+			family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(labels, ", "), family.GetHelp())
+	}
+	golden(t, page, prose+table)
+}
+
+// A label that an insurer's text could fill would make a series for each text.
+func TestDecisionsMakeNoSeries(t *testing.T) {
+	reg, m := registryOf(t, "tiss")
+	before := strings.Count(exposition(t, reg), "\n")
+	for i := range 1_000 {
+		m.Decided(decide(t, "tiss", fmt.Sprintf("strange error %d of patient %d", i, i*7), i%6), 0)
+	}
+	check.Same(t, before, strings.Count(exposition(t, reg), "\n"), "lines after a thousand decisions")
+}
+
+func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
+	reg, m := registryOf(t, "tiss")
+	m.ClaimsCounted(claims.Census{})
+	text := exposition(t, reg)
+	if strings.Contains(text, `policy="smtp"`) {
+		t.Error("smtp, which nobody uses, has series")
+	}
+	if len(text) > 40_000 {
+		t.Errorf("a scrape of a fresh worker has %d bytes, want at most 40,000", len(text))
+	}
+	m.Decided(decide(t, "smtp", "no such reply", 0), 0)
+	text = exposition(t, reg)
+	for _, line := range []string{
+		`permanent_errors_total{code="unknown",policy="smtp"} 1`,
+		`permanent_errors_total{code="smtp.550",policy="smtp"} 0`,
+		`retry_submissions_total{attempt="1",policy="smtp",result="failed"} 1`,
+		`max_retries_exceeded_total{policy="smtp"} 0`,
+	} {
+		check.Contains(t, text, line+"\n")
+	}
+}
+
+// A sum over series of which one is missing has no value, so that alerts on it are silent.
+func TestAPolicyWithoutAPermanentRuleHasEveryMetric(t *testing.T) {
+	metricsOf := func(policyName string) (names []string) {
+		reg, _ := registryOf(t, policyName)
+		for _, family := range gather(t, reg) {
+			names = append(names, family.GetName())
+		}
+		return names
+	}
+	withoutTargets := slices.DeleteFunc(metricsOf("tiss"), func(name string) bool { return name == "retry_kpi_target" })
+	check.Same(t, withoutTargets, metricsOf("fast"), "metrics of a worker with policy fast")
+}
+
+func TestTargetsOfAPolicyFollowItsFile(t *testing.T) {
+	reg, m := registryOf(t, "tiss")
+	changed := *policy.BuiltIn("tiss")
+	changed.Targets = []retry.Target{{KPI: "permanentErrors", Source: "hospital", Value: 0.2}}
+	m.Know(slices.Values([]*retry.Policy{&changed}))
+	var got []string
+	for line := range strings.Lines(exposition(t, reg)) {
+		if strings.HasPrefix(line, "retry_kpi_target{") {
+			got = append(got, line)
+		}
+	}
+	check.Same(t, []string{`retry_kpi_target{kpi="permanentErrors",policy="tiss",source="hospital"} 0.2` + "\n"}, got, "targets")
+}
+
 func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
-	reg, _ := registryOf(t)
+	reg, _ := registryOf(t, "tiss")
 	problems, err := testutil.GatherAndLint(reg)
 	check.Must(t, err)
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Metric+": "+p.Text)
 	}
-	// RN-BIL-005 and RN-BIL-004, both section 13.4, fix these names, with their units and endings; Zeebe's Grafana dashboard
-	// fixes the labels of Camunda's.
+	// RN-BIL-005 and RN-BIL-004, both section 13.4, fix these names, with their units and endings.
 	want := []string{
 		`backoff_duration_minutes: use base unit "seconds" instead of "minutes"`,
-		"camunda_client_worker_job_activated_total: label names should be written in 'snake_case' not 'camelCase'",
-		"camunda_client_worker_job_handled_total: label names should be written in 'snake_case' not 'camelCase'",
 		`error_classification_distribution: counter metrics should have "_total" suffix`,
 		`submission_retry_backoff_minutes: use base unit "seconds" instead of "minutes"`,
 		`submission_retry_max_exceeded: counter metrics should have "_total" suffix`,
-		"zeebe_client_worker_job_activated_total: label names should be written in 'snake_case' not 'camelCase'",
-		"zeebe_client_worker_job_handled_total: label names should be written in 'snake_case' not 'camelCase'",
 	}
-	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" { // some come once for each series
-		t.Errorf("lint (-want +got):\n%s", diff)
-	}
+	check.Same(t, want, slices.Compact(got), "lint") // some come once for each series
 }
 
-func TestTheBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
-	reg := prometheus.NewRegistry()
-	metrics.New(reg, policy.BuiltIns().All())
+// The bounds are the steps of the schedule and the edges of their jitter bands.
+func TestBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
+	reg, _ := registryOf(t, "tiss")
 	bounds := map[float64]bool{}
 	for _, family := range gather(t, reg) {
 		if family.GetName() == "backoff_duration_minutes" {
@@ -199,33 +283,16 @@ func TestTheBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	}
 }
 
-func TestTheRegistryHasProcessMetrics(t *testing.T) {
-	text := exposition(t, metrics.NewRegistry())
-	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "go_build_info"} {
-		if !strings.Contains(text, name) {
-			t.Errorf("%s is missing", name)
-		}
-	}
-}
-
-func TestAReplacedPolicyIsNotShownAsInForce(t *testing.T) {
-	reg, m := registryOf(t)
-	m.Know(slices.Values([]*retry.Policy{policy.BuiltIn("tiss")}))
-	text := exposition(t, reg)
-	if n := strings.Count(text, "retry_policy_info{"); n != 1 || !strings.Contains(text, `retry_policy_info{policy="tiss"`) {
-		t.Errorf("%d policies are shown as in force, want tiss alone", n)
-	}
-	if !strings.Contains(text, `retry_dead_letters_total{policy="smtp"}`) {
-		t.Error("what smtp had counted is gone: the rate of a counter that vanishes is wrong")
-	}
-}
-
 func TestCountingADecisionAllocatesNothing(t *testing.T) {
-	_, m := registryOf(t)
+	_, m := registryOf(t, "tiss")
 	for _, observer := range []interface {
 		Decided(retry.Decision, time.Duration)
 	}{m, metrics.RNBIL004{Metrics: m}} {
-		for _, d := range []retry.Decision{decide(t, "TIMEOUT", 0), decide(t, "strange", 5), decide(t, "INSURANCE_EXPIRED", 0)} {
+		for _, d := range []retry.Decision{
+			decide(t, "tiss", "TIMEOUT", 0),
+			decide(t, "tiss", "strange", 5),
+			decide(t, "tiss", "INSURANCE_EXPIRED", 0),
+		} {
 			if n := testing.AllocsPerRun(100, func() { observer.Decided(d, time.Microsecond) }); n > 0 {
 				t.Errorf("%T, %s: %v allocations", observer, d.Outcome, n)
 			}

@@ -32,8 +32,6 @@ type Observer interface {
 	Rejected(policyName string, elapsed time.Duration)
 	// Repeated is called for every job that was given its stored answer again.
 	Repeated()
-	// JobKeyReused is called where a job key is known from another process instance.
-	JobKeyReused()
 }
 
 // Options are what a [Handler] works by. All are required.
@@ -257,7 +255,6 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
 		return // the store has refused it, and the recorder has logged that
 	}
 	if stored.JobKeyReused {
-		h.opt.Observer.JobKeyReused()
 		h.opt.Logger.Warn("job_key_reused", append(jobFields(j), zap.String("detail",
 			"this job key is known from another process instance; after a broker's data was wiped, give RETRY_CLUSTER_NAME a new name"))...)
 	}

@@ -26,14 +26,13 @@ var now = time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC)
 
 // counts is an Observer that counts.
 type counts struct {
-	decided, rejected, repeated, reused int
-	outcomes                            []audit.Kind
+	decided, rejected, repeated int
+	outcomes                    []audit.Kind
 }
 
 func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
 func (c *counts) Rejected(string, time.Duration)        { c.rejected++ }
 func (c *counts) Repeated()                             { c.repeated++ }
-func (c *counts) JobKeyReused()                         { c.reused++ }
 func (c *counts) OutcomeRecorded(r *audit.Record)       { c.outcomes = append(c.outcomes, r.Kind) }
 
 func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {

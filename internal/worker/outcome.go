@@ -19,10 +19,8 @@ import (
 type OutcomeObserver interface {
 	// OutcomeRecorded is called for every new outcome, re-drive and refused decision, with what was stored of it.
 	OutcomeRecorded(r *audit.Record)
-	// Repeated is called for every job that was answered before, JobKeyReused where its key is known from another
-	// process instance.
+	// Repeated is called for every job that was answered before.
 	Repeated()
-	JobKeyReused()
 }
 
 // OutcomeHandler answers `record-retry-outcome` jobs: it records how a round of submissions ended, with how many
@@ -112,7 +110,6 @@ func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.App
 		return // the store has refused it, and the recorder has logged that
 	}
 	if stored.JobKeyReused {
-		h.observer.JobKeyReused()
 		h.log.Warn("job_key_reused", jobFields(j)...)
 	}
 	record := &stored.Record

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
@@ -176,15 +177,16 @@ func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
 	check.Same(t, job.KindComplete, h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)})[0].Kind(), "answer after the correction")
 }
 
-func TestReusedJobKeyIsDecidedAnewAndCounted(t *testing.T) {
+func TestReusedJobKeyIsDecidedAnew(t *testing.T) {
 	c, m := &counts{}, newMemory()
-	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
+	core, logs := observer.New(zap.WarnLevel)
+	h := worker.NewHandler(optionsOn(m, c, atNow, zap.New(core)))
 	h.Handle(t.Context(), []job.Job{newJob(timeout)})
 	other := newJob(timeout)
 	other.ProcessInstanceKey++
 	h.Handle(t.Context(), []job.Job{other})
-	if c.reused != 1 || c.decided != 2 || c.repeated != 0 {
-		t.Errorf("counted %d reused keys, %d decisions, %d repeats, want 1, 2 and 0", c.reused, c.decided, c.repeated)
+	if n := logs.FilterMessage("job_key_reused").Len(); n != 1 || c.decided != 2 || c.repeated != 0 {
+		t.Errorf("%d lines about a reused key, %d decisions, %d repeats, want 1, 2 and 0", n, c.decided, c.repeated)
 	}
 }
 

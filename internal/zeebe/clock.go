@@ -124,7 +124,7 @@ func (c *Clock) judge(now time.Time) {
 	switch {
 	case state == clockWrong:
 		c.log.Error("clock_wrong", append(fields, zap.Duration("allowed", c.max), zap.String("detail",
-			"no job is decided, and jobs go back to the broker, until the clocks agree: correct the wrong one; docs/runbooks/RetryClockSkew.md"))...)
+			"no job is decided, and jobs go back to the broker, until the clocks agree: correct the wrong one; docs/runbooks.md#what-to-look-at"))...)
 	case state == clockSkewed && was == clockRight:
 		c.log.Warn("clock_skewed", append(fields, zap.String("detail", "decisions go on; nextRetryTime and the times of the audit trail "+
 			"are as wrong as the host's clock: look at the time synchronisation of both hosts"))...)

@@ -277,12 +277,11 @@ func (g gate) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 
 // watcher is an Observer that keeps everything. It is read when the worker has stopped.
 type watcher struct {
-	mu        sync.Mutex
-	polls     map[string]int
-	activated int
-	failed    int
-	answers   []job.Answer
-	results   []job.Result
+	mu      sync.Mutex
+	polls   map[string]int
+	failed  int
+	answers []job.Answer
+	results []job.Result
 }
 
 func (w *watcher) Polled(code string) {
@@ -292,12 +291,6 @@ func (w *watcher) Polled(code string) {
 		w.polls = map[string]int{}
 	}
 	w.polls[code]++
-}
-
-func (w *watcher) Activated(jobs int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.activated += jobs
 }
 
 func (w *watcher) HandlerFailed() {
@@ -371,9 +364,8 @@ func TestEveryActivatedJobIsObservedAsAnswered(t *testing.T) {
 			}
 		}
 		// The job that cannot be delivered is answered by its key, without ever having come with its variables.
-		if incidents != 1 || seen.activated == 0 || len(seen.answers) < seen.activated {
-			r.Errorf("%d jobs were taken, %d answered, %d as incidents; want each answered, one as an incident",
-				seen.activated, len(seen.answers), incidents)
+		if incidents != 1 || len(seen.answers) < 41 {
+			r.Errorf("%d of 41 jobs were answered, %d as incidents; want each answered, one as an incident", len(seen.answers), incidents)
 		}
 	})
 }

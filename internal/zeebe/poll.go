@@ -164,7 +164,6 @@ func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, acce
 		}
 		n += len(jobs)
 		w.opt.Clock.observe(jobs, p.lock)
-		w.opt.Observer.Activated(len(jobs))
 		accept(ctx, jobs)
 	})
 	w.refusals.note(w.log, in.refused)

@@ -54,8 +54,6 @@ type Options struct {
 type Observer interface {
 	// Polled is called for every poll that ended by itself, with the name of its gRPC code: OK if it succeeded.
 	Polled(code string)
-	// Activated is called for jobs that came together.
-	Activated(jobs int)
 	// HandlerFailed is called for every call of the handler that panicked or did not return in time.
 	HandlerFailed()
 	// Answered is called once for every job that is answered, with its key, the answer and the answer's result.

@@ -29,7 +29,7 @@ func TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer(t *testing.T) {
 	for _, line := range []string{
 		`submission_retry_total{policy="tiss"} 1`, `submission_retry_backoff_minutes_count{policy="tiss"} 1`, `submission_retry_max_exceeded{policy="tiss"} 0`,
 		`error_classification_distribution{classification="TRANSIENT",policy="tiss"} 1`,
-		`retry_scheduled_total{attempt="1",classification="TRANSIENT",policy="tiss"} 1`, `backoff_duration_minutes_count{policy="tiss"} 1`, `max_retries_exceeded_total{policy="tiss"} 0`,
+		`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 1`, `backoff_duration_minutes_count{policy="tiss"} 1`, `max_retries_exceeded_total{policy="tiss"} 0`,
 	} {
 		o.worker.shows(line)
 	}

@@ -56,9 +56,9 @@ func TestSeed003BusyMailServerIsTriedAgainWithinSeconds(t *testing.T) {
 		t.Errorf("three e-mails all wait %v, want them apart", waits)
 	}
 	for _, line := range []string{
-		`retry_dead_letters_total{policy="smtp"} 0`, `retry_smtp_replies_total{code="421",policy="smtp"} 1`, `retry_smtp_replies_total{code="550",policy="smtp"} 1`,
+		`retry_dead_letters_total{policy="smtp"} 0`,
 		`retry_submissions_total{attempt="1",policy="smtp",result="failed"} 3`, `retry_submissions_total{attempt="2",policy="smtp",result="accepted"} 3`,
-		`backoff_duration_minutes_count{policy="smtp"} 3`, `retry_time_to_success_seconds_count{policy="smtp"} 3`, `retry_outcomes_total{outcome="submitted",policy="smtp"} 3`,
+		`backoff_duration_minutes_count{policy="smtp"} 3`, `retry_time_to_success_seconds_count{policy="smtp"} 3`,
 	} {
 		o.worker.shows(line)
 	}

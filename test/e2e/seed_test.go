@@ -51,7 +51,7 @@ func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	claim.recorded("RESUBMITTED", "SUBMITTED")
 	claim.variables().hold(t, vars{"claimId": "CLM-SEED-000-1", "protocol": "P-1"})
-	o.worker.shows(`retry_scheduled_total{attempt="1",classification="TRANSIENT",policy="tiss"} 1`)
+	o.worker.shows(`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 1`)
 	o.worker.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED",policy="tiss"} 1`)
 }
 

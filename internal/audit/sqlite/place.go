@@ -102,7 +102,7 @@ func (p *place) look() error {
 	case err != nil:
 		return &strayError{what: fmt.Sprintf("its file cannot be looked at (%v)", err)}
 	case !os.SameFile(info, p.main.info):
-		return &strayError{what: "another file was put in its place, and is not written to: put the right one back, or stop this worker and see docs/runbooks/RetryStoreDown.md"}
+		return &strayError{what: "another file was put in its place, and is not written to: put the right one back, or stop this worker and see docs/runbooks.md#retrystoredown"}
 	case info.Size() < p.main.size:
 		return &strayError{cut: true, what: fmt.Sprintf("its file was cut off from %d to %d bytes (or made smaller by VACUUM): start this worker anew; "+
 			"the start checks what the file has, and is refused if a backup must be restored", p.main.size, info.Size())}

@@ -49,12 +49,12 @@ type Counts struct {
 // Proxy forwards connections to one address. Its methods are safe for concurrent use.
 type Proxy struct {
 	listener *net.TCPListener
+	target   string
 	ctx      context.Context // ends with the proxy
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 
 	mu      sync.Mutex
-	target  string
 	faults  Faults
 	changed chan struct{} // closed when faults are set
 	links   map[*link]struct{}
@@ -80,13 +80,6 @@ func Start(target string) (*Proxy, error) {
 
 // Address is where clients connect, host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
-
-// Retarget makes new connections go to another address. Open ones stay where they are.
-func (p *Proxy) Retarget(target string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.target = target
-}
 
 // Set replaces the faults, for open connections too.
 func (p *Proxy) Set(f Faults) {
@@ -151,13 +144,13 @@ func (p *Proxy) accept() {
 // serve forwards one connection until both directions have ended.
 func (p *Proxy) serve(client *net.TCPConn) {
 	p.mu.Lock()
-	target, refuse := p.target, p.faults.Refuse
+	refuse := p.faults.Refuse
 	p.mu.Unlock()
 	if refuse {
 		p.refuse(client)
 		return
 	}
-	conn, err := (&net.Dialer{}).DialContext(p.ctx, "tcp", target)
+	conn, err := (&net.Dialer{}).DialContext(p.ctx, "tcp", p.target)
 	if err != nil {
 		p.refuse(client)
 		return

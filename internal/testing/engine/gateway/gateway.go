@@ -54,8 +54,8 @@ type Gateway struct {
 	http    map[*http.Server]struct{} // servers of the REST API and of the management port
 	// listeners are closed with the gateway: a server that has not begun to serve does not know its own.
 	listeners []net.Listener
-	// received and dropped count requests, for the metrics; inFlight are those under way.
-	received, dropped, inFlight atomic.Int64
+	// dropped counts requests, for the metrics; inFlight are those under way.
+	dropped, inFlight atomic.Int64
 }
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
@@ -185,7 +185,6 @@ var errClosed = status.Error(codes.Unavailable, "the gateway is closed")
 
 // Do passes a request to the engine, one at a time, and returns the answer. It is what every call becomes.
 func (g *Gateway) Do(request any) (any, error) {
-	g.received.Add(1)
 	defer g.inFlight.Add(-1)
 	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
 		g.dropped.Add(1)

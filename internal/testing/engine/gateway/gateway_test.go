@@ -387,7 +387,7 @@ func TestTheClockIsMovedOverTheManagementPort(t *testing.T) {
 	_, metrics := call(h, "GET", "/actuator/prometheus", "")
 	for _, line := range []string{
 		`zeebe_job_events_total{action="created",partition="1",type="t"} 1`, `zeebe_job_events_total{action="canceled",partition="1",type="t"} 1`,
-		`zeebe_received_request_count_total{partition="1"} 2`, `zeebe_pending_incidents_total{partition="1"} 0`, `zeebe_health{partition="1"} 1`,
+		`zeebe_dropped_request_count_total{partition="1"} 0`,
 	} {
 		if !strings.Contains(metrics+"\n", line+"\n") {
 			t.Errorf("the metrics lack %s: %s", line, metrics)
