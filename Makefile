@@ -44,7 +44,7 @@ clean: ## Remove what was built (downloads stay in .cache)
 # The tests are compiled as the binaries are, without a C compiler and with the same flags, so that they share what is in
 # Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
 # there are processors.
-SUMMARY := CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/summary
+GOTEST  := CGO_ENABLED=0 $(GO) test
 COMPILE := -trimpath -vet=off
 FLAGS   := $(COMPILE) -shuffle=on -timeout 20m
 MODULE  := hospital.example/analyze-retry
@@ -53,8 +53,9 @@ ALL      = $(shell $(GO) list ./...)
 TESTED   = ./test/e2e ./internal/audit/postgres $(filter-out $(MODULE)/test/%,$(ALL))
 test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
-	@$(SUMMARY) . $(FLAGS) -count=1 -p 4 $(TESTED) -- deploy $(FLAGS) -count=1 ./...
-	@echo 'make test-servers adds the tests on RabbitMQ, PgBouncer, a standby, strace and Prometheus,'
+	@$(GOTEST) $(FLAGS) -count=1 -p 4 $(TESTED)
+	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
+	@echo 'make test-servers adds the tests on RabbitMQ, a standby, strace and promtool,'
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others, make test-image the image,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
@@ -64,19 +65,19 @@ NO_UNIT := bench cmd/% docs internal/app internal/audit/postgres internal/audit/
 	internal/testing/% test/%
 UNIT     = $(filter-out $(addprefix $(MODULE)/,$(NO_UNIT)),$(ALL))
 test-unit: ## The fast inner loop: the rule, the job loop, both protocols, the SQLite store; no server
-	@$(SUMMARY) . $(COMPILE) -p 4 $(UNIT)
+	@$(GOTEST) $(COMPILE) -p 4 $(UNIT)
 	@echo 'make test adds the commands, PostgreSQL, the queues, the engine, and the claims from end to end.'
 
 # A module of its own: Helm, Kubernetes and Grafana stay out of what the worker requires.
 test-deploy: ## What is deployed: chart, compose files, alert rules, dashboard
-	@$(SUMMARY) deploy $(FLAGS) -count=1 ./...
+	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
 
 test-image: ## The image, built by buildah without a container engine, and run on the engine
 	@.ci/needs $@ Linux root buildah debootstrap
 	@.ci/tagged image
 
-test-servers: ## RabbitMQ, PgBouncer, a standby, power cuts, alert rules
-	@.ci/needs $@ rabbitmq-server pgbouncer pg_basebackup strace promtool
+test-servers: ## RabbitMQ, a standby, power cuts, the alert rules
+	@.ci/needs $@ rabbitmq-server pg_basebackup strace promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models
@@ -96,7 +97,7 @@ test-cluster: ## The end-to-end suite on a Camunda of yours (ZEEBE_ADDRESS=...; 
 # other are up to ten times slower with the detector, and it finds nothing there.
 race: race-needs ## The tests of make test with the race detector
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
-	@GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) run ./internal/testing/summary . -race -shuffle=on -timeout 30m -count=1 -p 4 \
+	@GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m -count=1 -p 4 \
 		$(filter-out %/exhaustive %/bench,$(TESTED))
 
 # A target of its own: make lists the packages, which may download modules, before it runs the first line of race.
@@ -188,8 +189,8 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Element templates, settings, metrics, expected schema, and what the chart renders
-	$(GO) test -count=1 ./bpmn ./internal/config ./internal/metrics -update
+generate: ## Settings, metrics, expected schema, and what the chart renders
+	$(GO) test -count=1 ./internal/config ./internal/metrics -update
 	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./helm -update
 

@@ -97,17 +97,6 @@ func userTasks(root element) []element {
 	return slices.DeleteFunc(root.all("userTask"), func(e element) bool { return e.attr("id") == "" })
 }
 
-// Tasklist of 8.8 and later shows no others.
-func TestUserTasksAreCamundaUserTasks(t *testing.T) {
-	for _, path := range files(t) {
-		for _, task := range userTasks(read(t, path)) {
-			if len(task.all("userTask")) == 0 {
-				t.Errorf("%s: %s lacks zeebe:userTask, so it is a job", path, task.attr("id"))
-			}
-		}
-	}
-}
-
 // An answer that is no decision is put in words, recorded and asked again, and never waits long for its record.
 func TestAnAnswerThatIsNoDecisionIsRecordedAndAskedAgain(t *testing.T) {
 	const decided = `(if justification instance of string then matches(justification, "\S") else false)`
@@ -183,41 +172,6 @@ func TestEveryAnalysisNamesWithWhomAStoppedClaimIs(t *testing.T) {
 	check.Same(t, want, got, "headers")
 }
 
-func TestFlowsRunStraightAndNeverCross(t *testing.T) {
-	for _, path := range files(t) {
-		t.Run(path, func(t *testing.T) {
-			type segment struct {
-				flow     string
-				from, to point
-			}
-			var level, upright []segment
-			for flow, corners := range read(t, path).waypoints(t) {
-				for i := 1; i < len(corners); i++ {
-					a, b := corners[i-1], corners[i]
-					low := point{min(a.x, b.x), min(a.y, b.y)}
-					high := point{max(a.x, b.x), max(a.y, b.y)}
-					switch {
-					case a.y == b.y:
-						level = append(level, segment{flow, low, high})
-					case a.x == b.x:
-						upright = append(upright, segment{flow, low, high})
-					default:
-						t.Errorf("%s runs aslant from %v to %v", flow, a, b)
-					}
-				}
-			}
-			for _, h := range level {
-				for _, v := range upright {
-					crosses := h.from.x < v.from.x && v.from.x < h.to.x && v.from.y < h.from.y && h.from.y < v.to.y
-					if crosses && h.flow != v.flow {
-						t.Errorf("%s crosses %s at %v", h.flow, v.flow, point{v.from.x, h.from.y})
-					}
-				}
-			}
-		})
-	}
-}
-
 func TestThePicturesAreThoseOfTheModels(t *testing.T) {
 	sum := regexp.MustCompile(`sha256: ([0-9a-f]{64})`)
 	for _, path := range files(t) {
@@ -236,34 +190,6 @@ func TestThePicturesAreThoseOfTheModels(t *testing.T) {
 		}
 		if _, err := os.Stat("../docs/images/" + name + ".png"); err != nil {
 			t.Errorf("%v: run `make pictures`", err)
-		}
-	}
-}
-
-// The pictures of the forms carry the sum of their form too.
-func TestThePicturesAreThoseOfTheForms(t *testing.T) {
-	source := regexp.MustCompile(`source: (\S+) sha256: ([0-9a-f]{64})`)
-	drawn := map[string]bool{}
-	pictures, err := filepath.Glob("../docs/images/form-*.png")
-	check.Must(t, err)
-	for _, picture := range pictures {
-		content, err := os.ReadFile(picture)
-		check.Must(t, err)
-		got := source.FindSubmatch(content)
-		if got == nil {
-			t.Errorf("%s names no form: run `make pictures`", picture)
-			continue
-		}
-		drawn[string(got[1])] = true
-		form, found := forms(t)[string(got[1])]
-		want := sha256.Sum256(form)
-		if !found || string(got[2]) != hex.EncodeToString(want[:]) {
-			t.Errorf("%s is not drawn from the %s of today: run `make pictures`", picture, got[1])
-		}
-	}
-	for name := range forms(t) {
-		if !drawn[name] {
-			t.Errorf("%s has no picture: run `make pictures`", name)
 		}
 	}
 }
@@ -332,27 +258,6 @@ func TestEveryUserTaskHasAFormWhoseChoicesItsModelKnows(t *testing.T) {
 	}
 }
 
-func TestThePicturesOfTheStepsAreThoseOfTheTemplates(t *testing.T) {
-	list, err := os.ReadFile("../docs/images/modeling.sha256")
-	check.Must(t, err)
-	drawn := map[string]string{}
-	for line := range strings.Lines(string(list)) {
-		sum, path, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		drawn[path] = sum
-	}
-	sources, err := filepath.Glob(".camunda/element-templates/*.json")
-	check.Must(t, err)
-	sources = append(sources, "../tools/models/steps.mjs")
-	for _, source := range sources {
-		content, err := os.ReadFile(source)
-		check.Must(t, err)
-		path := strings.TrimPrefix(filepath.ToSlash(filepath.Join("bpmn", source)), "../")
-		if sum := sha256.Sum256(content); drawn[path] != hex.EncodeToString(sum[:]) {
-			t.Errorf("docs/images/modeling-*.png are not drawn from the %s of today: run `node tools/models/steps.mjs`", path)
-		}
-	}
-}
-
 // recorders returns the tasks that report to the worker how a claim ended, by what they say.
 func recorders(t *testing.T, path string) map[string][]element {
 	t.Helper()
@@ -368,27 +273,6 @@ func recorders(t *testing.T, path string) map[string][]element {
 
 // sentAgain is the outcome of a person's resubmission: with schedule and count kept the round goes on.
 const sentAgain = `=if redriveWait = null then "RESUBMITTED" else "REDRIVEN"`
-
-func TestNoModelRecordsAnUnknownOutcome(t *testing.T) {
-	want := map[string]string{
-		"submission-retry.bpmn":               `="REDRIVEN" ="SUBMITTED"`,
-		"sub-06.bpmn":                         `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
-		"../examples/caller.bpmn":             `="ABANDONED"`,
-		"../examples/policy-by-insurer.bpmn":  `="ABANDONED" ="SUBMITTED"`,
-		"../examples/submission-backoff.bpmn": `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
-		"../examples/job-queue.bpmn":          `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
-		"../examples/email.bpmn":              `="ABANDONED" ="DECISION_REFUSED" ="SUBMITTED" ` + sentAgain,
-		"../examples/end-claim.bpmn":          `=outcome`, // a person's, who starts it
-		"../examples/fast-retry.bpmn":         `="ABANDONED" ="DECISION_REFUSED" ="REDRIVEN" ="SUBMITTED" ` + sentAgain,
-	}
-	got := map[string]string{}
-	for _, path := range files(t) {
-		got[path] = sorted(recorders(t, path))
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("outcomes %v, want %v", got, want)
-	}
-}
 
 func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 	byHand := map[string]bool{`="REDRIVEN"`: true, sentAgain: true, `="ABANDONED"`: true, refusedOutcome: true, "=outcome": true}

@@ -2,12 +2,9 @@ package bpmn_test
 
 import (
 	"encoding/xml"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -77,30 +74,6 @@ func (e element) outputs() map[string]string { return e.mapped("output") }
 
 func (e element) inputs() map[string]string { return e.mapped("input") }
 
-type point struct{ x, y int }
-
-func (e element) number(t *testing.T, name string) int {
-	t.Helper()
-	n, err := strconv.Atoi(e.attr(name))
-	if err != nil {
-		t.Fatalf("%s of %s: %v (the diagram lies on whole pixels)", name, e.XMLName.Local, err)
-	}
-	return n
-}
-
-// waypoints returns the corners of every drawn flow by the flow's id.
-func (e element) waypoints(t *testing.T) map[string][]point {
-	t.Helper()
-	drawn := map[string][]point{}
-	for _, edge := range e.all("BPMNEdge") {
-		for _, w := range edge.all("waypoint") {
-			id := edge.attr("bpmnElement")
-			drawn[id] = append(drawn[id], point{w.number(t, "x"), w.number(t, "y")})
-		}
-	}
-	return drawn
-}
-
 // read parses one model, a path from this folder.
 func read(t *testing.T, path string) element {
 	t.Helper()
@@ -125,5 +98,3 @@ func files(t *testing.T) []string {
 	}
 	return append(own, examples...)
 }
-
-func sorted[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), " ") }

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +44,8 @@ type process struct {
 
 func start(t *testing.T, args []string, settings ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	// Less than the 45 s after which the system takes a lease away, or a start that hangs on one would go on.
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	t.Cleanup(cancel)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	for _, entry := range os.Environ() {
@@ -118,29 +117,25 @@ func addJob(g *enginetest.Gateway, claim int) {
 }
 
 func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		t.Run(s.String(), func(t *testing.T) {
-			g, setting := gateway(t)
-			addJob(g, 1)
-			p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1", "TZ=America/Sao_Paulo")
-			check.Same(t, "billing-1", p.await("worker_started")["workerName"], "workerName")
-			line := p.await("retry_scheduled")
-			if line["claimId"] != "CLM-001-1" || line["level"] != "info" || line["errorClassification"] != "TRANSIENT" {
-				t.Errorf("retry_scheduled says %v", line)
-			}
-			if when, err := time.Parse(time.RFC3339, fmt.Sprint(line["timestamp"])); err != nil || when.Location() != time.UTC {
-				t.Errorf("the timestamp is %v: %v", line["timestamp"], err)
-			}
-			p.signal(s)
-			p.await("worker_stopping")
-			p.await("worker_stopped")
-			if how := p.end(); how != "" || p.stderr.Len() > 0 {
-				t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
-			}
-			if c := g.Counts(); c.Locked > 0 {
-				t.Errorf("jobs stay locked: %+v", c)
-			}
-		})
+	g, setting := gateway(t)
+	addJob(g, 1)
+	p := start(t, nil, setting, "RETRY_WORKER_NAME=billing-1", "TZ=America/Sao_Paulo")
+	check.Same(t, "billing-1", p.await("worker_started")["workerName"], "workerName")
+	line := p.await("retry_scheduled")
+	if line["claimId"] != "CLM-001-1" || line["level"] != "info" || line["errorClassification"] != "TRANSIENT" {
+		t.Errorf("retry_scheduled says %v", line)
+	}
+	if when, err := time.Parse(time.RFC3339, fmt.Sprint(line["timestamp"])); err != nil || when.Location() != time.UTC {
+		t.Errorf("the timestamp is %v: %v", line["timestamp"], err)
+	}
+	p.signal(syscall.SIGTERM)
+	p.await("worker_stopping")
+	p.await("worker_stopped")
+	if how := p.end(); how != "" || p.stderr.Len() > 0 {
+		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
+	}
+	if c := g.Counts(); c.Locked > 0 {
+		t.Errorf("jobs stay locked: %+v", c)
 	}
 }
 
@@ -170,28 +165,5 @@ func TestATakenHTTPAddressEndsWithExitCode1(t *testing.T) {
 	p := start(t, nil, setting, "RETRY_HTTP_ADDRESS="+taken)
 	if how := p.end(); how != "exit status 1" || !strings.Contains(p.stderr.String(), "RETRY_HTTP_ADDRESS") {
 		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
-	}
-}
-
-func TestATokenNeedsNoDirectoryThatCanBeWritten(t *testing.T) {
-	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"access_token":"token-1","token_type":"Bearer","expires_in":3600}`))
-	}))
-	t.Cleanup(issuer.Close)
-	for name, home := range map[string]string{"a HOME that cannot be written": "HOME=/proc", "no HOME": "HOME="} {
-		t.Run(name, func(t *testing.T) {
-			g, setting := gateway(t)
-			addJob(g, 1)
-			p := start(t, nil, setting, home, "TMPDIR=/proc", "ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
-				"ZEEBE_AUTHORIZATION_SERVER_URL="+issuer.URL)
-			p.await("retry_scheduled")
-			check.Must(t, g.Wait(t.Context(), func(c enginetest.Counts) bool { return c.Completed == 1 }))
-			for _, call := range g.Calls(enginetest.CompleteJob) {
-				check.Same(t, "Bearer token-1", call.Authorization, "authorization of the answer")
-			}
-			p.signal(syscall.SIGTERM)
-			check.Same(t, "", p.end(), "how it ended: %s", p.stderr.String())
-		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -15,7 +16,6 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
@@ -96,17 +96,17 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	a.later("close the connection to the gateway", a.client.Close)
-	a.clock = zeebe.NewClock(cfg.MaxClockSkew, failpoint.Now, log)
+	a.clock = zeebe.NewClock(cfg.MaxClockSkew, time.Now, log)
 
 	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
-			Trail: trail, Now: failpoint.Now, Observer: observerOf(jobType.Type, a.numbers), Logger: log,
+			Trail: trail, Now: time.Now, Observer: observerOf(jobType.Type, a.numbers), Logger: log,
 		})
 		a.addLoop(jobType.Type, contract.DecisionVariables(), handler)
 	}
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, failpoint.Now, a.numbers, log))
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(trail, time.Now, a.numbers, log))
 	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +21,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -46,24 +44,6 @@ func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
 		check.Contains(t, metrics, line+"\n")
 	}
 	check.Same(t, 3, r.logs.FilterMessage("retry_scheduled").Len(), "lines about retries")
-}
-
-func TestEveryIncidentIsInTheConfiguredLanguage(t *testing.T) {
-	t.Parallel()
-	g, address := gateway(t)
-	incidents := map[int64]string{
-		g.Add(enginetest.Job{Type: "analyze-retry", Variables: `{}`})[0]:                                           "entrada inválida: claimId: recebido nada",
-		g.Add(enginetest.Job{Type: "record-retry-outcome", Variables: `{}`})[0]:                                    "entrada inválida: claimId: recebido nada",
-		g.Add(enginetest.Job{Type: "retry-submission-backoff", Variables: `{"claimId":[]}`, Poison: "claimId"})[0]: "este job não pode ser entregue a um worker",
-	}
-	cfg := settings(t, address)
-	cfg.Language, cfg.JobTimeout = lang.Portuguese, time.Second
-	start(t, cfg)
-	await(t, g, func(c enginetest.Counts) bool { return c.Incident == len(incidents) })
-	for key, want := range incidents {
-		_, _, message := g.Job(key)
-		check.Contains(t, message, want)
-	}
 }
 
 func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
@@ -123,20 +103,6 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	check.Same(t, 1, r.logs.FilterMessage("worker_stopping").Len(), "worker_stopping logged")
 }
 
-func TestAnUnfinishedRequestIsNoErrorOfAStop(t *testing.T) {
-	t.Parallel()
-	_, address := gateway(t)
-	r := start(t, settings(t, address))
-	slow, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	check.Must(t, err)
-	t.Cleanup(func() { _ = slow.Close() })
-	if _, err := io.WriteString(slow, "GET /healthz HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	r.awaitReadiness(200, "ready") // connections are taken in turn, so the slow one has been
-	r.stopped()
-}
-
 func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 	t.Parallel()
 	var led atomic.Bool
@@ -194,35 +160,6 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 		_ = response.Body.Close()
 		check.Same(t, want, response.StatusCode, "status for %q", authorization)
 	}
-}
-
-func TestAThousandConnectionsToTheMetricsPortBlockNoJob(t *testing.T) {
-	const jobsEach = 100
-	g, address := gateway(t)
-	r := start(t, settings(t, address))
-	round := 0
-	work := func() time.Duration {
-		round++
-		began := time.Now()
-		g.Add(jobs(jobsEach, "TIMEOUT")...)
-		await(t, g, func(c enginetest.Counts) bool { return c.Completed == round*jobsEach })
-		return time.Since(began)
-	}
-	alone := work()
-	for i := range 1000 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-		check.Must(t, err)
-		t.Cleanup(func() { _ = conn.Close() })
-		if i%2 == 0 {
-			_, _ = conn.Write([]byte("GET /metrics HTTP/1.1\r\nHost: x\r\nX")) // and the rest never
-		}
-	}
-	loaded := work()
-	if c := g.Counts(); c.Incident+c.Expired > 0 {
-		t.Errorf("jobs are at %+v, want none that took too long", c)
-	}
-	r.awaitReadiness(200, "ready")
-	t.Logf("%d jobs take %v alone, %v next to a thousand connections", jobsEach, alone, loaded)
 }
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {

@@ -1,10 +1,7 @@
 package app_test
 
 import (
-	"bytes"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,9 +82,6 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "fault authentication: NONE", "set those of Basic or OIDC"},
 		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
-		"a tenant on a cluster without any": {
-			func(_ *testing.T, c *config.Config, _ *enginetest.Gateway) { c.Tenant = "sul" }, "fault tenant: a poll for sul is refused", "without multi-tenancy it is <default>",
-		},
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
@@ -100,21 +94,12 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
-		"polls that fail": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
-			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-		}, "fault tenant: a poll for <default> fails", "runbooks.md#retrygatewayunreachable"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 			c.HTTPAddress = freeAddress(t)
 			start(t, *c)
 		}, "fault worker: not ready", "do not restart it"},
-		"another program at the worker's address": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			server := httptest.NewServer(http.NotFoundHandler())
-			t.Cleanup(server.Close)
-			c.HTTPAddress = server.Listener.Addr().String()
-		}, "fault worker: what answers at", "-> check RETRY_HTTP_ADDRESS"},
 		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
@@ -143,43 +128,19 @@ func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
 	cfg := settings(t, "http://"+listener.Addr().String())
 	cfg.ZeebeInsecure = false
 	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
+
 	models := bpmn.Models()
-	changed := append(bytes.Clone(models[1].Content), '\n')
-	resources := []transport.Resource{{Name: models[0].Name, Content: models[0].Content}, {Name: "sub-06.bpmn", Content: changed}}
+	changed := strings.Replace(string(models[0].Content), `="PT" + string(backoffMinutes) + "M"`, `=backoffMinutes`, 1)
 	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
-	_, err = client.Deploy(t.Context(), "", resources)
+	_, err = client.Deploy(t.Context(), "", []transport.Resource{
+		{Name: "mine.bpmn", Content: []byte(changed)},
+		{Name: models[1].Name, Content: models[1].Content},
+	})
 	check.Must(t, err)
 	all := examine(t, cfg)
-	wantDiagnosis(t, all, "ok models: SubmissionRetryProcess version 1", "that of this release")
-	wantDiagnosis(t, all, "warning models: SUB_06 version 1 is not", "bpmn/sub-06.bpmn")
-}
-
-func TestDoctorChecksAChangedModel(t *testing.T) {
-	t.Parallel()
-	g := enginetest.New()
-	t.Cleanup(g.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	g.ServeREST(listener)
-	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
-	check.Must(t, err)
-	t.Cleanup(func() { _ = client.Close() })
-	changed := strings.Replace(string(bpmn.Models()[0].Content), `="PT" + string(backoffMinutes) + "M"`, `=backoffMinutes`, 1)
-	_, err = client.Deploy(t.Context(), "", []transport.Resource{{Name: "mine.bpmn", Content: []byte(changed)}})
-	check.Must(t, err)
-	cfg := settings(t, "http://"+listener.Addr().String())
-	cfg.ZeebeInsecure = false
-	wantDiagnosis(t, examine(t, cfg), "warning models: SubmissionRetryProcess version 1, timer-duration Event_WaitBackoff: ", "-> worker models lint")
-}
-
-func TestDoctorNamesAPortOfTheOtherProtocol(t *testing.T) {
-	t.Parallel()
-	g, address := gateway(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	g.ServeREST(listener)
-	wantDiagnosis(t, examine(t, settings(t, "http://"+address)), "fault gateway: ", "use grpc://")
-	wantDiagnosis(t, examine(t, settings(t, "grpc://"+listener.Addr().String())), "fault gateway: ", "http:// for the REST API")
+	wantDiagnosis(t, all, "ok models: SUB_06 version 1", "that of this release")
+	wantDiagnosis(t, all, "warning models: SubmissionRetryProcess version 1 is not", "bpmn/submission-retry.bpmn")
+	wantDiagnosis(t, all, "warning models: SubmissionRetryProcess version 1, timer-duration Event_WaitBackoff: ", "-> worker models lint")
 }

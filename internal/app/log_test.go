@@ -41,22 +41,6 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 	}
 }
 
-func TestNothingIsSampledAway(t *testing.T) {
-	var out bytes.Buffer
-	log, err := app.NewLogger(config.Config{LogLevel: "warn", LogFormat: "console"}, &out)
-	check.Must(t, err)
-	for range 1000 {
-		log.Info("not_asked_for")
-		log.Warn("the_same_again")
-	}
-	if n := strings.Count(out.String(), "\n"); n != 1000 || strings.Contains(out.String(), "not_asked_for") {
-		t.Errorf("%d lines, want 1000", n)
-	}
-	if strings.HasPrefix(out.String(), "{") {
-		t.Error("console is JSON")
-	}
-}
-
 func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	const odd = "a\u009b31m\u0085\x7f\x1b[2J\u202eb\u2066\U000e0041\x9b é\nforged_event"
 	for _, format := range []string{"json", "console"} {

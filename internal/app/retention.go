@@ -9,7 +9,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/failpoint"
 )
 
 const (
@@ -40,7 +39,7 @@ func openRetention(ctx context.Context, store audit.Store, key audit.Public, cfg
 // retain announces and removes records once. It returns how long to wait until the next run. It never trusts the host's
 // clock alone.
 func (a *App) retain(ctx context.Context) time.Duration {
-	now := failpoint.Now()
+	now := time.Now()
 	err := audit.TrustClock(ctx, a.store, a.secret.Public(), now, a.clock.Broker())
 	held, is := errors.AsType[*audit.ClockError](err)
 	if err == nil || is {

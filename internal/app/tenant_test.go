@@ -38,13 +38,6 @@ func TestPollsDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 	}
 }
 
-func TestAPollForATenantThatIsNotAssignedIsExplained(t *testing.T) {
-	t.Parallel()
-	g, address := gateway(t)
-	g.Assign("norte")
-	start(t, settings(t, address)).awaitReadiness(503, "tenant identifier '<default>', but tenant is not authorized to perform this request")
-}
-
 func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
 	t.Parallel()
 	_, address := gateway(t)

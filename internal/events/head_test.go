@@ -69,12 +69,6 @@ func TestTheSameHeadsMakeTheSameEvent(t *testing.T) {
 	}
 }
 
-func TestATrailWithoutHeadsMakesNoEvent(t *testing.T) {
-	event, err := events.FromHeads("production", newSecret(t).Public(), nil)
-	check.Must(t, err)
-	check.Same(t, events.Event{}, event, "event")
-}
-
 // telling makes the bench's relay publish heads.
 func (b *bench) telling(secret *audit.Secret) {
 	b.stop()

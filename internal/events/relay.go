@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/outage"
 )
 
@@ -257,14 +256,10 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
 	}
 	sending, cancel := withGrace(ctx, publishTimeout)
 	defer cancel()
-	for i := range wave {
-		failpoint.At(failpoint.Publishing, wave[i].Key)
-	}
 	reachable, reason := false, error(nil)
 	for i, err := range r.publisher.Publish(sending, wave) {
 		switch event := &wave[i]; {
 		case err == nil:
-			failpoint.At(failpoint.Published, event.Key)
 			reachable = true
 			done = append(done, event.Record)
 		case errors.Is(err, ErrRefused):

@@ -71,50 +71,6 @@ func TestRefusedEventHoldsUpOnlyItsClaim(t *testing.T) {
 	})
 }
 
-func TestRefusedEventsBeyondAPageHoldUpNoOthers(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		const last = 600
-		b.queue.set(func(e events.Event) error {
-			if e.Record <= last {
-				return events.ErrRefused
-			}
-			return nil
-		})
-		refused := b.outbox.Fill("A", last, 1)
-		b.outbox.Fill("B", 100, 2)
-		b.relay.Wake()
-		b.advance(time.Minute)
-		if b.outbox.Waiting() != len(refused) {
-			t.Fatalf("%d wait, want the %d that are refused", b.outbox.Waiting(), len(refused))
-		}
-		b.advance(10 * time.Minute)
-		reads := b.outbox.Reads()
-		for range 100 {
-			b.outbox.Fill("C", 1, 1)
-			b.relay.Wake()
-			synctest.Wait()
-		}
-		if reads = b.outbox.Reads() - reads; reads > 200 || b.outbox.Waiting() != len(refused) {
-			t.Errorf("100 events behind the refused ones took %d reads, and %d wait", reads, b.outbox.Waiting())
-		}
-	})
-}
-
-func TestUnreadableRecordHoldsUpOnlyItsClaim(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		bad := eventstest.Scheduled("CLM-A-1", eventstest.Began)
-		bad.Detail = "{"
-		b.outbox.Append(eventstest.Scheduled("CLM-A-1", eventstest.Began), bad, eventstest.Scheduled("CLM-A-1", eventstest.Began))
-		b.outbox.Fill("B", 5, 1)
-		b.relay.Wake()
-		b.advance(time.Hour)
-		if _, acked := b.queue.counts(); acked != 6 || b.outbox.Waiting() != 2 {
-			t.Errorf("%d published, %d wait; want 6 and 2", acked, b.outbox.Waiting())
-		}
-		check.Same(t, 1, b.logs.FilterMessage("event_refused").Len(), "lines logged")
-	})
-}
-
 // As when one partition of a topic has no leader: its events are never answered, all others are.
 func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 	inBubble(t, func(b *bench) {
@@ -134,24 +90,6 @@ func TestUnavailablePartitionHoldsUpNoOthers(t *testing.T) {
 		b.advance(6 * time.Minute)
 		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
 		b.inOrder()
-	})
-}
-
-func TestOneOfTwoRelaysPublishesAndTheOtherTakesOver(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		b.queue.delay = 100 * time.Millisecond
-		synctest.Wait()
-		first := *b
-		b.start()
-		records := b.outbox.Fill("A", 600, 2)
-		b.advance(10 * time.Second)
-		if sent, _ := b.queue.counts(); sent != len(records) || b.queue.most != 1 {
-			t.Errorf("%d sent of %d, %d at one time", sent, len(records), b.queue.most)
-		}
-		first.stop()
-		b.outbox.Fill("B", 10, 1)
-		b.advance(10 * time.Second)
-		check.Same(t, 0, b.outbox.Waiting(), "records that wait with one relay left")
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
@@ -153,27 +152,6 @@ func TestWakePublishesAtOnce(t *testing.T) {
 		if _, acked := b.queue.counts(); acked != 3 || b.outbox.Waiting() != 0 || !time.Now().Equal(began) {
 			t.Errorf("%d published after %v, %d wait", acked, time.Since(began), b.outbox.Waiting())
 		}
-	})
-}
-
-func TestRecordsWithoutAWakeArePublishedWithinASecond(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		synctest.Wait()
-		b.outbox.Fill("A", 3, 1)
-		b.advance(time.Second)
-		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
-	})
-}
-
-func TestNothingIsMarkedThatIsNotAcknowledged(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		b.queue.delay = 3 * time.Second
-		records := b.outbox.Fill("A", 10, 1)
-		b.relay.Wake()
-		b.advance(2 * time.Second)
-		check.Same(t, len(records), b.outbox.Waiting(), "records that wait while nothing is acknowledged")
-		b.advance(2 * time.Second)
-		check.Same(t, 0, b.outbox.Waiting(), "records that wait after the slow acknowledgement")
 	})
 }
 

@@ -84,16 +84,4 @@ func TestTwoRelaysOnOneStoreDoNotPublishConcurrently(t *testing.T) {
 	})
 }
 
-func TestWhatAStoreKeepsArrivesInARealQueue(t *testing.T) {
-	kafka := eventstest.StartKafka(t)
-	onBothStores(t, func(t *testing.T, s, _ audit.Store) {
-		t.Helper()
-		place := filepath.Base(t.Name())
-		records := store(t, s, 1, 20, 3)
-		eventstest.Relay(t, s, kafka.Open(t, place), events.Options{})
-		check.Await(t, "all are published", empty(t, s))
-		eventstest.Complete(t, records, kafka.Received(t, place))
-	})
-}
-
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }

@@ -107,9 +107,7 @@ func TestTheLifeOfAToken(t *testing.T) {
 		requested int
 		want      codes.Code // of the last call
 	}{
-		"fetched once while it lives":             {life: time.Hour, step: 47 * time.Minute, calls: 2, requested: 1},
 		"fetched anew when a fifth is left":       {life: time.Hour, step: 49 * time.Minute, calls: 2, requested: 2},
-		"used five minutes where it says nothing": {step: time.Minute, calls: 5, requested: 2},
 		"used to the end while there is no other": {life: time.Hour, step: 59 * time.Minute, calls: 2, after: down, requested: 2},
 		"not used beyond its end":                 {life: time.Hour, step: 61 * time.Minute, calls: 2, after: down, requested: 2, want: codes.Unauthenticated},
 		"fetched once a second where that fails": {

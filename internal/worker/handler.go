@@ -15,7 +15,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
@@ -97,7 +96,6 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	for i := range jobs {
 		e := &evaluations[i]
 		e.at, e.Decision = h.opt.Now(), input.ReadDecision(&jobs[i], policies, h.opt.Policy)
-		failpoint.At(failpoint.Validated, e.Request.ClaimID)
 	}
 	// A deadline that counts from the first failure is part of the decision, so it is looked up before; the event of
 	// used-up retries names the first failure, so it is looked up for these after it.
@@ -123,7 +121,6 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
-		failpoint.At(failpoint.Stored, stored[i].Record.ClaimID)
 		h.observe(&jobs[i], &evaluations[i], &stored[i])
 		answers[i] = trail.answer(&jobs[i], &stored[i].Record, func(variables string) string {
 			return contract.AnswerTo(h.opt.JobType, variables, shorten(evaluations[i].Request.SubmissionError))
@@ -188,7 +185,6 @@ func (h *Handler) decide(e *evaluation) {
 		e.decision, err = e.Policy.Decide(e.Request, e.at)
 		e.Invalid, _ = errors.AsType[*retry.InvalidInputError](err)
 	}
-	failpoint.At(failpoint.Decided, e.Request.ClaimID)
 	e.elapsed = h.opt.Now().Sub(e.at)
 }
 

@@ -131,10 +131,6 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 	}
 }
 
-func TestTwoWorkersGiveAJobTheSameBackoff(t *testing.T) {
-	check.Same(t, said(answer(t, timeout)), said(answer(t, timeout)), "the second answer")
-}
-
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)
 	const want = `invalid input: ` +
@@ -157,23 +153,6 @@ func TestLongErrorIsEchoedUpTo8KiBWithAMark(t *testing.T) {
 		strings.Repeat("x", 8<<10-1) + "é" + strings.Repeat("y", 1000): strings.Repeat("x", 8<<10-1) + " [cut at 8 KiB, was 9193 bytes]",
 	} {
 		check.Same[any](t, want, decision(t, answer(t, jobWith(text)))["originalError"], "text")
-	}
-}
-
-func TestBatchIsAnsweredInOrderDespiteABadJob(t *testing.T) {
-	c := &counts{}
-	answers := newHandler(t, zap.NewNop(), c).Handle(t.Context(), []job.Job{
-		newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`),
-		newJob(`[]`),
-		newJob(`{"claimId":"CLM-001-2","submissionError":"DUPLICATE_CLAIM"}`),
-	})
-	var kinds []job.Kind
-	for _, a := range answers {
-		kinds = append(kinds, a.Kind())
-	}
-	check.Same(t, []job.Kind{job.KindComplete, job.KindFail, job.KindThrowError}, kinds, "answers")
-	if c.decided != 2 || c.rejected != 1 {
-		t.Errorf("observed %d decisions and %d rejections, want 2 and 1", c.decided, c.rejected)
 	}
 }
 
@@ -222,13 +201,10 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 func TestOptionalValuesOfAnOutsiderMakeNoIncident(t *testing.T) {
 	for variable, values := range map[string]map[string]string{
 		"retryAfter": {
-			`""`: "", `" "`: "", `1.5`: "", `"60s"`: "", `"PT60S"`: "", `"120, 120"`: "", `"Wed, 21 Oct 2026 07:28:00 UTC"`: "", `-0`: "NEGATIVE", `-1`: "NEGATIVE", `"-1"`: "NEGATIVE",
-			`"soon"`: "UNREADABLE", `1e400`: "UNREADABLE", `-1e400`: "UNREADABLE", `"1,5"`: "AMBIGUOUS", `"0001-01-01T00:00:00Z"`: "YEAR",
-			`true`: "TYPE", `false`: "TYPE", `[120]`: "TYPE", `{"s":120}`: "TYPE", `null`: "",
+			`""`: "", `null`: "", `-1`: "NEGATIVE", `"soon"`: "UNREADABLE", `1e400`: "UNREADABLE", `"0001-01-01T00:00:00Z"`: "YEAR", `[120]`: "TYPE",
 		},
 		"lastSubmissionTime": {
-			`""`: "", `"2025-01-12 10:00:00"`: "", `"2025-01-12T07:39:30-0300"`: "", `1736678370000`: "", `"yesterday"`: "UNREADABLE", `1e400`: "UNREADABLE", `-1`: "NEGATIVE",
-			`20`: "YEAR", `"0001-01-01T00:00:00Z"`: "YEAR", `false`: "TYPE", `[2026,11,21,10,0]`: "TYPE", `{"year":2026}`: "TYPE", `null`: "",
+			`""`: "", `null`: "", `"yesterday"`: "UNREADABLE", `1e400`: "UNREADABLE", `"0001-01-01T00:00:00Z"`: "YEAR", `{"year":2026}`: "TYPE",
 		},
 	} {
 		for value, reason := range values {
@@ -243,11 +219,7 @@ func TestOptionalValuesOfAnOutsiderMakeNoIncident(t *testing.T) {
 			}
 			d := decision(t, got)
 			check.Same(t, ignored, d["ignored"], "%s %s: ignored", variable, value)
-			least, most := 5.0, 6.0 // no span of these is longer than the policy's least
-			if variable == "retryAfter" && strings.Contains(value, "Oct 2026") {
-				least, most = 240, 240
-			}
-			if minutes := d["backoffMinutes"].(float64); minutes < least || minutes > most {
+			if minutes := d["backoffMinutes"].(float64); minutes < 5 || minutes > 6 {
 				t.Errorf("%s %s: waits %v minutes", variable, value, minutes)
 			}
 		}
@@ -275,67 +247,6 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 			check.Same(t, value, got[name], "%s", name)
 		}
 	}
-}
-
-// RN-BIL-004 answers without retryDecision; its record keeps that next to the answer.
-func TestIgnoredVariablesAreRecorded(t *testing.T) {
-	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
-		m := newMemory()
-		o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-		o.JobType = jobType
-		worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707"}`)})
-		record, facts := m.only(t), m.facts(t)
-		text, err := json.Marshal(facts.RetryDecision.Ignored)
-		check.Must(t, err)
-		if string(text) != `[{"variable":"retryAfter","reason":"UNREADABLE"}]` || strings.Contains(record.Variables+record.Detail, "Maria") {
-			t.Errorf("%s keeps %s in %s %s", jobType, text, record.Variables, record.Detail)
-		}
-	}
-}
-
-func TestRetryUntilBefore2000IsAnIncident(t *testing.T) {
-	for _, value := range []string{"0001-01-01T00:00:00Z", "0001-01-01T00:00:00", "0000-12-31T00:00:00Z", "1970-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "1999-12-31T21:59:59"} {
-		got := answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryUntil":"`+value+`"}`)
-		if got.Kind() != job.KindFail || !strings.Contains(got.Message(), "but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent") {
-			t.Errorf("%s: answered %s %q", value, got.Kind(), got.Message())
-		}
-	}
-	check.Same(t, "MAX_RETRIES_EXCEEDED", answer(t, `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryUntil":"2000-01-01T00:00:00Z"}`).Code(), "answer")
-}
-
-// Whatever the variables are, a job is answered once, an answer's variables are valid JSON, and a retry waits 5..240
-// minutes.
-func FuzzDecode(f *testing.F) {
-	for _, in := range oddinputs.All() {
-		if len(in.Variables) < 4096 { // the fuzzer makes its own long inputs
-			f.Add(in.Variables)
-		}
-	}
-	f.Fuzz(func(t *testing.T, variables string) {
-		got := newHandler(t, zap.NewNop(), &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})[0]
-		switch got.Kind() {
-		case job.KindFail:
-			if got.Retries() != 0 || got.Message() == "" {
-				t.Errorf("failed with %d retries and message %q, want an incident", got.Retries(), got.Message())
-			}
-		case job.KindComplete, job.KindThrowError:
-			var out struct {
-				ShouldRetry    *bool
-				BackoffMinutes *int
-			}
-			if err := json.Unmarshal([]byte(got.Variables()), &out); err != nil || out.ShouldRetry == nil || out.BackoffMinutes == nil {
-				t.Fatalf("variables %q: %v", got.Variables(), err)
-			}
-			if *out.ShouldRetry != (got.Kind() == job.KindComplete) {
-				t.Errorf("%s says shouldRetry %v", got.Kind(), *out.ShouldRetry)
-			}
-			if *out.ShouldRetry && (*out.BackoffMinutes < 5 || *out.BackoffMinutes > 240) {
-				t.Errorf("waits %d minutes", *out.BackoffMinutes)
-			}
-		default:
-			t.Errorf("answered %s", got.Kind())
-		}
-	})
 }
 
 func TestOddInputsEndInAClearIncidentOrADecision(t *testing.T) {

@@ -42,27 +42,6 @@ func inputs(t *testing.T, known func() *policy.Set, headers, variables string) s
 	return fmt.Sprintf("%x", m.only(t).Inputs)
 }
 
-// The sums were taken from the worker before it knew policies: a job that it decided, and that comes again after the
-// upgrade, is known.
-func TestAJobThatAnOlderWorkerDecidedIsKnownAgain(t *testing.T) {
-	for variables, want := range map[string]string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`:                                                                              "ae3b89da1997e6e328d029e7c0d46a54",
-		`{"submissionError":"CPF 123.456.789-09 \u00e9","lastSubmissionTime":"2025-01-12T07:39:30","claimId":"CLM-001-1","foreign":[1],"retryCount":2.0}`: "0e351bb5a61cb4c254ad6485b42bc5b8",
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":null,"retryUntil":null,"max_attempts":null}`:                      "ae3b89da1997e6e328d029e7c0d46a54",
-		// What is ignored today was an incident then.
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":"60s"}`:       "8ad0310aa131275619d0bb80f50eb10b",
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"retryAfter":""}`:          "817a09d034bca46a384456118b08c5c0",
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4,"lastSubmissionTime":[1]}`: "542b91dc7f21b01143448c46c6bdd9c8",
-
-		`{"claimId":"x"}`: "93aa83e83a5e721f79371a4e7e2bc1d1",
-		`{}`:              "834ec225c62be1f19c99b9bdec997f06",
-		`[1]`:             "04fc5a0b6292b7241f41469aedc942e8",
-	} {
-		check.Same(t, want, inputs(t, policy.BuiltIns, "", variables), "%s", variables)
-		check.Same(t, want, inputs(t, policy.BuiltIns, `{"retryPolicy":"fast"}`, variables), "with a header, %s", variables)
-	}
-}
-
 func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
 	seen := map[string]string{}
 	for _, more := range []string{

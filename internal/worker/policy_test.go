@@ -91,19 +91,12 @@ func TestTaskHeaderOverridesOneNumber(t *testing.T) {
 		asked
 		want want
 	}{
-		"no header":                   {asked{}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "overrides": nil}},
-		"an empty object":             {asked{headers: `{}`}, want{"policy": "tiss", "overrides": nil}},
-		"a header of somebody else":   {asked{headers: `{"team":"billing","baseUrl":"x"}`}, want{"policy": "tiss", "overrides": nil}},
-		"headers much like ours":      {asked{headers: othersHeaders}, want{"policy": "tiss", "maxRetries": 5.0, "overrides": nil}},
-		"the policy":                  {asked{headers: `{"retryPolicy":"fast"}`}, want{"policy": "fast", "maxRetries": 3.0, "backoffDuration": "PT1S", "overrides": nil}},
-		"maxRetries":                  {asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
-		"no retries":                  {asked{headers: `{"maxRetries":"0"}`}, want{"shouldRetry": false, "reason": "COUNT", "overrides": map[string]any{"maxRetries": 0.0}}},
-		"base":                        {asked{headers: `{"base":"10m"}`}, want{"delayBeforeJitter": "PT10M", "overrides": map[string]any{"base": "PT10M"}}},
-		"base in ISO 8601":            {asked{headers: `{"base":"PT10M"}`}, want{"delayBeforeJitter": "PT10M"}},
-		"max":                         {asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
-		"deadline":                    {asked{headers: `{"deadline":"1h"}`}, want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}}},
-		"limits that are not allowed": {asked{more: `,"max_attempts":"three","retry_delay":1,"max_retry_delay":-1`}, want{"policy": "tiss", "maxRetries": 5.0, "delayBeforeJitter": "PT5M", "reason": "BACKOFF"}},
-		"limits that are not allowed, with a header": {asked{headers: `{"base":"10m"}`, more: `,"max_attempts":"three"`}, want{"maxRetries": 5.0, "delayBeforeJitter": "PT10M"}},
+		"headers much like ours": {asked{headers: othersHeaders}, want{"policy": "tiss", "maxRetries": 5.0, "overrides": nil}},
+		"the policy":             {asked{headers: `{"retryPolicy":"fast"}`}, want{"policy": "fast", "maxRetries": 3.0, "backoffDuration": "PT1S", "overrides": nil}},
+		"maxRetries":             {asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
+		"base":                   {asked{headers: `{"base":"10m"}`}, want{"delayBeforeJitter": "PT10M", "overrides": map[string]any{"base": "PT10M"}}},
+		"max":                    {asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
+		"deadline":               {asked{headers: `{"deadline":"1h"}`}, want{"deadline": "2025-01-12T11:40:00Z", "reason": "BACKOFF", "overrides": map[string]any{"deadline": "PT60M"}}},
 		"all at once": {
 			asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
 			want{
@@ -125,16 +118,11 @@ const othersHeaders = `{"case":"1","bases":"1","mask":"1","headline":"1","deadli
 
 func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 	for more, want := range map[string]want{
-		``: {"maxRetries": 2.0, "backoffDuration": "PT5M"},
-		`,"max_attempts":null,"retry_delay":null,"max_retry_delay":null`: {"maxRetries": 2.0, "backoffDuration": "PT5M"},
-		`,"max_attempts":5`:                            {"maxRetries": 4.0, "retriesLeft": 3.0}, // the first attempt is one of them
-		`,"max_attempts":5.0`:                          {"maxRetries": 4.0},
-		`,"max_attempts":1`:                            {"shouldRetry": false, "maxRetries": 0.0},
-		`,"max_attempts":1001`:                         {"maxRetries": 1000.0}, // the most
-		`,"retry_delay":60000,"retryCount":1`:          {"backoffDuration": "PT2M", "overrides": map[string]any{"base": "PT1M"}},
-		`,"retry_delay":1`:                             {"backoffDuration": "PT0.001S", "backoffMinutes": 1.0},
-		`,"max_retry_delay":420000,"retryCount":1`:     {"backoffDuration": "PT7M", "overrides": map[string]any{"max": "PT7M"}},
-		`,"retry_delay":60000,"max_retry_delay":45000`: {"backoffDuration": "PT45S"}, // a cap below the delay
+		``:                                    {"maxRetries": 2.0, "backoffDuration": "PT5M"},
+		`,"max_attempts":5`:                   {"maxRetries": 4.0, "retriesLeft": 3.0}, // the first attempt is one of them
+		`,"max_attempts":1001`:                {"maxRetries": 1000.0},                  // the most
+		`,"retry_delay":60000,"retryCount":1`: {"backoffDuration": "PT2M", "overrides": map[string]any{"base": "PT1M"}},
+		`,"max_retry_delay":420000,"retryCount":1`: {"backoffDuration": "PT7M", "overrides": map[string]any{"max": "PT7M"}},
 		// The example of the document.
 		`,"max_attempts":5,"retry_delay":60000,"max_retry_delay":3600000,"retryCount":3`: {"maxRetries": 4.0, "backoffDuration": "PT8M", "retriesLeft": 0.0},
 	} {
@@ -146,12 +134,6 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 	// They go before the headers of the task.
 	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
-}
-
-func TestImpossibleLimitIsAFaultOfTheJob(t *testing.T) {
-	known := policies(t, "  - {name: minutes, extends: tiss, jobOverrides: true}\n")
-	a := byPolicy(t, "minutes", known, newMemory(), asked{more: `,"max_retry_delay":30000`}.job())
-	isRefused(t, a, "max_retry_delay is a number of 5 characters but must be one that policy minutes can have: max is 30s but must be whole minutes, the precision")
 }
 
 func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
@@ -181,40 +163,18 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
-		`{"retryPolicy":"tis"}`:                             `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"retryPolicy":""}`:                                `task header retryPolicy is "" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"retrypolicy":"fast"}`:                            `task header retrypolicy is "fast" but must be named retryPolicy`,
-		`{"retry-policy":"fast"}`:                           `task header retry-policy is "fast" but must be named retryPolicy`,
-		`{"max-retries":"3"}`:                               `task header max-retries is "3" but must be named maxRetries`,
-		`{"MAX_RETRIES":"3"}`:                               `task header MAX_RETRIES is "3" but must be named maxRetries`,
-		`{"retryPolcy":"fast"}`:                             `task header retryPolcy is "fast" but must be named retryPolicy`,
-		`{"retry_polciy":"fast"}`:                           `task header retry_polciy is "fast" but must be named retryPolicy`,
-		`{"maxRetires":"3"}`:                                `task header maxRetires is "3" but must be named maxRetries`,
-		`{"policy":"fast"}`:                                 `task header policy is "fast" but must be named retryPolicy`,
-		`{"policyName":"fast"}`:                             `task header policyName is "fast" but must be named retryPolicy`,
-		`{"maxRetry":"3"}`:                                  `task header maxRetry is "3" but must be named maxRetries`,
-		`{"max_attempts":"3"}`:                              `task header max_attempts is "3" but must be named maxRetries`,
-		`{"backoff":"3m"}`:                                  `task header backoff is "3m" but must be named base`,
-		`{"max-delay":"3h"}`:                                `task header max-delay is "3h" but must be named max`,
-		`{"Deadline":"3h"}`:                                 `task header Deadline is "3h" but must be named deadline`,
-		`{"maxRetries":"-1"}`:                               `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
-		`{"maxRetries":"2.0"}`:                              `task header maxRetries is "2.0" but must be a whole number from 0 to 1000`,
-		`{"base":"5"}`:                                      `task header base is "5" but must be ` + duration,
-		`{"base":"100us"}`:                                  `task header base is "100us" but must be ` + duration,
-		`{"max":"P1M"}`:                                     `task header max is "P1M" but must be ` + duration,
-		`{"max":"30s"}`:                                     `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
-		`{"base":"` + strings.Repeat("9", 80) + `"}`:        `task header base is "` + strings.Repeat("9", 60) + `" but must be ` + duration,
-		`{"retryPolicy":["fast"]}`:                          `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
-		`[1]`:                                               `task header is "[1]" but must be texts`,
-		`{"retryPolicy":"fast","RetryPolicy":"smtp"}`:       `task header RetryPolicy is "smtp" but must be named retryPolicy`,
-		`{"retryPolicy":"nobody","maxRetries":"many"}`:      `task header retryPolicy is "nobody" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"base":"1.5ms"}`:                                  `task header base is "1.5ms" but must be one that policy tiss can have: base is 1.5ms but must be whole milliseconds, 1 or more`,
-		`{"max":"9000h","deadline":"1h"}`:                   `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
-		`{"onExhausted":"Billing"}`:                         `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
-		`{"onPermanent":""}`:                                `task header onPermanent is "" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
-		`{"onPermanent":"` + strings.Repeat("a", 31) + `"}`: `task header onPermanent is "` + strings.Repeat("a", 31) + `" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
-		`{"on-exhausted":"billing"}`:                        `task header on-exhausted is "billing" but must be named onExhausted`,
-		`{"onPermanet":"billing"}`:                          `task header onPermanet is "billing" but must be named onPermanent`,
+		`{"retryPolicy":"tis"}`:           `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"retrypolicy":"fast"}`:          `task header retrypolicy is "fast" but must be named retryPolicy`,
+		`{"retryPolcy":"fast"}`:           `task header retryPolcy is "fast" but must be named retryPolicy`,
+		`{"policy":"fast"}`:               `task header policy is "fast" but must be named retryPolicy`,
+		`{"backoff":"3m"}`:                `task header backoff is "3m" but must be named base`,
+		`{"maxRetries":"-1"}`:             `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
+		`{"base":"5"}`:                    `task header base is "5" but must be ` + duration,
+		`{"max":"30s"}`:                   `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
+		`{"retryPolicy":["fast"]}`:        `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
+		`[1]`:                             `task header is "[1]" but must be texts`,
+		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
+		`{"onExhausted":"Billing"}`:       `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
 	} {
 		a := byTISS(t, asked{headers: headers}.job())
 		isRefused(t, a, fault)
@@ -227,11 +187,8 @@ func TestDecisionRecordsWithWhomTheModelLeavesTheClaim(t *testing.T) {
 	longest := strings.Repeat("z-", 15)
 	for _, tt := range []struct{ headers, more, with string }{
 		{billing + "," + registration, `"submissionError":"TIMEOUT","retryCount":5`, "billing"},
-		{billing + "," + registration, `"submissionError":"TIMEOUT","retryUntil":"2025-01-12T10:44:00Z"`, "billing"}, // no time is left
 		{billing + "," + registration, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
 		{billing + "," + registration, `"submissionError":"TIMEOUT"`, ""}, // it goes on
-		{registration, `"submissionError":"TIMEOUT","retryCount":5`, ""},
-		{billing, `"submissionError":"DUPLICATE_CLAIM"`, ""},
 		{`"onPermanent":"` + longest + `"`, `"submissionError":"DUPLICATE_CLAIM"`, longest},
 	} {
 		m := newMemory()
@@ -248,9 +205,7 @@ func TestDecisionRecordsWithWhomTheModelLeavesTheClaim(t *testing.T) {
 func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 	after, until := map[string]any{"source": "VARIABLE", "after": "PT20M"}, map[string]any{"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}
 	for value, hint := range map[string]map[string]any{
-		`1200`: after, `1200.0`: after, `1.2e3`: after, `"1200"`: after, `"PT20M"`: after,
-		`1736679600000`: until, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until, `"2025-01-12T08:00:00-03:00"`: until, `"2025-01-12T11:00:00.000Z[Etc/UTC]"`: until,
-		`"12/01/2025 08:00:00"`: until, // in São Paulo
+		`1200`: after, `"PT20M"`: after, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until,
 	} {
 		want{"reason": "HINT", "hint": hint, "backoffMinutes": 24.0, "nextRetryTime": "2025-01-12T11:04:00Z"}. // never earlier, up to a fifth later
 															check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))

@@ -47,28 +47,3 @@ func TestLogNamesTheElementTemplateOfATask(t *testing.T) {
 		}
 	}
 }
-
-// The headers of an outcome task were never read before, so they cannot be at fault.
-func TestOutcomeIsRecordedWithUnreadableHeaders(t *testing.T) {
-	core, logs := observer.New(zap.InfoLevel)
-	j := newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)
-	j.Headers = `{"elementTemplateId":7}`
-	worker.NewOutcomeHandler(trailOn(newMemory()), atNow, &counts{}, zap.New(core)).Handle(t.Context(), []job.Job{j})
-	if logs.FilterMessage("outcome_recorded").Len() != 1 {
-		t.Errorf("logged %v, want the outcome recorded", logs.All())
-	}
-}
-
-// The template is for people: with another one the job is the same question and gets the stored answer.
-func TestTheTemplateOfATaskIsNoPartOfTheQuestion(t *testing.T) {
-	m, c := newMemory(), &counts{}
-	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
-	for _, version := range []string{"1", "2"} {
-		j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
-		j.Headers = `{"elementTemplateId":"x","elementTemplateVersion":"` + version + `"}`
-		h.Handle(t.Context(), []job.Job{j})
-	}
-	if c.decided != 1 || c.repeated != 1 {
-		t.Errorf("decided %d, repeated %d, want 1 and 1", c.decided, c.repeated)
-	}
-}

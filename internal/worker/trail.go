@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/failpoint"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
@@ -128,7 +127,6 @@ func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored s
 	return a.Then(func(result job.Result) {
 		switch result {
 		case job.Accepted:
-			failpoint.At(failpoint.Answered, stored.ClaimID)
 			t.Recorder.Answered(stored.ID)
 		case job.NotFound:
 			t.Recorder.Gone(*stored)

@@ -168,15 +168,6 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 	}
 }
 
-func TestACorrectedIncidentIsDecidedAnew(t *testing.T) {
-	m := newMemory()
-	h := handlerOn(m)
-	if a := h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":" "}`)})[0]; a.Kind() != job.KindFail {
-		t.Fatalf("answered %s, want an incident", a.Kind())
-	}
-	check.Same(t, job.KindComplete, h.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)})[0].Kind(), "answer after the correction")
-}
-
 func TestReusedJobKeyIsDecidedAnew(t *testing.T) {
 	c, m := &counts{}, newMemory()
 	core, logs := observer.New(zap.WarnLevel)

@@ -2,12 +2,12 @@ package zeebe
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
@@ -46,26 +46,10 @@ func TestOnlyWhatAPollAskedForIsWorked(t *testing.T) {
 			d.TenantId = "sul"
 			return []*pb.ActivatedJob{d}
 		}, 0, "ofOtherTenant"},
-		"no tenant": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
-			d.TenantId = ""
-			return []*pb.ActivatedJob{d}
-		}, 3, ""},
-		"no key": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
-			d.Key = 0
-			return []*pb.ActivatedJob{d}
-		}, 0, "withoutKey"},
 		"a negative key": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
 			d.Key = -d.Key
 			return []*pb.ActivatedJob{d}
 		}, 0, "withoutKey"},
-		"a negative deadline": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
-			d.Deadline = -d.Deadline
-			return []*pb.ActivatedJob{d}
-		}, 3, ""},
-		"negative retries": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
-			d.Retries = -7
-			return []*pb.ActivatedJob{d}
-		}, 3, ""},
 		"more jobs than requested": {func(d *pb.ActivatedJob) []*pb.ActivatedJob {
 			more := []*pb.ActivatedJob{d}
 			for i := range int64(1000) {
@@ -83,29 +67,19 @@ func TestOnlyWhatAPollAskedForIsWorked(t *testing.T) {
 				keys := r.add(3)
 				r.run(Options{Handler: kept, Observer: seen, MaxJobsActive: 10})
 				r.advance(30 * time.Second)
-				own := map[int64]bool{}
+				worked := map[int64]bool{}
 				for _, key := range kept.keys {
-					for _, mine := range keys {
-						own[key] = own[key] || key == mine
+					if slices.Contains(keys, key) { // not one of the surplus
+						worked[key] = true
 					}
 				}
-				worked := 0
-				for _, is := range own {
-					if is {
-						worked++
-					}
+				check.Same(r, test.worked, len(worked), "jobs worked")
+				left := r.logs.FilterMessage("jobs_left_out").All()
+				if len(left) != 1 {
+					r.Fatalf("%d lines about jobs that are left out, want 1", len(left))
 				}
-				if test.worked > 0 {
-					check.Same(r, test.worked, r.gateway.Counts().Completed, "completed jobs")
-				}
-				check.Same(r, test.worked, worked, "jobs worked")
-				if lines := r.logged(zapcore.ErrorLevel, "jobs_left_out"); (lines == 0) != (test.field == "") || lines > 1 {
-					r.Errorf("%d lines about jobs that are left out", lines)
-				}
-				for _, e := range r.logs.FilterMessage("jobs_left_out").All() {
-					if n, _ := e.ContextMap()[test.field].(int64); n == 0 {
-						r.Errorf("%s is not counted in %v", test.field, e.ContextMap())
-					}
+				if n, _ := left[0].ContextMap()[test.field].(int64); n == 0 {
+					r.Errorf("%s is not counted in %v", test.field, left[0].ContextMap())
 				}
 				r.gateway.Deliver(nil)
 				r.add(1)
@@ -132,19 +106,8 @@ func TestEveryCodeOfAPollIsSurvived(t *testing.T) {
 		if _, err := r.end(); err != nil {
 			r.Fatal(err)
 		}
-		if len(seen.polls) > 17 {
-			r.Errorf("codes are no closed set: %v", seen.polls)
+		if seen.polls["ResourceExhausted"] != 1 || len(seen.polls) > 17 { // the label of a metric has a closed set
+			r.Errorf("observed %v", seen.polls)
 		}
-	})
-}
-
-func TestAStreamThatNeverEndsIsLeft(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 3, Endless: true})
-		r.run(Options{})
-		r.advance(time.Minute)
-		r.add(1)
-		r.advance(time.Minute)
-		r.wantCounts(enginetest.Counts{Completed: 1})
 	})
 }

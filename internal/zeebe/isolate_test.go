@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
 
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -70,33 +69,6 @@ func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {
 	}
 }
 
-func TestUndeliverableJobIsFoundWithLocksShorterThanAPoll(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		bad := r.gateway.Add(deep)[0]
-		good := r.add(10)
-		r.run(Options{JobTimeout: time.Second})
-		r.advance(time.Minute)
-		r.wantJob(bad, enginetest.Incident, 0, "")
-		if c := r.gateway.Counts(); c.Completed != len(good) || c.Incident != 1 {
-			r.Errorf("the jobs end as %+v", c)
-		}
-	})
-}
-
-func TestJobsThatComeDuringIsolationAreWorked(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Add(deep)
-		r.run(Options{})
-		r.advance(3 * time.Second)
-		r.wantLogged(zapcore.WarnLevel, "poll_lost", 1)
-		for range 5 {
-			r.add(3)
-			r.advance(100 * time.Millisecond)
-		}
-		r.wantCounts(enginetest.Counts{Completed: 15, Locked: 1})
-	})
-}
-
 func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 300 * time.Millisecond})
@@ -117,20 +89,6 @@ func TestJobLockedByOneLostPollIsOnlySuspected(t *testing.T) {
 			}
 		}
 		check.Same(r, 1, suspected, "suspicions")
-	})
-}
-
-func TestJobThatNoLostPollLockedIsNotBlamed(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
-		for range 3 { // looks come through, polls are lost before they take anything
-			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: time.Millisecond})
-			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
-		}
-		r.run(Options{})
-		key := r.add(1)[0]
-		r.advance(30 * time.Second)
-		r.wantJob(key, enginetest.Completed, 3, "")
 	})
 }
 
@@ -161,42 +119,6 @@ func TestStopDuringIsolationLeavesOnlyLostLocks(t *testing.T) {
 	})
 }
 
-func TestPeekedJobIsReleasedLaterIfNotAtOnce(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
-		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: 1, Hang: true})
-		handled := 0
-		r.run(Options{Handler: each(func(j job.Job) job.Answer { handled++; return complete(j) })})
-		r.add(1)
-		r.advance(3 * time.Second)
-		r.wantCounts(enginetest.Counts{Completed: 1})
-		if n := len(requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob)); n < 2 || handled != 1 {
-			r.Errorf("released %d times, handled %d times", n, handled)
-		}
-	})
-}
-
-// A process that stood still, or a partition that is slow, can hold up a look for longer than the first job's lock.
-func TestJobPeekedAtTooLongIsLeftAlone(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		const lock = time.Second
-		r.gateway.Partition(2)
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: time.Millisecond}) // of one partition
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Delay: lock + lock/2})    // of the other one
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})              // and then no more
-		r.run(Options{JobTimeout: lock})
-		jobs := r.add(2)
-		r.advance(pollMargin + lock + lock*6/10)
-		check.Same(r, len(jobs), r.logged(zapcore.WarnLevel, "answer_given_up"), "answers given up")
-		if failed := requests[*pb.FailJobRequest](r.gateway, enginetest.FailJob); len(failed) > 0 {
-			r.Errorf("a job was released that another worker may hold: %v", failed)
-		}
-		r.advance(time.Minute)
-		r.wantCounts(enginetest.Counts{Completed: len(jobs), Expired: len(jobs)})
-	})
-}
-
 func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: 1, Hang: true})
@@ -214,16 +136,5 @@ func TestNoJobIsLookedForWhileJobsAreHeld(t *testing.T) {
 		close(open)
 		r.advance(time.Minute)
 		r.wantCounts(enginetest.Counts{Completed: 1})
-	})
-}
-
-func TestSearchGoesOnAfterATopologyThatHangs(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.Topology, enginetest.Fault{}) // shows that only the poll is lost
-		r.gateway.Inject(enginetest.Topology, enginetest.Fault{Hang: true})
-		bad := r.gateway.Add(deep)[0]
-		r.run(Options{})
-		r.advance(3 * time.Minute)
-		r.wantJob(bad, enginetest.Incident, 0, "nested too deep")
 	})
 }

@@ -99,15 +99,6 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 	}
 }
 
-func TestStopDoesNotWaitForAnAbsentGateway(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.Unavailable})
-		r.run(Options{})
-		r.advance(time.Minute)
-		r.wantStop(0)
-	})
-}
-
 func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Delay: 3 * time.Millisecond})

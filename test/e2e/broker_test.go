@@ -38,11 +38,8 @@ func sharedBroker() (*broker, error) {
 	if c != nil || err != nil {
 		return withModels(c, err)
 	}
-	return startBroker(cluster.Options{})
+	return withModels(cluster.Start(cluster.Options{}))
 }
-
-// startBroker starts an engine with the models.
-func startBroker(o cluster.Options) (*broker, error) { return withModels(cluster.Start(o)) }
 
 // withModels deploys the models: those of the tests directly, the bundled ones by the worker's own command.
 func withModels(c *cluster.Cluster, err error) (*broker, error) {
@@ -51,7 +48,7 @@ func withModels(c *cluster.Cluster, err error) (*broker, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), suite.SetupTimeout)
 	defer cancel()
-	b, err := suite.Connect(ctx, c, "testdata/one-task.bpmn", "testdata/one-outcome.bpmn", "testdata/witness.bpmn")
+	b, err := suite.Connect(ctx, c, "testdata/one-task.bpmn")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -253,3 +254,76 @@ func (p pause) isOver() bool {
 	p.claim.Helper()
 	return len(p.claim.events("TIMER", "TRIGGERED", func(e event) bool { return e.Key == p.Key })) > 0
 }
+
+// bands are the minutes that retry 1, 2, ... may wait (RN-BIL-005 section 3).
+var bands = [][2]int{{5, 6}, {8, 12}, {16, 24}, {32, 48}, {64, 96}}
+
+// isExhaustedBy lets every submission fail with the same text until no retry is left, and looks at each wait.
+func (c *claim) isExhaustedBy(text string) {
+	c.Helper()
+	for i, band := range bands {
+		c.submission().holds(vars{"retryCount": i}).fails(text)
+		c.waits(band[0], band[1]).passes()
+	}
+	c.submissionFails(text)
+}
+
+// recorded fails the test unless the worker recorded these outcomes and answered each with no variable.
+func (c *claim) recorded(want ...string) {
+	c.Helper()
+	var got []string
+	for _, job := range c.events("JOB", "COMPLETED", func(e event) bool {
+		return e.Type == recordOutcome && c.has(e.ProcessInstanceKey)
+	}) {
+		if got := c.answer(job); got != "{}" {
+			c.Errorf("%s was completed with %s, want no variables", job.ElementID, got)
+		}
+		for _, v := range c.events("VARIABLE", "CREATED", func(e event) bool {
+			return e.Name == "outcome" && e.ScopeKey == job.ElementInstanceKey
+		}) {
+			got = append(got, strings.Trim(v.VariableValue, `"`))
+		}
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("the worker recorded %q, want %q", got, want)
+	}
+}
+
+// recordedWith fails the test unless the last job of a recording task had these variables of its own.
+func (c *claim) recordedWith(element string, want vars) {
+	c.Helper()
+	jobs := c.events("JOB", "COMPLETED", func(e event) bool { return e.ElementID == element && c.has(e.ProcessInstanceKey) })
+	if len(jobs) == 0 {
+		c.Fatalf("%s has recorded nothing", element)
+	}
+	last, got := jobs[len(jobs)-1], vars{}
+	for _, v := range c.events("VARIABLE", "CREATED", func(e event) bool { return e.ScopeKey == last.ElementInstanceKey }) {
+		got[v.Name] = readVars(c.T, `{"value":`+v.VariableValue+`}`)["value"]
+	}
+	got.hold(c.T, want)
+}
+
+// waitsForAnOrder waits until the process subscribes to the message of a redrive at this event.
+func (c *claim) waitsForAnOrder(event string) {
+	c.Helper()
+	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
+}
+
+// isRedriven publishes the message of a redrive as soon as the claim waits for it at this event.
+func (c *claim) isRedriven(claimID, event string) {
+	c.Helper()
+	c.waitsForAnOrder(event)
+	_, err := c.broker.PublishMessage(c.Context(), &pb.PublishMessageRequest{
+		Name:           "redrive-claim",
+		CorrelationKey: claimID,
+		Variables:      vars{"justification": "a operadora voltou", "decidedBy": "maria"}.json(c.T),
+	})
+	c.must(err)
+}
+
+// at matches events of an element.
+func at(element string) func(event) bool {
+	return func(e event) bool { return e.ElementID == element }
+}
+
+func anyEvent(event) bool { return true }

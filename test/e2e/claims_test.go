@@ -10,10 +10,6 @@ import (
 // measured is what worker kpi --json measures of the policy tiss.
 type measured struct {
 	Policy string
-	KPIs   []struct {
-		Name  string
-		Value *float64
-	}
 	Claims struct {
 		Sent, AcceptedAfterRetry, AcceptedAfterPerson, Abandoned int
 		Open                                                     map[string]int
@@ -33,20 +29,6 @@ func (o *office) measures() (m measured) {
 		}
 	}
 	return measured{}
-}
-
-// successRateIs fails the test where the success after retry is another one; below 0 is none.
-func (o *office) successRateIs(want float64) {
-	o.Helper()
-	got := -1.0
-	for _, k := range o.measures().KPIs {
-		if k.Name == "successAfterRetry" && k.Value != nil {
-			got = *k.Value
-		}
-	}
-	if got != want {
-		o.Errorf("success after retry is %v, want %v", got, want)
-	}
 }
 
 // lists fails the test where the claim stands otherwise; where it is listed nowhere the state is empty.
@@ -71,34 +53,6 @@ func (o *office) lists(claim, state, with string) {
 	if state != "" {
 		o.Errorf("claim %s is not listed, want it %s: %s", claim, state, text)
 	}
-}
-
-func TestSuccessRateCountsRetriedClaims(t *testing.T) {
-	o := atTheOffice(t)
-	o.worker.answers("/healthz", http.StatusOK)
-	o.successRateIs(-1)
-
-	atOnce := o.submits("CLM-E2E-14-6")
-	atOnce.submission().complete(nil)
-	atOnce.endsAt("EndEvent_ClaimSubmitted")
-	o.successRateIs(-1)
-
-	retried := o.submits("CLM-E2E-14-7")
-	retried.submissionFails("TIMEOUT")
-	retried.waits(5, 6).passes()
-	retried.submission().complete(nil)
-	retried.endsAt("EndEvent_ClaimSubmitted")
-	o.successRateIs(1)
-
-	abandoned := o.submits("CLM-E2E-14-8")
-	abandoned.submissionFails("TIMEOUT")
-	abandoned.waits(5, 6).passes()
-	abandoned.submissionFails("DUPLICATE_CLAIM")
-	o.successRateIs(0.5) // while it stands stopped it is no success
-	abandoned.notifies("registration")
-	abandoned.asks("Task_CorrectData").complete(vars{"manualDecision": "ABANDON", "justification": "prazo vencido"})
-	abandoned.endsAt("EndEvent_AbandonedByRegistration")
-	o.successRateIs(0.5)
 }
 
 func TestClaimIsListedWhereverItIs(t *testing.T) {

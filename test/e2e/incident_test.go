@@ -38,3 +38,26 @@ func isOfInvalidInput(t *testing.T, incident event) {
 		}
 	}
 }
+
+// A gateway cannot deliver a job with such a variable, nor the other jobs of its batch.
+func TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn(t *testing.T) {
+	s := atSharedBroker(t)
+	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+deep+`}`)
+	var others []*claim
+	for range 10 {
+		others = append(others, s.start("OneTask", vars{"claimId": "CLM-E2E-1-1", "submissionError": "TIMEOUT", "retryCount": 0}))
+	}
+
+	w := s.startWorker("RETRY_JOB_TIMEOUT=1s") // jobs of a lost batch are locked for so long
+	for _, other := range others {
+		other.endsAt("EndEvent_Retry")
+	}
+	incident := poison.incident()
+	if !strings.Contains(incident.ErrorMessage, "nested too deep") {
+		t.Errorf("the incident does not say what is wrong: %s", incident.ErrorMessage)
+	}
+	poison.resolves(incident, vars{"submissionError": "TIMEOUT"})
+	poison.endsAt("EndEvent_Retry")
+	w.stillRuns()
+}

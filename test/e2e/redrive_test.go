@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const reason = "a operadora confirmou que voltou"
@@ -55,12 +56,6 @@ func (o *office) orders(code int, words string, args ...string) {
 	}
 }
 
-// waitsForAnOrder waits until the process listens for the message at this event, which is a moment after it came there.
-func (c *claim) waitsForAnOrder(event string) {
-	c.Helper()
-	c.next("the subscription of "+event, "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at(event))
-}
-
 func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-E2E-31-1")
@@ -89,87 +84,41 @@ func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	o := atTheOffice(t)
 	nobody := vars{"justification": nil, "decidedBy": nil, "redriveId": nil}
-	for id, c := range map[string]struct {
-		stops                         func(*claim)
-		team, person, event, recorder string
-		code                          int
-		refused                       string
-	}{
-		"CLM-E2E-32-1": {
-			func(c *claim) { c.isExhaustedBy("RATE_LIMIT") },
-			"billing", "Task_ReviewClaim", "BoundaryEvent_BillingRedriven", "Task_RecordResubmittedByBilling",
-			4, "max_retries_exceeded: claim CLM-E2E-32-1",
-		},
-		"CLM-E2E-33-1": {
-			func(c *claim) { c.submissionFails("INVALID_PROCEDURE_CODE") },
-			"registration", "Task_CorrectData", "BoundaryEvent_RegistrationRedriven", "Task_RecordResubmittedByRegistration",
-			5, "may be billed twice",
-		},
-	} {
-		o.part(id, func(o *office) {
-			claim := o.submits(id)
-			c.stops(claim)
-			claim.notifies(c.team)
-			asked := claim.asks(c.person).holds(nobody)
-			claim.waitsForAnOrder(c.event)
-			o.orders(c.code, c.refused, "--claim", id)
-			o.orders(0, "RESUBMITTED at ", "--claim", id, "--force")
-			claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
-			asked.isTakenBack()
-			claim.recordedWith(c.recorder, vars{"justification": reason, "decidedBy": "maria"})
-			claim.notifies("registration")
-			// What somebody else said the round before is not the person's.
-			claim.asks("Task_CorrectData").holds(nobody).
-				complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "decidedBy": "joão"})
-			claim.submission().complete(nil)
-			claim.endsAt("EndEvent_ClaimSubmitted")
-			claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
-			claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "decidedBy": "joão", "redriveId": nil})
-		})
-	}
-}
-
-func TestStoppedClaimKeepsItsScheduleAndItsCount(t *testing.T) {
-	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-36-1")
-	claim.submissionFails("TIMEOUT")
-	claim.waits(5, 6).passes()
+	claim := o.submits("CLM-E2E-33-1")
 	claim.submissionFails("INVALID_PROCEDURE_CODE")
 	claim.notifies("registration")
-	claim.deadLetter("Task_CorrectData", "registration")
-
-	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-36-1", "--force", "--wait")
-	kept := claim.waitsAt("Event_RegistrationRedriveWait")
-	if kept.minutes < 8 || kept.minutes > 12 {
-		t.Errorf("it waits %d minutes, want those before retry 2: 8 to 12", kept.minutes)
-	}
-	kept.passes()
-	claim.submission().holds(vars{"retryCount": 2}).fails("TIMEOUT")
-	claim.waits(16, 24)
-	claim.waitsForAnOrder("Event_RedriveClaim")
-	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-36-1")
-	claim.submission().holds(vars{"retryCount": 3}).fails("AUTHORIZATION_DENIED")
-
+	asked := claim.asks("Task_CorrectData").holds(nobody)
+	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
+	o.orders(5, "may be billed twice", "--claim", "CLM-E2E-33-1")
+	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-33-1", "--force")
+	claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
+	asked.isTakenBack()
+	claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": reason, "decidedBy": "maria"})
 	claim.notifies("registration")
-	claim.asks("Task_CorrectData").complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova"})
-	claim.submission().holds(vars{"retryCount": 0}).complete(nil) // at once, in a round of its own
+	// What somebody else said the round before is not the person's.
+	claim.asks("Task_CorrectData").holds(nobody).
+		complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "decidedBy": "joão"})
+	claim.submission().complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.recorded("REDRIVEN", "REDRIVEN", "RESUBMITTED", "SUBMITTED")
-	if _, text := o.says("audit", "export", "CLM-E2E-36-1"); strings.Count(text, "redriveWait") != 1 {
-		t.Errorf("not one record has a wait:\n%s", text)
-	}
+	claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
+	claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "decidedBy": "joão", "redriveId": nil})
 }
 
-func TestOrderForAClaimThatDoesNotWaitIsRefused(t *testing.T) {
+// A missing worker does not keep the submission away for long.
+func TestResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-34-1")
-	claim.submissionFails("TIMEOUT")
-	claim.waits(5, 6)
-	claim.cancel()
-	claim.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_TERMINATED", func(e event) bool { return e.Key == claim.instance })
-
-	o.orders(3, "job_not_found: claim CLM-E2E-34-2", "--claim", "CLM-E2E-34-2")
-	o.orders(5, "No process waited for it", "--claim", "CLM-E2E-34-1", "--timeout", "1s")
+	claim := o.submits("CLM-E2E-23-2")
+	claim.submissionFails("INVALID_PATIENT_DATA")
+	claim.notifies("registration")
+	o.worker.stops()
+	claim.asks("Task_CorrectData").complete(sentAgain)
+	bound := claim.next("the bound of the record", "TIMER", "CREATED", anyEvent)
+	o.advance(bound.due().Add(-time.Minute).Sub(o.clock()))
+	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
+		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
+	}
+	o.advance(bound.due().Sub(o.clock()))
+	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
 }
 
 func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
@@ -187,14 +136,14 @@ func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
 	other.submissionFails("TIMEOUT")
 	other.waits(5, 6)
 
-	o.orders(0, "3 claims chosen", "--class", "UNKNOWN", "--since", "1h", "--dry-run")
+	o.orders(0, "3 claims chosen", "--rule", "unknown", "--since", "1h", "--dry-run")
 	for _, c := range append(claims, other) {
 		if n := len(c.jobs(submitClaim)); n != 1 {
 			t.Errorf("after the dry run a claim was submitted %d times, want once", n)
 		}
 	}
-	o.orders(2, "no terminal to ask at", "--class", "UNKNOWN")
-	o.orders(0, "3 of 3 claims sent again.", "--class", "UNKNOWN", "--since", "1h", "--yes", "--rate", "100/s")
+	o.orders(2, "no terminal to ask at", "--rule", "unknown")
+	o.orders(0, "3 of 3 claims sent again.", "--rule", "unknown", "--since", "1h", "--yes", "--rate", "100/s")
 	for range ids {
 		o.take(submitClaim).complete(nil)
 	}

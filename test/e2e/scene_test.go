@@ -45,20 +45,6 @@ func onSharedBroker(t *testing.T) *scene {
 	return s
 }
 
-// onOwnBroker sets the scene of a case that needs an engine of its own, also where the environment names a cluster. It has
-// no worker yet. The test is in a lane.
-func onOwnBroker(t *testing.T, o cluster.Options) *scene {
-	t.Helper()
-	b, err := startBroker(o)
-	check.Must(t, err)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &scene{T: t, broker: b}
-}
-
 // part runs a part of the test on the same scene.
 func (s *scene) part(name string, story func(*scene)) {
 	s.Helper()

@@ -3,8 +3,13 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const runJob = "run-job"
@@ -17,7 +22,7 @@ func (o *office) queued(limits vars) *claim {
 	return o.start("QueuedJobProcess", job)
 }
 
-// isWaitedFor lets the job fail, and each wait in turn go by. It ends with the job running once more.
+// isWaitedFor lets the job fail and passes each wait in turn. It returns the job that runs once more.
 func (c *claim) isWaitedFor(jobType, text string, waits ...time.Duration) *task {
 	c.Helper()
 	for _, wait := range waits {
@@ -83,49 +88,55 @@ func TestSeed002JobBringsItsOwnLimits(t *testing.T) {
 			vars{"max_attempts": 5, "retry_delay": 60000, "max_retry_delay": 3600000},
 			[]time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute},
 		},
-		{"a cap that binds", vars{"retry_delay": 60000, "max_retry_delay": 90000}, []time.Duration{time.Minute, 90 * time.Second}},
 		{"a delay beyond the cap", vars{"max_retry_delay": 2500}, []time.Duration{2500 * time.Millisecond, 2500 * time.Millisecond}},
-		{"one attempt", vars{"max_attempts": 1}, nil},
 	} {
 		o.part(c.name, func(o *office) {
 			job := o.queued(c.limits)
 			job.isWaitedFor(runJob, "ECONNRESET", c.waits...).fails("ECONNRESET")
-			job.failedForGood(len(c.waits) + 1).complete(discarded)
-			job.endsAt("EndEvent_Discarded")
+			job.failedForGood(len(c.waits) + 1)
 		})
 	}
+	o.part("an invalid limit is an incident until corrected", func(o *office) {
+		job := o.queued(vars{"max_attempts": "three"})
+		job.task(runJob).fails("ECONNRESET")
+		incident := job.incident()
+		incident.saysWhy(o.T, "Task_AnalyzeRetry", "max_attempts is ", "Correct the process variables, then resolve the incident")
+		job.resolves(incident, vars{"max_attempts": 3})
+		job.waitsFor(5 * time.Minute)
+	})
 }
 
-func TestSeed002ValidationErrorIsNotTriedAgain(t *testing.T) {
-	o := atTheOffice(t)
-	o.example("job-queue.bpmn")
-	job := o.queued(nil)
-	job.task(runJob).fails("ValidationError: field email is required")
-	job.failedForGood(1)
-	o.worker.shows(`permanent_errors_total{code="job.validation",policy="job-queue"} 1`)
-	o.worker.shows(`retry_dead_letters_total{policy="job-queue"} 1`)
-}
-
-func TestSeed002InvalidLimitIsAnIncidentUntilCorrected(t *testing.T) {
-	o := atTheOffice(t)
-	o.example("job-queue.bpmn")
-	for _, c := range []struct {
-		limit     string
-		is, comes any
-		wait      time.Duration
-	}{
-		{"max_attempts", 0, 2, 5 * time.Minute},
-		{"max_attempts", "three", 3, 5 * time.Minute},
-		{"retry_delay", 0, 20000, 20 * time.Second},
-		{"max_retry_delay", -1, 60000, time.Minute},
-	} {
-		o.part(fmt.Sprint(c.limit, " ", c.is), func(o *office) {
-			job := o.queued(vars{c.limit: c.is})
-			job.task(runJob).fails("ECONNRESET")
-			incident := job.incident()
-			incident.saysWhy(o.T, "Task_AnalyzeRetry", c.limit+" is ", "Correct the process variables, then resolve the incident")
-			job.resolves(incident, vars{c.limit: c.comes})
-			job.waitsFor(c.wait)
-		})
+func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policies.yaml")
+	write := func(text string) { check.Must(t, os.WriteFile(path, []byte(text), 0o600)) }
+	entry := func(name string) string { return fmt.Sprintf("  - {name: %s, extends: job-queue, base: 90s}\n", name) }
+	write("policies:\n" + entry("day-queue"))
+	o := atTheOffice(t, "RETRY_POLICIES_FILE="+path)
+	isReread := func(words ...string) {
+		before := len(o.worker.printed())
+		o.must(o.worker.Signal(syscall.SIGHUP))
+		o.worker.logs(before, words...)
 	}
+	o.oneTask("NightQueue", "retryPolicy", "night-queue")
+	job := o.start("NightQueue", vars{"claimId": "job_123", "submissionError": "ECONNRESET"})
+	incident := job.incident()
+	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss")
+
+	write("policies: [{name: night-queue, base: soon}]")
+	isReread("policies_reload_failed", path, "the policies in force stay")
+	job.resolves(incident, nil)
+	incident = job.incident() // because nothing has changed
+
+	write("policies:\n" + entry("day-queue") + entry("night-queue"))
+	isReread("policies_reloaded", "night-queue")
+	job.resolves(incident, nil)
+	job.endsAt("EndEvent_Retry")
+	job.variables().object(t, "retryDecision").hold(t, vars{"policy": "night-queue", "backoffDuration": "PT90S"})
+}
+
+func TestSeed002WrongHeaderIsAnIncidentThatNamesIt(t *testing.T) {
+	o := atTheOffice(t)
+	o.oneTask("WrongHeaders", "retrypolicy", "fast", "maxRetries", "many", "base", "0s")
+	incident := o.start("WrongHeaders", vars{"submissionError": "TIMEOUT"}).incident()
+	incident.saysWhy(t, "Task_AnalyzeRetry", `header retrypolicy`, "named retryPolicy", `header maxRetries is "many"`, `header base is "0s"`, "claimId is missing")
 }

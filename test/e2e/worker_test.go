@@ -9,10 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"testing"
+	"slices"
+	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/test/suite"
 )
@@ -108,6 +108,16 @@ func (w *worker) stillRuns() {
 	}
 }
 
+// shows fails the test unless this is a line of the worker's metrics.
+func (w *worker) shows(line string) {
+	w.scene.Helper()
+	ctx, cancel := w.scene.within(patience)
+	defer cancel()
+	if _, text := w.get(ctx, "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
+		w.scene.Errorf("the metrics lack the line %q:\n%s", line, text)
+	}
+}
+
 // answers waits until the worker answers a request with this status.
 func (w *worker) answers(path string, status int) {
 	w.scene.Helper()
@@ -144,12 +154,4 @@ func (w *worker) http() string {
 		return w.address != ""
 	}, func() string { return string(text) })
 	return w.address
-}
-
-// freeAddress returns a loopback address for a server that is yet to come.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	address, err := process.FreeAddress()
-	check.Must(t, err)
-	return address
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
@@ -57,22 +56,6 @@ func TestThePublisherIsIdempotentAndAsksForEveryReplicasAcknowledgement(t *testi
 	check.Must(t, batch.ReadFrom(request.Topics[0].Partitions[0].Records))
 	if batch.NumRecords == 0 || batch.ProducerID < 0 || batch.FirstSequence < 0 {
 		t.Errorf("%d records of producer %d from sequence %d, want a producer and a sequence", batch.NumRecords, batch.ProducerID, batch.FirstSequence)
-	}
-}
-
-func TestAnAnswerThatDoesNotComeEndsWithTheContext(t *testing.T) {
-	c := eventstest.StartKafka(t)
-	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		return nil, errors.New("cut"), true // the connection is closed without an answer
-	})
-	p := c.Open(t, "silent")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	for _, err := range p.Publish(ctx, eventstest.Batch(t, 3)) {
-		if err == nil || errors.Is(err, events.ErrRefused) {
-			t.Errorf("error %v", err)
-		}
 	}
 }
 
@@ -124,21 +107,4 @@ func TestLongTopicIsReadToItsEnd(t *testing.T) {
 	if len(got) == 0 || got[0] != string(event.JSON) {
 		t.Errorf("read %d events, want that of the heads at the end", len(got))
 	}
-}
-
-// The end of a transaction is a record too, which readers get only on request.
-func TestTopicThatEndsWithATransactionIsRead(t *testing.T) {
-	c := eventstest.StartKafka(t)
-	p := c.Open(t, "transaction")
-	event := events.Event{ID: "1", Type: events.TypeScheduled, Key: "key", JSON: []byte(`{}`)}
-	check.Await(t, "it is acknowledged", func() bool { return p.Publish(t.Context(), []events.Event{event})[0] == nil })
-	other, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("other"), kgo.DefaultProduceTopic("transaction"))
-	check.Must(t, err)
-	defer other.Close()
-	check.Must(t, other.BeginTransaction())
-	check.Must(t, other.ProduceSync(t.Context(), kgo.StringRecord("other")).FirstErr())
-	check.Must(t, other.EndTransaction(t.Context(), kgo.TryCommit))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	check.Must(t, p.(events.Reader).Read(ctx, events.TypeAuditHead, func([]byte) {}))
 }

@@ -5,6 +5,8 @@ package devpostgres
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -12,14 +14,16 @@ import (
 func TestAFetchedServerAnswers(t *testing.T) {
 	cache, err := cacheDir()
 	check.Must(t, err)
-	bin, err := fetched(t.Context(), cache, repository())
+	bin, err := fetched(t.Context(), cache, repository)
 	check.Must(t, err)
 	server, err := startFrom(t.Context(), bin)
 	check.Must(t, err)
-	url, err := server.NewDatabase(t.Context())
+	conn, err := pgx.Connect(t.Context(), server.URL("postgres", Superuser))
 	check.Must(t, err)
-	if got := ask[string](t, connect(t, url), "SHOW server_version"); got+".0" != fetchedVersion {
-		t.Errorf("it is version %s", got)
+	var version string
+	check.Must(t, conn.QueryRow(t.Context(), "SHOW server_version").Scan(&version), conn.Close(t.Context()))
+	if version+".0" != fetchedVersion {
+		t.Errorf("it is version %s", version)
 	}
 	check.Must(t, server.Close())
 }

@@ -6,16 +6,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -80,26 +77,6 @@ func TestWhatAnInterruptedRunLeftIsReplaced(t *testing.T) {
 	}
 }
 
-func TestOtherUsersCanReadWhatWasFetched(t *testing.T) {
-	repository, _ := offer(t)
-	defer syscall.Umask(syscall.Umask(0o077))
-	cache := filepath.Join(t.TempDir(), "cache")
-	bin, err := fetched(t.Context(), cache, repository)
-	check.Must(t, err, filepath.WalkDir(filepath.Dir(bin), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := os.Stat(path)
-		if err == nil && info.Mode()&0o004 == 0 || entry.IsDir() && info.Mode()&0o001 == 0 {
-			t.Errorf("%s is %s", path, info.Mode())
-		}
-		return err
-	}))
-	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("the cache: %v, %v", info, err)
-	}
-}
-
 func TestAnotherArchiveIsRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(small) }))
 	defer server.Close()
@@ -108,18 +85,5 @@ func TestAnotherArchiveIsRefused(t *testing.T) {
 	check.Fails(t, err, "sha256 is")
 	if left, err := filepath.Glob(cache + "/*/*"); len(left) > 0 || err != nil {
 		t.Errorf("it left %v, %v", left, err)
-	}
-}
-
-func TestAMissingArchiveIsNamed(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
-	_, err := fetched(t.Context(), t.TempDir(), server.URL)
-	check.Fails(t, err, fetchedVersion+".jar: 404 Not Found")
-}
-
-func TestTheRepositoryIsKnown(t *testing.T) {
-	if got := repository(); !strings.HasPrefix(got, "https://") {
-		t.Errorf("it is %q", got)
 	}
 }

@@ -304,13 +304,6 @@ func TestAMessageIsKeptWhileItLives(t *testing.T) {
 	check.Same(t, 0, len(w.messages), "messages")
 }
 
-func TestMessagesWithoutAnIDAreNeverTheSame(t *testing.T) {
-	w := deploy(t)
-	w.publishes("m", "k", "", time.Hour)
-	w.publishes("m", "k", "", time.Hour)
-	check.Same(t, 2, len(w.messages), "messages")
-}
-
 func TestOneOfTwoKeptMessagesIsLeft(t *testing.T) {
 	w := deploy(t, `
 		S: start
@@ -328,10 +321,6 @@ func TestOneOfTwoKeptMessagesIsLeft(t *testing.T) {
 	w.ended("EA")
 	w.start(`{}`) // the first message has been here
 	w.ended("EA", "EB")
-}
-
-func TestAMessageNeedsAName(t *testing.T) {
-	deploy(t).refuses(&pb.PublishMessageRequest{CorrelationKey: "k"}, codes.InvalidArgument, "a name")
 }
 
 func TestARunOfAMultiInstanceHasItsItem(t *testing.T) {

@@ -118,13 +118,6 @@ func TestASecondAnswerFindsNoJob(t *testing.T) {
 	}
 }
 
-func TestAFailedJobWithRetriesComesAgain(t *testing.T) {
-	w := deploy(t, oneTask)
-	w.start(`{}`)
-	w.fails("t", 2)
-	check.Same(t, int32(2), w.job("t").Retries, "retries")
-}
-
 func TestAFailedJobWaitsForItsPause(t *testing.T) {
 	w := deploy(t, oneTask)
 	w.start(`{}`)

@@ -1,5 +1,4 @@
-// Package oddinputs lists process variables that no sound model sends. The handler's tests check how each is answered, and
-// the end-to-end tests that none of them ends in a crash, a loop or harm for other jobs.
+// Package oddinputs lists process variables that no sound model sends. The handler's tests check how each is answered.
 package oddinputs
 
 import (
@@ -16,8 +15,6 @@ type Input struct {
 	Variables string
 	// Faulty names the variables an incident must complain of; with none, the job is decided.
 	Faulty []string
-	// OnlyRaw marks texts that a gateway would refuse as variables, so that only a handler can get them.
-	OnlyRaw bool
 }
 
 // All returns the whole table, some 400 inputs.
@@ -78,8 +75,7 @@ func with(variable, value string) string {
 
 func text(size int) string { return `"` + strings.Repeat("A", size) + `"` }
 
-// nested is a list in a list in a list. Together with the variables' own object this makes levels levels, and 1,000 is
-// the most that a gateway can deliver.
+// nested is a list in a list in a list. Together with the variables' own object this makes levels levels.
 func nested(levels int) string {
 	return strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1)
 }
@@ -155,10 +151,10 @@ var documents = []Input{
 	{Name: "everything wrong at once", Variables: `{"claimId":1,"submissionError":"","retryCount":"2","retryUntil":"soon","retryAfter":"soon"}`, Faulty: []string{"claimId", "submissionError", "retryCount", "retryUntil"}},
 	{Name: "no variables", Variables: `{}`, Faulty: []string{"claimId", "submissionError"}},
 	{Name: "names in another case", Variables: `{"CLAIMID":"CLM-001-1","submissionerror":"TIMEOUT"}`, Faulty: []string{"claimId", "submissionError"}},
-	{Name: "duplicate keys: the last counts", Variables: `{"claimId":1,"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, OnlyRaw: true},
-	{Name: "duplicate keys: the last is wrong", Variables: `{"claimId":"CLM-001-1","claimId":1,"submissionError":"TIMEOUT"}`, Faulty: []string{"claimId"}, OnlyRaw: true},
+	{Name: "duplicate keys: the last counts", Variables: `{"claimId":1,"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`},
+	{Name: "duplicate keys: the last is wrong", Variables: `{"claimId":"CLM-001-1","claimId":1,"submissionError":"TIMEOUT"}`, Faulty: []string{"claimId"}},
 	{Name: "foreign variables", Variables: `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","patient":{"cpf":"123.456.789-09"},"":null}`},
-	{Name: "a count too large for a double", Variables: `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1e400}`, Faulty: []string{"retryCount"}, OnlyRaw: true},
+	{Name: "a count too large for a double", Variables: `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1e400}`, Faulty: []string{"retryCount"}},
 	raw("empty", ""), raw("blank", " "), raw("null", "null"), raw("list as root", "[]"), raw("list of an object", `[{"claimId":"CLM-001-1"}]`),
 	raw("number", "1"), raw("boolean", "true"), raw("text", `"TIMEOUT"`), raw("unclosed", "{"), raw("value missing", `{"claimId":}`),
 	raw("two documents", "{}{}"), raw("not UTF-8", "\xff\xfe"), raw("NUL", "\x00"), raw("byte order mark", "\ufeff{}"), raw("single quotes", `{'claimId':'CLM-001-1'}`),
@@ -167,5 +163,5 @@ var documents = []Input{
 }
 
 func raw(name, text string) Input {
-	return Input{Name: "root: " + name, Variables: text, Faulty: []string{"variables"}, OnlyRaw: true}
+	return Input{Name: "root: " + name, Variables: text, Faulty: []string{"variables"}}
 }

@@ -111,39 +111,3 @@ func TestServeFailsWithTheEndOfTheLog(t *testing.T) {
 		t.Error("a program that is missing is no error")
 	}
 }
-
-func TestAttachFindsAProcessByItsCommandLine(t *testing.T) {
-	s := start(t, "echo started; sleep 1000; : mark-4711")
-	found, stranger := Attach(s.PID(), "mark-4711"), Attach(s.PID(), "mark-4712")
-	if !found.Alive() {
-		t.Error("the process is not found")
-	}
-	if stranger.Alive() {
-		t.Error("a process with another command line is taken for ours")
-	}
-	if err := stranger.Kill(); err != nil || !s.Alive() {
-		t.Errorf("a stranger was killed (%v)", err)
-	}
-	check.Must(t, found.Kill())
-	s.allGone(t)
-	if found.Alive() {
-		t.Error("a killed process counts as alive")
-	}
-	if Attach(os.Getpid(), "").Alive() {
-		t.Error("a process without a marker is taken for ours")
-	}
-	if Attach(0, "x").Alive() {
-		t.Error("no process at all counts as alive")
-	}
-}
-
-func TestAwaitEndsWithItsProcess(t *testing.T) {
-	s := start(t, "echo started")
-	err := s.Await(t.Context(), func(ctx context.Context) bool {
-		<-ctx.Done()
-		return false
-	})
-	if !errors.Is(err, ErrEnded) {
-		t.Errorf("got %v", err)
-	}
-}

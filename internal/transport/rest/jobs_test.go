@@ -35,17 +35,6 @@ func TestKeysAreReadToTheLastDigit(t *testing.T) {
 	}
 }
 
-func TestVariablesKeepTheirBytes(t *testing.T) {
-	for _, variables := range []string{
-		`{"n":12345678901234567890.10}`, `{"n":1e400}`, `{ "a" : [ 1 ,2 ] , "a":3 }`, `{"s":"\ud800\u0000é<>&"}`, "{\"s\":\"\u2028\"}", `{}`,
-		`null`, `[1]`, `"x"`, `1.0`, `{"d":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
-	} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"1"`, variables)+`]}`), poll)
-		check.Must(t, err)
-		check.Same(t, variables, jobs[0].Variables, "variables")
-	}
-}
-
 func TestNumbersOfAnAnswerStayAsTheyAre(t *testing.T) {
 	sent := make(chan string, 1)
 	c := served(t, func(w http.ResponseWriter, r *http.Request) {
@@ -71,29 +60,6 @@ func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
 		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"jobs":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
 		check.Must(t, err)
 		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
-			t.Errorf("%s: %+v", odd, jobs)
-		}
-	}
-}
-
-func TestWhatCanBeReadOfAnOddJobIsRead(t *testing.T) {
-	odd := strings.Replace(wire(`"7"`, "{\"a\":\"\xff\"}"), `"retries":3,"deadline":1757280974277`, `"retries":{},"deadline":"soon"`, 1)
-	jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+odd+`]}`), poll)
-	check.Must(t, err)
-	want := job.Job{
-		Key: 7, Type: "t", Tenant: "<default>", ProcessInstanceKey: 7, ProcessID: "p", ElementID: "e", Headers: "{}", Variables: "{\"a\":\"\uFFFD\"}",
-		Received: jobs[0].Received,
-	}
-	check.Same(t, []job.Job{want}, jobs, "jobs")
-}
-
-func TestKeyThatIsNoneDoesNotHideWhatFollows(t *testing.T) {
-	for _, odd := range []string{`null`, `"x"`, `{}`, `[1]`, `true`, `1.5`, `99999999999999999999`} {
-		text := `{"processInstanceKey":` + odd + `,` + strings.TrimPrefix(wire(`"7"`, `{}`), "{")
-		text = strings.Replace(text, `,"processInstanceKey":"7"`, "", 1)
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+text+`]}`), poll)
-		check.Must(t, err)
-		if len(jobs) != 1 || jobs[0].Key != 7 || jobs[0].Type != "t" || jobs[0].Variables != "{}" || jobs[0].ProcessInstanceKey != 0 {
 			t.Errorf("%s: %+v", odd, jobs)
 		}
 	}
@@ -163,20 +129,6 @@ func counting(t *testing.T, handler http.HandlerFunc) (c *Client, made *atomic.I
 		made.Add(1)
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}}), made
-}
-
-func TestPollsReuseTheirConnection(t *testing.T) {
-	c, made := counting(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", plainJSON)
-		_, _ = io.WriteString(w, `{"jobs":[]}`)
-		_ = http.NewResponseController(w).Flush()
-		_, _ = io.WriteString(w, strings.Repeat(" ", 10_000))
-	})
-	for range 5 {
-		_, err := activate(t, c, poll)
-		check.Must(t, err)
-	}
-	check.Same(t, 1, made.Load(), "connections")
 }
 
 func TestParallelAnswersReuseTheirConnections(t *testing.T) {

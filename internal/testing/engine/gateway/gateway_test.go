@@ -116,30 +116,6 @@ func TestALongPollEndsWithTheFirstJob(t *testing.T) {
 	})
 }
 
-func TestCompressedRequestsAreAnswered(t *testing.T) {
-	g := New(Options{})
-	defer g.Close()
-	c := client(t, g, grpc.WithDefaultCallOptions(grpc.UseCompressor("gzip")))
-	_, err := c.Topology(t.Context(), &pb.TopologyRequest{})
-	check.Must(t, err)
-}
-
-func TestAPollWithoutTypeTimeOrNumberIsRefused(t *testing.T) {
-	g := New(Options{})
-	defer g.Close()
-	c := client(t, g)
-	for text, r := range map[string]*pb.ActivateJobsRequest{
-		"type to be present":                        {Timeout: 1, MaxJobsToActivate: 1},
-		"timeout to be greater than zero":           {Type: "t", MaxJobsToActivate: 1},
-		"maxJobsToActivate to be greater than zero": {Type: "t", Timeout: 1},
-		"'norte', but multi-tenancy is disabled":    {Type: "t", Timeout: 1, MaxJobsToActivate: 1, TenantIds: []string{"norte"}},
-	} {
-		if _, err := poll(t.Context(), c, r); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), text) {
-			t.Errorf("%v, want %s", err, text)
-		}
-	}
-}
-
 func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
@@ -178,14 +154,6 @@ func TestJobsNestedTooDeepAreLockedAndNeverAnswered(t *testing.T) {
 			t.Errorf("%d jobs, %v, want the whole batch after its lock", len(jobs), err)
 		}
 	})
-}
-
-func TestAClosedGatewayAnswersNothing(t *testing.T) {
-	g := withModel(t, Options{})
-	g.Close()
-	if _, err := g.Do(&pb.TopologyRequest{}); status.Code(err) != codes.Unavailable {
-		t.Errorf("error %v", err)
-	}
 }
 
 // play starts instances, moves the clock, answers a job and a task, and returns what the engine looks like then.
@@ -289,20 +257,6 @@ func TestFaultsAreReadFromLines(t *testing.T) {
 		check.Same(t, codes.OK, topology(), "code")
 		check.Same(t, 7, len(g.Calls(Topology)), "calls")
 	})
-}
-
-func TestWrongFaultsAreAllNamedAndNoneHappens(t *testing.T) {
-	g := New(Options{})
-	defer g.Close()
-	err := g.InjectText("Topology code=UNAVAILABLE\nTopolgy hang\nlimit=many\nFailJob code=42x\nFailJob loud\npace=4")
-	for _, part := range []string{`"Topolgy hang": want`, `"limit=many"`, `"FailJob code=42x"`, `"loud" is unknown`, `"pace=4"`} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error lacks %s: %v", part, err)
-		}
-	}
-	if _, err := client(t, g).Topology(t.Context(), &pb.TopologyRequest{}); err != nil {
-		t.Errorf("a fault of a refused text happened: %v", err)
-	}
 }
 
 func TestAnAppliedFaultLosesOnlyTheAnswer(t *testing.T) {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine"
 )
@@ -164,21 +162,6 @@ func TestFilesAreDeployedAndReadAgain(t *testing.T) {
 		t.Errorf("read %q", xml)
 	}
 	over(t, g, "GET /v2/process-definitions/7/xml", "", 404)
-}
-
-func TestTheCredentialsOfACallAreKept(t *testing.T) {
-	g := withModel(t, Options{KeepCalls: true})
-	defer g.Close()
-	r := httptest.NewRequest(http.MethodGet, "/v2/topology", nil)
-	r.Header.Set("Authorization", "Bearer x")
-	g.REST().ServeHTTP(httptest.NewRecorder(), r)
-	calls := g.Calls(Topology)
-	if len(calls) != 1 || calls[0].Authorization != "Bearer x" {
-		t.Errorf("calls %v", calls)
-	}
-	if _, ok := calls[0].Request.(*pb.TopologyRequest); !ok {
-		t.Errorf("request %T", calls[0].Request)
-	}
 }
 
 func TestProblemsHaveTheTitlesOfTheirCodes(t *testing.T) {

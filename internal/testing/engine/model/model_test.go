@@ -115,36 +115,6 @@ func text(v *model.Value) string {
 	return v.Text
 }
 
-func TestElementsKnowTheirScope(t *testing.T) {
-	root := read(t, content(t, "testdata/everything.bpmn"))[0].Root
-	var visit func(*model.Element)
-	visit = func(e *model.Element) {
-		for _, c := range e.Children {
-			if c.Parent != e {
-				t.Errorf("%s is in %s, but its parent is %v", c.ID, e.ID, c.Parent)
-			}
-			visit(c)
-		}
-	}
-	if root.Parent != nil {
-		t.Errorf("the process is in %s", root.Parent.ID)
-	}
-	visit(root)
-}
-
-func TestRecordTypesAreThoseOfRecords(t *testing.T) {
-	for want, e := range map[string]model.Element{
-		"PROCESS":                  {Kind: "process"},
-		"SERVICE_TASK":             {Kind: "serviceTask"},
-		"INTERMEDIATE_CATCH_EVENT": {Kind: "intermediateCatchEvent"},
-		"EVENT_BASED_GATEWAY":      {Kind: "eventBasedGateway"},
-		"SUB_PROCESS":              {Kind: "subProcess"},
-		"EVENT_SUB_PROCESS":        {Kind: "subProcess", EventSubprocess: true},
-	} {
-		check.Same(t, want, e.RecordType(), "the type of %s", e.Kind)
-	}
-}
-
 // refusedByBroker are the models that 8.5.8 refuses too, and why they are refused here.
 var refusedByBroker = map[string]string{
 	"timer-duration-no-expression.bpmn": "Element: Event_WaitBackoff (line 72): Invalid duration format",
@@ -225,17 +195,4 @@ func content(t *testing.T, file string) []byte {
 	text, err := os.ReadFile(file)
 	check.Must(t, err)
 	return text
-}
-
-func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile("testdata/everything.bpmn")
-	check.Must(f, err)
-	f.Add(text)
-	f.Add(process(`<task/><endEvent id="S" default="S" attachedToRef="S"/><sequenceFlow sourceRef="P"/>`))
-	f.Fuzz(func(t *testing.T, content []byte) {
-		processes, err := model.Read(content)
-		if (len(processes) == 0) == (err == nil) {
-			t.Errorf("%d processes, %v", len(processes), err)
-		}
-	})
 }

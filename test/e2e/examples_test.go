@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestCallingProcessCatchesWhatStopsTheRetries(t *testing.T) {
+	s := onSharedBroker(t)
+	s.must(s.broker.Deploy(t.Context(), "../../examples/caller.bpmn"))
+
+	through := s.start("CallerExampleProcess", vars{"claimId": "CLM-E2E-12-1", "retryCount": 0})
+	through.submissionFails("504 Gateway Timeout")
+	through.waits(5, 6).passes()
+	through.submission().complete(nil)
+	through.endsAt("EndEvent_ClaimSubmitted")
+	through.recorded("SUBMITTED")
+	through.variables().hold(t, vars{"submissionStatus": "SUBMITTED", "retryCount": 1})
+
+	exhausted := s.start("CallerExampleProcess", vars{"claimId": "CLM-E2E-12-2", "retryCount": 0})
+	exhausted.isExhaustedBy("TEMPORARY_ERROR")
+	exhausted.endsAt("EndEvent_ForBilling")
+	exhausted.recorded("ABANDONED")
+	exhausted.variables().hold(t, vars{"submissionStatus": "EXHAUSTED", "retryCount": 5, "originalError": "TEMPORARY_ERROR"})
+
+	refused := s.start("CallerExampleProcess", vars{"claimId": "CLM-E2E-12-3", "retryCount": 0})
+	refused.submissionFails("AUTHORIZATION_DENIED")
+	refused.endsAt("EndEvent_ForRegistration")
+	refused.variables().hold(t, vars{"submissionStatus": "REFUSED", "retryCount": 0, "originalError": "AUTHORIZATION_DENIED"})
+}
+
+func TestEachInsurerHasItsPolicy(t *testing.T) {
+	policies, err := filepath.Abs("../../examples/policies-by-insurer.yaml")
+	check.Must(t, err)
+	o := atTheOffice(t, "RETRY_POLICIES_FILE="+policies,
+		"RETRY_JOB_TYPES=analyze-retry=tiss,analyze-retry-unimed=unimed,analyze-retry-amil=amil")
+	o.example("policy-by-insurer.bpmn")
+
+	amil := o.start("PolicyByInsurerProcess", vars{"claimId": "CLM-AMIL-1", "insurer": "amil"})
+	for i, band := range [][2]int{{24, 36}, {48, 72}, {96, 144}} {
+		amil.submission().holds(vars{"retryCount": i}).fails("TIMEOUT")
+		amil.waits(band[0], band[1]).passes()
+	}
+	amil.submissionFails("TIMEOUT")
+	amil.endsAt("EndEvent_ForBilling")
+	amil.recorded("ABANDONED")
+	amil.variables().hold(t, vars{"status": "EXHAUSTED", "retryReason": "Transient error, all 3 retries used"})
+	amil.variables().object(t, "retryDecision").hold(t, vars{"policy": "amil"})
+	o.hasAnEvent("CLM-AMIL-1", "retry.max_retries_exceeded.v3", `"policy":"amil"`, `"with":"billing"`)
+
+	// The list in the model keeps others from a job type that no worker takes.
+	for i, insurer := range []any{"outra", 326305, nil} {
+		claim := o.start("PolicyByInsurerProcess", vars{"claimId": fmt.Sprint("CLM-OTHER-", i), "insurer": insurer})
+		claim.submissionFails("TIMEOUT")
+		claim.waits(5, 6)
+		claim.variables().object(t, "retryDecision").hold(t, vars{"policy": "tiss"})
+	}
+}
+
+// goodModels are the good models of the lint's corpus: where each takes a claim, and the person it asks, if any.
+var goodModels = map[string]struct{ accepted, stopped, person string }{
+	"loop":                 {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"subprocess":           {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"event-subprocess":     {"EndEvent_ClaimSubmitted", "EndEvent_PermanentError", ""},
+	"own-policy":           {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"insurer-policy":       {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"short-waits":          {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"pool":                 {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"call-activity-mapped": {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", ""},
+	"call-activity":        {"Event_0fim4ok", "Event_0desist", "Activity_1revisa"},
+	"person":               {"EndEvent_ClaimSubmitted", "EndEvent_ClaimAbandoned", "Task_ReviewClaim"},
+}
+
+// What the lint calls good must run.
+func TestGoodModelsTakeAClaimToItsEnd(t *testing.T) {
+	const models = "../../internal/modellint/testdata/"
+	policies, err := filepath.Abs(models + "policies.yaml")
+	check.Must(t, err)
+	files, err := filepath.Glob(models + "good/*.bpmn")
+	check.Must(t, err)
+	o := atTheOffice(t, "RETRY_POLICIES_FILE="+policies, "RETRY_JOB_TYPES=analyze-retry=tiss,analyze-retry-unimed=tiss")
+	for i, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".bpmn")
+		if name == "unrelated" { // it has no claim
+			continue
+		}
+		o.part(name, func(o *office) {
+			good, known := goodModels[name]
+			if !known {
+				o.Fatal("the ends of this model are not known")
+			}
+			o.must(o.broker.Deploy(o.Context(), file))
+			starts := func(n, retries int) *claim {
+				return o.start(name, vars{"claimId": fmt.Sprintf("CLM-E2E-7%d-%d", n, i), "insurer": "unimed", "retryCount": retries})
+			}
+			accepted := starts(1, 0)
+			accepted.submissionFails("TIMEOUT")
+			accepted.nextPause().passes()
+			accepted.submission().complete(vars{"protocol": "4711"})
+			accepted.finishesAt(good.accepted)
+			accepted.recorded("SUBMITTED")
+
+			stopped := starts(2, 3) // policy fast has no permanent error, but 3 retries
+			stopped.submissionFails("INVALID_PROCEDURE_CODE")
+			if good.person != "" {
+				stopped.asks(good.person).complete(vars{"manualDecision": "ABANDON", "justification": "paga pelo paciente"})
+			}
+			stopped.finishesAt(good.stopped)
+			stopped.recorded("ABANDONED")
+		})
+	}
+}
+
+// finishesAt waits for the end of the claim's process, which must have come to this end event. A subprocess has end
+// events of its own.
+func (c *claim) finishesAt(element string) {
+	c.Helper()
+	c.await("the claim comes to "+element, "PROCESS_INSTANCE", "ELEMENT_ACTIVATED", func(e event) bool {
+		return e.ElementID == element && e.ProcessInstanceKey == c.instance
+	})
+	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
+		return e.Key == c.instance
+	})
+}
