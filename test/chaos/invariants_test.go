@@ -214,8 +214,14 @@ func (w *worker) usage() usage {
 // backToFresh holds I6. What was held in the fault may take some seconds to go.
 func (w *worker) backToFresh() {
 	w.rig.Helper()
+	var now usage
+	defer func() {
+		if w.rig.Failed() {
+			w.rig.Logf("I6: worker %d holds %+v, when it was fresh %+v", w.PID(), now, w.fresh)
+		}
+	}()
 	w.rig.until("a worker gives back what it has taken (I6)", func() bool {
-		now := w.usage()
+		now = w.usage()
 		return now.goroutines <= w.fresh.goroutines+spareGoroutines && now.files <= w.fresh.files+spareFiles && now.memory < maxMemory
 	})
 }
