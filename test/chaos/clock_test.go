@@ -55,7 +55,8 @@ func TestNothingIsDecidedWhileTheClocksAreDaysApart(t *testing.T) {
 	r.submit(chunk)
 	for _, apart := range []time.Duration{463 * 24 * time.Hour, -1000 * 24 * time.Hour} {
 		r.movesClock(apart)
-		w := r.start()
+		w := r.launch()
+		w.serves()
 		r.until("the worker is not ready for its clock", func() bool {
 			status, text := w.get("/readyz")
 			return status == http.StatusServiceUnavailable && strings.Contains(text, "clocks")

@@ -190,8 +190,8 @@ type usage struct{ goroutines, files, memory float64 }
 
 // A pool keeps some connections to the store, the gateway and the queue open. maxMemory is in bytes.
 const (
-	spareGoroutines = 50
-	spareFiles      = 30
+	spareGoroutines = 30
+	spareFiles      = 20
 	maxMemory       = 128 << 20
 )
 

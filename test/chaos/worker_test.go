@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ type worker struct {
 	rig  *rig
 	log  string // the file with all that it has printed
 	http string // host:port, known once it has started
-	// fresh is what it held of the machine when it had just started; series are its metrics when they were read last.
+	// fresh is what it held of the machine when it was ready first; series are its metrics when they were read last.
 	fresh  usage
 	series string
 }
@@ -58,10 +59,20 @@ func (r *rig) launch(settings ...string) *worker {
 
 var httpAddress = regexp.MustCompile(`"event":"worker_started".*"httpAddress":"([^"]+)"`)
 
-// start starts a worker and waits until it has opened its store and serves its metrics.
+// start starts a worker and waits until it is ready.
 func (r *rig) start(settings ...string) *worker {
 	r.Helper()
 	w := r.launch(settings...)
+	w.serves()
+	w.answersStatus("/readyz", http.StatusOK)
+	w.fresh = w.usage()
+	return w
+}
+
+// serves waits until the worker has opened its store and serves its metrics.
+func (w *worker) serves() {
+	r := w.rig
+	r.Helper()
 	r.until("the worker starts", func() bool {
 		if !w.Alive() {
 			r.Fatalf("the worker ended: %v\n%s", w.Err(), process.LogTail(w.log))
@@ -71,8 +82,6 @@ func (r *rig) start(settings ...string) *worker {
 		}
 		return w.http != ""
 	})
-	w.fresh = w.usage()
-	return w
 }
 
 // warm starts a worker and has it do some claims.
